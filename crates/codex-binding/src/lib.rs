@@ -1,0 +1,1 @@
+//! Keeps conversations bound to the right Codex thread, over the real codex app-server.

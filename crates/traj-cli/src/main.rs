@@ -1,0 +1,2 @@
+//! The `traj` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The pure domain of traj: events, redaction, limits, transcripts, bindings, and the ports to storage and the app-server.

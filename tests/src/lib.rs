@@ -1,0 +1,1 @@
+//! Contract suites and builders that the tests share.
