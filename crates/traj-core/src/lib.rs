@@ -1,1 +1,9 @@
-//! The pure domain of traj: events, redaction, limits, transcripts, bindings, and the ports to storage and the app-server.
+//! The pure domain of traj: events, redaction, limits, transcripts, bindings,
+//! and the ports to storage and the app-server.
+//!
+//! Nothing here touches a file, a clock, the environment or a runtime. What the
+//! domain needs of the world it asks for through the traits in `port`; what the
+//! host knows about itself arrives as plain values.
+
+pub mod json;
+pub mod redaction;

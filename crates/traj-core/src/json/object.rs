@@ -1,0 +1,133 @@
+//! The members of a JSON object, in source order.
+
+use std::borrow::Cow;
+
+use super::Json;
+
+/// An ordered list of members. Names may repeat; lookups see the last one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Object<'a> {
+    members: Vec<(Cow<'a, str>, Json<'a>)>,
+}
+
+impl<'a> Object<'a> {
+    /// An object without members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { members: Vec::new() }
+    }
+
+    /// An empty object with room for `count` members.
+    #[must_use]
+    pub fn with_capacity(count: usize) -> Self {
+        Self { members: Vec::with_capacity(count) }
+    }
+
+    /// The number of members, repeated names counted each time.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is no member.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The value of the last member called `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json<'a>> {
+        self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// The value of the last member called `name`, to change it.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Json<'a>> {
+        self.members.iter_mut().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Whether a member is called `name`.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.members.iter().any(|(key, _)| key == name)
+    }
+
+    /// Appends a member without looking whether the name is taken.
+    pub fn push(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Json<'a>>) {
+        self.members.push((name.into(), value.into()));
+    }
+
+    /// Appends a member if there is a value for it.
+    pub fn push_some(&mut self, name: impl Into<Cow<'a, str>>, value: Option<impl Into<Json<'a>>>) {
+        if let Some(value) = value {
+            self.push(name, value);
+        }
+    }
+
+    /// Replaces the value of the last member called `name` in its place, or
+    /// appends the member.
+    pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Json<'a>>) {
+        let name = name.into();
+        let value = value.into();
+        match self.get_mut(&name) {
+            Some(slot) => *slot = value,
+            None => self.members.push((name, value)),
+        }
+    }
+
+    /// Removes every member called `name`; returns the value of the last one.
+    pub fn remove(&mut self, name: &str) -> Option<Json<'a>> {
+        let mut removed = None;
+        let mut index = 0;
+        while index < self.members.len() {
+            if self.members[index].0 == name {
+                removed = Some(self.members.remove(index).1);
+            } else {
+                index += 1;
+            }
+        }
+        removed
+    }
+
+    /// Members in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Json<'a>)> {
+        self.members.iter().map(|(name, value)| (name.as_ref(), value))
+    }
+
+    /// Members in order, names and values open to change.
+    pub fn iter_mut(
+        &mut self,
+    ) -> impl DoubleEndedIterator<Item = (&mut Cow<'a, str>, &mut Json<'a>)> {
+        self.members.iter_mut().map(|(name, value)| (name, value))
+    }
+
+    /// Keeps the first `count` members.
+    pub fn truncate(&mut self, count: usize) {
+        self.members.truncate(count);
+    }
+
+    /// Detaches names and values from the input they were read from.
+    #[must_use]
+    pub fn into_owned(self) -> Object<'static> {
+        let detach = |(name, value): (Cow<'a, str>, Json<'a>)| {
+            (Cow::Owned(name.into_owned()), value.into_owned())
+        };
+        Object { members: self.members.into_iter().map(detach).collect() }
+    }
+}
+
+impl<'a> IntoIterator for Object<'a> {
+    type Item = (Cow<'a, str>, Json<'a>);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.members.into_iter()
+    }
+}
+
+impl<'a, K: Into<Cow<'a, str>>, V: Into<Json<'a>>> FromIterator<(K, V)> for Object<'a> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
+        let members = members.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { members: members.collect() }
+    }
+}

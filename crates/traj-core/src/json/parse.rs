@@ -1,0 +1,270 @@
+//! The parser: one pass, an explicit stack, errors that name a place only.
+
+use std::borrow::Cow;
+
+use super::{Json, MAX_DEPTH, Number, Object, skip, text};
+
+/// Why a text is not JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// The text ends inside a value.
+    UnexpectedEnd,
+    /// Something else was expected here.
+    UnexpectedCharacter,
+    /// A number is not written as JSON writes numbers.
+    InvalidNumber,
+    /// A backslash is followed by something that is no escape.
+    InvalidEscape,
+    /// A raw control character stands inside a text literal.
+    ControlCharacter,
+    /// A complete value is followed by more text.
+    TrailingText,
+}
+
+impl ParseErrorKind {
+    const fn describe(self) -> &'static str {
+        match self {
+            Self::UnexpectedEnd => "the text ends inside a value",
+            Self::UnexpectedCharacter => "unexpected character",
+            Self::InvalidNumber => "invalid number",
+            Self::InvalidEscape => "invalid escape",
+            Self::ControlCharacter => "control character inside a text",
+            Self::TrailingText => "more text after the value",
+        }
+    }
+}
+
+/// A text is not JSON; says where and why, never what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} at byte {offset}", kind.describe())]
+#[non_exhaustive]
+pub struct ParseError {
+    /// Byte offset into the text.
+    pub offset: usize,
+    /// What is wrong there.
+    pub kind: ParseErrorKind,
+}
+
+/// A container that is still open.
+enum Frame<'a> {
+    Array(Vec<Json<'a>>),
+    Object(Object<'a>, Cow<'a, str>),
+}
+
+/// What the grammar allows next.
+enum Step<'a> {
+    /// A value has to start here.
+    Value,
+    /// A value was completed and goes to the innermost open container.
+    Done(Json<'a>),
+}
+
+pub(super) fn parse(source: &str) -> Result<Json<'_>, ParseError> {
+    let mut parser = Parser { source, at: 0 };
+    let mut open: Vec<Frame<'_>> = Vec::new();
+    let mut step = Step::Value;
+    loop {
+        step = match step {
+            Step::Value => parser.value(&mut open)?,
+            Step::Done(value) => match open.pop() {
+                None => {
+                    parser.skip_blanks();
+                    return if parser.at == source.len() {
+                        Ok(value)
+                    } else {
+                        Err(parser.error(ParseErrorKind::TrailingText))
+                    };
+                }
+                Some(frame) => parser.next_in(frame, value, &mut open)?,
+            },
+        };
+    }
+}
+
+pub(super) struct Parser<'a> {
+    pub(super) source: &'a str,
+    pub(super) at: usize,
+}
+
+impl<'a> Parser<'a> {
+    /// Reads a scalar, or opens a container.
+    fn value(&mut self, open: &mut Vec<Frame<'a>>) -> Result<Step<'a>, ParseError> {
+        self.skip_blanks();
+        match self.peek() {
+            Some(b'[' | b'{') if open.len() >= MAX_DEPTH => {
+                skip::container(self)?;
+                Ok(Step::Done(depth_marker()))
+            }
+            Some(b'[') => {
+                self.at += 1;
+                self.skip_blanks();
+                if self.take(b']') {
+                    return Ok(Step::Done(Json::Array(Vec::new())));
+                }
+                open.push(Frame::Array(Vec::new()));
+                Ok(Step::Value)
+            }
+            Some(b'{') => {
+                self.at += 1;
+                self.skip_blanks();
+                if self.take(b'}') {
+                    return Ok(Step::Done(Json::Object(Object::new())));
+                }
+                let name = self.member_name()?;
+                open.push(Frame::Object(Object::new(), name));
+                Ok(Step::Value)
+            }
+            _ => self.scalar().map(Step::Done),
+        }
+    }
+
+    /// Puts a completed value into its container and looks what follows.
+    fn next_in(
+        &mut self,
+        frame: Frame<'a>,
+        value: Json<'a>,
+        open: &mut Vec<Frame<'a>>,
+    ) -> Result<Step<'a>, ParseError> {
+        self.skip_blanks();
+        match frame {
+            Frame::Array(mut items) => {
+                items.push(value);
+                if self.take(b',') {
+                    open.push(Frame::Array(items));
+                    Ok(Step::Value)
+                } else {
+                    self.expect(b']')?;
+                    Ok(Step::Done(Json::Array(items)))
+                }
+            }
+            Frame::Object(mut object, name) => {
+                object.push(name, value);
+                if self.take(b',') {
+                    self.skip_blanks();
+                    let name = self.member_name()?;
+                    open.push(Frame::Object(object, name));
+                    Ok(Step::Value)
+                } else {
+                    self.expect(b'}')?;
+                    Ok(Step::Done(Json::Object(object)))
+                }
+            }
+        }
+    }
+
+    /// Reads `"name" :`.
+    pub(super) fn member_name(&mut self) -> Result<Cow<'a, str>, ParseError> {
+        self.expect(b'"')?;
+        let name = self.text()?;
+        self.skip_blanks();
+        self.expect(b':')?;
+        Ok(name)
+    }
+
+    pub(super) fn scalar(&mut self) -> Result<Json<'a>, ParseError> {
+        match self.peek() {
+            Some(b'"') => {
+                self.at += 1;
+                self.text().map(Json::String)
+            }
+            Some(b't') => self.word("true", Json::Bool(true)),
+            Some(b'f') => self.word("false", Json::Bool(false)),
+            Some(b'n') => self.word("null", Json::Null),
+            Some(b'-' | b'0'..=b'9') => self.number().map(Json::Number),
+            Some(_) => Err(self.error(ParseErrorKind::UnexpectedCharacter)),
+            None => Err(self.error(ParseErrorKind::UnexpectedEnd)),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Json<'a>) -> Result<Json<'a>, ParseError> {
+        let rest = self.source.as_bytes().get(self.at..).unwrap_or_default();
+        if rest.starts_with(word.as_bytes()) {
+            self.at += word.len();
+            Ok(value)
+        } else if word.as_bytes().starts_with(rest) {
+            Err(ParseError { offset: self.source.len(), kind: ParseErrorKind::UnexpectedEnd })
+        } else {
+            Err(self.error(ParseErrorKind::UnexpectedCharacter))
+        }
+    }
+
+    fn number(&mut self) -> Result<Number<'a>, ParseError> {
+        let start = self.at;
+        self.take(b'-');
+        if !self.take(b'0') {
+            self.digits()?;
+        }
+        if self.take(b'.') {
+            self.digits()?;
+        }
+        if self.take(b'e') || self.take(b'E') {
+            if !self.take(b'+') {
+                self.take(b'-');
+            }
+            self.digits()?;
+        }
+        Ok(Number::from_checked(self.source.get(start..self.at).unwrap_or_default()))
+    }
+
+    fn digits(&mut self) -> Result<(), ParseError> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        match (self.at > start, self.peek()) {
+            (true, _) => Ok(()),
+            (false, None) => Err(self.error(ParseErrorKind::UnexpectedEnd)),
+            (false, Some(_)) => Err(self.error(ParseErrorKind::InvalidNumber)),
+        }
+    }
+
+    /// Reads a text literal behind its opening quote.
+    fn text(&mut self) -> Result<Cow<'a, str>, ParseError> {
+        let literal = text::read(self.source, self.at)
+            .map_err(|(offset, kind)| ParseError { offset, kind })?;
+        self.at = literal.end;
+        Ok(literal.text)
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.source.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), ParseError> {
+        if self.take(byte) {
+            return Ok(());
+        }
+        let at_end = self.peek().is_none();
+        Err(self.error(if at_end {
+            ParseErrorKind::UnexpectedEnd
+        } else {
+            ParseErrorKind::UnexpectedCharacter
+        }))
+    }
+
+    pub(super) const fn error(&self, kind: ParseErrorKind) -> ParseError {
+        ParseError { offset: self.at, kind }
+    }
+}
+
+/// What stands in for a container that is nested too deep.
+fn depth_marker() -> Json<'static> {
+    let mut marker = Object::with_capacity(3);
+    marker.push("truncated", true);
+    marker.push("reason", "trajectory-depth-limit");
+    marker.push("limitDepth", MAX_DEPTH);
+    Json::Object(marker)
+}

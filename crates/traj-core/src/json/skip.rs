@@ -1,0 +1,59 @@
+//! Checks and passes over a container without building it: one byte of memory
+//! for each open level, whatever stands inside.
+
+use super::parse::{ParseError, Parser};
+
+/// The kinds of container that can be open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Array,
+    Object,
+}
+
+/// Passes over the container that starts here, as strictly as if it were read.
+pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
+    let mut open: Vec<Kind> = Vec::new();
+    loop {
+        // A value starts here.
+        parser.skip_blanks();
+        let complete = if parser.take(b'[') {
+            parser.skip_blanks();
+            let empty = parser.take(b']');
+            if !empty {
+                open.push(Kind::Array);
+            }
+            empty
+        } else if parser.take(b'{') {
+            parser.skip_blanks();
+            let empty = parser.take(b'}');
+            if !empty {
+                parser.member_name()?;
+                open.push(Kind::Object);
+            }
+            empty
+        } else {
+            parser.scalar()?;
+            true
+        };
+        if complete && close(parser, &mut open)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Closes what ends behind a completed value; true when nothing is open.
+fn close(parser: &mut Parser<'_>, open: &mut Vec<Kind>) -> Result<bool, ParseError> {
+    while let Some(kind) = open.last().copied() {
+        parser.skip_blanks();
+        if parser.take(b',') {
+            if kind == Kind::Object {
+                parser.skip_blanks();
+                parser.member_name()?;
+            }
+            return Ok(false);
+        }
+        parser.expect(if kind == Kind::Array { b']' } else { b'}' })?;
+        open.pop();
+    }
+    Ok(true)
+}

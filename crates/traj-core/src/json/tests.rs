@@ -1,0 +1,145 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn round_trip(text: &str) -> String {
+    Json::parse(text).expect("valid").to_line()
+}
+
+#[test]
+fn numbers_keep_their_text() {
+    for text in ["0", "-0", "1.0", "1e400", "1E+2", "12345678901234567890", "-0.5e-7"] {
+        assert_eq!(round_trip(text), text);
+    }
+    let digits = "9".repeat(100);
+    assert_eq!(round_trip(&digits), digits);
+    assert_eq!(Json::parse("18446744073709551615").unwrap().as_u64(), Some(u64::MAX));
+    assert_eq!(Json::parse("1e400").unwrap().as_f64(), None);
+}
+
+#[test]
+fn members_keep_order_and_duplicates() {
+    let text = r#"{"b":1,"10":2,"a":3,"b":4,"__proto__":{},"":5}"#;
+    assert_eq!(round_trip(text), text);
+    assert_eq!(Json::parse(text).unwrap().get("b").and_then(Json::as_u64), Some(4));
+}
+
+#[test]
+fn lone_surrogates_become_replacement_characters() {
+    let cases = [
+        (r#""\ud83d\ude00""#, "\u{1f600}"),
+        (r#""\ud83d""#, "\u{fffd}"),
+        (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+        (r#""\ud83dx""#, "\u{fffd}x"),
+        (r#""\ud83d\n""#, "\u{fffd}\n"),
+        (r#""\ud83d\ud83d\ude00""#, "\u{fffd}\u{1f600}"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(Json::parse(text).unwrap().as_str(), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn errors_name_a_place_and_a_reason() {
+    let cases = [
+        ("", 0, ParseErrorKind::UnexpectedEnd),
+        ("tru", 3, ParseErrorKind::UnexpectedEnd),
+        ("trux", 0, ParseErrorKind::UnexpectedCharacter),
+        ("{}x", 2, ParseErrorKind::TrailingText),
+        ("01", 1, ParseErrorKind::TrailingText),
+        ("-", 1, ParseErrorKind::UnexpectedEnd),
+        ("1.x", 2, ParseErrorKind::InvalidNumber),
+        (r#""a\q""#, 3, ParseErrorKind::InvalidEscape),
+        ("\"a\nb\"", 2, ParseErrorKind::ControlCharacter),
+        (r#"{"a"}"#, 4, ParseErrorKind::UnexpectedCharacter),
+        ("[1,]", 3, ParseErrorKind::UnexpectedCharacter),
+        (r#"{"a":1,}"#, 7, ParseErrorKind::UnexpectedCharacter),
+        ("[1", 2, ParseErrorKind::UnexpectedEnd),
+    ];
+    for (text, offset, kind) in cases {
+        assert_eq!(Json::parse(text), Err(ParseError { offset, kind }), "{text}");
+    }
+}
+
+#[test]
+fn a_million_levels_become_one_marker() {
+    let deep = format!("{}1{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+    let line = round_trip(&deep);
+    assert!(line.contains(r#"{"truncated":true,"reason":"trajectory-depth-limit""#));
+    let objects = format!("{}1{}", r#"{"a":"#.repeat(1_000_000), "}".repeat(1_000_000));
+    assert!(round_trip(&objects).contains("trajectory-depth-limit"));
+    let unclosed = "[".repeat(1_000_000);
+    assert_eq!(Json::parse(&unclosed).unwrap_err().kind, ParseErrorKind::UnexpectedEnd);
+    let crossed = format!("{}1{}", "[".repeat(2_000), "}".repeat(2_000));
+    assert!(Json::parse(&crossed).is_err());
+}
+
+#[test]
+fn invalid_utf8_is_replaced() {
+    let value = Json::parse_lossy(b"{\"a\":\"\xff!\"}").unwrap();
+    assert_eq!(value.get("a").and_then(Json::as_str), Some("\u{fffd}!"));
+}
+
+#[test]
+fn strings_without_escapes_are_borrowed() {
+    let Json::String(text) = Json::parse(r#""plain""#).unwrap() else { panic!("not a text") };
+    assert!(matches!(text, std::borrow::Cow::Borrowed("plain")));
+}
+
+#[test]
+fn pretty_form_is_indented_by_two() {
+    let value = Json::parse(r#"{"a":[1,{"b":[]}],"c":{}}"#).unwrap();
+    insta::assert_snapshot!(value.to_pretty(), @r#"
+    {
+      "a": [
+        1,
+        {
+          "b": []
+        }
+      ],
+      "c": {}
+    }
+    "#);
+}
+
+/// Any JSON value, with hostile texts.
+fn any_json() -> impl Strategy<Value = Json<'static>> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        any::<i64>().prop_map(Json::from),
+        any::<String>().prop_map(Json::from),
+    ];
+    leaf.prop_recursive(6, 64, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..8).prop_map(Json::Array),
+            prop::collection::vec((any::<String>(), inner), 0..8)
+                .prop_map(|members| Json::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_reads_back(value in any_json()) {
+        let (line, pretty) = (value.to_line(), value.to_pretty());
+        prop_assert_eq!(&Json::parse(&line).unwrap(), &value);
+        prop_assert_eq!(&Json::parse(&pretty).unwrap(), &value);
+    }
+
+    #[test]
+    fn agrees_with_serde_json(value in any_json()) {
+        let line = value.to_line();
+        let theirs: serde_json::Value = serde_json::from_str(&line).expect("ours is theirs");
+        // Through their writer and back, for values without duplicate names.
+        let again = Json::from_serialize(&theirs).unwrap();
+        prop_assert_eq!(serde_json::to_value(&value).unwrap(), serde_json::to_value(&again).unwrap());
+    }
+
+    #[test]
+    fn never_panics(text in ".{0,64}") {
+        let ours = Json::parse(&text).is_ok();
+        let theirs = serde_json::from_str::<serde_json::Value>(&text).is_ok();
+        prop_assert!(!theirs || ours);
+    }
+}

@@ -1,0 +1,96 @@
+//! Reading a JSON text literal: escapes, surrogates, and nothing copied that
+//! can be borrowed.
+
+use std::borrow::Cow;
+
+use super::parse::ParseErrorKind;
+
+/// Where a literal ended and what it says.
+pub(super) struct Literal<'a> {
+    pub(super) text: Cow<'a, str>,
+    /// Offset just behind the closing quote.
+    pub(super) end: usize,
+}
+
+/// Reads the literal whose first character behind the quote is at `start`.
+pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, ParseErrorKind)> {
+    let bytes = source.as_bytes();
+    let mut owned: Option<String> = None;
+    let mut from = start;
+    loop {
+        let rest = bytes.get(from..).unwrap_or_default();
+        let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {
+            return Err((bytes.len(), ParseErrorKind::UnexpectedEnd));
+        };
+        let stop = from + length;
+        if let Some(control) = rest[..length].iter().position(|byte| *byte < 0x20) {
+            return Err((from + control, ParseErrorKind::ControlCharacter));
+        }
+        // Quotes and backslashes are ASCII, so both ends are boundaries.
+        let segment = source.get(from..stop).unwrap_or_default();
+        if bytes[stop] == b'"' {
+            let text = match owned {
+                None => Cow::Borrowed(segment),
+                Some(mut text) => {
+                    text.push_str(segment);
+                    Cow::Owned(text)
+                }
+            };
+            return Ok(Literal { text, end: stop + 1 });
+        }
+        let text = owned.get_or_insert_default();
+        text.push_str(segment);
+        from = escape(bytes, stop + 1, text)?;
+    }
+}
+
+/// Appends the character escaped at `at`; returns the offset behind it.
+fn escape(bytes: &[u8], at: usize, text: &mut String) -> Result<usize, (usize, ParseErrorKind)> {
+    let plain = match bytes.get(at) {
+        Some(b'"') => '"',
+        Some(b'\\') => '\\',
+        Some(b'/') => '/',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return unicode_escape(bytes, at + 1, text),
+        Some(_) => return Err((at, ParseErrorKind::InvalidEscape)),
+        None => return Err((at, ParseErrorKind::UnexpectedEnd)),
+    };
+    text.push(plain);
+    Ok(at + 1)
+}
+
+fn unicode_escape(
+    bytes: &[u8],
+    at: usize,
+    text: &mut String,
+) -> Result<usize, (usize, ParseErrorKind)> {
+    let unit = hex_unit(bytes, at).ok_or((at, ParseErrorKind::InvalidEscape))?;
+    let end = at + 4;
+    if let Some(character) = char::from_u32(unit) {
+        text.push(character);
+        return Ok(end);
+    }
+    // A surrogate: only a high one directly before a low one is a character.
+    let low = (bytes.get(end..end + 2) == Some(b"\\u"))
+        .then(|| hex_unit(bytes, end + 2))
+        .flatten()
+        .filter(|low| unit < 0xdc00 && (0xdc00..0xe000).contains(low));
+    if let Some(low) = low {
+        let scalar = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+        text.push(char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER));
+        return Ok(end + 6);
+    }
+    text.push(char::REPLACEMENT_CHARACTER);
+    Ok(end)
+}
+
+fn hex_unit(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes
+        .get(at..at + 4)?
+        .iter()
+        .try_fold(0, |unit, byte| char::from(*byte).to_digit(16).map(|digit| (unit << 4) | digit))
+}
