@@ -1,2 +1,40 @@
-//! Automation of the workspace.
-fn main() {}
+//! Automation of the workspace: `cargo xtask VERB --help`.
+//!
+//! One verb per file. Nothing here knows the product's crates as code: the
+//! verbs start cargo, git and the built binary, and read what they print.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
+
+mod bench;
+mod ci;
+mod dist;
+mod flags;
+mod release;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use flags::XtaskCmd;
+use workspace::Workspace;
+
+fn main() -> ExitCode {
+    let flags = flags::Xtask::from_env_or_exit();
+    match run(flags.subcommand) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(verb: XtaskCmd) -> anyhow::Result<()> {
+    let workspace = Workspace::locate()?;
+    match verb {
+        XtaskCmd::Ci(flags) => ci::run(&workspace, &flags),
+        XtaskCmd::Tidy(_) => tidy::run(&workspace),
+        XtaskCmd::Bench(flags) => bench::run(&workspace, &flags),
+        XtaskCmd::Dist(flags) => dist::run(&workspace, &flags),
+        XtaskCmd::Release(flags) => release::run(&workspace, &flags),
+    }
+}

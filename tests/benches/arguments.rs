@@ -1,0 +1,34 @@
+//! The command line of the bench binary; people use `cargo xtask bench`.
+
+use std::path::PathBuf;
+
+/// What to run and where to put the results.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments {
+    pub(crate) subjects: Vec<String>,
+    pub(crate) smoke: bool,
+    pub(crate) check: bool,
+    pub(crate) json: Option<PathBuf>,
+    pub(crate) traj: Option<PathBuf>,
+}
+
+impl Arguments {
+    pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut parsed = Self::default();
+        let mut arguments = arguments;
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+            match argument.as_str() {
+                "--smoke" => parsed.smoke = true,
+                "--check" => parsed.check = true,
+                "--json" => parsed.json = Some(PathBuf::from(value()?)),
+                "--traj" => parsed.traj = Some(PathBuf::from(value()?)),
+                // Cargo adds this to tell a bench from a test.
+                "--bench" => {}
+                flag if flag.starts_with('-') => return Err(format!("unknown flag {flag}")),
+                _ => parsed.subjects.push(argument),
+            }
+        }
+        Ok(parsed)
+    }
+}

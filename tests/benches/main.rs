@@ -1,0 +1,85 @@
+//! Figures of the workspace, as ratios of two measurements of the same run.
+//!
+//! Absolute times say more about the machine than about the code; a ratio
+//! against a stated baseline does not. One file per subject; `cargo xtask
+//! bench` builds and runs this. A new subject is a function that returns
+//! [`Figure`]s and a line in [`SUBJECTS`].
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
+#![expect(clippy::disallowed_methods, reason = "measures against bare files, and reads /proc")]
+
+mod arguments;
+mod figure;
+mod measure;
+mod recorder;
+mod sample;
+mod startup;
+
+use std::process::ExitCode;
+
+use arguments::Arguments;
+use figure::Figure;
+
+/// What a subject gets to know about the run.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    /// Small inputs, once: only proves that the subject runs.
+    pub(crate) smoke: bool,
+    /// The built `traj` binary, for subjects that measure a child process.
+    pub(crate) traj: Option<std::path::PathBuf>,
+}
+
+impl Bench {
+    /// `full` in a real run, `smoke` in a smoke run.
+    pub(crate) fn size(&self, full: usize, smoke: usize) -> usize {
+        if self.smoke { smoke } else { full }
+    }
+}
+
+/// What a subject returns: its figures, or why it could not be measured.
+pub(crate) type Outcome = Result<Vec<Figure>, Box<dyn std::error::Error>>;
+
+type Subject = (&'static str, fn(&Bench) -> Outcome);
+
+/// Every subject, in the order in which they run.
+const SUBJECTS: &[Subject] = &[("startup", startup::run), ("recorder", recorder::run)];
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::parse(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let known = |name: &String| SUBJECTS.iter().any(|(subject, _)| subject == name);
+    if let Some(unknown) = arguments.subjects.iter().find(|name| !known(name)) {
+        let names: Vec<&str> = SUBJECTS.iter().map(|(subject, _)| *subject).collect();
+        eprintln!("error: no subject `{unknown}`; there are: {}", names.join(", "));
+        return ExitCode::from(2);
+    }
+    let bench = Bench { smoke: arguments.smoke, traj: arguments.traj.clone() };
+    let mut sound = true;
+    for (name, run) in SUBJECTS {
+        if !arguments.subjects.is_empty() && !arguments.subjects.iter().any(|wanted| wanted == name)
+        {
+            continue;
+        }
+        match run(&bench) {
+            Ok(figures) => {
+                figure::print(name, &figures);
+                sound &= !arguments.check || figures.iter().all(Figure::is_met);
+                if let Some(folder) = &arguments.json
+                    && let Err(error) = figure::write(folder, name, bench.smoke, &figures)
+                {
+                    eprintln!("error: cannot write the figures of {name}: {error}");
+                    sound = false;
+                }
+            }
+            Err(error) => {
+                eprintln!("error: {name}: {error}");
+                sound = false;
+            }
+        }
+    }
+    if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,96 @@
+//! Clocks and memory: of this process, of a closure, of a child process.
+
+use std::io;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Kernel clock ticks per second in `/proc/PID/stat`: fixed at 100 for user space on Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// How often the peak memory of a child is looked at. The kernel keeps the
+/// peak itself; only growth in the last moment before the exit can be missed.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// What a child process used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usage {
+    pub(crate) wall_seconds: f64,
+    pub(crate) cpu_seconds: f64,
+    pub(crate) peak_mib: f64,
+}
+
+/// Runs a command to its end; fails when it fails.
+pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
+    let started = Instant::now();
+    let mut child = command.spawn()?;
+    let (cpu_seconds, peak_mib) = watch(&child)?;
+    let wall_seconds = started.elapsed().as_secs_f64();
+    let status = child.wait()?;
+    if !status.success() {
+        return Err(io::Error::other(format!("the measured command ended with {status}")));
+    }
+    Ok(Usage { wall_seconds, cpu_seconds, peak_mib })
+}
+
+/// Follows a child until it is a zombie: dead, but its times can still be read.
+fn watch(child: &Child) -> io::Result<(f64, f64)> {
+    let status = format!("/proc/{}/status", child.id());
+    let stat = format!("/proc/{}/stat", child.id());
+    let mut peak = 0.0_f64;
+    loop {
+        let text = std::fs::read_to_string(&status)?;
+        match status_mib(&text, "VmHWM:") {
+            Some(mib) => peak = peak.max(mib),
+            // The memory is gone before the process is: a zombie has no such line.
+            None if text.contains("State:\tZ") => break,
+            None => {}
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Ok((stat_cpu_seconds(&std::fs::read_to_string(stat)?).unwrap_or_default(), peak))
+}
+
+fn status_mib(status: &str, key: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    let kib: f64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib / 1024.0)
+}
+
+/// User plus system time, the 14th and 15th field; the second holds a name that may have blanks.
+fn stat_cpu_seconds(stat: &str) -> Option<f64> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(11);
+    let user: f64 = fields.next()?.parse().ok()?;
+    let system: f64 = fields.next()?.parse().ok()?;
+    Some((user + system) / TICKS_PER_SECOND)
+}
+
+/// Wall time of one call.
+pub(crate) fn wall(mut run: impl FnMut()) -> Duration {
+    let started = Instant::now();
+    run();
+    started.elapsed()
+}
+
+/// Medians of several rounds in which every contender runs once, so that a
+/// noisy moment of the machine hits all of them alike.
+pub(crate) fn medians<const N: usize>(
+    rounds: usize,
+    mut contenders: [&mut dyn FnMut() -> Duration; N],
+) -> [f64; N] {
+    let mut samples: [Vec<Duration>; N] = std::array::from_fn(|_| Vec::with_capacity(rounds));
+    for _ in 0..rounds.max(1) {
+        for (contender, taken) in contenders.iter_mut().zip(&mut samples) {
+            taken.push(contender());
+        }
+    }
+    samples.map(|mut taken| percentile(&mut taken, 50.0).as_secs_f64())
+}
+
+/// The value below which `percent` of the samples lie; sorts them.
+pub(crate) fn percentile(samples: &mut [Duration], percent: f64) -> Duration {
+    samples.sort_unstable();
+    let last = samples.len().saturating_sub(1);
+    let index = (percent / 100.0 * last as f64).round() as usize;
+    samples.get(index).copied().unwrap_or_default()
+}

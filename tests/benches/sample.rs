@@ -1,0 +1,62 @@
+//! Events as agents produce them: mostly tool traffic, some long texts, a few secrets.
+
+use serde_json::{Value, json};
+
+/// The mix, by position: half of all events are tool calls and results.
+const KINDS: [&str; 8] = [
+    "tool.call",
+    "tool.result",
+    "tool.call",
+    "tool.result",
+    "prompt.submitted",
+    "model.completed",
+    "tool.call",
+    "tool.result",
+];
+
+/// The event at a position, `(type, data)`; the same position gives the same event.
+pub(crate) fn event(position: usize) -> (&'static str, Value) {
+    let kind = KINDS.get(position % KINDS.len()).copied().unwrap_or("tool.call");
+    let call = format!("call_{position:08}");
+    let data = match kind {
+        "tool.call" => json!({
+            "threadId": "thread-1", "turnId": "turn-1", "toolCallId": call, "name": "shell",
+            "arguments": {
+                "command": ["bash", "-lc", format!("rg -n 'fn main' src | head -{}", position % 40)],
+                "workdir": "/home/dev/project", "timeoutMs": 120_000,
+            },
+        }),
+        "tool.result" => json!({
+            "threadId": "thread-1", "turnId": "turn-1", "toolCallId": call, "name": "shell",
+            "success": !position.is_multiple_of(13),
+            "contentItems": [{ "type": "text", "text": listing(position) }],
+        }),
+        "prompt.submitted" => json!({
+            "threadId": "thread-1", "turnId": "turn-1", "imagesCount": 0,
+            "prompt": format!("Find out why the build fails and fix it.\n{}", listing(position)),
+        }),
+        _ => json!({
+            "threadId": "thread-1", "turnId": "turn-1", "timedOut": false, "aborted": false,
+            "usage": { "inputTokens": 5120 + position % 900, "outputTokens": 410, "totalTokens": 5530 },
+            "assistantTexts": ["The build fails because the lock file is stale; I updated it."],
+        }),
+    };
+    (kind, data)
+}
+
+/// A kilobyte of output: paths, numbers, now and then a credential that must not survive.
+fn listing(position: usize) -> String {
+    let mut text = String::new();
+    for line in 0..16 {
+        let number = position.wrapping_mul(31).wrapping_add(line * 7) % 997;
+        text.push_str("src/module_");
+        text.push_str(&number.to_string());
+        text.push_str(".rs:42:    let value = compute(&input, options)?;\n");
+    }
+    if position.is_multiple_of(16) {
+        // Assembled here so that no scanner takes this file for a leak.
+        text.push_str("export GITHUB_TOKEN=ghp");
+        text.push_str("_0123456789abcdefghijklmnopqrstuvwxyz\n");
+    }
+    text
+}

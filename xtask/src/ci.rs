@@ -1,0 +1,128 @@
+//! `cargo xtask ci`: everything that must hold before a change is merged.
+//!
+//! The steps are a list of named functions; this file runs them, times them
+//! and prints the summary. What a step does is in `ci/steps.rs`.
+
+mod licences;
+mod steps;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::flags;
+use crate::workspace::Workspace;
+
+/// One named part of the run.
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) run: fn(&Workspace) -> Result<Outcome>,
+}
+
+/// How a step ended, when it did not fail.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Passed,
+    /// Passed, with something the reader of the summary should know.
+    Noted(String),
+    /// Could not run here. A failure where `CI` is `true`: there, a check that
+    /// does not run is a check that does not hold.
+    Skipped(String),
+}
+
+enum Verdict {
+    Passed,
+    Noted(String),
+    Skipped(String),
+    Failed(String),
+}
+
+pub(crate) fn run(workspace: &Workspace, flags: &flags::Ci) -> Result<()> {
+    let wanted =
+        |step: &Step| flags.only.as_ref().is_none_or(|part| step.name.contains(part.as_str()));
+    let steps: Vec<Step> = steps::all().into_iter().filter(wanted).collect();
+    if steps.is_empty() {
+        bail!("no step has that name; `cargo xtask ci --list` prints them");
+    }
+    if flags.list {
+        for step in &steps {
+            println!("{}", step.name);
+        }
+        return Ok(());
+    }
+
+    let strict = workspace.sh.var("CI").is_ok_and(|value| value == "true");
+    // A snapshot that changed fails the run; nothing is written or accepted here.
+    workspace.sh.set_var("INSTA_UPDATE", "no");
+    let started = Instant::now();
+    let mut summary = Vec::new();
+    for step in &steps {
+        println!("\n=== {}", step.name);
+        let step_started = Instant::now();
+        let verdict = judge((step.run)(workspace), strict);
+        let failed = matches!(verdict, Verdict::Failed(_));
+        summary.push((step.name, step_started.elapsed(), verdict));
+        if failed && !flags.keep_going {
+            break;
+        }
+    }
+    print_summary(&summary, steps.len(), started.elapsed());
+    let failures = summary.iter().filter(|(_, _, verdict)| matches!(verdict, Verdict::Failed(_)));
+    match failures.count() {
+        0 => Ok(()),
+        count => bail!("{count} of {} steps failed", steps.len()),
+    }
+}
+
+fn judge(result: Result<Outcome>, strict: bool) -> Verdict {
+    match result {
+        Ok(Outcome::Passed) => Verdict::Passed,
+        Ok(Outcome::Noted(note)) => Verdict::Noted(note),
+        Ok(Outcome::Skipped(reason)) if strict => {
+            Verdict::Failed(format!("skipped, and CI=true allows no skipping: {reason}"))
+        }
+        Ok(Outcome::Skipped(reason)) => Verdict::Skipped(reason),
+        Err(error) => Verdict::Failed(format!("{error:#}")),
+    }
+}
+
+fn print_summary(summary: &[(&str, Duration, Verdict)], planned: usize, total: Duration) {
+    println!("\n=== summary");
+    for (name, took, verdict) in summary {
+        let (word, detail) = match verdict {
+            Verdict::Passed => ("ok", ""),
+            Verdict::Noted(note) => ("ok", note.as_str()),
+            Verdict::Skipped(reason) => ("SKIPPED", reason.as_str()),
+            Verdict::Failed(reason) => ("FAILED", reason.as_str()),
+        };
+        println!("{word:>8}  {:>7.1} s  {name}", took.as_secs_f64());
+        for line in detail.lines() {
+            println!("                       {line}");
+        }
+    }
+    if summary.len() < planned {
+        println!("{:>8}  {} steps not run", "", planned - summary.len());
+    }
+    println!("{:>8}  {:>7.1} s  in all", "", total.as_secs_f64());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skipped_step_fails_only_where_skipping_is_not_allowed() {
+        let skipped = || Ok(Outcome::Skipped("no browser".to_owned()));
+        assert!(matches!(judge(skipped(), false), Verdict::Skipped(_)));
+        assert!(matches!(judge(skipped(), true), Verdict::Failed(_)));
+    }
+
+    #[test]
+    fn step_names_are_distinct() {
+        let mut names: Vec<&str> = steps::all().iter().map(|step| step.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

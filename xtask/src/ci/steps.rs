@@ -1,0 +1,115 @@
+//! The steps of `cargo xtask ci`, cheapest refusal first.
+//!
+//! Builds are shared on purpose: clippy, the lone-crate checks and the
+//! documentation reuse one set of check artefacts; tests, doctests and the
+//! binary they start reuse one set of compiled ones. No step changes
+//! `RUSTFLAGS`, which would build every dependency again.
+
+use anyhow::{Context as _, Result};
+use xshell::cmd;
+
+use super::{Outcome, Step, licences};
+use crate::tidy;
+use crate::workspace::Workspace;
+
+/// Every step, in order.
+pub(super) fn all() -> Vec<Step> {
+    vec![
+        Step { name: "fmt", run: fmt },
+        Step { name: "tidy", run: house_rules },
+        Step { name: "licences", run: licences::check },
+        Step { name: "deny", run: deny },
+        Step { name: "clippy", run: clippy },
+        Step { name: "crates alone", run: crates_alone },
+        Step { name: "docs", run: docs },
+        Step { name: "tests", run: tests },
+        Step { name: "doctests", run: doctests },
+        Step { name: "benches", run: benches },
+    ]
+}
+
+fn fmt(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    cmd!(sh, "cargo fmt --all -- --check").run()?;
+    Ok(Outcome::Passed)
+}
+
+fn house_rules(workspace: &Workspace) -> Result<Outcome> {
+    tidy::run(workspace)?;
+    Ok(Outcome::Passed)
+}
+
+fn deny(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    let installed = cmd!(sh, "cargo deny --version").quiet().ignore_stdout().ignore_stderr().run();
+    if installed.is_err() {
+        return Ok(Outcome::Noted(
+            "cargo-deny is NOT INSTALLED: advisories were not looked up here\n\
+             (licences and sources are checked by the step `licences`)"
+                .to_owned(),
+        ));
+    }
+    cmd!(sh, "cargo deny --all-features check").run()?;
+    Ok(Outcome::Passed)
+}
+
+fn clippy(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    cmd!(sh, "cargo clippy --locked --workspace --all-targets --all-features -- -D warnings")
+        .run()?;
+    Ok(Outcome::Passed)
+}
+
+/// A crate that only compiles next to its neighbours cannot be used without
+/// them: features of one member leak into another when built together.
+fn crates_alone(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    for member in workspace.members()?.iter().filter(|member| member.published) {
+        let name = &member.name;
+        cmd!(sh, "cargo check --locked --quiet -p {name} --no-default-features").run()?;
+        cmd!(sh, "cargo check --locked --quiet -p {name} --all-features").run()?;
+    }
+    Ok(Outcome::Passed)
+}
+
+fn docs(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    cmd!(sh, "cargo doc --locked --workspace --all-features --no-deps")
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok(Outcome::Passed)
+}
+
+/// The suites start the built binary, so it is built first, with the same features.
+fn tests(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    cmd!(sh, "cargo build --locked --workspace --all-features --bins").run()?;
+    let nextest = cmd!(sh, "cargo nextest --version").quiet().ignore_stdout().ignore_stderr().run();
+    if nextest.is_ok() {
+        cmd!(sh, "cargo nextest run --locked --workspace --all-features --profile ci").run()?;
+        return Ok(Outcome::Passed);
+    }
+    cmd!(sh, "cargo test --locked --workspace --all-features --lib --bins --tests").run()?;
+    Ok(Outcome::Noted("with `cargo test`: cargo-nextest is not installed".to_owned()))
+}
+
+fn doctests(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    cmd!(sh, "cargo test --locked --workspace --all-features --doc").run()?;
+    Ok(Outcome::Passed)
+}
+
+/// Each bench once on a small input, unoptimised: they must run, figures do not count.
+fn benches(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    let traj = workspace.target()?.join("debug/traj");
+    if !traj.exists() {
+        return Ok(Outcome::Skipped(
+            "the step `tests` builds the binary that they start".to_owned(),
+        ));
+    }
+    cmd!(sh, "cargo bench --locked --profile dev -p traj-tests --all-features --bench figures -- --smoke --traj {traj}")
+        .run()
+        .context("a bench no longer runs")?;
+    Ok(Outcome::Passed)
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask dist`: the archive that people download.
+//!
+//! Holds the optimised binary, completions for every shell, the man page, the
+//! licences and the README; beside it lies its checksum. Where tar is GNU's,
+//! the same commit gives the same bytes.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use xshell::cmd;
+
+use crate::flags;
+use crate::workspace::Workspace;
+
+const SHELLS: [(&str, &str); 5] = [
+    ("bash", "traj.bash"),
+    ("zsh", "_traj"),
+    ("fish", "traj.fish"),
+    ("elvish", "traj.elv"),
+    ("powershell", "_traj.ps1"),
+];
+
+const DOCUMENTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+pub(crate) fn run(workspace: &Workspace, flags: &flags::Dist) -> Result<()> {
+    let sh = &workspace.sh;
+    let name = archive_name(workspace)?;
+    let dist = workspace.root.join("dist");
+    let archive = dist.join(format!("{name}.tar.gz"));
+    if flags.dry_run {
+        println!("would build traj optimised and write {}", archive.display());
+        println!("with completions, man page, {}", DOCUMENTS.join(", "));
+        return Ok(());
+    }
+
+    cmd!(sh, "cargo build --locked --release -p traj-cli").run()?;
+    let target = workspace.target()?;
+    let traj = target.join("release/traj");
+    let staging = target.join("dist");
+    let folder = staging.join(&name);
+    sh.remove_path(&staging)?;
+    sh.create_dir(&folder)?;
+    sh.copy_file(&traj, &folder)?;
+    for document in DOCUMENTS {
+        sh.copy_file(document, &folder)?;
+    }
+    for (shell, file) in SHELLS {
+        let script = cmd!(sh, "{traj} completions {shell}").quiet().read()?;
+        sh.write_file(folder.join("completions").join(file), script + "\n")?;
+    }
+    let man = cmd!(sh, "{traj} man").quiet().read()?;
+    sh.write_file(folder.join("man/man1/traj.1"), man + "\n")?;
+
+    sh.create_dir(&dist)?;
+    pack(workspace, &staging, &name, &archive)?;
+    let checksum = checksum(workspace, &dist, &name)?;
+    verify(workspace, &staging, &name, &archive)?;
+    println!("{checksum}");
+    Ok(())
+}
+
+/// `traj-VERSION-TARGET`.
+fn archive_name(workspace: &Workspace) -> Result<String> {
+    let sh = &workspace.sh;
+    let rustc = cmd!(sh, "rustc --version --verbose").quiet().read()?;
+    let host = rustc
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .context("rustc names no host")?;
+    let members = workspace.members()?;
+    let cli =
+        members.iter().find(|member| member.name == "traj-cli").context("traj-cli is gone")?;
+    Ok(format!("traj-{}-{host}", cli.version))
+}
+
+fn pack(workspace: &Workspace, staging: &Path, name: &str, archive: &Path) -> Result<()> {
+    let sh = &workspace.sh;
+    let version = cmd!(sh, "tar --version").quiet().read()?;
+    let tarball = staging.join("archive.tar");
+    if version.contains("GNU tar") {
+        let time = cmd!(sh, "git log -1 --format=%ct").quiet().read()?;
+        cmd!(sh, "tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@{time} -C {staging} -cf {tarball} {name}")
+            .run()?;
+    } else {
+        cmd!(sh, "tar -C {staging} -cf {tarball} {name}").run()?;
+    }
+    cmd!(sh, "gzip --force -9 --no-name {tarball}").run()?;
+    sh.copy_file(staging.join("archive.tar.gz"), archive)?;
+    Ok(())
+}
+
+/// Writes `NAME.tar.gz.sha256` in the form that `sha256sum --check` reads.
+fn checksum(workspace: &Workspace, dist: &Path, name: &str) -> Result<String> {
+    let sh = &workspace.sh;
+    let _in_dist = sh.push_dir(dist);
+    let file = format!("{name}.tar.gz");
+    let line = cmd!(sh, "sha256sum {file}")
+        .quiet()
+        .read()
+        .or_else(|_| cmd!(sh, "shasum -a 256 {file}").quiet().read())
+        .context("neither sha256sum nor shasum is installed")?;
+    sh.write_file(format!("{file}.sha256"), format!("{line}\n"))?;
+    Ok(line)
+}
+
+/// Unpacks what was packed and starts it: an archive that was never opened is a guess.
+fn verify(workspace: &Workspace, staging: &Path, name: &str, archive: &Path) -> Result<()> {
+    let sh = &workspace.sh;
+    let unpacked = staging.join("unpacked");
+    sh.create_dir(&unpacked)?;
+    cmd!(sh, "tar -C {unpacked} -xzf {archive}").run()?;
+    let traj = unpacked.join(name).join("traj");
+    let version = cmd!(sh, "{traj} --version").quiet().read()?;
+    ensure!(version.starts_with("traj "), "the packed binary does not say its version");
+    Ok(())
+}

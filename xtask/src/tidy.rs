@@ -1,0 +1,53 @@
+//! `cargo xtask tidy`: house rules that the compiler cannot check.
+//!
+//! Every rule is a function from text to problems, so that each is tested on
+//! text; only this file reads the checkout.
+
+mod dependencies;
+mod documents;
+mod list;
+mod manifests;
+mod sources;
+mod suites;
+
+use anyhow::{Result, bail};
+
+use crate::workspace::Workspace;
+
+/// Runs every rule and reports all problems at once.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let files = workspace.files()?;
+    let mut problems = Vec::new();
+
+    let members = workspace.members()?;
+    let written = list::parse_sections(&workspace.read("xtask/tidy/dependencies.txt")?);
+    problems.extend(dependencies::check(&members, &written));
+    for member in &members {
+        let manifest = workspace.read(&member.manifest)?;
+        problems.extend(manifests::check(&member.name, &manifest, member.published));
+    }
+
+    let explained = list::parse_reasons(&workspace.read("xtask/tidy/long-files.txt")?);
+    let mut rust = Vec::new();
+    for path in &files {
+        // What is not text (a picture, a recorded archive) has no lines to check.
+        let Ok(text) = workspace.read(path) else { continue };
+        problems.extend(documents::machine_paths(path, &text));
+        if path.ends_with(".rs") {
+            problems.extend(sources::check(path, &text));
+            rust.push((path.clone(), text));
+        }
+    }
+    problems.extend(sources::check_sizes(&rust, &explained));
+    problems.extend(suites::check(&rust));
+    problems.extend(documents::format_pages(&files));
+
+    if problems.is_empty() {
+        println!("tidy: {} files, {} crates, no problem", files.len(), members.len());
+        return Ok(());
+    }
+    for problem in &problems {
+        eprintln!("tidy: {problem}");
+    }
+    bail!("tidy found {} problems", problems.len());
+}

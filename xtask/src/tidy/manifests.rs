@@ -1,0 +1,76 @@
+//! Manifests inherit what the workspace decides.
+
+/// Keys of `[package]` that every member takes from the workspace.
+const INHERITED: [&str; 4] = ["version", "edition", "rust-version", "license"];
+
+/// Keys that a published crate must have as well.
+const INHERITED_WHEN_PUBLISHED: [&str; 3] = ["repository", "keywords", "categories"];
+
+pub(super) fn check(name: &str, manifest: &str, published: bool) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut missing = |key: &str| {
+        if !manifest.lines().any(|line| line.trim() == format!("{key}.workspace = true")) {
+            problems.push(format!("{name}: `{key}.workspace = true` is missing from its manifest"));
+        }
+    };
+    INHERITED.into_iter().for_each(&mut missing);
+    if published {
+        INHERITED_WHEN_PUBLISHED.into_iter().for_each(&mut missing);
+    }
+    if published && !manifest.contains("\ndescription = ") {
+        problems.push(format!("{name}: a published crate needs a description"));
+    }
+    if !manifest.contains("[lints]\nworkspace = true") {
+        problems.push(format!("{name}: `[lints] workspace = true` is missing"));
+    }
+    for line in dependency_lines(manifest) {
+        let inherited = line.contains(".workspace = true") || line.contains("workspace = true");
+        if !inherited {
+            let dependency = line.split(['=', '.', ' ']).next().unwrap_or(line);
+            problems.push(format!("{name}: {dependency} must take its version from the workspace"));
+        }
+    }
+    problems
+}
+
+/// The entries of every dependency table, one per line as we write them.
+fn dependency_lines(manifest: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    manifest.lines().map(str::trim).filter(move |line| {
+        if line.starts_with('[') {
+            inside = line.ends_with("dependencies]");
+            return false;
+        }
+        inside && !line.is_empty() && !line.starts_with('#')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "[package]\nname = \"a\"\ndescription = \"b\"\nversion.workspace = true\n\
+        edition.workspace = true\nrust-version.workspace = true\nlicense.workspace = true\n\
+        repository.workspace = true\nkeywords.workspace = true\ncategories.workspace = true\n\
+        [lints]\nworkspace = true\n\n[dependencies]\n# why\nserde.workspace = true\n\
+        tokio = { workspace = true, features = [\"rt\"] }\n[dev-dependencies]\ninsta.workspace = true\n";
+
+    #[test]
+    fn a_manifest_that_inherits_everything_passes() {
+        assert_eq!(check("a", GOOD, true), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_departure_is_named() {
+        for (from, to) in [
+            ("edition.workspace = true", "edition = \"2021\""),
+            ("[lints]\nworkspace = true", "[lints]"),
+            ("serde.workspace = true", "serde = \"1\""),
+            ("insta.workspace = true", "insta = { version = \"1\" }"),
+            ("description = \"b\"", "readme = \"b\""),
+            ("repository.workspace = true", ""),
+        ] {
+            assert_eq!(check("a", &GOOD.replace(from, to), true).len(), 1, "{to}");
+        }
+    }
+}
