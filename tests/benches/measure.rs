@@ -2,7 +2,10 @@
 
 use std::io;
 use std::process::{Child, Command};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{WaitId, WaitIdOptions};
 
 /// Kernel clock ticks per second in `/proc/PID/stat`: fixed at 100 for user space on Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -23,31 +26,40 @@ pub(crate) struct Usage {
 pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
     let started = Instant::now();
     let mut child = command.spawn()?;
-    let (cpu_seconds, peak_mib) = watch(&child)?;
-    let wall_seconds = started.elapsed().as_secs_f64();
+    let id = child.id();
+    let (wall_seconds, peak_mib) = thread::scope(|scope| {
+        let peak = scope.spawn(move || watch_peak(id));
+        let wall = wait_unreaped(&child).map(|()| started.elapsed().as_secs_f64());
+        (wall, peak.join().unwrap_or_default())
+    });
+    // Not reaped yet: a zombie's times can still be read.
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
     let status = child.wait()?;
     if !status.success() {
         return Err(io::Error::other(format!("the measured command ended with {status}")));
     }
-    Ok(Usage { wall_seconds, cpu_seconds, peak_mib })
+    let cpu_seconds = stat_cpu_seconds(&stat).unwrap_or_default();
+    Ok(Usage { wall_seconds: wall_seconds?, cpu_seconds, peak_mib })
 }
 
-/// Follows a child until it is a zombie: dead, but its times can still be read.
-fn watch(child: &Child) -> io::Result<(f64, f64)> {
-    let status = format!("/proc/{}/status", child.id());
-    let stat = format!("/proc/{}/stat", child.id());
+/// Waits for the end of a child and leaves its entry in the process table.
+fn wait_unreaped(child: &Child) -> io::Result<()> {
+    let id = rustix::process::Pid::from_child(child);
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    rustix::process::waitid(WaitId::Pid(id), options)?;
+    Ok(())
+}
+
+/// The highest peak seen. Memory is gone before the process is: a zombie has no such line.
+fn watch_peak(id: u32) -> f64 {
+    let path = format!("/proc/{id}/status");
     let mut peak = 0.0_f64;
-    loop {
-        let text = std::fs::read_to_string(&status)?;
-        match status_mib(&text, "VmHWM:") {
-            Some(mib) => peak = peak.max(mib),
-            // The memory is gone before the process is: a zombie has no such line.
-            None if text.contains("State:\tZ") => break,
-            None => {}
-        }
-        std::thread::sleep(LOOK_EVERY);
+    while let Ok(text) = std::fs::read_to_string(&path) {
+        let Some(mib) = status_mib(&text, "VmHWM:") else { break };
+        peak = peak.max(mib);
+        thread::sleep(LOOK_EVERY);
     }
-    Ok((stat_cpu_seconds(&std::fs::read_to_string(stat)?).unwrap_or_default(), peak))
+    peak
 }
 
 fn status_mib(status: &str, key: &str) -> Option<f64> {
