@@ -5,5 +5,12 @@
 //! domain needs of the world it asks for through the traits in `port`; what the
 //! host knows about itself arrives as plain values.
 
+pub mod event;
+pub mod host;
+pub mod id;
 pub mod json;
+pub mod limits;
+pub mod location;
 pub mod redaction;
+pub mod settings;
+pub mod timestamp;

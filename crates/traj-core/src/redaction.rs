@@ -38,11 +38,7 @@ impl Redactor {
     }
 
     /// Hides what must not leave in a plain text.
-    pub fn text<'a>(
-        &self,
-        text: &'a str,
-        _report: &mut RedactionReport,
-    ) -> Redacted<Cow<'a, str>> {
+    pub fn text<'a>(&self, text: &'a str, _report: &mut RedactionReport) -> Redacted<Cow<'a, str>> {
         Redacted::witness(Cow::Borrowed(text))
     }
 }

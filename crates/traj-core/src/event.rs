@@ -1,0 +1,74 @@
+//! Events: what a run leaves on its timeline.
+//!
+//! An [`Event`] is what the host records: a kind, optional data, optionally its
+//! own time. A [`RunContext`] says whose events they are. Together they become
+//! one line of the sidecar with a fixed order of members (see
+//! `docs/format/sidecar-v1.md`); [`RuntimeRow`] reads such a line back.
+//!
+//! ```
+//! use traj_core::event::{Event, EventKind, ToolCall};
+//! use traj_core::json::Object;
+//!
+//! let event = ToolCall::new("call-1", "read")
+//!     .arguments(Object::from_iter([("path", "notes.md")]))
+//!     .event();
+//! assert_eq!(event.kind, EventKind::ToolCall);
+//! let open = Event::new(EventKind::parse("plugin.custom"), None);
+//! assert_eq!(open.kind.as_str(), "plugin.custom");
+//! ```
+
+mod context;
+mod kind;
+mod model;
+mod prompt;
+mod row;
+mod run;
+mod tool;
+mod turn;
+
+pub use context::RunContext;
+pub use kind::EventKind;
+pub use model::{FallbackOutcome, FallbackStep, ModelCompleted};
+pub use prompt::{ContextCompiled, PromptSkipped, PromptSubmitted, ToolDefinition};
+pub use row::{RowProblem, RuntimeRow};
+pub use run::{
+    RunStatus, SessionEnded, SessionStarted, TraceArtifacts, TraceMetadata, TraceTruncated,
+};
+pub use tool::{ToolCall, ToolResult, ToolTimeout};
+pub use turn::{TurnEvent, TurnMoment};
+
+use crate::json::Object;
+use crate::timestamp::UnixMillis;
+
+/// Marks every line of a sidecar and every bundle.
+pub const TRACE_SCHEMA: &str = "openclaw-trajectory";
+
+/// The version of [`TRACE_SCHEMA`] that we write and read.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Event {
+    /// What happened.
+    pub kind: EventKind,
+    /// When, if the host knows better than the recorder's clock.
+    pub at: Option<UnixMillis>,
+    /// The particulars.
+    pub data: Option<Object<'static>>,
+}
+
+impl Event {
+    /// An event of any kind, with its data as the host has it.
+    #[must_use]
+    pub const fn new(kind: EventKind, data: Option<Object<'static>>) -> Self {
+        Self { kind, at: None, data }
+    }
+
+    /// The same event, at a time of its own.
+    #[must_use]
+    pub const fn at(mut self, at: UnixMillis) -> Self {
+        self.at = Some(at);
+        self
+    }
+}

@@ -1,0 +1,138 @@
+//! Calls of tools and what came of them.
+
+use super::{Event, EventKind};
+use crate::json::{Json, Object};
+
+/// Data of `tool.call`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The thread on the app-server.
+    pub thread_id: Option<String>,
+    /// The turn it belongs to.
+    pub turn_id: Option<String>,
+    /// The item of the turn.
+    pub item_id: Option<String>,
+    /// The call's id.
+    pub tool_call_id: String,
+    /// The tool.
+    pub name: String,
+    /// What it was called with.
+    pub arguments: Json<'static>,
+}
+
+impl ToolCall {
+    /// A call without arguments.
+    #[must_use]
+    pub fn new(tool_call_id: impl Into<String>, name: impl Into<String>) -> Self {
+        let (tool_call_id, name) = (tool_call_id.into(), name.into());
+        let arguments = Json::Object(Object::new());
+        Self { thread_id: None, turn_id: None, item_id: None, tool_call_id, name, arguments }
+    }
+
+    /// The same call with arguments.
+    #[must_use]
+    pub fn arguments(mut self, arguments: impl Into<Json<'static>>) -> Self {
+        self.arguments = arguments.into();
+        self
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn event(self) -> Event {
+        let mut data = Object::new();
+        data.push_some("threadId", self.thread_id);
+        data.push_some("turnId", self.turn_id);
+        data.push_some("itemId", self.item_id);
+        data.push("toolCallId", self.tool_call_id);
+        data.push("name", self.name);
+        data.push("arguments", self.arguments);
+        Event::new(EventKind::ToolCall, Some(data))
+    }
+}
+
+/// Data of `tool.result`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ToolResult {
+    /// The thread on the app-server.
+    pub thread_id: Option<String>,
+    /// The turn it belongs to.
+    pub turn_id: Option<String>,
+    /// The item of the turn.
+    pub item_id: Option<String>,
+    /// The call it answers.
+    pub tool_call_id: String,
+    /// The tool.
+    pub name: String,
+    /// Whether it succeeded.
+    pub success: bool,
+    /// What it answered.
+    pub result: Json<'static>,
+}
+
+impl ToolResult {
+    /// A result of the call `tool_call_id`.
+    #[must_use]
+    pub fn new(
+        tool_call_id: impl Into<String>,
+        name: impl Into<String>,
+        success: bool,
+        result: impl Into<Json<'static>>,
+    ) -> Self {
+        let (tool_call_id, name, result) = (tool_call_id.into(), name.into(), result.into());
+        Self { thread_id: None, turn_id: None, item_id: None, tool_call_id, name, success, result }
+    }
+
+    /// The result that stands in for one that never came.
+    #[must_use]
+    pub fn missing(tool_call_id: impl Into<String>, name: impl Into<String>) -> Self {
+        let reason = Object::from_iter([("status", "failed"), ("reason", "missing_tool_result")]);
+        Self::new(tool_call_id, name, false, reason)
+    }
+
+    /// The event.
+    #[must_use]
+    pub fn event(self) -> Event {
+        let mut data = Object::new();
+        data.push_some("threadId", self.thread_id);
+        data.push_some("turnId", self.turn_id);
+        data.push_some("itemId", self.item_id);
+        data.push("toolCallId", self.tool_call_id);
+        data.push("name", self.name);
+        data.push("success", self.success);
+        data.push("isError", !self.success);
+        data.push("result", self.result);
+        Event::new(EventKind::ToolResult, Some(data))
+    }
+}
+
+/// Data of `tool.timeout`.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+pub struct ToolTimeout {
+    /// The thread on the app-server.
+    pub thread_id: Option<String>,
+    /// The turn it belongs to.
+    pub turn_id: Option<String>,
+    /// The call that was not answered.
+    pub tool_call_id: String,
+    /// The tool.
+    pub name: String,
+    /// How long it was waited for.
+    pub timeout_ms: u64,
+}
+
+impl ToolTimeout {
+    /// The event.
+    #[must_use]
+    pub fn event(self) -> Event {
+        let mut data = Object::new();
+        data.push_some("threadId", self.thread_id);
+        data.push_some("turnId", self.turn_id);
+        data.push("toolCallId", self.tool_call_id);
+        data.push("name", self.name);
+        data.push("timeoutMs", self.timeout_ms);
+        Event::new(EventKind::ToolTimeout, Some(data))
+    }
+}

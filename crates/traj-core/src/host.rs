@@ -1,0 +1,126 @@
+//! What the host knows about itself, as a plain value read once at the edge.
+
+use std::collections::BTreeMap;
+
+/// Environment variables by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variables(BTreeMap<String, String>);
+
+impl Variables {
+    /// The variable `OPENCLAW_<suffix>`, or `TRAJ_<suffix>`, which wins when
+    /// both are set; trimmed, blank counts as unset.
+    #[must_use]
+    pub fn shared(&self, suffix: &str) -> Option<&str> {
+        self.get(&format!("TRAJ_{suffix}")).or_else(|| self.get(&format!("OPENCLAW_{suffix}")))
+    }
+
+    /// A variable, trimmed; blank counts as unset.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+}
+
+impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+/// Facts about the machine and the account a command runs under.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostFacts {
+    /// Environment variables.
+    pub variables: Variables,
+    /// The directory relative paths are meant from.
+    pub current_dir: String,
+    /// The account's name.
+    pub user: Option<String>,
+    /// The machine's name.
+    pub host_name: Option<String>,
+}
+
+impl HostFacts {
+    /// Facts with these variables, seen from `current_dir`.
+    #[must_use]
+    pub fn new(variables: Variables, current_dir: impl Into<String>) -> Self {
+        Self { variables, current_dir: current_dir.into(), user: None, host_name: None }
+    }
+
+    /// The home folder: `OPENCLAW_HOME`, else `HOME`, else `USERPROFILE`.
+    #[must_use]
+    pub fn home(&self) -> Option<String> {
+        let account_home = ["HOME", "USERPROFILE"].iter().find_map(|name| self.real(name));
+        match self.variables.shared("HOME").filter(|value| is_real(value)) {
+            Some(home) => Some(match (home.strip_prefix('~'), &account_home) {
+                (Some(rest), Some(base)) => format!("{base}{rest}"),
+                _ => home.to_owned(),
+            }),
+            None => account_home,
+        }
+    }
+
+    /// The harness's state folder: `OPENCLAW_STATE_DIR`, else `.openclaw` in
+    /// the home folder.
+    #[must_use]
+    pub fn state_dir(&self) -> Option<String> {
+        match self.variables.shared("STATE_DIR").filter(|value| is_real(value)) {
+            Some(directory) => Some(self.absolute(directory)),
+            None => self.home().map(|home| format!("{}/.openclaw", home.trim_end_matches('/'))),
+        }
+    }
+
+    /// Makes a path of the user's absolute: `~` is the home folder, relative
+    /// paths are meant from the current directory.
+    #[must_use]
+    pub fn absolute(&self, path: &str) -> String {
+        let home = || self.home().unwrap_or_else(|| self.current_dir.clone());
+        match path.strip_prefix('~') {
+            Some("") => return home(),
+            Some(rest) if rest.starts_with('/') => return format!("{}{rest}", home()),
+            _ => {}
+        }
+        if path.starts_with('/') {
+            path.to_owned()
+        } else {
+            format!("{}/{path}", self.current_dir.trim_end_matches('/'))
+        }
+    }
+
+    fn real(&self, name: &str) -> Option<String> {
+        self.variables.get(name).filter(|value| is_real(value)).map(str::to_owned)
+    }
+}
+
+/// Scripts leave these words behind when a variable of theirs was not set.
+fn is_real(value: &str) -> bool {
+    value != "undefined" && value != "null"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(variables: &[(&str, &str)]) -> HostFacts {
+        HostFacts::new(variables.iter().copied().collect(), "/srv/app")
+    }
+
+    #[test]
+    fn our_variables_win_over_the_shared_ones() {
+        let host = host(&[("OPENCLAW_TRAJECTORY", "0"), ("TRAJ_TRAJECTORY", " 1 ")]);
+        assert_eq!(host.variables.shared("TRAJECTORY"), Some("1"));
+        assert_eq!(host.variables.shared("TRAJECTORY_DIR"), None);
+    }
+
+    #[test]
+    fn folders_follow_the_variables() {
+        assert_eq!(host(&[("HOME", "/h/me")]).state_dir().as_deref(), Some("/h/me/.openclaw"));
+        let moved = host(&[("HOME", "/h/me"), ("OPENCLAW_STATE_DIR", "~/state")]);
+        assert_eq!(moved.state_dir().as_deref(), Some("/h/me/state"));
+        let other = host(&[("HOME", "/h/me"), ("OPENCLAW_HOME", "~/alt")]);
+        assert_eq!(other.home().as_deref(), Some("/h/me/alt"));
+        assert_eq!(host(&[("HOME", "undefined")]).home(), None);
+        assert_eq!(host(&[]).absolute("x/y"), "/srv/app/x/y");
+    }
+}

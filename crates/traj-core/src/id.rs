@@ -1,0 +1,103 @@
+//! Identifiers: newtypes that are checked once, where text becomes an id.
+//!
+//! Ids come from hosts and from files, so almost any text is allowed in one;
+//! what may become part of a path is derived from it (see [`FileStem`]) and
+//! never the id itself.
+
+mod bundle_name;
+mod file_stem;
+
+pub use bundle_name::{BundleName, BundleNameError};
+pub use file_stem::FileStem;
+
+/// Longest id that is accepted, in bytes.
+pub const MAX_ID_BYTES: usize = 64 * 1024;
+
+/// Why a text is not an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdError {
+    /// The text is empty.
+    #[error("an id must not be empty")]
+    Empty,
+    /// The text is longer than [`MAX_ID_BYTES`].
+    #[error("an id must not be longer than {MAX_ID_BYTES} bytes")]
+    TooLong,
+}
+
+macro_rules! id_type {
+    ($(#[doc = $doc:literal])+ $name:ident) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks a text and takes it as an id.
+            ///
+            /// # Errors
+            /// When the text is empty or unreasonably long.
+            pub fn parse(text: impl Into<String>) -> Result<Self, IdError> {
+                let text = text.into();
+                match text.len() {
+                    0 => Err(IdError::Empty),
+                    length if length > MAX_ID_BYTES => Err(IdError::TooLong),
+                    _ => Ok(Self(text)),
+                }
+            }
+
+            /// The id's text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+
+id_type! {
+    /// A session: one conversation with its transcript and its sidecar.
+    SessionId
+}
+id_type! {
+    /// One run of an agent within a session.
+    RunId
+}
+id_type! {
+    /// A thread on the app-server.
+    ThreadId
+}
+id_type! {
+    /// One turn of a thread.
+    TurnId
+}
+id_type! {
+    /// A call of a tool, as the model named it.
+    ToolCallId
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_checked_where_they_enter() {
+        assert_eq!(SessionId::parse(""), Err(IdError::Empty));
+        assert_eq!(RunId::parse("x".repeat(MAX_ID_BYTES + 1)), Err(IdError::TooLong));
+        assert_eq!(
+            ThreadId::parse("../any text").map(|id| id.to_string()),
+            Ok("../any text".into())
+        );
+    }
+}

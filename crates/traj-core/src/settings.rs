@@ -1,0 +1,161 @@
+//! Settings of the recorder, from variables to typed values.
+//!
+//! Every variable can be written with the prefix `OPENCLAW_` (where the
+//! original has it) or `TRAJ_`; ours wins. A value that makes no sense is
+//! ignored, as a recorder must not stop its host over a typo.
+
+use std::time::Duration;
+
+use crate::host::{HostFacts, Variables};
+use crate::limits::Limits;
+
+/// What happens when a sidecar has reached its size limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhenFull {
+    /// Recording stops with a `trace.truncated` event.
+    #[default]
+    Stop,
+    /// The oldest whole lines make room.
+    Roll,
+}
+
+/// When written lines are forced to the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// Never; the operating system decides.
+    Relaxed,
+    /// When `flush` is called.
+    #[default]
+    Flush,
+    /// After every batch.
+    Batch,
+}
+
+/// How to record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Whether anything is recorded (`TRAJECTORY`).
+    pub enabled: bool,
+    /// A folder for all sidecars (`TRAJECTORY_DIR`), absolute.
+    pub trajectory_dir: Option<String>,
+    /// How long a flush may take (`TRAJECTORY_FLUSH_TIMEOUT_MS`, else
+    /// `AGENT_CLEANUP_TIMEOUT_MS`).
+    pub flush_timeout: Duration,
+    /// Bounds on what is kept (`MAX_…`, ours only).
+    pub limits: Limits,
+    /// What a full sidecar means (`WHEN_FULL`: `stop` or `roll`, ours only).
+    pub when_full: WhenFull,
+    /// When lines reach the disk (`DURABILITY`: `relaxed`, `flush` or
+    /// `batch`, ours only).
+    pub durability: Durability,
+}
+
+impl Settings {
+    /// What holds when nothing is set.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self {
+            enabled: true,
+            trajectory_dir: None,
+            flush_timeout: Duration::from_secs(10),
+            limits: Limits::standard(),
+            when_full: WhenFull::Stop,
+            durability: Durability::Flush,
+        }
+    }
+
+    /// The settings in effect on this host.
+    #[must_use]
+    pub fn from_host(host: &HostFacts) -> Self {
+        let variables = &host.variables;
+        let standard = Self::standard();
+        let flush_timeout = positive(variables.shared("TRAJECTORY_FLUSH_TIMEOUT_MS"))
+            .or_else(|| positive(variables.shared("AGENT_CLEANUP_TIMEOUT_MS")))
+            .map_or(standard.flush_timeout, Duration::from_millis);
+        Self {
+            enabled: !variables.shared("TRAJECTORY").is_some_and(is_off),
+            trajectory_dir: variables.shared("TRAJECTORY_DIR").map(|path| host.absolute(path)),
+            flush_timeout,
+            limits: limits(variables, standard.limits),
+            when_full: match variables.get("TRAJ_WHEN_FULL") {
+                Some("roll") => WhenFull::Roll,
+                _ => WhenFull::Stop,
+            },
+            durability: match variables.get("TRAJ_DURABILITY") {
+                Some("relaxed") => Durability::Relaxed,
+                Some("batch") => Durability::Batch,
+                _ => Durability::Flush,
+            },
+        }
+    }
+}
+
+fn limits(variables: &Variables, standard: Limits) -> Limits {
+    let count = |name: &str, standard: usize| {
+        positive(variables.get(name))
+            .and_then(|value| usize::try_from(value).ok())
+            .unwrap_or(standard)
+    };
+    let bytes = |name: &str, standard: u64| positive(variables.get(name)).unwrap_or(standard);
+    Limits {
+        line_bytes: count("TRAJ_MAX_LINE_BYTES", standard.line_bytes),
+        text_units: count("TRAJ_MAX_TEXT_CHARS", standard.text_units),
+        array_items: count("TRAJ_MAX_ARRAY_ITEMS", standard.array_items),
+        object_members: count("TRAJ_MAX_OBJECT_KEYS", standard.object_members),
+        depth: count("TRAJ_MAX_DEPTH", standard.depth),
+        sidecar_bytes: bytes("TRAJ_MAX_SIDECAR_BYTES", standard.sidecar_bytes),
+        blob_budget_bytes: bytes("TRAJ_MAX_BLOB_BYTES", standard.blob_budget_bytes),
+        preview_characters: count("TRAJ_PREVIEW_CHARS", standard.preview_characters),
+    }
+}
+
+fn is_off(value: &str) -> bool {
+    ["0", "false", "no", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// A whole number above zero that other runtimes can represent too.
+fn positive(value: Option<&str>) -> Option<u64> {
+    let digits = value?.strip_prefix('+').or(value)?;
+    digits.parse().ok().filter(|number| (1..=(1 << 53) - 1).contains(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Settings {
+        Settings::from_host(&HostFacts::new(variables.iter().copied().collect(), "/cwd"))
+    }
+
+    #[test]
+    fn recording_is_on_unless_it_is_switched_off() {
+        for value in ["0", "false", " No ", "OFF"] {
+            assert!(!settings(&[("OPENCLAW_TRAJECTORY", value)]).enabled, "{value}");
+        }
+        for value in ["1", "yes", "maybe", ""] {
+            assert!(settings(&[("OPENCLAW_TRAJECTORY", value)]).enabled, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_flush_timeout_has_three_sources() {
+        let seconds = |variables: &[(&str, &str)]| settings(variables).flush_timeout.as_millis();
+        assert_eq!(seconds(&[]), 10_000);
+        assert_eq!(seconds(&[("OPENCLAW_AGENT_CLEANUP_TIMEOUT_MS", "70")]), 70);
+        let both = [
+            ("OPENCLAW_AGENT_CLEANUP_TIMEOUT_MS", "70"),
+            ("TRAJ_TRAJECTORY_FLUSH_TIMEOUT_MS", "5"),
+        ];
+        assert_eq!(seconds(&both), 5);
+        assert_eq!(seconds(&[("OPENCLAW_TRAJECTORY_FLUSH_TIMEOUT_MS", "-5")]), 10_000);
+    }
+
+    #[test]
+    fn limits_are_settings() {
+        let set = settings(&[("TRAJ_MAX_TEXT_CHARS", "100"), ("TRAJ_MAX_LINE_BYTES", "nonsense")]);
+        assert_eq!(set.limits, Limits { text_units: 100, ..Limits::standard() });
+    }
+}

@@ -1,0 +1,104 @@
+//! Instants: milliseconds since 1970, and the many ways in which files write
+//! them.
+//!
+//! Sidecars are ordered by instant, so an offset, a missing fraction or a date
+//! in prose must not move an event. [`UnixMillis::parse_lenient`] understands
+//! what the recorders of the field accept; forms without a zone are taken as
+//! UTC, because the reader's own zone says nothing about the writer's.
+
+mod civil;
+mod iso;
+mod prose;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+/// An instant in milliseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnixMillis(i64);
+
+impl UnixMillis {
+    /// The farthest instant from 1970, on either side, that a date can name.
+    pub const MAX_DISTANCE: i64 = 8_640_000_000_000_000;
+
+    /// 1970-01-01T00:00:00Z.
+    pub const EPOCH: Self = Self(0);
+
+    /// An instant, if it lies within ±[`Self::MAX_DISTANCE`].
+    #[must_use]
+    pub const fn new(millis: i64) -> Option<Self> {
+        if millis.unsigned_abs() <= Self::MAX_DISTANCE.unsigned_abs() {
+            Some(Self(millis))
+        } else {
+            None
+        }
+    }
+
+    /// The instant a JSON number names; a fraction of a millisecond is cut.
+    #[must_use]
+    pub fn from_f64(millis: f64) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, new checks")]
+        let whole = millis.trunc() as i64;
+        if millis.is_nan() { None } else { Self::new(whole) }
+    }
+
+    /// Reads `2026-06-01T10:00:05.000Z` and its shorter and longer relatives,
+    /// with any offset.
+    #[must_use]
+    pub fn parse_iso(text: &str) -> Option<Self> {
+        iso::parse(text)
+    }
+
+    /// Reads an ISO form, or a date as people and old tools write it
+    /// (`June 1, 2026`, `6/1/26 10:00 GMT+2`).
+    #[must_use]
+    pub fn parse_lenient(text: &str) -> Option<Self> {
+        iso::parse(text).or_else(|| prose::parse(text))
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub const fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// The instant `millis` later, or the last one that can be named.
+    #[must_use]
+    pub fn plus_millis(self, millis: i64) -> Self {
+        let sum = self.0.saturating_add(millis);
+        Self(sum.clamp(-Self::MAX_DISTANCE, Self::MAX_DISTANCE))
+    }
+
+    /// ISO 8601 in UTC with milliseconds; years outside 0–9999 get a sign and
+    /// six digits.
+    #[must_use]
+    pub fn to_iso(self) -> String {
+        let date = civil::Date::from_millis(self.0);
+        let year = match date.year {
+            0..=9_999 => format!("{:04}", date.year),
+            year if year < 0 => format!("-{:06}", -year),
+            year => format!("+{year:06}"),
+        };
+        let of_day = self.0.rem_euclid(civil::MILLIS_PER_DAY);
+        let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
+        let (second, milli) = (of_day / 1_000 % 60, of_day % 1_000);
+        let (month, day) = (date.month, date.day);
+        format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+    }
+
+    /// The instant as part of a file name: `2026-06-01T10-00-05`.
+    #[must_use]
+    pub fn to_file_stamp(self) -> String {
+        let iso = self.to_iso();
+        let seconds = iso.rsplit_once('.').map_or(iso.as_str(), |(seconds, _)| seconds);
+        seconds.replace(':', "-")
+    }
+}
+
+impl fmt::Display for UnixMillis {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.to_iso())
+    }
+}
