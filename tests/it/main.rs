@@ -1,1 +1,4 @@
 //! The one integration-test binary.
+
+mod rewrite_interleavings;
+mod session_rewriter_contract;

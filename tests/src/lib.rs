@@ -1,1 +1,4 @@
 //! Contract suites and builders that the tests share.
+#![expect(clippy::expect_used, reason = "a suite fails by panicking, with a reason")]
+
+pub mod contract;

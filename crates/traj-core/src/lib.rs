@@ -11,6 +11,10 @@ pub mod id;
 pub mod json;
 pub mod limits;
 pub mod location;
+#[cfg(feature = "memory")]
+pub mod memory;
+pub mod port;
 pub mod redaction;
+pub mod rewrite;
 pub mod settings;
 pub mod timestamp;

@@ -1,0 +1,289 @@
+//! The order of steps by which a rewrite loses nothing.
+//!
+//! The file under the session's name is the *current generation*. A round
+//! builds a candidate from it, takes over what was appended meanwhile and
+//! exchanges the two in one step; the old generation is then *retired*. A
+//! writer that had opened it before the exchange may still append to it, so
+//! retired generations are watched until nobody can write to them any more.
+//! What still arrived there is inserted where it belongs by another round:
+//! appending it at the end would put it behind lines written later.
+
+/// Whether anyone has a retired generation open for writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "yes, no, and cannot tell")]
+pub enum Writers {
+    /// Nobody: its length is final.
+    None,
+    /// Somebody.
+    Some,
+    /// The platform does not tell.
+    Unknown,
+}
+
+/// A part of a candidate: bytes `from..to` of a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a range of a numbered file")]
+pub struct Piece {
+    /// Which generation, counted from 0 for the file as it was found.
+    pub generation: usize,
+    /// First byte.
+    pub from: u64,
+    /// Behind the last byte.
+    pub to: u64,
+}
+
+/// What an adapter can do with the generations of one file.
+pub trait Generations {
+    /// What goes wrong in the adapter.
+    type Error;
+
+    /// The length of a generation right now.
+    ///
+    /// # Errors
+    /// When the adapter cannot tell.
+    fn length(&mut self, generation: usize) -> Result<u64, Self::Error>;
+
+    /// Appends bytes of a generation to the candidate, which is created by the
+    /// first call after an exchange.
+    ///
+    /// # Errors
+    /// When reading or writing fails.
+    fn copy(&mut self, piece: Piece) -> Result<(), Self::Error>;
+
+    /// The number of bytes in `from..to` of a generation up to and including
+    /// its last line end.
+    ///
+    /// # Errors
+    /// When reading fails.
+    fn whole_lines(&mut self, piece: Piece) -> Result<u64, Self::Error>;
+
+    /// Makes the candidate durable.
+    ///
+    /// # Errors
+    /// When the storage says so.
+    fn sync(&mut self) -> Result<(), Self::Error>;
+
+    /// Puts the candidate in the place of the current generation, in one step,
+    /// if that is still what stands there.
+    ///
+    /// # Errors
+    /// When something else stands there, or the step failed; nothing changed.
+    fn exchange(&mut self) -> Result<(), Self::Error>;
+
+    /// Whether anyone has this generation open for writing.
+    fn writers(&mut self, generation: usize) -> Writers;
+
+    /// Lets other processes run for a moment.
+    fn pause(&mut self);
+}
+
+/// How long retired generations are watched, in pauses.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SettleLimits {
+    /// Pauses after which a generation counts as final when the platform does
+    /// not tell.
+    pub quiet_pauses: u32,
+    /// Pauses after which a writer that holds on is given up.
+    pub held_pauses: u32,
+    /// Exchanges after which a writer that never stops is given up.
+    pub rounds: u32,
+}
+
+impl SettleLimits {
+    /// Three quiet pauses; two hundred for a writer that holds on; a hundred
+    /// exchanges.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self { quiet_pauses: 3, held_pauses: 200, rounds: 100 }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settled {
+    /// Bytes taken over that were appended after the rewrite began.
+    pub merged: u64,
+    /// Exchanges made.
+    pub rounds: u32,
+    /// A writer still holds a retired generation, or the last look at them
+    /// failed: they must be kept.
+    pub held: bool,
+}
+
+/// A generation that is no longer the current one.
+#[derive(Debug)]
+struct Retired {
+    generation: usize,
+    /// Its bytes up to here are in the current generation.
+    taken: u64,
+    /// Where its next bytes belong in the current generation.
+    place: u64,
+}
+
+/// Waits until nobody has the file as it was found open for writing; `false`
+/// when a writer holds on, so that a replaced file would miss its lines.
+pub fn released<G: Generations>(files: &mut G, limits: SettleLimits) -> bool {
+    for _ in 0..limits.held_pauses {
+        if files.writers(0) != Writers::Some {
+            return true;
+        }
+        files.pause();
+    }
+    files.writers(0) != Writers::Some
+}
+
+/// Puts a candidate in place whose edited part already stands, made from the
+/// first `snapshot` bytes of generation 0 and `edited` bytes long, and follows
+/// every straggler.
+///
+/// # Errors
+/// What the adapter returns before the first exchange; nothing has changed
+/// then. A failure behind it cannot be undone, and is told as
+/// [`Settled::held`].
+pub fn settle<G: Generations>(
+    files: &mut G,
+    snapshot: u64,
+    edited: u64,
+    limits: SettleLimits,
+) -> Result<Settled, G::Error> {
+    let mut settled = Settled::default();
+    match run(files, snapshot, edited, limits, &mut settled) {
+        Err(error) if settled.rounds == 0 => Err(error),
+        Err(_) => Ok(Settled { held: true, ..settled }),
+        Ok(()) => Ok(settled),
+    }
+}
+
+fn run<G: Generations>(
+    files: &mut G,
+    snapshot: u64,
+    edited: u64,
+    limits: SettleLimits,
+    settled: &mut Settled,
+) -> Result<(), G::Error> {
+    let mut retired: Vec<Retired> = Vec::new();
+    let mut current = 0;
+    let mut taken = snapshot;
+    let mut length = edited;
+    loop {
+        // The candidate stands up to `taken` of the current generation.
+        taken = take_over(files, current, taken, &mut length, settled)?;
+        files.sync()?;
+        taken = take_over(files, current, taken, &mut length, settled)?;
+        files.exchange()?;
+        settled.rounds += 1;
+        retired.push(Retired { generation: current, taken, place: length });
+        current += 1;
+
+        let Some(pieces) = stragglers(files, &retired, limits, settled)? else {
+            return Ok(());
+        };
+        if settled.rounds >= limits.rounds {
+            settled.held = true;
+            return Ok(());
+        }
+        let end = files.length(current)?;
+        length = rebuild(files, current, end, &mut retired, &pieces)?;
+        settled.merged += pieces.iter().map(|piece| piece.to - piece.from).sum::<u64>();
+        taken = end;
+    }
+}
+
+/// Copies what the current generation gained since `taken`.
+fn take_over<G: Generations>(
+    files: &mut G,
+    current: usize,
+    mut taken: u64,
+    length: &mut u64,
+    settled: &mut Settled,
+) -> Result<u64, G::Error> {
+    loop {
+        let end = files.length(current)?;
+        if end <= taken {
+            return Ok(taken);
+        }
+        files.copy(Piece { generation: current, from: taken, to: end })?;
+        *length += end - taken;
+        settled.merged += end - taken;
+        taken = end;
+    }
+}
+
+/// Waits until retired generations are final; returns what they gained, or
+/// nothing when all of it is in place.
+fn stragglers<G: Generations>(
+    files: &mut G,
+    retired: &[Retired],
+    limits: SettleLimits,
+    settled: &mut Settled,
+) -> Result<Option<Vec<Piece>>, G::Error> {
+    let mut pauses = 0;
+    loop {
+        let mut pieces = Vec::new();
+        let mut open = false;
+        let mut untold = false;
+        for old in retired.iter() {
+            // First the writers, then the length: without a writer it is final.
+            let writers = files.writers(old.generation);
+            let is_final = match writers {
+                Writers::None => true,
+                Writers::Some => pauses >= limits.held_pauses,
+                Writers::Unknown => pauses >= limits.quiet_pauses,
+            };
+            let gained = Piece {
+                generation: old.generation,
+                from: old.taken,
+                to: files.length(old.generation)?.max(old.taken),
+            };
+            let whole =
+                if is_final { gained.to - gained.from } else { files.whole_lines(gained)? };
+            if whole > 0 {
+                pieces.push(Piece { to: gained.from + whole, ..gained });
+            }
+            open |= writers == Writers::Some;
+            untold |= writers == Writers::Unknown;
+        }
+        if !pieces.is_empty() {
+            return Ok(Some(pieces));
+        }
+        let patience = if open { limits.held_pauses } else { limits.quiet_pauses };
+        if (!open && !untold) || pauses >= patience {
+            settled.held = open;
+            return Ok(None);
+        }
+        files.pause();
+        pauses += 1;
+    }
+}
+
+/// Builds a candidate from the current generation up to `end` with `pieces` of
+/// retired ones inserted; returns its length.
+fn rebuild<G: Generations>(
+    files: &mut G,
+    current: usize,
+    end: u64,
+    retired: &mut [Retired],
+    pieces: &[Piece],
+) -> Result<u64, G::Error> {
+    let mut from = 0;
+    let mut shift = 0;
+    // Retired generations stand in the order of their places.
+    for old in retired.iter_mut() {
+        if let Some(piece) = pieces.iter().find(|piece| piece.generation == old.generation) {
+            if old.place > from {
+                files.copy(Piece { generation: current, from, to: old.place })?;
+                from = old.place;
+            }
+            files.copy(*piece)?;
+            shift += piece.to - piece.from;
+            old.taken = piece.to;
+        }
+        old.place += shift;
+    }
+    if end > from {
+        files.copy(Piece { generation: current, from, to: end })?;
+    }
+    Ok(end + shift)
+}

@@ -1,0 +1,105 @@
+//! Ten thousand random interleavings of appenders and a rewrite: every line
+//! that anyone appended is there, once, whole, and in order.
+
+use traj_core::memory::{MemoryFiles, MemoryHandle, MemorySession};
+use traj_core::port::{RewriteMode, SessionRewriter as _};
+use traj_tests::contract::session_rewriter::ReplaceLine;
+
+const RUNS: u64 = 10_000;
+
+/// A small generator with a fixed seed a run, so that a failure names its run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// A host that opens, appends one line in one or two writes, and closes.
+struct Appender {
+    name: u64,
+    next: u64,
+    last: u64,
+    split: bool,
+    open: Option<(MemoryHandle, Vec<u8>)>,
+}
+
+impl Appender {
+    /// Does one thing a scheduler could let it do; `false` when all is done.
+    fn step(&mut self, files: &mut MemoryFiles, dice: &mut Dice) -> bool {
+        match self.open.take() {
+            None if self.next == self.last => return false,
+            None => {
+                let handle = files.open().expect("the session always exists");
+                let line = format!("line {} {}\n", self.name, self.next).into_bytes();
+                self.next += 1;
+                self.open = Some((handle, line));
+            }
+            Some((handle, rest)) if rest.is_empty() => files.close(handle),
+            Some((handle, rest)) => {
+                let cut = if self.split {
+                    1 + dice.below(rest.len() as u64) as usize
+                } else {
+                    rest.len()
+                };
+                files.append(&handle, &rest[..cut]);
+                self.open = Some((handle, rest[cut..].to_vec()));
+            }
+        }
+        true
+    }
+}
+
+#[test]
+fn no_interleaving_loses_a_line() {
+    let mut merged_runs = 0;
+    for run in 0..RUNS {
+        merged_runs += u64::from(one_run(run) > 0);
+    }
+    assert!(merged_runs > RUNS / 2, "the appenders hardly ever met the rewrite: {merged_runs}");
+}
+
+/// Returns the number of bytes that arrived while the rewrite was under way.
+fn one_run(run: u64) -> u64 {
+    let mut dice = Dice(run);
+    let count = 1 + dice.below(3);
+    let split = count == 1 && dice.below(2) == 0;
+    let eager = 1 + dice.below(6);
+    let mut appenders: Vec<Appender> = (0..count)
+        .map(|name| Appender { name, next: 0, last: 1 + dice.below(6), split, open: None })
+        .collect();
+    let expected: Vec<u64> = appenders.iter().map(|appender| appender.last).collect();
+    let finished = std::rc::Rc::new(std::cell::Cell::new(false));
+    let seen = finished.clone();
+    let session = MemorySession::new(b"first\ntarget\n").interfered(move |files| {
+        let moves = if seen.get() { 1_000 } else { dice.below(eager) };
+        for _ in 0..moves {
+            let pick = dice.below(appenders.len() as u64) as usize;
+            appenders[pick].step(files, &mut dice);
+        }
+    });
+    let mut edit = ReplaceLine { target: "target", replacement: "short", refuse: false };
+    let report = session.rewrite(&mut edit, RewriteMode::Commit).expect("the rewrite succeeds");
+    assert!(!report.held_open, "run {run}: no writer holds on for ever");
+    // Let every appender finish what it still had to do.
+    finished.set(true);
+    session.rewrite(&mut edit, RewriteMode::Preview).expect("a preview");
+
+    let text = String::from_utf8(session.read().expect("a session")).expect("plain text");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("first"), "run {run}");
+    assert_eq!(lines.next(), Some("short"), "run {run}");
+    let mut next = vec![0; expected.len()];
+    for line in lines {
+        let mut words = line.split(' ').skip(1).map(|word| word.parse::<u64>().expect("a number"));
+        let (name, number) =
+            (words.next().expect("a name") as usize, words.next().expect("a count"));
+        assert_eq!(number, next[name], "run {run}: appender {name} out of order in\n{text}");
+        next[name] += 1;
+    }
+    assert_eq!(next, expected, "run {run}: lines are missing in\n{text}");
+    report.merged_bytes
+}

@@ -1,0 +1,79 @@
+//! The contract of the session rewriter, on every adapter.
+
+use traj_core::memory::MemorySession;
+use traj_core::port::{RewriteError, RewriteMode, SessionRewriter};
+use traj_tests::contract::session_rewriter::{self as contract, ReplaceLine, SessionFixture};
+
+struct InMemory(MemorySession);
+
+impl SessionFixture for InMemory {
+    fn rewriter(&self) -> &dyn SessionRewriter {
+        &self.0
+    }
+
+    fn read(&self) -> Option<Vec<u8>> {
+        self.0.read()
+    }
+}
+
+fn in_memory(bytes: &[u8]) -> Box<dyn SessionFixture> {
+    Box::new(InMemory(MemorySession::new(bytes)))
+}
+
+#[test]
+fn memory_keeps_the_contract() {
+    contract::rewrites_lines_and_nothing_else(&in_memory);
+    contract::preview_changes_nothing(&in_memory);
+    contract::called_off_leaves_the_file(&in_memory);
+    contract::nothing_to_change_is_fine(&in_memory);
+    contract::rewriting_is_idempotent(&in_memory);
+    contract::missing_is_missing(&|| Box::new(InMemory(MemorySession::missing())));
+}
+
+fn edit() -> ReplaceLine {
+    ReplaceLine { target: "target", replacement: "short", refuse: false }
+}
+
+#[test]
+fn a_failure_at_any_step_leaves_the_old_text_or_the_new_one_whole() {
+    let mut outcomes = [0, 0];
+    for step in 0..40 {
+        let session = MemorySession::new(b"one\ntarget\ntwo\n").failing_at(step);
+        let outcome = session.rewrite(&mut edit(), RewriteMode::Commit);
+        let text = session.read().unwrap();
+        if outcome.is_ok() {
+            assert_eq!(text, b"one\nshort\ntwo\n", "step {step}");
+            outcomes[0] += 1;
+        } else {
+            assert_eq!(text, b"one\ntarget\ntwo\n", "step {step}");
+            outcomes[1] += 1;
+        }
+    }
+    assert!(outcomes.iter().all(|count| *count > 0), "{outcomes:?}");
+}
+
+#[test]
+fn a_foreign_replacement_is_a_conflict_and_wins() {
+    let mut calls = 0;
+    let session = MemorySession::new(b"one\ntarget\n").interfered(move |files| {
+        calls += 1;
+        if calls == 4 {
+            files.replace(b"theirs\n");
+        }
+    });
+    let outcome = session.rewrite(&mut edit(), RewriteMode::Commit);
+    assert!(matches!(outcome, Err(RewriteError::Conflict { .. })), "{outcome:?}");
+    assert_eq!(session.read().unwrap(), b"theirs\n");
+}
+
+#[test]
+fn a_writer_that_holds_the_file_open_is_told_before_anything_changes() {
+    let session = MemorySession::new(b"one\ntarget\n");
+    let handle = session.with_files(|files| files.open()).unwrap();
+    let outcome = session.rewrite(&mut edit(), RewriteMode::Commit);
+    assert!(matches!(outcome, Err(RewriteError::Busy { .. })), "{outcome:?}");
+    assert_eq!(session.read().unwrap(), b"one\ntarget\n");
+    session.with_files(|files| files.close(handle));
+    session.rewrite(&mut edit(), RewriteMode::Commit).unwrap();
+    assert_eq!(session.read().unwrap(), b"one\nshort\n");
+}

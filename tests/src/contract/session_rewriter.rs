@@ -1,0 +1,121 @@
+//! What every [`SessionRewriter`] promises.
+
+use std::error::Error;
+
+use traj_core::port::{
+    LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
+};
+
+/// A session that a suite can set up, act on and look at.
+pub trait SessionFixture {
+    /// The adapter under test.
+    fn rewriter(&self) -> &dyn SessionRewriter;
+
+    /// What a reader of the session sees.
+    fn read(&self) -> Option<Vec<u8>>;
+}
+
+/// An edit that replaces every line equal to `target`.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "built literally by the tests")]
+pub struct ReplaceLine {
+    /// The line to replace.
+    pub target: &'static str,
+    /// What it becomes.
+    pub replacement: &'static str,
+    /// Whether the last step is refused.
+    pub refuse: bool,
+}
+
+impl LineEdit for ReplaceLine {
+    fn concerns(&self, block: &[u8]) -> bool {
+        block.windows(self.target.len()).any(|window| window == self.target.as_bytes())
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        if line == self.target.as_bytes() {
+            LineVerdict::Replace(self.replacement.to_owned())
+        } else {
+            LineVerdict::Keep
+        }
+    }
+
+    fn passed_over(&mut self, _bytes: u64) {}
+
+    fn before_commit(&mut self) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if self.refuse { Err("refused by the suite".into()) } else { Ok(()) }
+    }
+}
+
+const BEFORE: &[u8] = b"{\"n\": 1.0}\r\ntarget\n\xff\x00 not text\n\ntarget\r\nunfinished";
+const AFTER: &[u8] = b"{\"n\": 1.0}\r\nshort\n\xff\x00 not text\n\nshort\r\nunfinished";
+
+fn edit() -> ReplaceLine {
+    ReplaceLine { target: "target", replacement: "short", refuse: false }
+}
+
+/// Lines change, everything else stays byte for byte, the report tells.
+pub fn rewrites_lines_and_nothing_else(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
+    let session = make(BEFORE);
+    let report = commit(session.as_ref(), &mut edit());
+    assert_eq!(session.read().as_deref(), Some(AFTER));
+    assert_eq!(report.changed_lines, 2);
+    assert_eq!(report.bytes_before, BEFORE.len() as u64);
+    assert_eq!(report.bytes_after, AFTER.len() as u64);
+    assert_eq!(report.merged_bytes, 0);
+    assert!(!report.held_open);
+}
+
+/// A preview reports the same and changes nothing.
+pub fn preview_changes_nothing(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
+    let session = make(BEFORE);
+    let report = session
+        .rewriter()
+        .rewrite(&mut edit(), RewriteMode::Preview)
+        .expect("a preview of a plain file");
+    assert_eq!(report.changed_lines, 2);
+    assert_eq!(session.read().as_deref(), Some(BEFORE));
+}
+
+/// An edit that calls off leaves the file as it was.
+pub fn called_off_leaves_the_file(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
+    let session = make(BEFORE);
+    let outcome = session
+        .rewriter()
+        .rewrite(&mut ReplaceLine { refuse: true, ..edit() }, RewriteMode::Commit);
+    assert!(matches!(outcome, Err(RewriteError::CalledOff { .. })), "{outcome:?}");
+    assert_eq!(session.read().as_deref(), Some(BEFORE));
+}
+
+/// An empty file and a file without a matching line stay as they are.
+pub fn nothing_to_change_is_fine(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
+    for text in [b"".as_slice(), b"\n", b"other\nlines\n", b"targe\nt"] {
+        let session = make(text);
+        let report = commit(session.as_ref(), &mut edit());
+        assert_eq!(report.changed_lines, 0);
+        assert_eq!(session.read().as_deref(), Some(text));
+    }
+}
+
+/// A session without a file is told apart from every other failure.
+pub fn missing_is_missing(make: &dyn Fn() -> Box<dyn SessionFixture>) {
+    let session = make();
+    for mode in [RewriteMode::Preview, RewriteMode::Commit] {
+        let outcome = session.rewriter().rewrite(&mut edit(), mode);
+        assert!(matches!(outcome, Err(RewriteError::Missing { .. })), "{outcome:?}");
+    }
+    assert_eq!(session.read(), None);
+}
+
+/// Rewriting twice is rewriting once.
+pub fn rewriting_is_idempotent(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
+    let session = make(BEFORE);
+    commit(session.as_ref(), &mut edit());
+    let second = commit(session.as_ref(), &mut edit());
+    assert_eq!(second.changed_lines, 0);
+    assert_eq!(session.read().as_deref(), Some(AFTER));
+}
+
+fn commit(session: &dyn SessionFixture, edit: &mut dyn LineEdit) -> RewriteReport {
+    session.rewriter().rewrite(edit, RewriteMode::Commit).expect("a rewrite of a plain file")
+}
