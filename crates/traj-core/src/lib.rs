@@ -16,5 +16,7 @@ pub mod memory;
 pub mod port;
 pub mod redaction;
 pub mod rewrite;
+pub mod session_store;
 pub mod settings;
 pub mod timestamp;
+pub mod transcript;

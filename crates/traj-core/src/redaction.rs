@@ -1,12 +1,14 @@
 //! Redaction: what leaves is a [`Redacted`] value, and only this module makes
 //! one.
 
+mod compose;
 mod policy;
 mod report;
 mod witness;
 
 use std::borrow::Cow;
 
+pub use compose::RedactedText;
 pub use policy::{MarkerKey, PathLabels, RedactionPolicy};
 pub use report::RedactionReport;
 pub use witness::Redacted;

@@ -3,8 +3,8 @@
 use crate::json::Json;
 
 /// A value that redaction has seen. Sinks take nothing else.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Redacted<T>(T);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Redacted<T>(pub(super) T);
 
 impl<T> Redacted<T> {
     pub(super) const fn witness(value: T) -> Self {

@@ -1,0 +1,223 @@
+//! Bundles held in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::id::BundleName;
+use crate::port::{
+    BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, Scratch, Source,
+    SourceError,
+};
+use crate::redaction::Redacted;
+
+/// The files of a committed bundle.
+pub type MemoryBundle = BTreeMap<BundleFile, String>;
+
+/// Bundles by name, with room for a fixed number of bytes.
+#[derive(Clone, Debug)]
+pub struct MemoryBundleSink {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    bundles: BTreeMap<String, MemoryBundle>,
+    room: usize,
+}
+
+type Files = Arc<Mutex<BTreeMap<BundleFile, FileState>>>;
+
+#[derive(Clone, Debug, Default)]
+struct FileState {
+    text: String,
+    is_finished: bool,
+}
+
+impl MemoryBundleSink {
+    /// A sink without bundles and with room for everything.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_room(usize::MAX)
+    }
+
+    /// A sink that is full after this many bytes, scratch included.
+    #[must_use]
+    pub fn with_room(bytes: usize) -> Self {
+        Self { state: Arc::new(Mutex::new(State { bundles: BTreeMap::new(), room: bytes })) }
+    }
+
+    /// A committed bundle.
+    #[must_use]
+    pub fn bundle(&self, name: &str) -> Option<MemoryBundle> {
+        lock(&self.state).bundles.get(name).cloned()
+    }
+
+    /// The names of all committed bundles.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        lock(&self.state).bundles.keys().cloned().collect()
+    }
+}
+
+impl Default for MemoryBundleSink {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl BundleSink for MemoryBundleSink {
+    fn begin(&self, name: &BundleName) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
+        let name = name.as_str().to_owned();
+        if lock(&self.state).bundles.contains_key(&name) {
+            return Err(BundleSinkError::Exists { name });
+        }
+        Ok(Box::new(Writer { name, state: Arc::clone(&self.state), files: Files::default() }))
+    }
+}
+
+#[derive(Debug)]
+struct Writer {
+    name: String,
+    state: Arc<Mutex<State>>,
+    files: Files,
+}
+
+impl BundleWriter for Writer {
+    fn create(&mut self, file: BundleFile) -> Result<Box<dyn BundleFileWriter>, BundleSinkError> {
+        let mut files = lock(&self.files);
+        if files.contains_key(&file) {
+            return Err(BundleSinkError::Repeated { file });
+        }
+        files.insert(file, FileState::default());
+        let room = Room { name: self.name.clone(), state: Arc::clone(&self.state) };
+        Ok(Box::new(FileWriter { file, files: Arc::clone(&self.files), room }))
+    }
+
+    fn read_back(&self, file: BundleFile) -> Result<Box<dyn Source>, BundleSinkError> {
+        match lock(&self.files).get(&file) {
+            Some(state) if state.is_finished => {
+                Ok(Box::new(Finished { name: file.to_string(), text: state.text.clone() }))
+            }
+            _ => Err(BundleSinkError::Storage {
+                name: self.name.clone(),
+                source: format!("{file} is not finished").into(),
+            }),
+        }
+    }
+
+    fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError> {
+        let room = Room { name: self.name.clone(), state: Arc::clone(&self.state) };
+        Ok(Box::new(MemoryScratch { bytes: Vec::new(), room }))
+    }
+
+    fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
+        let files = std::mem::take(&mut *lock(&self.files));
+        if let Some((file, _)) = files.iter().find(|(_, state)| !state.is_finished) {
+            let source = format!("{file} is not finished").into();
+            return Err(BundleSinkError::Storage { name: self.name.clone(), source });
+        }
+        let mut state = lock(&self.state);
+        if state.bundles.contains_key(&self.name) {
+            return Err(BundleSinkError::Exists { name: self.name.clone() });
+        }
+        let files = files.into_iter().map(|(file, state)| (file, state.text)).collect();
+        state.bundles.insert(self.name.clone(), files);
+        Ok(format!("memory:{}", self.name))
+    }
+}
+
+/// The bytes that are left.
+#[derive(Debug)]
+struct Room {
+    name: String,
+    state: Arc<Mutex<State>>,
+}
+
+impl Room {
+    fn take(&self, bytes: usize) -> Result<(), BundleSinkError> {
+        let mut state = lock(&self.state);
+        let Some(left) = state.room.checked_sub(bytes) else {
+            return Err(BundleSinkError::Full { name: self.name.clone() });
+        };
+        state.room = left;
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct FileWriter {
+    file: BundleFile,
+    files: Files,
+    room: Room,
+}
+
+impl BundleFileWriter for FileWriter {
+    fn append(&mut self, text: &Redacted<String>) -> Result<(), BundleSinkError> {
+        self.room.take(text.as_ref().len())?;
+        lock(&self.files).entry(self.file).or_default().text.push_str(text.as_ref());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), BundleSinkError> {
+        lock(&self.files).entry(self.file).or_default().is_finished = true;
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct MemoryScratch {
+    bytes: Vec<u8>,
+    room: Room,
+}
+
+impl Scratch for MemoryScratch {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), BundleSinkError> {
+        self.room.take(bytes.len())?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), BundleSinkError> {
+        let part = usize::try_from(offset).ok().and_then(|start| {
+            let end = start.checked_add(buffer.len())?;
+            self.bytes.get(start..end)
+        });
+        let Some(part) = part else {
+            let source = "read behind the end of a scratch file".into();
+            return Err(BundleSinkError::Storage { name: self.room.name.clone(), source });
+        };
+        buffer.copy_from_slice(part);
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Finished {
+    name: String,
+    text: String,
+}
+
+impl Source for Finished {
+    fn len(&self) -> u64 {
+        self.text.len() as u64
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), SourceError> {
+        let part = usize::try_from(offset).ok().and_then(|start| {
+            let end = start.checked_add(buffer.len())?;
+            self.text.as_bytes().get(start..end)
+        });
+        let changed = || SourceError::Changed { name: self.name.clone() };
+        buffer.copy_from_slice(part.ok_or_else(changed)?);
+        Ok(())
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        Ok(())
+    }
+}
+
+/// A test that panicked elsewhere must not hide behind a poisoned lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

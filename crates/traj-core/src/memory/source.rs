@@ -1,0 +1,107 @@
+//! Inputs held in memory.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::port::{Source, SourceError, Sources};
+
+/// What stands under a name.
+#[derive(Clone, Debug)]
+enum Place {
+    File(Vec<u8>),
+    Link,
+}
+
+type Places = Arc<Mutex<BTreeMap<String, Place>>>;
+
+/// Files by name. Clones share their content, so that a test can change a file
+/// while it is read.
+#[derive(Clone, Debug, Default)]
+pub struct MemorySources {
+    places: Places,
+}
+
+impl MemorySources {
+    /// No files yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts a file in place, or replaces its content.
+    pub fn put(&self, name: impl Into<String>, content: impl Into<Vec<u8>>) {
+        lock(&self.places).insert(name.into(), Place::File(content.into()));
+    }
+
+    /// Puts something in place that is not a regular file.
+    pub fn put_link(&self, name: impl Into<String>) {
+        lock(&self.places).insert(name.into(), Place::Link);
+    }
+
+    /// Removes what stands under a name.
+    pub fn remove(&self, name: &str) {
+        lock(&self.places).remove(name);
+    }
+}
+
+impl Sources for MemorySources {
+    fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
+        if name.split('/').any(|part| part == "..") {
+            return Err(SourceError::Outside { name: name.to_owned() });
+        }
+        match lock(&self.places).get(name) {
+            None => Err(SourceError::NotFound { name: name.to_owned() }),
+            Some(Place::Link) => Err(SourceError::NotRegular { name: name.to_owned() }),
+            Some(Place::File(content)) => Ok(Box::new(MemorySource {
+                name: name.to_owned(),
+                snapshot: content.clone(),
+                places: Arc::clone(&self.places),
+            })),
+        }
+    }
+}
+
+/// Reads what the file held when it was opened, but fails like a real one when
+/// the file was cut or rewritten since.
+#[derive(Debug)]
+struct MemorySource {
+    name: String,
+    snapshot: Vec<u8>,
+    places: Places,
+}
+
+impl MemorySource {
+    fn changed(&self) -> SourceError {
+        SourceError::Changed { name: self.name.clone() }
+    }
+}
+
+impl Source for MemorySource {
+    fn len(&self) -> u64 {
+        self.snapshot.len() as u64
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), SourceError> {
+        let part = usize::try_from(offset).ok().and_then(|start| {
+            let end = start.checked_add(buffer.len())?;
+            self.snapshot.get(start..end)
+        });
+        buffer.copy_from_slice(part.ok_or_else(|| self.changed())?);
+        self.check_unchanged()
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        match lock(&self.places).get(&self.name) {
+            // A file that is gone or replaced by another kind can still be
+            // read through its handle.
+            None | Some(Place::Link) => Ok(()),
+            Some(Place::File(now)) if now.starts_with(&self.snapshot) => Ok(()),
+            Some(Place::File(_)) => Err(self.changed()),
+        }
+    }
+}
+
+/// A test that panicked elsewhere must not hide behind a poisoned lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

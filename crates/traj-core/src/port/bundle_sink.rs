@@ -1,0 +1,226 @@
+//! Writing a bundle: all of it, or nothing.
+
+use std::fmt::{self, Debug};
+
+use super::Source;
+use crate::id::BundleName;
+use crate::redaction::Redacted;
+
+/// Why a bundle cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BundleSinkError {
+    /// Something already has the bundle's name.
+    #[error("a bundle called {name} already exists")]
+    Exists {
+        /// The bundle's name.
+        name: String,
+    },
+    /// The place for bundles is, or leads through, a link.
+    #[error("the folder for {name} is a link or leads out of its root")]
+    UnsafePlace {
+        /// The bundle's name.
+        name: String,
+    },
+    /// A file of this name was already written to the bundle.
+    #[error("{file} was already written")]
+    Repeated {
+        /// The file in the bundle.
+        file: BundleFile,
+    },
+    /// There is no room left.
+    #[error("no space left for the bundle {name}")]
+    Full {
+        /// The bundle's name.
+        name: String,
+    },
+    /// Writing failed in a way that callers do not tell apart.
+    #[error("cannot write the bundle {name}")]
+    Storage {
+        /// The bundle's name.
+        name: String,
+        /// What the storage said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// A file of a bundle. No path reaches an adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum BundleFile {
+    /// `manifest.json`
+    Manifest,
+    /// `metadata.json`
+    Metadata,
+    /// `artifacts.json`
+    Artifacts,
+    /// `prompts.json`
+    Prompts,
+    /// `events.jsonl`
+    Events,
+    /// `session-branch.json`
+    SessionBranch,
+    /// `system-prompt.txt`
+    SystemPrompt,
+    /// `tools.json`
+    Tools,
+    /// `blobs/<sha256>.txt`: a long text, named after what the recorder stored.
+    Blob([u8; 32]),
+}
+
+impl BundleFile {
+    /// The files that are not blobs, in the order a manifest lists them.
+    pub const NAMED: [Self; 8] = [
+        Self::Manifest,
+        Self::Metadata,
+        Self::Artifacts,
+        Self::Prompts,
+        Self::Events,
+        Self::SessionBranch,
+        Self::SystemPrompt,
+        Self::Tools,
+    ];
+
+    /// The file with this path in a bundle.
+    #[must_use]
+    pub fn parse(path: &str) -> Option<Self> {
+        if let Some(named) = Self::NAMED.into_iter().find(|file| file.to_string() == path) {
+            return Some(named);
+        }
+        let digest = path.strip_prefix("blobs/")?.strip_suffix(".txt")?;
+        parse_digest(digest).map(Self::Blob)
+    }
+
+    /// The kind of content.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Events => "application/x-ndjson",
+            Self::SystemPrompt | Self::Blob(_) => "text/plain; charset=utf-8",
+            _ => "application/json",
+        }
+    }
+}
+
+impl fmt::Display for BundleFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            Self::Manifest => "manifest.json",
+            Self::Metadata => "metadata.json",
+            Self::Artifacts => "artifacts.json",
+            Self::Prompts => "prompts.json",
+            Self::Events => "events.jsonl",
+            Self::SessionBranch => "session-branch.json",
+            Self::SystemPrompt => "system-prompt.txt",
+            Self::Tools => "tools.json",
+            Self::Blob(digest) => {
+                formatter.write_str("blobs/")?;
+                digest.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))?;
+                ".txt"
+            }
+        };
+        formatter.write_str(name)
+    }
+}
+
+/// Reads 64 lower-case hex digits.
+fn parse_digest(text: &str) -> Option<[u8; 32]> {
+    let mut digest = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in digest.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let digit = |at: usize| match pair[at] {
+            value @ b'0'..=b'9' => Some(value - b'0'),
+            value @ b'a'..=b'f' => Some(value - b'a' + 10),
+            _ => None,
+        };
+        *byte = (digit(0)? << 4) | digit(1)?;
+    }
+    Some(digest)
+}
+
+/// A place where bundles appear.
+pub trait BundleSink: Debug + Send + Sync {
+    /// Starts a bundle under `name`, out of sight.
+    ///
+    /// # Errors
+    /// [`BundleSinkError::Exists`] when the name is taken.
+    fn begin(&self, name: &BundleName) -> Result<Box<dyn BundleWriter>, BundleSinkError>;
+}
+
+/// A bundle in the making. Dropped without [`BundleWriter::commit`], it leaves
+/// nothing behind.
+pub trait BundleWriter: Debug + Send {
+    /// Starts a file of the bundle, empty.
+    ///
+    /// # Errors
+    /// [`BundleSinkError::Repeated`] when it was already started.
+    fn create(&mut self, file: BundleFile) -> Result<Box<dyn BundleFileWriter>, BundleSinkError>;
+
+    /// Opens a finished file of this bundle to read it back.
+    ///
+    /// # Errors
+    /// When it was not written, or cannot be read.
+    fn read_back(&self, file: BundleFile) -> Result<Box<dyn Source>, BundleSinkError>;
+
+    /// A nameless file for intermediate results, gone when it is dropped.
+    ///
+    /// # Errors
+    /// When there is no room for one.
+    fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError>;
+
+    /// Makes the bundle visible under its name, completely and durably.
+    /// Returns the place for people to read.
+    ///
+    /// # Errors
+    /// [`BundleSinkError::Exists`] when the name was taken meanwhile. Nothing
+    /// is left behind then.
+    fn commit(self: Box<Self>) -> Result<String, BundleSinkError>;
+}
+
+/// One file of a bundle in the making.
+pub trait BundleFileWriter: Debug + Send {
+    /// Appends a text.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn append(&mut self, text: &Redacted<String>) -> Result<(), BundleSinkError>;
+
+    /// Makes sure that everything appended can be read back.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn finish(self: Box<Self>) -> Result<(), BundleSinkError>;
+}
+
+/// Room for intermediate results: append, then read by position.
+pub trait Scratch: Debug + Send {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// When there is no room.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), BundleSinkError>;
+
+    /// Fills `buffer` from `offset`.
+    ///
+    /// # Errors
+    /// When fewer bytes were appended, or they cannot be read.
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), BundleSinkError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BundleFile;
+
+    #[test]
+    fn names_and_files_go_both_ways() {
+        let files = BundleFile::NAMED.into_iter().chain([BundleFile::Blob([0xab; 32])]);
+        for file in files {
+            assert_eq!(BundleFile::parse(&file.to_string()), Some(file));
+        }
+        for path in ["blobs/../x.txt", "blobs/AB.txt", "manifest.json/", "", "/events.jsonl"] {
+            assert_eq!(BundleFile::parse(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Putting redacted pieces together without losing the proof.
+//!
+//! A line of a bundle is a frame of constants and numbers around values that
+//! redaction has seen. Building it from those three kinds of piece, and nothing
+//! else, keeps the result [`Redacted`] without a second pass.
+
+use super::Redacted;
+use crate::json::{Json, write_string};
+use crate::timestamp::UnixMillis;
+
+impl<'a> Redacted<Json<'a>> {
+    /// The value, to look into; its parts are as redacted as the whole.
+    #[must_use]
+    pub const fn view(&self) -> Redacted<&Json<'a>> {
+        Redacted::witness(&self.0)
+    }
+}
+
+impl<'e, 'a> Redacted<&'e Json<'a>> {
+    /// The member called `name`.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<Self> {
+        self.0.get(name).map(Redacted::witness)
+    }
+
+    /// The items, if this is an array.
+    pub fn items(self) -> Option<impl Iterator<Item = Self>> {
+        self.0.as_array().map(|items| items.iter().map(Redacted::witness))
+    }
+
+    /// The value itself, to decide by.
+    #[must_use]
+    pub const fn value(self) -> &'e Json<'a> {
+        self.0
+    }
+}
+
+/// A text made of constants, numbers and redacted values.
+#[derive(Clone, Debug, Default)]
+pub struct RedactedText(String);
+
+impl RedactedText {
+    /// An empty text.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(String::new())
+    }
+
+    /// An empty text with room for `bytes`.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self(String::with_capacity(bytes))
+    }
+
+    /// Appends a constant of the program.
+    pub fn push_static(&mut self, text: &'static str) -> &mut Self {
+        self.0.push_str(text);
+        self
+    }
+
+    /// Appends a number.
+    pub fn push_number(&mut self, number: u64) -> &mut Self {
+        // Digits from the back: this runs once or more for every event.
+        let mut digits = [0_u8; 20];
+        let mut at = digits.len();
+        let mut rest = number;
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.0.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+        self
+    }
+
+    /// Appends an instant as a JSON literal.
+    pub fn push_instant(&mut self, instant: UnixMillis) -> &mut Self {
+        self.0.push('"');
+        self.0.push_str(&instant.to_iso());
+        self.0.push('"');
+        self
+    }
+
+    /// Appends a redacted text.
+    pub fn push_text(&mut self, text: &Redacted<String>) -> &mut Self {
+        self.0.push_str(&text.0);
+        self
+    }
+
+    /// Appends a redacted text as a JSON literal.
+    pub fn push_literal(&mut self, text: &Redacted<String>) -> &mut Self {
+        write_string(&text.0, &mut self.0);
+        self
+    }
+
+    /// Appends a value without white space.
+    pub fn push_json(&mut self, value: Redacted<&Json<'_>>) -> &mut Self {
+        value.0.write_compact(&mut self.0);
+        self
+    }
+
+    /// Appends a value with two blanks of indentation a level.
+    pub fn push_pretty(&mut self, value: Redacted<&Json<'_>>, level: usize) -> &mut Self {
+        value.0.write_pretty(level, &mut self.0);
+        self
+    }
+
+    /// Appends a literal of a constant followed by a redacted text.
+    pub fn push_prefixed(&mut self, prefix: &'static str, value: Redacted<&Json<'_>>) -> &mut Self {
+        let text = value.0.as_str().unwrap_or_default();
+        write_string(&[prefix, text].concat(), &mut self.0);
+        self
+    }
+
+    /// Appends members that were each written with a leading comma.
+    pub(crate) fn push_members(&mut self, members: &Self) -> &mut Self {
+        self.0.push_str(members.0.strip_prefix(',').unwrap_or(&members.0));
+        self
+    }
+
+    /// The number of bytes so far.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was appended yet.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text so far.
+    #[must_use]
+    pub fn finish(self) -> Redacted<String> {
+        Redacted::witness(self.0)
+    }
+}

@@ -1,0 +1,22 @@
+//! Session transcripts: rows, old versions, the active branch, and the events
+//! that stand for its entries.
+//!
+//! A transcript is a JSON Lines file: a header row, then entries that name
+//! their parent. It is an append-only tree; the *active branch* is the path
+//! from the current leaf to its root. Nothing here reads a file: rows come in
+//! as parsed values, the tree as small fixed [`Skeleton`]s, so that a session
+//! of any size is walked without holding its texts.
+
+mod branch;
+mod entry_key;
+mod event;
+mod line;
+mod migration;
+mod skeleton;
+
+pub use branch::{BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, walk_branch};
+pub use entry_key::EntryKey;
+pub use event::{EventFrame, TranscriptEvent, transcript_events};
+pub use line::{is_blank, trim};
+pub use migration::{LegacyLinks, SessionVersion, migrate};
+pub use skeleton::{RowKind, Skeleton};

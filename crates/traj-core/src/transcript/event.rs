@@ -1,0 +1,278 @@
+//! The events that stand for the entries of a branch.
+
+use crate::json::Json;
+use crate::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
+use crate::timestamp::UnixMillis;
+
+/// What all transcript events of one export have in common, redacted once.
+#[derive(Clone, Debug)]
+pub struct EventFrame {
+    session_id: Redacted<String>,
+    /// `"sessionId":…` up to `"workspaceDir":…`, as it stands in every event.
+    middle: Redacted<String>,
+}
+
+impl EventFrame {
+    /// The frame of a session's events.
+    #[must_use]
+    pub fn new(
+        redactor: &Redactor,
+        report: &mut RedactionReport,
+        session_id: &str,
+        session_key: Option<&str>,
+        workspace_dir: &str,
+    ) -> Self {
+        let mut facts = crate::json::Object::new();
+        facts.push("sessionId", session_id);
+        facts.push_some("sessionKey", session_key);
+        facts.push("workspaceDir", workspace_dir);
+        let facts = redactor.json(Json::Object(facts), report);
+        let mut middle = RedactedText::new();
+        for (name, lead) in [
+            ("sessionId", ",\"sessionId\":"),
+            ("sessionKey", ",\"sessionKey\":"),
+            ("workspaceDir", ",\"workspaceDir\":"),
+        ] {
+            if let Some(value) = facts.view().get(name) {
+                middle.push_static(lead).push_json(value);
+            }
+        }
+        let mut literal = RedactedText::new();
+        if let Some(id) = facts.view().get("sessionId") {
+            literal.push_json(id);
+        }
+        Self { session_id: literal.finish(), middle: middle.finish() }
+    }
+}
+
+/// One event, complete but for its place in the whole.
+#[derive(Clone, Debug)]
+pub struct TranscriptEvent {
+    head: Redacted<String>,
+    tail: Redacted<String>,
+}
+
+impl TranscriptEvent {
+    /// The parts around the sequence number, to keep for later.
+    #[must_use]
+    pub fn into_parts(self) -> (Redacted<String>, Redacted<String>) {
+        (self.head, self.tail)
+    }
+
+    /// The event's line once its sequence number is known, line end included.
+    #[must_use]
+    pub fn line(head: &Redacted<String>, seq: u64, tail: &Redacted<String>) -> Redacted<String> {
+        let mut line = RedactedText::with_capacity(head.as_ref().len() + tail.as_ref().len() + 24);
+        line.push_text(head).push_number(seq).push_text(tail).push_static("\n");
+        line.finish()
+    }
+}
+
+/// The events of one redacted entry, in order. Entries of unknown type have
+/// none. `first` is the source sequence number of the first event.
+#[must_use]
+pub fn transcript_events(
+    frame: &EventFrame,
+    entry: Redacted<&Json<'_>>,
+    instant: UnixMillis,
+    first: u64,
+) -> Vec<TranscriptEvent> {
+    let mut events = Vec::new();
+    let Some(kind) = entry.get("type").and_then(|kind| kind.value().as_str()) else {
+        return events;
+    };
+    if kind == "message" {
+        message_events(frame, entry, instant, first, &mut events);
+    } else if let Some((event_type, members)) = plain_event(kind) {
+        let mut data = RedactedText::new();
+        for (name, lead) in members {
+            push_member(&mut data, entry, name, lead);
+        }
+        events.push(finish(
+            frame,
+            entry,
+            instant,
+            first,
+            |head| {
+                head.push_static(event_type);
+            },
+            &data,
+        ));
+    }
+    events
+}
+
+/// A member of an entry and the text that introduces it in the event's data.
+type Member = (&'static str, &'static str);
+
+/// Event type (a JSON literal) and data members of the other entry types.
+fn plain_event(kind: &str) -> Option<(&'static str, &'static [Member])> {
+    const FROM_HOOK: Member = ("fromHook", ",\"fromHook\":");
+    const DETAILS: Member = ("details", ",\"details\":");
+    Some(match kind {
+        "compaction" => (
+            "\"session.compaction\"",
+            &[
+                ("summary", ",\"summary\":"),
+                ("firstKeptEntryId", ",\"firstKeptEntryId\":"),
+                ("tokensBefore", ",\"tokensBefore\":"),
+                DETAILS,
+                FROM_HOOK,
+            ],
+        ),
+        "branch_summary" => (
+            "\"session.branch_summary\"",
+            &[("fromId", ",\"fromId\":"), ("summary", ",\"summary\":"), DETAILS, FROM_HOOK],
+        ),
+        "custom" => {
+            ("\"session.custom\"", &[("customType", ",\"customType\":"), ("data", ",\"data\":")])
+        }
+        "custom_message" => (
+            "\"session.custom_message\"",
+            &[
+                ("customType", ",\"customType\":"),
+                ("content", ",\"content\":"),
+                DETAILS,
+                ("display", ",\"display\":"),
+            ],
+        ),
+        "thinking_level_change" => {
+            ("\"session.thinking_level_change\"", &[("thinkingLevel", ",\"thinkingLevel\":")])
+        }
+        "model_change" => (
+            "\"session.model_change\"",
+            &[("provider", ",\"provider\":"), ("modelId", ",\"modelId\":")],
+        ),
+        "label" => {
+            ("\"session.label\"", &[("targetId", ",\"targetId\":"), ("label", ",\"label\":")])
+        }
+        "session_info" => ("\"session.info\"", &[("name", ",\"name\":")]),
+        "reset" => (
+            "\"session.reset\"",
+            &[("reason", ",\"reason\":"), ("firstKeptEntryId", ",\"firstKeptEntryId\":")],
+        ),
+        _ => return None,
+    })
+}
+
+fn push_member(
+    data: &mut RedactedText,
+    entry: Redacted<&Json<'_>>,
+    name: &str,
+    lead: &'static str,
+) {
+    match entry.get(name) {
+        // Readers rely on this one being a truth value.
+        None if name == "fromHook" => data.push_static(lead).push_static("false"),
+        Some(value) if name == "fromHook" && value.value().is_null() => {
+            data.push_static(lead).push_static("false")
+        }
+        Some(value) => data.push_static(lead).push_json(value),
+        None => data,
+    };
+}
+
+fn message_events(
+    frame: &EventFrame,
+    entry: Redacted<&Json<'_>>,
+    instant: UnixMillis,
+    first: u64,
+    events: &mut Vec<TranscriptEvent>,
+) {
+    let Some(message) = entry.get("message") else { return };
+    let Some(role) = message.get("role") else { return };
+    let mut data = RedactedText::new();
+    data.push_static(",\"message\":").push_json(message);
+    let name_type = |head: &mut RedactedText| match role.value().as_str() {
+        Some("user") => drop(head.push_static("\"user.message\"")),
+        Some("assistant") => drop(head.push_static("\"assistant.message\"")),
+        Some("toolResult") => drop(head.push_static("\"tool.result\"")),
+        _ => drop(head.push_prefixed("message.", role)),
+    };
+    events.push(finish(frame, entry, instant, first, name_type, &data));
+    if role.value().as_str() != Some("assistant") {
+        return;
+    }
+    let Some(blocks) = message.get("content").and_then(Redacted::items) else { return };
+    for (index, block) in blocks.enumerate().filter(|(_, block)| is_tool_call(block.value())) {
+        let data = tool_call_data(entry, block, index);
+        let seq = first + events.len() as u64;
+        events.push(finish(
+            frame,
+            entry,
+            instant,
+            seq,
+            |head| {
+                head.push_static("\"tool.call\"");
+            },
+            &data,
+        ));
+    }
+}
+
+/// Whether a content block asks for a tool, however its type is spelled.
+pub(crate) fn is_tool_call(block: &Json<'_>) -> bool {
+    let Some(kind) = block.get("type").and_then(Json::as_str) else { return false };
+    let plain: String = super::trim(kind)
+        .chars()
+        .filter(|character| !matches!(character, '_' | '-'))
+        .map(|character| character.to_ascii_lowercase())
+        .collect();
+    matches!(plain.as_str(), "toolcall" | "tooluse" | "functioncall")
+}
+
+fn tool_call_data(
+    entry: Redacted<&Json<'_>>,
+    block: Redacted<&Json<'_>>,
+    index: usize,
+) -> RedactedText {
+    let mut data = RedactedText::new();
+    let text = |name| block.get(name).filter(|value| value.value().as_str().is_some());
+    if let Some(id) = text("id") {
+        data.push_static(",\"toolCallId\":").push_json(id);
+    }
+    if let Some(name) = text("name") {
+        data.push_static(",\"name\":").push_json(name);
+    }
+    // The first one that is there and not null; a null in the last place stays.
+    let given = |name| block.get(name).filter(|value| !value.value().is_null());
+    let arguments =
+        given("arguments").or_else(|| given("input")).or_else(|| block.get("parameters"));
+    if let Some(arguments) = arguments {
+        data.push_static(",\"arguments\":").push_json(arguments);
+    }
+    if let Some(id) = entry.get("id") {
+        data.push_static(",\"assistantEntryId\":").push_json(id);
+    }
+    data.push_static(",\"blockIndex\":").push_number(index as u64);
+    data
+}
+
+fn finish(
+    frame: &EventFrame,
+    entry: Redacted<&Json<'_>>,
+    instant: UnixMillis,
+    source_seq: u64,
+    name_type: impl FnOnce(&mut RedactedText),
+    members: &RedactedText,
+) -> TranscriptEvent {
+    let mut head = RedactedText::with_capacity(160);
+    head.push_static("{\"traceSchema\":\"openclaw-trajectory\",\"schemaVersion\":1,\"traceId\":")
+        .push_text(&frame.session_id)
+        .push_static(",\"source\":\"transcript\",\"type\":");
+    name_type(&mut head);
+    head.push_static(",\"ts\":").push_instant(instant).push_static(",\"seq\":");
+    let mut tail = RedactedText::with_capacity(members.len() + 160);
+    tail.push_static(",\"sourceSeq\":").push_number(source_seq).push_text(&frame.middle);
+    if let Some(id) = entry.get("id") {
+        tail.push_static(",\"entryId\":").push_json(id);
+    }
+    if let Some(parent) = entry.get("parentId") {
+        tail.push_static(",\"parentEntryId\":").push_json(parent);
+    }
+    tail.push_static(",\"data\":{").push_members(members).push_static("}}");
+    TranscriptEvent { head: head.finish(), tail: tail.finish() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! The part of a row that decides its place in the tree.
+
+use super::EntryKey;
+use crate::json::Json;
+
+/// What a row is for the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowKind {
+    /// The header of the session.
+    Header,
+    /// A control row: the active leaf is now another entry.
+    Leaf,
+    /// Everything else.
+    Entry,
+}
+
+/// Ids and flags of one row; no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skeleton {
+    /// What the row is.
+    pub kind: RowKind,
+    /// The entry's own id, if it has one.
+    pub id: Option<EntryKey>,
+    /// Where the walk goes on: the parent, or the target of a leaf row.
+    pub next: Option<EntryKey>,
+    /// Whether the row has a time, as entries on a branch must.
+    pub timed: bool,
+    /// Whether the entry was appended beside the branch and is no leaf.
+    pub side: bool,
+}
+
+impl Skeleton {
+    /// Reads a row; `None` when it is no session row at all.
+    #[must_use]
+    pub fn read(row: &Json<'_>) -> Option<Self> {
+        let object = row.as_object()?;
+        let kind = match object.get("type")?.as_str()? {
+            "session" => RowKind::Header,
+            "leaf" if object.contains("targetId") => RowKind::Leaf,
+            "message" => {
+                object.get("message")?.as_object()?.get("role")?.as_str()?;
+                RowKind::Entry
+            }
+            _ => RowKind::Entry,
+        };
+        let key = |name: &str| object.get(name).and_then(Json::as_str).map(EntryKey::of);
+        let next = if kind == RowKind::Leaf { key("targetId") } else { key("parentId") };
+        Some(Self {
+            kind,
+            id: key("id"),
+            next: next.filter(|next| !next.is_empty()),
+            timed: matches!(object.get("timestamp"), Some(Json::String(_) | Json::Number(_))),
+            side: object.get("appendMode").and_then(Json::as_str) == Some("side"),
+        })
+    }
+
+    /// A skeleton from its parts, as an index stores them.
+    #[must_use]
+    pub const fn new(
+        kind: RowKind,
+        id: Option<EntryKey>,
+        next: Option<EntryKey>,
+        timed: bool,
+        side: bool,
+    ) -> Self {
+        Self { kind, id, next, timed, side }
+    }
+
+    /// Whether the row can stand on a branch.
+    #[must_use]
+    pub const fn is_candidate(&self) -> bool {
+        matches!(self.kind, RowKind::Entry) && self.id.is_some() && self.timed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RowKind, Skeleton};
+    use crate::json::Json;
+
+    fn read(row: &str) -> Option<Skeleton> {
+        Skeleton::read(&Json::parse(row).unwrap())
+    }
+
+    #[test]
+    fn rows_that_are_no_session_rows() {
+        for row in [
+            "null",
+            "[]",
+            "42",
+            r#"{"notype":1}"#,
+            r#"{"type":5}"#,
+            r#"{"type":"message","id":"x"}"#,
+            r#"{"type":"message","message":[]}"#,
+            r#"{"type":"message","message":{"content":"no role"}}"#,
+        ] {
+            assert_eq!(read(row), None, "{row}");
+        }
+    }
+
+    #[test]
+    fn only_timed_entries_with_a_text_id_are_candidates() {
+        let candidate = |row| read(row).unwrap().is_candidate();
+        assert!(candidate(r#"{"type":"label","id":"a","timestamp":1}"#));
+        assert!(!candidate(r#"{"type":"label","id":7,"timestamp":1}"#));
+        assert!(!candidate(r#"{"type":"label","id":"a"}"#));
+        assert!(!candidate(r#"{"type":"session","id":"a","timestamp":1}"#));
+        assert!(!candidate(r#"{"type":"leaf","id":"a","timestamp":1,"targetId":null}"#));
+    }
+
+    #[test]
+    fn a_leaf_row_leads_to_its_target() {
+        let leaf = read(r#"{"type":"leaf","id":"l","parentId":"p","targetId":"t"}"#).unwrap();
+        assert_eq!(leaf.kind, RowKind::Leaf);
+        assert_eq!(leaf.next, Some(super::EntryKey::of("t")));
+    }
+}
