@@ -33,6 +33,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         // What is not text (a picture, a recorded archive) has no lines to check.
         let Ok(text) = workspace.read(path) else { continue };
         problems.extend(documents::machine_paths(path, &text));
+        if path.ends_with(".md") {
+            problems.extend(documents::dead_links(path, &text, |target| {
+                workspace.sh.path_exists(target)
+            }));
+        }
         if path.ends_with(".rs") {
             problems.extend(sources::check(path, &text));
             rust.push((path.clone(), text));

@@ -29,6 +29,30 @@ fn starts_a_path(line: &str, at: usize) -> bool {
     })
 }
 
+/// Relative links of a page that lead nowhere.
+pub(super) fn dead_links(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
+    targets
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .filter(|target| !exists(&resolve(folder, target)))
+        .map(|target| format!("{path}: the link to {target} leads nowhere"))
+        .collect()
+}
+
+/// `target` seen from `folder`, both relative to the root.
+fn resolve(folder: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
+}
+
 /// Each format has a page, and each page is reachable from the index.
 pub(super) fn format_pages(files: &[String]) -> Vec<String> {
     FORMATS
@@ -50,6 +74,17 @@ mod tests {
         assert_eq!(machine_paths("a", &format!("\"{folder}main\"")).len(), 1);
         assert!(machine_paths("a", &format!("/home/dev{folder}main")).is_empty());
         assert!(machine_paths("a", "work/main").is_empty());
+    }
+
+    #[test]
+    fn links_are_followed_from_the_page_they_stand_on() {
+        let dead = |text: &str| {
+            dead_links("docs/a.md", text, |path| path == "docs/b.md" || path == "C.md")
+        };
+        assert!(
+            dead("[b](b.md) [c](../C.md#part) [w](https://example.org) [here](#part)").is_empty()
+        );
+        assert_eq!(dead("[c](C.md) and [d](d.md)").len(), 2);
     }
 
     #[test]
