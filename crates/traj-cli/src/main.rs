@@ -1,2 +1,25 @@
-//! The `traj` command.
-fn main() {}
+//! The `traj` command: parses its arguments, runs one verb, exits with a code
+//! that scripts can rely on.
+
+mod arguments;
+mod command;
+mod command_error;
+mod compose;
+mod output;
+mod terminal_text;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let host = compose::Host::read();
+    match arguments::parse(&host) {
+        Ok(cli) => {
+            let mut output = output::Output::new(&cli);
+            match command::run(cli.command, &host, &mut output) {
+                Ok(code) => code,
+                Err(error) => output.fail(&error),
+            }
+        }
+        Err(code) => code,
+    }
+}

@@ -1,0 +1,64 @@
+//! The command line as typed: global flags, and usage errors in the form that
+//! was asked for.
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, ValueEnum};
+
+use crate::command::Command;
+use crate::compose::Host;
+use crate::output;
+
+/// The flight recorder for agent runs: record, redact, export, verify and
+/// repair what an agent did.
+#[derive(Debug, Parser)]
+#[command(name = "traj", version, propagate_version = true, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged input"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Print one JSON document instead of text, errors included
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
+    pub(crate) color: ColorChoice,
+
+    /// Say nothing that is not a result or an error
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The clap definition, for completions and the man page.
+pub(crate) fn definition() -> clap::Command {
+    Cli::command()
+}
+
+/// Parses the command line; prints help and usage errors itself.
+pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
+    Cli::try_parse_from(host.arguments()).map_err(|error| {
+        let wants_json = host.arguments().any(|argument| argument == "--json");
+        if error.use_stderr() && wants_json {
+            output::usage_error_as_json(&error)
+        } else {
+            // Nothing is left to do when even this cannot be printed.
+            error.print().ok();
+            ExitCode::from(u8::from(error.use_stderr()) * 2)
+        }
+    })
+}

@@ -1,0 +1,33 @@
+//! The verbs, one file each. A verb turns its flags into calls of the
+//! libraries and their answers into output; it decides nothing.
+
+mod completions;
+mod man;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+
+/// What a verb returns: the exit code, or why it failed.
+pub(crate) type Outcome = Result<ExitCode, CommandError>;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Print shell completions
+    Completions(completions::Arguments),
+    /// Print the man page
+    #[command(hide = true)]
+    Man(man::Arguments),
+}
+
+/// Runs one verb.
+pub(crate) fn run(command: Command, _host: &Host, output: &mut Output) -> Outcome {
+    match command {
+        Command::Completions(arguments) => completions::run(&arguments, output),
+        Command::Man(arguments) => man::run(&arguments, output),
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a verb failed, for people and for scripts.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+/// What an error means for whoever called us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// It could not be done.
+    Failure,
+    /// It was asked for in a way that makes no sense.
+    Usage,
+    /// Something was found that must not be there.
+    Findings,
+    /// What was given to read is damaged.
+    Damaged,
+    /// Whoever read our output stopped reading; not worth a word.
+    ClosedPipe,
+}
+
+impl ErrorKind {
+    pub(crate) fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::ClosedPipe => 0,
+            Self::Failure => 1,
+            Self::Usage => 2,
+            Self::Findings => 3,
+            Self::Damaged => 4,
+        })
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Failure => "failure",
+            Self::Usage => "usage",
+            Self::Findings => "findings",
+            Self::Damaged => "damaged",
+            Self::ClosedPipe => "closed-pipe",
+        }
+    }
+}
+
+/// An error with what to do about it.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    pub(crate) kind: ErrorKind,
+    pub(crate) message: String,
+    pub(crate) hints: Vec<String>,
+    pub(crate) source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl CommandError {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hints: Vec::new(), source: None }
+    }
+
+    pub(crate) fn failure(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Failure, message)
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Adds what the user can do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds the error behind this one.
+    pub(crate) fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The messages of the errors behind this one, nearest first.
+    pub(crate) fn causes(&self) -> Vec<String> {
+        let mut causes = Vec::new();
+        let mut next: Option<&(dyn Error + 'static)> =
+            self.source.as_deref().map(|source| source as &(dyn Error + 'static));
+        while let Some(error) = next {
+            causes.push(error.to_string());
+            next = error.source();
+        }
+        causes
+    }
+}

@@ -1,0 +1,112 @@
+//! The composition root: the only file that reads the environment, looks at
+//! the clock and opens folders by path. Everything else works on what it gets
+//! from here.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::fs::Dir;
+use traj_core::host::{HostFacts, Variables};
+use traj_core::timestamp::UnixMillis;
+
+use crate::command_error::CommandError;
+
+/// The machine we run on.
+#[derive(Debug)]
+pub(crate) struct Host {
+    /// What it knows about itself.
+    pub(crate) facts: HostFacts,
+    arguments: Vec<OsString>,
+}
+
+impl Host {
+    /// Reads everything once.
+    #[expect(clippy::disallowed_methods, reason = "the composition root reads the environment")]
+    pub(crate) fn read() -> Self {
+        let readable = |(name, value): (OsString, OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let variables: Variables = std::env::vars_os().filter_map(readable).collect();
+        let current_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        let mut facts = HostFacts::new(variables, current_dir.to_string_lossy());
+        facts.user = ["USER", "LOGNAME", "USERNAME"]
+            .iter()
+            .find_map(|name| facts.variables.get(name))
+            .map(str::to_owned);
+        facts.host_name = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
+        Self { facts, arguments: std::env::args_os().collect() }
+    }
+
+    /// The command line.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = OsString> {
+        self.arguments.clone().into_iter()
+    }
+
+    /// The time now.
+    #[expect(clippy::disallowed_methods, reason = "the composition root looks at the clock")]
+    pub(crate) fn now() -> UnixMillis {
+        let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let millis = since_1970.map_or(0, |elapsed| elapsed.as_millis());
+        i64::try_from(millis).ok().and_then(UnixMillis::new).unwrap_or_default()
+    }
+
+    /// The absolute form of a path the user gave, without `.` and `..`.
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
+        let text = path.to_string_lossy();
+        let absolute = if text.starts_with('~') {
+            PathBuf::from(self.facts.absolute(&text))
+        } else {
+            Path::new(&self.facts.current_dir).join(path)
+        };
+        let mut normal = PathBuf::new();
+        for component in absolute.components() {
+            match component {
+                Component::ParentDir => {
+                    normal.pop();
+                }
+                Component::CurDir => {}
+                other => normal.push(other),
+            }
+        }
+        normal
+    }
+
+    /// Opens a folder the user named. Links on the way are refused, except
+    /// those directly below the root, which belong to the system.
+    pub(crate) fn folder(&self, path: &Path) -> Result<Dir, CommandError> {
+        let path = self.absolute(path);
+        traj_fs::open_folder(&root()?, &path).map_err(|error| {
+            CommandError::failure(format!("cannot open the folder {}", path.display()))
+                .because(error)
+        })
+    }
+
+    /// Opens a folder the user named, making it and its parents (0700) where
+    /// they are missing.
+    pub(crate) fn folder_or_new(&self, path: &Path) -> Result<Dir, CommandError> {
+        let path = self.absolute(path);
+        traj_fs::create_folder(&root()?, &path).map_err(|error| {
+            CommandError::failure(format!("cannot open or make the folder {}", path.display()))
+                .because(error)
+        })
+    }
+
+    /// Opens the folder a file lies in; returns it with the file's name.
+    pub(crate) fn folder_of(&self, file: &Path) -> Result<(Dir, String), CommandError> {
+        let path = self.absolute(file);
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(CommandError::usage(format!("{} does not name a file", path.display())));
+        };
+        let name = name.to_str().ok_or_else(|| {
+            CommandError::usage(format!("{} is not named in UTF-8", path.display()))
+        })?;
+        Ok((self.folder(parent)?, name.to_owned()))
+    }
+}
+
+/// The filesystem's root: where ambient authority becomes a value.
+#[expect(clippy::disallowed_methods, reason = "the composition root holds ambient authority")]
+fn root() -> Result<Dir, CommandError> {
+    Dir::open_ambient_dir("/", cap_std::ambient_authority())
+        .map_err(|error| CommandError::failure("cannot open the root folder").because(error))
+}

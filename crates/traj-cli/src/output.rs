@@ -1,0 +1,153 @@
+//! What a verb says: results on standard output, everything else on standard
+//! error; as text, or as one JSON document.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::arguments::{Cli, ColorChoice};
+use crate::command_error::{CommandError, ErrorKind};
+use crate::terminal_text::escape_control;
+
+/// Names the form of every JSON document we print. Members are only ever
+/// added within a version.
+const ENVELOPE_SCHEMA: &str = "traj-cli/1";
+
+/// One JSON document: what was done, or why not.
+#[derive(Serialize)]
+struct Envelope<'a, R: Serialize> {
+    schema: &'static str,
+    version: &'static str,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a R>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct ErrorDocument<'a> {
+    kind: &'static str,
+    message: &'a str,
+    causes: Vec<String>,
+    hints: &'a [String],
+}
+
+/// Where output goes and in which form.
+#[derive(Debug)]
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+}
+
+impl Output {
+    pub(crate) fn new(cli: &Cli) -> Self {
+        match cli.color {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::Always,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+        Self { json: cli.json, quiet: cli.quiet }
+    }
+
+    /// Whether a JSON document was asked for.
+    pub(crate) const fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether progress may be shown: on a terminal, as text, not silenced.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.json && !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Prints the result: the document, or the text made by `human`.
+    pub(crate) fn result<R: Serialize>(
+        &mut self,
+        result: &R,
+        human: impl FnOnce(&R) -> String,
+    ) -> Result<(), CommandError> {
+        if self.json {
+            let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
+            let envelope =
+                Envelope { schema, version, ok: true, result: Some(result), error: None };
+            self.write_bytes(document(&envelope).as_bytes())
+        } else {
+            self.write_text(&human(result))
+        }
+    }
+
+    /// Writes text, styled where the terminal can show it. Data in it has to
+    /// be escaped by the caller (see [`escape_control`]).
+    pub(crate) fn write_text(&mut self, text: &str) -> Result<(), CommandError> {
+        let mut stdout = anstream::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(cannot_print)
+    }
+
+    /// Writes data as it is.
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(cannot_print)
+    }
+
+    /// Says something by the way, for people.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            // Standard error may be closed; the work goes on.
+            writeln!(anstream::stderr(), "{}", escape_control(text)).ok();
+        }
+    }
+
+    /// Prints an error in the form that was asked for; returns its exit code.
+    pub(crate) fn fail(&mut self, error: &CommandError) -> ExitCode {
+        if error.kind == ErrorKind::ClosedPipe {
+            return error.kind.exit_code();
+        }
+        if self.json {
+            // Where standard output is gone, the exit code has to do.
+            self.write_bytes(error_document(error).as_bytes()).ok();
+        } else {
+            let mut lines = vec![format!("error: {}", error.message)];
+            lines.extend(error.causes().into_iter().map(|cause| format!("  because: {cause}")));
+            lines.extend(error.hints.iter().map(|hint| format!("  hint: {hint}")));
+            for line in lines {
+                writeln!(anstream::stderr(), "{}", escape_control(&line)).ok();
+            }
+        }
+        error.kind.exit_code()
+    }
+}
+
+/// A usage error that clap found, as a document.
+pub(crate) fn usage_error_as_json(error: &clap::Error) -> ExitCode {
+    let rendered = error.to_string();
+    let message = rendered.lines().next().unwrap_or("wrong usage").trim_start_matches("error: ");
+    let error = CommandError::usage(message).hint("run the command with --help");
+    Output { json: true, quiet: true }.fail(&error)
+}
+
+fn error_document(error: &CommandError) -> String {
+    let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
+    let (kind, message, hints) =
+        (error.kind.name(), error.message.as_str(), error.hints.as_slice());
+    let described = ErrorDocument { kind, message, causes: error.causes(), hints };
+    document(&Envelope::<()> { schema, version, ok: false, result: None, error: Some(described) })
+}
+
+fn document(envelope: &impl Serialize) -> String {
+    // Only a map with keys that are not text cannot be printed; ours have none.
+    let mut text = serde_json::to_string_pretty(envelope).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Turns a failed write to standard output into an error of the verb.
+pub(crate) fn cannot_print(error: io::Error) -> CommandError {
+    let kind = if error.kind() == io::ErrorKind::BrokenPipe {
+        ErrorKind::ClosedPipe
+    } else {
+        ErrorKind::Failure
+    };
+    CommandError::new(kind, "cannot write to standard output").because(error)
+}

@@ -1,0 +1,48 @@
+//! Text from files on its way to a terminal: nothing in it may steer the
+//! terminal or reorder what is read.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Shows control and direction characters instead of sending them.
+pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
+    if !text.contains(steers_terminal) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            steering if steers_terminal(steering) => {
+                // Writing to a string does not fail.
+                write!(escaped, "\\u{{{:x}}}", u32::from(steering)).ok();
+            }
+            plain => escaped.push(plain),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+fn steers_terminal(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_could_steer_it() {
+        assert_eq!(escape_control("plain ünï 😀"), "plain ünï 😀");
+        assert_eq!(
+            escape_control("a\u{1b}[31mb\n\u{202e}c\u{9b}"),
+            "a\\u{1b}[31mb\\n\\u{202e}c\\u{9b}"
+        );
+    }
+}

@@ -1,0 +1,116 @@
+//! Opening and making folders, one component at a time, never through a link.
+
+use std::path::{Component, Path};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+
+use crate::error::{Context as _, FsError, Refusal};
+
+const OPEN: &str = "open the folder";
+
+/// Opens the folder at an absolute `path`, seen from `root`.
+///
+/// A symbolic link on the way is refused, except directly below the root:
+/// those belong to the system (a linked temporary folder, say).
+///
+/// # Errors
+/// When a component is missing, a link, or not a folder.
+pub fn open_folder(root: &Dir, path: &Path) -> Result<Dir, FsError> {
+    walk(root, path, |parent, name| open_subfolder(parent, name))
+}
+
+/// Opens the folder at an absolute `path`, making what is missing (0700).
+///
+/// # Errors
+/// As [`open_folder`], and when a folder cannot be made.
+pub fn create_folder(root: &Dir, path: &Path) -> Result<Dir, FsError> {
+    walk(root, path, create_subfolder)
+}
+
+/// Opens a folder directly inside `parent`; a link is refused.
+///
+/// # Errors
+/// When it is missing, a link, or not a folder.
+pub fn open_subfolder(parent: &Dir, name: &str) -> Result<Dir, FsError> {
+    let metadata = parent.symlink_metadata(name).context(OPEN, name)?;
+    if metadata.is_symlink() {
+        return Err(FsError::refused(OPEN, name, Refusal::Symlink));
+    }
+    if !metadata.is_dir() {
+        return Err(FsError::refused(OPEN, name, Refusal::NotAFolder));
+    }
+    parent.open_dir_nofollow(name).context(OPEN, name)
+}
+
+/// Opens a folder directly inside `parent`, making it (0700) if it is missing.
+///
+/// # Errors
+/// When it is a link, not a folder, or cannot be made.
+pub fn create_subfolder(parent: &Dir, name: &str) -> Result<Dir, FsError> {
+    match open_subfolder(parent, name) {
+        Err(error) if error.is_not_found() => {}
+        opened => return opened,
+    }
+    let mut builder = DirBuilder::new();
+    builder.mode(0o700);
+    match parent.create_dir_with(name, &builder) {
+        // Another process was faster.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        made => made.context("make the folder", name)?,
+    }
+    open_subfolder(parent, name)
+}
+
+/// Makes a folder of ours private to its owner, whatever the umask left.
+///
+/// # Errors
+/// When the mode cannot be changed.
+pub fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
+    let metadata = folder.dir_metadata().context("look at the folder", name)?;
+    if metadata.mode() & 0o777 == 0o700 {
+        return Ok(());
+    }
+    let mode = cap_std::fs::Permissions::from_mode(0o700);
+    folder.set_permissions(".", mode).context("make private the folder", name)
+}
+
+fn walk(
+    root: &Dir,
+    path: &Path,
+    step: impl Fn(&Dir, &str) -> Result<Dir, FsError>,
+) -> Result<Dir, FsError> {
+    let mut folder = root.try_clone().context(OPEN, "/")?;
+    let mut is_first = true;
+    for component in path.components() {
+        let name = match component {
+            Component::RootDir | Component::CurDir => continue,
+            Component::Normal(name) => name.to_str(),
+            Component::Prefix(_) | Component::ParentDir => None,
+        };
+        let Some(name) = name else {
+            let name = path.to_string_lossy();
+            return Err(FsError::refused(OPEN, &name, Refusal::UnsafeName));
+        };
+        folder =
+            if is_first { open_system_folder(&folder, name, &step)? } else { step(&folder, name)? };
+        is_first = false;
+    }
+    Ok(folder)
+}
+
+/// A folder directly below the root may be a link of the system's.
+fn open_system_folder(
+    root: &Dir,
+    name: &str,
+    step: &impl Fn(&Dir, &str) -> Result<Dir, FsError>,
+) -> Result<Dir, FsError> {
+    let is_link = root.symlink_metadata(name).is_ok_and(|metadata| metadata.is_symlink());
+    if !is_link {
+        return step(root, name);
+    }
+    let target = root.read_link_contents(name).context(OPEN, name)?;
+    // Seen from the root, an absolute and a relative target are the same.
+    let target = target.strip_prefix("/").unwrap_or(&target);
+    root.open_dir(target).context(OPEN, name)
+}

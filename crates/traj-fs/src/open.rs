@@ -1,0 +1,123 @@
+//! Opening files that must be what they seem: regular, one name, no link.
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{
+    Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions,
+    PermissionsExt as _,
+};
+
+use crate::error::{Context as _, FsError, Refusal};
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// Reading a file that need not be ours.
+    Read,
+    /// Appending to a file of ours; made (0600) if it is missing.
+    Append,
+    /// Reading and writing a file of ours; made (0600) if it is missing.
+    Update,
+}
+
+/// Which file a handle or a name refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    /// The identity of an open file.
+    ///
+    /// # Errors
+    /// When the operating system does not tell.
+    pub fn of_file(file: &File, name: &str) -> Result<Self, FsError> {
+        file.metadata().map(|metadata| Self::of(&metadata)).context("look at", name)
+    }
+}
+
+/// The identity of what `name` stands for now; `None` when nothing does.
+///
+/// # Errors
+/// When the operating system does not tell.
+pub fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, FsError> {
+    match folder.symlink_metadata(name).context("look at", name) {
+        Ok(metadata) => Ok(Some(Identity::of(&metadata))),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a regular file directly inside `folder`.
+///
+/// Nothing is followed, nothing blocks: a link, FIFO, device or folder in its
+/// place is refused, and so is a file of ours that has a second name. The mode
+/// of a file of ours is 0600 afterwards.
+///
+/// # Errors
+/// When it is missing (for [`Access::Read`]), refused, or cannot be opened.
+pub fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
+    const OPERATION: &str = "open";
+    check_name(name)?;
+    let before = match folder.symlink_metadata(name).context(OPERATION, name) {
+        Ok(metadata) => {
+            check_kind(&metadata, name, OPERATION)?;
+            Some(Identity::of(&metadata))
+        }
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(error),
+    };
+    let file = folder.open_with(name, &options(access)).context(OPERATION, name)?;
+    let metadata = file.metadata().context(OPERATION, name)?;
+    check_kind(&metadata, name, OPERATION)?;
+    if before.is_some_and(|before| before != Identity::of(&metadata)) {
+        return Err(FsError::refused(OPERATION, name, Refusal::Swapped));
+    }
+    if access != Access::Read {
+        if metadata.nlink() > 1 {
+            return Err(FsError::refused(OPERATION, name, Refusal::HardLink));
+        }
+        if metadata.mode() & 0o777 != 0o600 {
+            file.set_permissions(Permissions::from_mode(0o600)).context("make private", name)?;
+        }
+    }
+    Ok(file)
+}
+
+fn options(access: Access) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    match access {
+        Access::Read => options.read(true),
+        Access::Append => options.read(true).append(true).create(true),
+        Access::Update => options.read(true).write(true).create(true),
+    };
+    options.mode(0o600).follow(FollowSymlinks::No);
+    // A FIFO that took the file's place must not hold us up.
+    options.custom_flags(i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0));
+    options
+}
+
+/// Refuses names that are not one plain component.
+pub(crate) fn check_name(name: &str) -> Result<(), FsError> {
+    let is_plain = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0']);
+    if is_plain { Ok(()) } else { Err(FsError::refused("open", name, Refusal::UnsafeName)) }
+}
+
+pub(crate) fn check_kind(
+    metadata: &Metadata,
+    name: &str,
+    operation: &'static str,
+) -> Result<(), FsError> {
+    if metadata.is_symlink() {
+        Err(FsError::refused(operation, name, Refusal::Symlink))
+    } else if metadata.is_file() {
+        Ok(())
+    } else {
+        Err(FsError::refused(operation, name, Refusal::NotRegular))
+    }
+}

@@ -1,0 +1,114 @@
+//! Replacing a file as a whole: readers see the old one or the new one, and a
+//! crash leaves one of them.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{
+    Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
+};
+use cap_std::time::SystemTime;
+
+use crate::error::{Context as _, FsError, Refusal};
+use crate::open::{check_kind, check_name};
+
+/// How names of temporary files begin and end.
+const TEMPORARY_PREFIX: &str = ".traj-";
+const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// Writes a new file and puts it in the place of `name`.
+///
+/// The new content is on the disk before it takes the place, and the folder
+/// entry is on the disk before this returns. The mode is `mode`, whatever the
+/// umask. When anything fails, the old file stays and nothing else is left.
+///
+/// # Errors
+/// When a link, a file with several names, or something that is no file
+/// stands in the place, or when writing fails.
+pub fn replace_file(
+    folder: &Dir,
+    name: &str,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), FsError> {
+    check_target(folder, name)?;
+    let (temporary, mut file) = create_temporary(folder, name)?;
+    let outcome = file
+        .set_permissions(Permissions::from_mode(mode))
+        .and_then(|()| write(&mut file))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| folder.rename(&temporary, folder, name));
+    if let Err(error) = outcome {
+        // The sweep takes what cannot be removed now.
+        folder.remove_file(&temporary).ok();
+        return Err(error).context("replace", name);
+    }
+    sync_folder(folder, name)
+}
+
+/// Forces a folder's entries to the disk.
+///
+/// # Errors
+/// When the disk fails.
+pub fn sync_folder(folder: &Dir, name: &str) -> Result<(), FsError> {
+    folder.open(".").and_then(|handle| handle.sync_all()).context("sync the folder of", name)
+}
+
+/// Removes temporary files that a crash left behind, if they are older than
+/// `age`. Returns how many.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn sweep_leftovers(folder: &Dir, now: SystemTime, age: Duration) -> Result<usize, FsError> {
+    let mut swept = 0;
+    for entry in folder.entries().context("read the folder", ".")? {
+        let Ok(entry) = entry else { continue };
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| {
+            name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX)
+        });
+        let is_old = || {
+            let modified = folder.symlink_metadata(&name).and_then(|metadata| metadata.modified());
+            modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|past| past > age))
+        };
+        if is_ours && is_old() && folder.remove_file(&name).is_ok() {
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
+
+fn check_target(folder: &Dir, name: &str) -> Result<(), FsError> {
+    const OPERATION: &str = "replace";
+    check_name(name)?;
+    match folder.symlink_metadata(name).context(OPERATION, name) {
+        Ok(metadata) => {
+            check_kind(&metadata, name, OPERATION)?;
+            if metadata.nlink() > 1 {
+                return Err(FsError::refused(OPERATION, name, Refusal::HardLink));
+            }
+            Ok(())
+        }
+        Err(error) if error.is_not_found() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn create_temporary(folder: &Dir, name: &str) -> Result<(String, File), FsError> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
+    loop {
+        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let process = std::process::id();
+        let temporary = format!("{TEMPORARY_PREFIX}{process}-{count}{TEMPORARY_SUFFIX}");
+        match folder.open_with(&temporary, &options) {
+            Ok(file) => return Ok((temporary, file)),
+            // Left by a process that had our number before us.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).context("make a temporary file for", name),
+        }
+    }
+}
