@@ -4,6 +4,7 @@
 mod compose;
 mod policy;
 mod report;
+mod spill;
 mod witness;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 pub use compose::RedactedText;
 pub use policy::{MarkerKey, PathLabels, RedactionPolicy};
 pub use report::RedactionReport;
+pub use spill::{RedactedSpill, SpillSlot};
 pub use witness::Redacted;
 
 use crate::json::Json;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Json, MAX_DEPTH, Number, Object, skip, text};
+use super::{Json, Number, Object, skip, text};
 
 /// Why a text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,9 @@ enum Step<'a> {
     Done(Json<'a>),
 }
 
-pub(super) fn parse(source: &str) -> Result<Json<'_>, ParseError> {
-    let mut parser = Parser { source, at: 0 };
+/// Reads a text; containers with `depth` others around them are passed over.
+pub(super) fn parse(source: &str, depth: usize) -> Result<Json<'_>, ParseError> {
+    let mut parser = Parser { source, at: 0, depth };
     let mut open: Vec<Frame<'_>> = Vec::new();
     let mut step = Step::Value;
     loop {
@@ -85,6 +86,7 @@ pub(super) fn parse(source: &str) -> Result<Json<'_>, ParseError> {
 pub(super) struct Parser<'a> {
     pub(super) source: &'a str,
     pub(super) at: usize,
+    depth: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -92,9 +94,9 @@ impl<'a> Parser<'a> {
     fn value(&mut self, open: &mut Vec<Frame<'a>>) -> Result<Step<'a>, ParseError> {
         self.skip_blanks();
         match self.peek() {
-            Some(b'[' | b'{') if open.len() >= MAX_DEPTH => {
+            Some(b'[' | b'{') if open.len() >= self.depth => {
                 skip::container(self)?;
-                Ok(Step::Done(depth_marker()))
+                Ok(Step::Done(depth_marker(self.depth)))
             }
             Some(b'[') => {
                 self.at += 1;
@@ -227,6 +229,14 @@ impl<'a> Parser<'a> {
         Ok(literal.text)
     }
 
+    /// Passes over a text literal, checking it as if it were read.
+    pub(super) fn skip_text(&mut self) -> Result<(), ParseError> {
+        self.expect(b'"')?;
+        self.at = text::skip(self.source, self.at)
+            .map_err(|(offset, kind)| ParseError { offset, kind })?;
+        Ok(())
+    }
+
     pub(super) fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
@@ -261,10 +271,10 @@ impl<'a> Parser<'a> {
 }
 
 /// What stands in for a container that is nested too deep.
-fn depth_marker() -> Json<'static> {
+fn depth_marker(depth: usize) -> Json<'static> {
     let mut marker = Object::with_capacity(3);
     marker.push("truncated", true);
     marker.push("reason", "trajectory-depth-limit");
-    marker.push("limitDepth", MAX_DEPTH);
+    marker.push("limitDepth", depth);
     Json::Object(marker)
 }

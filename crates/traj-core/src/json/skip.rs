@@ -27,10 +27,13 @@ pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
             parser.skip_blanks();
             let empty = parser.take(b'}');
             if !empty {
-                parser.member_name()?;
+                member_name(parser)?;
                 open.push(Kind::Object);
             }
             empty
+        } else if parser.peek() == Some(b'"') {
+            parser.skip_text()?;
+            true
         } else {
             parser.scalar()?;
             true
@@ -48,7 +51,7 @@ fn close(parser: &mut Parser<'_>, open: &mut Vec<Kind>) -> Result<bool, ParseErr
         if parser.take(b',') {
             if kind == Kind::Object {
                 parser.skip_blanks();
-                parser.member_name()?;
+                member_name(parser)?;
             }
             return Ok(false);
         }
@@ -56,4 +59,11 @@ fn close(parser: &mut Parser<'_>, open: &mut Vec<Kind>) -> Result<bool, ParseErr
         open.pop();
     }
     Ok(true)
+}
+
+/// Passes over `"name" :`.
+fn member_name(parser: &mut Parser<'_>) -> Result<(), ParseError> {
+    parser.skip_text()?;
+    parser.skip_blanks();
+    parser.expect(b':')
 }

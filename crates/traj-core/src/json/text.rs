@@ -23,9 +23,7 @@ pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, Pa
             return Err((bytes.len(), ParseErrorKind::UnexpectedEnd));
         };
         let stop = from + length;
-        if let Some(control) = rest[..length].iter().position(|byte| *byte < 0x20) {
-            return Err((from + control, ParseErrorKind::ControlCharacter));
-        }
+        refuse_control(&rest[..length], from)?;
         // Quotes and backslashes are ASCII, so both ends are boundaries.
         let segment = source.get(from..stop).unwrap_or_default();
         if bytes[stop] == b'"' {
@@ -42,6 +40,36 @@ pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, Pa
         text.push_str(segment);
         from = escape(bytes, stop + 1, text)?;
     }
+}
+
+/// Passes over the literal whose first character behind the quote is at
+/// `start`; returns the offset behind its closing quote.
+pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErrorKind)> {
+    let bytes = source.as_bytes();
+    let mut from = start;
+    let mut ignored = String::new();
+    loop {
+        let rest = bytes.get(from..).unwrap_or_default();
+        let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {
+            return Err((bytes.len(), ParseErrorKind::UnexpectedEnd));
+        };
+        refuse_control(&rest[..length], from)?;
+        let stop = from + length;
+        if bytes[stop] == b'"' {
+            return Ok(stop + 1);
+        }
+        ignored.clear();
+        from = escape(bytes, stop + 1, &mut ignored)?;
+    }
+}
+
+fn refuse_control(segment: &[u8], offset: usize) -> Result<(), (usize, ParseErrorKind)> {
+    // Without an early exit the loop is vectorised; controls are rare.
+    if !segment.iter().fold(false, |found, byte| found | (*byte < 0x20)) {
+        return Ok(());
+    }
+    let at = segment.iter().position(|byte| *byte < 0x20).unwrap_or_default();
+    Err((offset + at, ParseErrorKind::ControlCharacter))
 }
 
 /// Appends the character escaped at `at`; returns the offset behind it.

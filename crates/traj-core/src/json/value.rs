@@ -32,7 +32,17 @@ impl<'a> Json<'a> {
     /// When the text is not one JSON value. The error names the place, never
     /// the text.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
-        parse::parse(text)
+        parse::parse(text, super::MAX_DEPTH)
+    }
+
+    /// Reads only the outer levels of a text: containers with `depth` others
+    /// around them are checked as strictly, but replaced by the marker for
+    /// depth. For looking at the ids of a row without building its content.
+    ///
+    /// # Errors
+    /// As [`Json::parse`].
+    pub fn parse_shallow(text: &'a str, depth: usize) -> Result<Self, ParseError> {
+        parse::parse(text, depth.min(super::MAX_DEPTH))
     }
 
     /// Reads one JSON text from bytes that should be UTF-8; bytes that are not

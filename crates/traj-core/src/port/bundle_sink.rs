@@ -34,6 +34,12 @@ pub enum BundleSinkError {
         /// The bundle's name.
         name: String,
     },
+    /// A single text is longer than any file of a bundle may hold.
+    #[error("a single text is longer than 4 GiB")]
+    TooLong,
+    /// A scratch file does not hold what was put into it.
+    #[error("an intermediate file was changed from outside")]
+    ScratchDamaged,
     /// Writing failed in a way that callers do not tell apart.
     #[error("cannot write the bundle {name}")]
     Storage {
