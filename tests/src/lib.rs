@@ -2,3 +2,4 @@
 #![expect(clippy::expect_used, reason = "a suite fails by panicking, with a reason")]
 
 pub mod contract;
+pub mod model_server;

@@ -5,6 +5,7 @@
 //! domain needs of the world it asks for through the traits in `port`; what the
 //! host knows about itself arrives as plain values.
 
+pub mod binding;
 pub mod event;
 pub mod host;
 pub mod id;

@@ -1,9 +1,15 @@
 //! Strict in-memory adapters for every port.
 
+mod app_server;
+mod binding_store;
 mod bundle_sink;
+mod event_sink;
 mod session_rewriter;
 mod source;
 
+pub use app_server::{MemoryAppServer, MemoryCodexHome, MemoryFailure};
+pub use binding_store::MemoryBindingStore;
 pub use bundle_sink::{MemoryBundle, MemoryBundleSink};
+pub use event_sink::MemoryEventSink;
 pub use session_rewriter::{MemoryFiles, MemoryHandle, MemorySession};
 pub use source::MemorySources;

@@ -5,14 +5,33 @@
 //! | [`Sources`] | export, verify, care | `traj-fs`, `memory` |
 //! | [`BundleSink`] | export | `traj-fs`, `memory` |
 //! | [`SessionRewriter`] | care | `traj-fs`, `memory` |
+//! | [`BindingStore`] | thread lifecycle | `traj-fs`, `memory` |
+//! | [`ThreadService`], [`TurnService`] | thread lifecycle, conversations | `codex-binding`, `memory` |
+//! | [`RequestHandler`], [`NodeSessions`] | conversations | the host |
+//! | [`EventSink`] | conversations | `traj-fs`, `memory` |
 
+mod app_server;
+mod binding_store;
 mod bundle_sink;
+mod event_sink;
+mod request_handler;
 mod session_rewriter;
 mod source;
 
+pub use app_server::{
+    AppServer, AppServerError, ApprovalDecision, CloseCause, HostAnswer, ItemDetail, ListenGuard,
+    OpenedThread, RequestKind, ResumeThread, ServerRequest, StartThread, StartTurn, ThreadEvent,
+    ThreadItem, ThreadListener, ThreadService, ThreadSettings, ThreadSummary, TokenUsage,
+    ToolOutcome, TurnService, TurnStatus, answer_json,
+};
+pub use binding_store::{
+    BindingKey, BindingKeyError, BindingStore, BindingStoreError, LoadedBinding, Revision,
+};
 pub use bundle_sink::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, Scratch,
 };
+pub use event_sink::{EventSink, NoEvents};
+pub use request_handler::{DenyAll, NodeSessions, NodeTurn, NodeTurnError, RequestHandler};
 pub use session_rewriter::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
 };

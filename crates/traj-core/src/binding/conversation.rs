@@ -1,0 +1,246 @@
+//! Which inbound messages belong to a bound conversation, and what becomes of them.
+
+use crate::json::{Json, Object};
+
+/// What the host keeps with a conversation that is bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConversationData {
+    /// A thread of the app-server, found through the session file's binding record.
+    AppServer {
+        /// The session file; the identity of the conversation.
+        session_file: String,
+        /// Where the agent works; none means the host's working directory.
+        workspace: Option<String>,
+        /// The agent's own directory.
+        agent_dir: Option<String>,
+    },
+    /// A session of the Codex CLI on another node.
+    CliNode {
+        /// The node.
+        node: String,
+        /// The session on that node.
+        session: String,
+        /// Where the agent works there.
+        cwd: Option<String>,
+    },
+}
+
+const APP_SERVER_KIND: &str = "codex-app-server-session";
+const CLI_NODE_KIND: &str = "codex-cli-node-session";
+
+impl ConversationData {
+    /// Reads what the host kept; none when it is not ours.
+    #[must_use]
+    pub fn from_json(value: &Json<'_>) -> Option<Self> {
+        if value.get("version")?.as_u64()? != 1 {
+            return None;
+        }
+        let text =
+            |name: &str| value.get(name).and_then(Json::as_str).filter(|t| !t.trim().is_empty());
+        let trimmed = |name: &str| text(name).map(|text| text.trim().to_owned());
+        match value.get("kind")?.as_str()? {
+            APP_SERVER_KIND => Some(Self::AppServer {
+                session_file: text("sessionFile")?.to_owned(),
+                workspace: text("workspaceDir").map(str::to_owned),
+                agent_dir: text("agentDir").map(str::to_owned),
+            }),
+            CLI_NODE_KIND => Some(Self::CliNode {
+                node: trimmed("nodeId")?,
+                session: trimmed("sessionId")?,
+                cwd: text("cwd").map(str::to_owned),
+            }),
+            _ => None,
+        }
+    }
+
+    /// What the host shall keep.
+    #[must_use]
+    pub fn to_json(&self) -> Json<'static> {
+        let kept = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let mut object = Object::new();
+        match self {
+            Self::AppServer { session_file, workspace, agent_dir } => {
+                object.push("kind", APP_SERVER_KIND);
+                object.push("version", 1_u64);
+                object.push("sessionFile", session_file.clone());
+                object.push_some("workspaceDir", kept(workspace));
+                object.push_some("agentDir", kept(agent_dir));
+            }
+            Self::CliNode { node, session, cwd } => {
+                object.push("kind", CLI_NODE_KIND);
+                object.push("version", 1_u64);
+                object.push("nodeId", node.clone());
+                object.push("sessionId", session.clone());
+                object.push_some("cwd", kept(cwd));
+            }
+        }
+        object.into()
+    }
+
+    /// Messages with the same key run one after the other.
+    #[must_use]
+    pub fn queue_key(&self) -> String {
+        match self {
+            Self::AppServer { session_file, .. } => session_file.clone(),
+            Self::CliNode { node, session, .. } => format!("{node}:{session}"),
+        }
+    }
+}
+
+/// A message that arrived in a bound conversation.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct InboundMessage {
+    /// Whether the sender may give commands; only `Some(true)` counts.
+    pub authorized: Option<bool>,
+    /// The text prepared for agents.
+    pub agent_body: Option<String>,
+    /// The text as it was written.
+    pub content: Option<String>,
+}
+
+impl InboundMessage {
+    /// A message with its two texts.
+    #[must_use]
+    pub const fn new(
+        authorized: Option<bool>,
+        agent_body: Option<String>,
+        content: Option<String>,
+    ) -> Self {
+        Self { authorized, agent_body, content }
+    }
+}
+
+/// What the host knows about the session before anything runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecutionFacts {
+    /// The host sandboxes this session, and Codex would run outside of it.
+    pub host_sandbox_active: bool,
+    /// The host executes on another node, and Codex would run here.
+    pub executes_on_node: bool,
+    /// The host can reach nodes.
+    pub has_node_runtime: bool,
+}
+
+/// What becomes of an inbound message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Claim {
+    /// The message is not for us; others may handle it.
+    NotOurs,
+    /// The message is swallowed without a reply.
+    Silent,
+    /// The message is answered without running anything.
+    Blocked {
+        /// The answer.
+        reply: &'static str,
+    },
+    /// The message runs as a turn.
+    Run {
+        /// What is said to the model.
+        prompt: String,
+    },
+}
+
+const APP_SERVER_SANDBOXED: &str = "Codex app-server conversation binding is unavailable because sandboxing is active for this session.";
+const APP_SERVER_ON_NODE: &str = "Codex app-server conversation binding is unavailable because commands of this session run on a node.";
+const NODE_SANDBOXED: &str = "Codex CLI node conversation binding is unavailable because sandboxing is active for this session.";
+const NODE_MISSING: &str =
+    "Codex CLI node binding is unavailable because no node runtime is attached.";
+
+/// Decides what becomes of a message, before anything is sent anywhere.
+///
+/// A message of somebody who may not command is swallowed, never run and never answered; so is one
+/// without text.
+#[must_use]
+pub fn claim(
+    data: Option<&ConversationData>,
+    message: &InboundMessage,
+    facts: ExecutionFacts,
+) -> Claim {
+    let Some(data) = data else { return Claim::NotOurs };
+    if message.authorized != Some(true) {
+        return Claim::Silent;
+    }
+    let texts = [&message.agent_body, &message.content];
+    let mut texts = texts.into_iter().filter_map(|text| text.as_deref()).map(str::trim);
+    let Some(prompt) = texts.find(|text| !text.is_empty()) else { return Claim::Silent };
+    let block = match data {
+        ConversationData::AppServer { .. } if facts.host_sandbox_active => {
+            Some(APP_SERVER_SANDBOXED)
+        }
+        ConversationData::AppServer { .. } if facts.executes_on_node => Some(APP_SERVER_ON_NODE),
+        ConversationData::CliNode { .. } if facts.host_sandbox_active => Some(NODE_SANDBOXED),
+        ConversationData::CliNode { .. } if !facts.has_node_runtime => Some(NODE_MISSING),
+        _ => None,
+    };
+    match block {
+        Some(reply) => Claim::Blocked { reply },
+        None => Claim::Run { prompt: prompt.to_owned() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(text: &str) -> Option<ConversationData> {
+        ConversationData::from_json(&Json::parse(text).unwrap())
+    }
+
+    fn message(authorized: Option<bool>, agent: &str, content: &str) -> InboundMessage {
+        InboundMessage::new(authorized, Some(agent.to_owned()), Some(content.to_owned()))
+    }
+
+    const APP: &str = r#"{"kind":"codex-app-server-session","version":1,"sessionFile":"s.jsonl","workspaceDir":"/w"}"#;
+    const NODE: &str =
+        r#"{"kind":"codex-cli-node-session","version":1,"nodeId":"n","sessionId":"s"}"#;
+
+    #[test]
+    fn both_kinds_survive_the_round_trip_and_others_are_not_ours() {
+        for text in [APP, NODE] {
+            assert_eq!(data(text).unwrap().to_json().to_line(), text);
+        }
+        for text in [
+            "[]",
+            r#"{"kind":"other","version":1}"#,
+            &APP.replace(":1,", ":2,"),
+            &APP.replace("s.jsonl", " "),
+        ] {
+            assert_eq!(data(text), None, "{text}");
+        }
+        let padded = NODE.replace("\"n\"", "\" n \"");
+        assert_eq!(data(&padded).unwrap().queue_key(), "n:s");
+    }
+
+    /// Scenarios 49, 50 and 51, and every other row of the claim table.
+    #[test]
+    fn every_row_of_the_claim_table() {
+        let free = ExecutionFacts { has_node_runtime: true, ..ExecutionFacts::default() };
+        let sandboxed = ExecutionFacts { host_sandbox_active: true, ..free };
+        let on_node = ExecutionFacts { executes_on_node: true, ..free };
+        let alone = ExecutionFacts::default();
+        let (app, node) = (data(APP), data(NODE));
+        let yes = message(Some(true), " hi ", "raw");
+        let run = |prompt: &str| Claim::Run { prompt: prompt.to_owned() };
+        let blocked = |reply| Claim::Blocked { reply };
+        let rows = [
+            (None, yes.clone(), free, Claim::NotOurs),
+            (app.as_ref(), message(None, "hi", ""), free, Claim::Silent),
+            (app.as_ref(), message(Some(false), "hi", ""), sandboxed, Claim::Silent),
+            (app.as_ref(), message(Some(true), " ", "\n"), sandboxed, Claim::Silent),
+            (app.as_ref(), message(Some(true), " ", " raw "), free, run("raw")),
+            (app.as_ref(), yes.clone(), free, run("hi")),
+            (app.as_ref(), yes.clone(), sandboxed, blocked(APP_SERVER_SANDBOXED)),
+            (app.as_ref(), yes.clone(), on_node, blocked(APP_SERVER_ON_NODE)),
+            (node.as_ref(), yes.clone(), on_node, run("hi")),
+            (node.as_ref(), yes.clone(), sandboxed, blocked(NODE_SANDBOXED)),
+            (node.as_ref(), yes, alone, blocked(NODE_MISSING)),
+        ];
+        for (data, message, facts, expected) in rows {
+            assert_eq!(claim(data, &message, facts), expected, "{data:?} {message:?} {facts:?}");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Every row of the decision table, and the rules behind its columns.
+
+use super::super::plugin_policy::PluginPolicyContext;
+use super::super::wanted::WantedTools;
+use super::*;
+use crate::binding::ContextEngineFacts;
+use crate::json::Json;
+use crate::timestamp::UnixMillis;
+
+fn hash(text: &str) -> Fingerprint {
+    Fingerprint::of(&Json::from(text))
+}
+
+fn tools(text: &str) -> WantedTools {
+    WantedTools::of(Json::parse(text).unwrap().as_array().unwrap())
+}
+
+const ONE_TOOL: &str = r#"[{"name":"message","inputSchema":{"type":"object"}}]"#;
+const DEFERRED_TOOL: &str = r#"[{"name":"message","deferLoading":true}]"#;
+
+/// A record that `wanted` resumes.
+fn record_of(wanted: &WantedThread) -> BindingRecord {
+    let thread = ThreadId::parse("thread-1").unwrap();
+    let mut record = BindingRecord::new(thread, "/w", BindingOrigin::Started, UnixMillis::EPOCH);
+    let fingerprints = &mut record.fingerprints;
+    fingerprints.dynamic_tools = Some(wanted.tools.fingerprint.clone());
+    fingerprints.tools_were_empty = wanted.tools.is_empty;
+    fingerprints.user_mcp.clone_from(&wanted.user_mcp);
+    fingerprints.environment.clone_from(&wanted.environment);
+    if let BundledMcp::Evaluated(now) = &wanted.bundled_mcp {
+        fingerprints.bundled_mcp.clone_from(now);
+    }
+    if let WantedPlugins::Enabled { input, built, .. } = &wanted.plugins {
+        fingerprints.plugin_input = Some(input.clone());
+        fingerprints.plugin_apps = built.clone().or_else(|| Some(hash("apps")));
+        record.plugin_policy = no_apps();
+    }
+    record.tools_contain_deferred = Some(wanted.tools.contain_deferred);
+    record.context_engine.clone_from(&wanted.context_engine);
+    record
+}
+
+fn no_apps() -> Option<PluginPolicyContext> {
+    PluginPolicyContext::from_json(&Json::parse(r#"{"fingerprint":"f","apps":{}}"#).unwrap())
+}
+
+fn engine(id: &str, version: &str) -> Option<ContextEngineBinding> {
+    let mut facts = ContextEngineFacts::new(id.to_owned());
+    facts.version = Some(version.to_owned());
+    facts.binding()
+}
+
+fn resume() -> Decision {
+    Decision::Resume { thread: ThreadId::parse("thread-1").unwrap() }
+}
+
+fn rotate(reason: RotateReason) -> Decision {
+    Decision::Rotate { reasons: vec![reason] }
+}
+
+type Change = fn(&mut BindingRecord, &mut WantedThread);
+
+/// Rows 1 to 10 and 14: what is stored, what is wanted, what happens.
+#[test]
+fn every_row_of_the_table() {
+    use RotateReason as R;
+    let transient = |reason| Decision::Transient { reason };
+    let rows: Vec<(&str, Change, Decision)> = vec![
+        ("row 10: nothing changed", |_, _| {}, resume()),
+        (
+            "row 1: tool surface off",
+            |_, w| w.tool_surface = ToolSurface::Disabled,
+            transient(TransientReason::ToolSurfaceDisabled),
+        ),
+        (
+            "row 1 comes before every rotation",
+            |_, w| {
+                w.tool_surface = ToolSurface::Disabled;
+                w.user_mcp = Some(hash("other"));
+            },
+            transient(TransientReason::ToolSurfaceDisabled),
+        ),
+        (
+            "row 2, scenario 19: engine appears",
+            |s, _| s.context_engine = None,
+            rotate(R::ContextEngine),
+        ),
+        (
+            "row 2, scenario 21: engine vanishes",
+            |_, w| w.context_engine = None,
+            rotate(R::ContextEngine),
+        ),
+        (
+            "row 2, scenario 22: engine changes",
+            |_, w| w.context_engine = engine("e", "2"),
+            rotate(R::ContextEngine),
+        ),
+        (
+            "row 3, scenario 23: servers appear",
+            |s, _| s.fingerprints.user_mcp = None,
+            rotate(R::UserMcpServers),
+        ),
+        ("row 3: servers vanish", |_, w| w.user_mcp = None, rotate(R::UserMcpServers)),
+        (
+            "row 4: environment changes",
+            |_, w| w.environment = Some(hash("other")),
+            rotate(R::Environment),
+        ),
+        (
+            "row 5: bundled servers change",
+            |_, w| w.bundled_mcp = BundledMcp::Evaluated(None),
+            rotate(R::BundledMcpServers),
+        ),
+        (
+            "row 5: not evaluated is not compared",
+            |_, w| w.bundled_mcp = BundledMcp::NotEvaluated,
+            resume(),
+        ),
+        (
+            "row 6: plugins switched off",
+            |_, w| w.plugins = WantedPlugins::Disabled,
+            rotate(R::PluginApps),
+        ),
+        (
+            "row 6, scenario 27: record lacks plugin data",
+            |s, _| s.plugin_policy = None,
+            rotate(R::PluginApps),
+        ),
+        (
+            "row 6, scenario 28 and 29: rebuilt apps differ",
+            |s, _| s.fingerprints.plugin_apps = Some(hash("before")),
+            rotate(R::PluginApps),
+        ),
+        (
+            "row 7: loading on demand flips",
+            |s, _| s.tools_contain_deferred = Some(true),
+            rotate(R::DeferredLoading),
+        ),
+        (
+            "row 8, scenario 16: no tools this turn",
+            |_, w| w.tools = tools("[]"),
+            transient(TransientReason::NoToolsThisTurn),
+        ),
+        (
+            "rows 3 and 8: a rotation wins over a transient turn",
+            |_, w| {
+                w.tools = tools("[]");
+                w.user_mcp = None;
+            },
+            Decision::Rotate { reasons: vec![R::UserMcpServers, R::DynamicTools] },
+        ),
+        (
+            "row 9, scenario 15: another catalogue",
+            |_, w| w.tools = tools(r#"[{"name":"other"}]"#),
+            rotate(R::DynamicTools),
+        ),
+        (
+            "row 9: first tools of a thread that had none",
+            |s, _| {
+                s.fingerprints.dynamic_tools = Some(Fingerprint::of_tools(&[]));
+                s.fingerprints.tools_were_empty = true;
+            },
+            rotate(R::DynamicTools),
+        ),
+        (
+            "scenario 17: no tool fingerprint stored",
+            |s, _| s.fingerprints.dynamic_tools = None,
+            resume(),
+        ),
+        (
+            "scenario 30: attached by hand, nothing known yet",
+            |s, _| {
+                s.origin = BindingOrigin::Attached;
+                s.fingerprints = crate::binding::Fingerprints::default();
+                s.context_engine = None;
+            },
+            resume(),
+        ),
+        (
+            "several reasons come in the order of the rules",
+            |_, w| {
+                w.tools = tools(r#"[{"name":"other"}]"#);
+                w.environment = None;
+            },
+            Decision::Rotate { reasons: vec![R::Environment, R::DynamicTools] },
+        ),
+    ];
+    for (name, change, expected) in rows {
+        let mut wanted = WantedThread::plain();
+        wanted.tools = tools(ONE_TOOL);
+        wanted.user_mcp = Some(hash("mcp"));
+        wanted.environment = Some(hash("environment"));
+        wanted.bundled_mcp = BundledMcp::Evaluated(Some(hash("bundled")));
+        wanted.context_engine = engine("e", "1");
+        wanted.plugins = WantedPlugins::Enabled {
+            input: hash("input"),
+            any_enabled: true,
+            built: Some(hash("apps")),
+        };
+        let mut stored = record_of(&wanted);
+        change(&mut stored, &mut wanted);
+        assert_eq!(decide(Some(&stored), &wanted), expected, "{name}");
+    }
+    assert_eq!(decide(None, &WantedThread::plain()), Decision::Start, "row 14");
+}
+
+/// Scenario 18: what the flag said before against what is true now.
+#[test]
+fn deferred_loading_table() {
+    let cases = [
+        (None, true, true),
+        (None, false, false),
+        (Some(true), false, false),
+        (Some(false), true, false),
+        (Some(true), true, true),
+        (Some(false), false, true),
+    ];
+    for (before, now, resumes) in cases {
+        let mut wanted = WantedThread::plain();
+        wanted.tools = tools(if now { DEFERRED_TOOL } else { ONE_TOOL });
+        let mut stored = record_of(&wanted);
+        stored.tools_contain_deferred = before;
+        let resumed = decide(Some(&stored), &wanted) == resume();
+        assert_eq!(resumed, resumes, "{before:?} then {now}");
+    }
+}
+
+/// Scenario 20: an equal engine is no reason to rotate, with its projection.
+#[test]
+fn an_equal_engine_resumes() {
+    let mut wanted = WantedThread::plain();
+    wanted.context_engine = engine("e", "1");
+    assert_eq!(decide(Some(&record_of(&wanted)), &wanted), resume());
+}
+
+/// Scenario 28: apps are looked up only when the cheap hash cannot tell.
+#[test]
+fn plugin_apps_are_built_only_when_needed() {
+    let mut wanted = WantedThread::plain();
+    let enabled =
+        |any_enabled, built| WantedPlugins::Enabled { input: hash("input"), any_enabled, built };
+    wanted.plugins = enabled(true, None);
+    let stored = record_of(&wanted);
+    assert!(needs_plugin_build(Some(&stored), &wanted));
+    assert!(!needs_plugin_build(None, &wanted));
+    wanted.plugins = enabled(false, None);
+    assert!(needs_plugin_build(Some(&stored), &wanted), "no apps stored: any may have come");
+    wanted.plugins = enabled(true, Some(hash("apps")));
+    assert!(!needs_plugin_build(Some(&stored), &wanted));
+    let mut stale = stored;
+    stale.fingerprints.plugin_input = Some(hash("other"));
+    wanted.plugins = enabled(true, None);
+    assert!(!needs_plugin_build(Some(&stale), &wanted), "the cheap hash differs already");
+}
+
+#[test]
+fn imported_catalogues_compare_by_the_looser_rules() {
+    let mut wanted = WantedThread::plain();
+    wanted.tools = tools(r#"[{"name":"a","namespace":"n","deferLoading":true,"description":"d"}]"#);
+    let mut stored = record_of(&wanted);
+    let text = r#"[{"name":"a"}]"#;
+    let parsed = Json::parse(text).unwrap();
+    stored.fingerprints.dynamic_tools =
+        Some(Fingerprint::of_tools_imported(parsed.as_array().unwrap()));
+    assert_eq!(decide(Some(&stored), &wanted), resume());
+    wanted.tools = tools(r#"[{"name":"b","deferLoading":true}]"#);
+    assert_eq!(decide(Some(&stored), &wanted), rotate(RotateReason::DynamicTools));
+}

@@ -1,0 +1,117 @@
+//! The binding record: which Codex thread belongs to a session, and under what terms.
+
+use super::context_engine::ContextEngineBinding;
+use super::fingerprint::Fingerprint;
+use super::plugin_policy::PluginPolicyContext;
+use super::settings::{ApprovalPolicy, SandboxMode, ServiceTier};
+use crate::id::ThreadId;
+use crate::json::Object;
+use crate::timestamp::UnixMillis;
+
+/// Everything that is remembered about a bound thread.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BindingRecord {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How the record came to be.
+    pub origin: BindingOrigin,
+    /// The working directory of the thread.
+    pub cwd: String,
+    /// The credential profile, by name.
+    pub auth_profile: Option<String>,
+    /// The model last used.
+    pub model: Option<String>,
+    /// The model provider, unless it is Codex's own.
+    pub model_provider: Option<String>,
+    /// The approval policy chosen for this binding.
+    pub approval_policy: Option<ApprovalPolicy>,
+    /// The sandbox chosen for this binding.
+    pub sandbox: Option<SandboxMode>,
+    /// The service tier chosen for this binding.
+    pub service_tier: Option<ServiceTier>,
+    /// What the thread was started with, hashed.
+    pub fingerprints: Fingerprints,
+    /// Whether any tool of the catalogue is loaded on demand.
+    pub tools_contain_deferred: Option<bool>,
+    /// Lets hooks that are baked into the thread keep validating after a restart of the host.
+    pub hook_relay_generation: Option<String>,
+    /// The plugin policy of the thread.
+    pub plugin_policy: Option<PluginPolicyContext>,
+    /// The context engine of the thread.
+    pub context_engine: Option<ContextEngineBinding>,
+    /// Where Codex keeps the thread, as it said itself.
+    pub rollout_path: Option<String>,
+    /// Turns that ended under this binding, as far as known.
+    pub turns: u64,
+    /// Messages up to this time are known to the thread.
+    pub history_covered_through: Option<UnixMillis>,
+    /// When the thread was bound.
+    pub created_at: UnixMillis,
+    /// When the record was last written.
+    pub updated_at: UnixMillis,
+    /// Members that this version does not know; they are written back.
+    pub unknown: Object<'static>,
+}
+
+/// How a record came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BindingOrigin {
+    /// The thread was started or resumed here: its fingerprints are complete.
+    Started,
+    /// The thread was attached by hand and its fingerprints are not known yet: the next resume
+    /// takes it as it is and records them.
+    Attached,
+    /// The record was taken over from another tool's file.
+    Imported,
+}
+
+/// One hash per component of a thread's identity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fingerprints {
+    /// The tools that the host offers.
+    pub dynamic_tools: Option<Fingerprint>,
+    /// Whether the catalogue was empty, which a hash cannot tell.
+    pub tools_were_empty: bool,
+    /// MCP servers of the user's configuration.
+    pub user_mcp: Option<Fingerprint>,
+    /// MCP servers that the host brings.
+    pub bundled_mcp: Option<Fingerprint>,
+    /// The execution environments chosen for the thread.
+    pub environment: Option<Fingerprint>,
+    /// The plugin policy before any app was looked up.
+    pub plugin_input: Option<Fingerprint>,
+    /// The apps that the policy led to.
+    pub plugin_apps: Option<Fingerprint>,
+}
+
+impl BindingRecord {
+    /// A record of a thread that was bound now, with nothing else known.
+    #[must_use]
+    pub fn new(thread: ThreadId, cwd: &str, origin: BindingOrigin, now: UnixMillis) -> Self {
+        Self {
+            thread,
+            origin,
+            cwd: cwd.to_owned(),
+            auth_profile: None,
+            model: None,
+            model_provider: None,
+            approval_policy: None,
+            sandbox: None,
+            service_tier: None,
+            fingerprints: Fingerprints::default(),
+            tools_contain_deferred: None,
+            hook_relay_generation: None,
+            plugin_policy: None,
+            context_engine: None,
+            rollout_path: None,
+            turns: 0,
+            history_covered_through: None,
+            created_at: now,
+            updated_at: now,
+            unknown: Object::new(),
+        }
+    }
+}

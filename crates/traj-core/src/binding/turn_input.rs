@@ -1,0 +1,175 @@
+//! What a turn is started with: a text, then images in order.
+
+use super::image::{Location, inline_image, is_image, locate};
+use crate::json::{Json, Object};
+
+/// What stands in for inline data that is no image.
+const OMITTED: &str = "[codex user input] omitted image payload: invalid inline image data";
+
+/// One image of a turn.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum TurnImage {
+    /// Base64 data with the type its sender claims.
+    Inline {
+        /// The claimed type.
+        mime: String,
+        /// The data.
+        data: String,
+    },
+    /// A path, an address, or both; the path wins.
+    Media {
+        /// A path on this host.
+        path: Option<String>,
+        /// An address, or a path written as one.
+        url: Option<String>,
+        /// The claimed type.
+        mime: Option<String>,
+    },
+}
+
+/// The input of one turn.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TurnInput {
+    /// What is said.
+    pub text: String,
+    /// What is shown.
+    pub images: Vec<TurnImage>,
+}
+
+impl TurnInput {
+    /// A turn of text alone.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self { text: text.to_owned(), images: Vec::new() }
+    }
+
+    /// Media as messengers deliver it: three lists that belong together by position.
+    #[must_use]
+    pub fn with_media(mut self, paths: &[String], urls: &[String], mimes: &[String]) -> Self {
+        let listed = |list: &[String]| -> Vec<String> {
+            let trimmed = list.iter().map(|text| text.trim());
+            trimmed.filter(|text| !text.is_empty()).map(str::to_owned).collect()
+        };
+        let (paths, urls, mimes) = (listed(paths), listed(urls), listed(mimes));
+        for position in 0..paths.len().max(urls.len()) {
+            self.images.push(TurnImage::Media {
+                path: paths.get(position).cloned(),
+                url: urls.get(position).cloned(),
+                mime: mimes.get(position).or_else(|| mimes.first()).cloned(),
+            });
+        }
+        self
+    }
+
+    /// The items that `turn/start` takes. Inline data that is no image leaves a note; media that is
+    /// no image leaves nothing.
+    #[must_use]
+    pub fn items(&self) -> Vec<Json<'static>> {
+        let images = self.images.iter().filter_map(TurnImage::item);
+        std::iter::once(text_item(&self.text)).chain(images).collect()
+    }
+}
+
+impl TurnImage {
+    fn item(&self) -> Option<Json<'static>> {
+        match self {
+            Self::Inline { mime, data } => {
+                Some(inline_image(mime, data).map_or_else(|| text_item(OMITTED), image_item))
+            }
+            Self::Media { path, url, mime } => {
+                let text = path.as_deref().or(url.as_deref())?;
+                if !is_image(mime.as_deref(), text) {
+                    return None;
+                }
+                match path {
+                    Some(path) => Some(local_item(path.clone())),
+                    None => match locate(text)? {
+                        Location::Local(path) => Some(local_item(path)),
+                        Location::Remote(url) => Some(image_item(url)),
+                    },
+                }
+            }
+        }
+    }
+}
+
+fn text_item(text: &str) -> Json<'static> {
+    let mut item = Object::new();
+    item.push("type", "text");
+    item.push("text", text.to_owned());
+    item.push("text_elements", Vec::<Json<'_>>::new());
+    item.into()
+}
+
+fn image_item(url: String) -> Json<'static> {
+    Json::Object([("type", Json::from("image")), ("url", Json::from(url))].into_iter().collect())
+}
+
+fn local_item(path: String) -> Json<'static> {
+    let members = [("type", Json::from("localImage")), ("path", Json::from(path))];
+    Json::Object(members.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(input: &TurnInput) -> String {
+        let items = input.items();
+        items.iter().skip(1).map(Json::to_line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn media(path: Option<&str>, url: Option<&str>, mime: Option<&str>) -> String {
+        let own = |text: Option<&str>| text.map(str::to_owned);
+        let image = TurnImage::Media { path: own(path), url: own(url), mime: own(mime) };
+        line(&TurnInput { text: String::new(), images: vec![image] })
+    }
+
+    /// Scenario 71.
+    #[test]
+    fn paths_and_addresses_are_told_apart() {
+        let local = |path: &str| format!(r#"{{"type":"localImage","path":"{path}"}}"#);
+        let remote = |url: &str| format!(r#"{{"type":"image","url":"{url}"}}"#);
+        assert_eq!(media(Some("/a.png"), Some("https://h/b.png"), None), local("/a.png"));
+        assert_eq!(media(None, Some("https://h/b.PNG?x#y"), None), remote("https://h/b.PNG?x#y"));
+        assert_eq!(media(None, Some("//h/b.png"), None), remote("//h/b.png"));
+        assert_eq!(media(None, Some("file:///a%20b.png"), None), local("/a b.png"));
+        assert_eq!(media(None, Some("file:///a%2.png"), None), "");
+        assert_eq!(media(None, Some("file://elsewhere/a.png"), None), "");
+        assert_eq!(media(None, Some(r"C:\\a.png"), None), local(r"C:\\\\a.png"));
+        assert_eq!(media(None, Some("pictures/a"), Some("IMAGE/png")), local("pictures/a"));
+        assert_eq!(media(Some("/a.txt"), None, Some("text/plain")), "");
+    }
+
+    /// Scenario 47: what the bytes show replaces what the sender claims.
+    #[test]
+    fn inline_data_is_checked_and_sniffed() {
+        let inline = |mime: &str, data: &str| {
+            let image = TurnImage::Inline { mime: mime.to_owned(), data: data.to_owned() };
+            line(&TurnInput { text: String::new(), images: vec![image] })
+        };
+        let gif = inline("image/png", "R0lG\nODlh");
+        assert_eq!(gif, r#"{"type":"image","url":"data:image/gif;base64,R0lGODlh"}"#);
+        for (mime, data) in
+            [("image/png", "not base64!"), ("image/png", "aGVsbG8="), ("text/plain", "R0lGODlh")]
+        {
+            assert!(inline(mime, data).contains("omitted image payload"), "{mime} {data}");
+        }
+    }
+
+    #[test]
+    fn media_lists_belong_together_by_position() {
+        let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let input = TurnInput::text("look").with_media(
+            &list(&[" /a ", ""]),
+            &list(&["https://h/1", "https://h/2"]),
+            &list(&["image/png"]),
+        );
+        assert_eq!(
+            line(&input),
+            "{\"type\":\"localImage\",\"path\":\"/a\"}\n{\"type\":\"image\",\"url\":\"https://h/2\"}"
+        );
+    }
+}

@@ -1,0 +1,164 @@
+//! What goes to the app-server and what comes back.
+
+use crate::binding::{ApprovalPolicy, ApprovalsReviewer, SandboxMode, ServiceTier};
+use crate::id::ThreadId;
+use crate::json::{Json, Object};
+
+/// Settings that a thread takes when it is started or loaded.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ThreadSettings {
+    /// The model.
+    pub model: Option<String>,
+    /// The provider; none for Codex's own.
+    pub model_provider: Option<String>,
+    /// When Codex asks.
+    pub approval_policy: Option<ApprovalPolicy>,
+    /// Who answers.
+    pub approvals_reviewer: Option<ApprovalsReviewer>,
+    /// What Codex may touch.
+    pub sandbox: Option<SandboxMode>,
+    /// The service tier.
+    pub service_tier: Option<ServiceTier>,
+    /// Configuration that overrides the server's own. It may hold secrets: it goes to the server
+    /// and nowhere else.
+    pub config: Object<'static>,
+    /// What the model is told about the host.
+    pub developer_instructions: Option<String>,
+}
+
+/// A thread to start.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StartThread {
+    /// Where the thread works.
+    pub cwd: String,
+    /// Settings.
+    pub settings: ThreadSettings,
+    /// The name of the host.
+    pub service_name: Option<String>,
+    /// Tools of the host.
+    pub dynamic_tools: Vec<Json<'static>>,
+    /// Execution environments; an empty list switches Codex's own tools off.
+    pub environments: Option<Vec<Json<'static>>>,
+}
+
+impl StartThread {
+    /// A thread without tools.
+    #[must_use]
+    pub const fn new(cwd: String, settings: ThreadSettings) -> Self {
+        Self { cwd, settings, service_name: None, dynamic_tools: Vec::new(), environments: None }
+    }
+}
+
+/// A thread to load.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ResumeThread {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Settings; a thread that is loaded already keeps its own.
+    pub settings: ThreadSettings,
+}
+
+impl ResumeThread {
+    /// A thread with its settings.
+    #[must_use]
+    pub const fn new(thread: ThreadId, settings: ThreadSettings) -> Self {
+        Self { thread, settings }
+    }
+}
+
+/// A thread that was started or loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenedThread {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it works.
+    pub cwd: Option<String>,
+    /// Its model.
+    pub model: Option<String>,
+    /// Its provider.
+    pub model_provider: Option<String>,
+    /// The file Codex keeps it in.
+    pub rollout_path: Option<String>,
+}
+
+impl OpenedThread {
+    /// A thread of which only the id is known.
+    #[must_use]
+    pub const fn new(thread: ThreadId) -> Self {
+        Self { thread, cwd: None, model: None, model_provider: None, rollout_path: None }
+    }
+}
+
+/// What is known of a thread without loading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThreadSummary {
+    /// The thread.
+    pub thread: ThreadId,
+    /// How many turns it has; none if the server does not tell.
+    pub turns: Option<u64>,
+    /// Whether it is loaded in this server process.
+    pub is_loaded: bool,
+    /// The file Codex keeps it in.
+    pub rollout_path: Option<String>,
+}
+
+impl ThreadSummary {
+    /// What is known of `thread`.
+    #[must_use]
+    pub const fn new(thread: ThreadId, turns: Option<u64>, is_loaded: bool) -> Self {
+        Self { thread, turns, is_loaded, rollout_path: None }
+    }
+}
+
+/// A turn to start.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StartTurn {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What is said and shown.
+    pub input: Vec<Json<'static>>,
+    /// Where the turn works.
+    pub cwd: Option<String>,
+    /// When Codex asks.
+    pub approval_policy: Option<ApprovalPolicy>,
+    /// Who answers.
+    pub approvals_reviewer: Option<ApprovalsReviewer>,
+    /// What Codex may touch.
+    pub sandbox: Option<SandboxMode>,
+    /// The model.
+    pub model: Option<String>,
+    /// The service tier.
+    pub service_tier: Option<ServiceTier>,
+    /// How much to think; `Some(None)` takes an earlier choice back.
+    pub effort: Option<Option<String>>,
+    /// Mode and turn-scoped instructions.
+    pub collaboration_mode: Option<Json<'static>>,
+    /// Execution environments.
+    pub environments: Option<Vec<Json<'static>>>,
+}
+
+impl StartTurn {
+    /// A turn with the thread's own settings.
+    #[must_use]
+    pub const fn new(thread: ThreadId, input: Vec<Json<'static>>) -> Self {
+        Self {
+            thread,
+            input,
+            cwd: None,
+            approval_policy: None,
+            approvals_reviewer: None,
+            sandbox: None,
+            model: None,
+            service_tier: None,
+            effort: None,
+            collaboration_mode: None,
+            environments: None,
+        }
+    }
+}

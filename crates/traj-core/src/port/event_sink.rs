@@ -1,0 +1,20 @@
+//! Where a run's events go.
+
+use std::fmt::Debug;
+
+use crate::event::Event;
+
+/// Takes events of one run. Recording never fails its host: whatever goes wrong stays behind this.
+pub trait EventSink: Debug + Send + Sync {
+    /// Takes one event.
+    fn record(&self, event: Event);
+}
+
+/// A sink that keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct NoEvents;
+
+impl EventSink for NoEvents {
+    fn record(&self, _event: Event) {}
+}
