@@ -6,6 +6,7 @@
 //! host knows about itself arrives as plain values.
 
 pub mod binding;
+pub mod capture;
 pub mod event;
 pub mod host;
 pub mod id;

@@ -8,15 +8,19 @@
 //! | [`BindingStore`] | thread lifecycle | `traj-fs`, `memory` |
 //! | [`ThreadService`], [`TurnService`] | thread lifecycle, conversations | `codex-binding`, `memory` |
 //! | [`RequestHandler`], [`NodeSessions`] | conversations | the host |
+//! | [`TrajectoryStore`], [`SidecarWriter`] | the recorder | `traj-fs`, `memory` |
+//! | [`Clock`] | the recorder, the CLI | `traj-fs`, `memory` |
 //! | [`EventSink`] | conversations | `traj-fs`, `memory` |
 
 mod app_server;
 mod binding_store;
 mod bundle_sink;
+mod clock;
 mod event_sink;
 mod request_handler;
 mod session_rewriter;
 mod source;
+mod trajectory_store;
 
 pub use app_server::{
     AppServer, AppServerError, ApprovalDecision, CloseCause, HostAnswer, ItemDetail, ListenGuard,
@@ -30,9 +34,14 @@ pub use binding_store::{
 pub use bundle_sink::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, Scratch,
 };
+pub use clock::Clock;
 pub use event_sink::{EventSink, NoEvents};
 pub use request_handler::{DenyAll, NodeSessions, NodeTurn, NodeTurnError, RequestHandler};
 pub use session_rewriter::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
 };
 pub use source::{Source, SourceError, Sources};
+pub use trajectory_store::{
+    Appended, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore,
+    source_sequence_of,
+};

@@ -15,6 +15,22 @@ impl<T> Redacted<T> {
     pub fn into_inner(self) -> T {
         self.0
     }
+
+    /// Another form of the same redacted value: encoded, cut, taken apart.
+    /// `form` must not bring in text that redaction has not seen.
+    pub(crate) fn map<U>(self, form: impl FnOnce(T) -> U) -> Redacted<U> {
+        Redacted(form(self.0))
+    }
+
+    /// Changes the value in place, under the same promise as `map`.
+    pub(crate) fn amend(&mut self, change: impl FnOnce(&mut T)) {
+        change(&mut self.0);
+    }
+
+    /// Wraps a piece of a value that is being taken apart inside `map`.
+    pub(crate) const fn part_of_redacted(part: T) -> Self {
+        Self(part)
+    }
 }
 
 impl<T> AsRef<T> for Redacted<T> {

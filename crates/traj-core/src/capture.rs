@@ -1,0 +1,170 @@
+//! From an event to a line: redact, then cut to the limits, then encode.
+//!
+//! The order matters. A cut comes after redaction, so it can never save half a
+//! secret from a rule; what is cut goes whole, redacted, into a [`Blob`], so
+//! nothing is lost to a limit.
+//!
+//! ```
+//! use traj_core::capture::Capture;
+//! use traj_core::event::{Event, EventKind, RunContext};
+//! use traj_core::id::SessionId;
+//! use traj_core::limits::Limits;
+//! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+//! use traj_core::timestamp::UnixMillis;
+//!
+//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let context = RunContext::new(SessionId::parse("s1")?);
+//! let capture = Capture::new(redactor, Limits::standard(), &context);
+//! let mut prepared = capture.prepare(Event::new(EventKind::SessionStarted, None), UnixMillis::EPOCH);
+//! let mut line = String::new();
+//! prepared.encode(1)?.write(1, &mut line);
+//! assert!(line.starts_with(r#"{"traceSchema":"openclaw-trajectory","schemaVersion":1,"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod blob;
+mod cut;
+mod pending_line;
+
+#[cfg(test)]
+mod tests;
+
+pub use blob::{Blob, BlobDigest, OmittedBlob};
+pub use pending_line::PendingLine;
+
+use crate::event::{Event, RunContext, SCHEMA_VERSION, TRACE_SCHEMA};
+use crate::json::{Json, Object};
+use crate::limits::Limits;
+use crate::redaction::{Redacted, RedactionReport, Redactor};
+use crate::timestamp::UnixMillis;
+
+/// Digits a number can have; kept free on every line for its place in the file.
+const NUMBER_DIGITS: usize = 20;
+
+/// Turns the events of one run into lines.
+#[derive(Debug)]
+pub struct Capture {
+    redactor: Redactor,
+    limits: Limits,
+    /// `{…,"source":"runtime"` of every line, without the closing brace.
+    opening: Redacted<String>,
+    /// `"sessionId":…` and what follows it on every line, without braces.
+    context: Redacted<String>,
+}
+
+/// An event does not fit a line even without its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an event of {bytes} bytes does not fit a line of {limit}")]
+#[non_exhaustive]
+pub struct EventTooLarge {
+    /// Bytes it would need without its data.
+    pub bytes: usize,
+    /// Bytes a line may have.
+    pub limit: usize,
+}
+
+impl Capture {
+    /// Captures the events of the run that `context` describes.
+    #[must_use]
+    pub fn new(redactor: Redactor, limits: Limits, context: &RunContext) -> Self {
+        let mut report = RedactionReport::default();
+        let mut opening = Object::with_capacity(4);
+        opening.push("traceSchema", TRACE_SCHEMA);
+        opening.push("schemaVersion", SCHEMA_VERSION);
+        opening.push("traceId", context.session.as_str());
+        opening.push("source", "runtime");
+        let opening = redactor.json(Json::Object(opening), &mut report).to_line();
+        let opening = opening.map(|line| line.trim_end_matches('}').to_owned());
+        let context = redactor.json(Json::Object(context.members()), &mut report).to_line();
+        let context = context.map(|line| inside_braces(&line).to_owned());
+        Self { redactor, limits, opening, context }
+    }
+
+    /// Redacts an event and cuts it to the limits.
+    #[must_use]
+    pub fn prepare(&self, event: Event, now: UnixMillis) -> Prepared<'_> {
+        let mut report = RedactionReport::default();
+        let mut frame = Object::with_capacity(2);
+        frame.push("type", event.kind.as_str());
+        frame.push("ts", event.at.unwrap_or(now).to_iso());
+        let frame = self.redactor.json(Json::Object(frame), &mut report).to_line();
+        let frame = frame.map(|line| inside_braces(&line).to_owned());
+        let mut blobs = Vec::new();
+        let data = event.data.map(|data| {
+            let whole = self.redactor.json(Json::Object(data), &mut report);
+            cut::to_limits(whole, &self.limits, &mut blobs)
+        });
+        Prepared { capture: self, frame, data, blobs, report }
+    }
+}
+
+/// An event that is redacted and within its limits, but has no numbers yet.
+#[derive(Debug)]
+pub struct Prepared<'c> {
+    capture: &'c Capture,
+    frame: Redacted<String>,
+    data: Option<Redacted<Json<'static>>>,
+    blobs: Vec<Blob>,
+    report: RedactionReport,
+}
+
+impl Prepared<'_> {
+    /// Texts that have to be stored before the line that names them.
+    #[must_use]
+    pub fn blobs(&self) -> &[Blob] {
+        &self.blobs
+    }
+
+    /// What redaction found.
+    #[must_use]
+    pub const fn report(&self) -> &RedactionReport {
+        &self.report
+    }
+
+    /// Says in the event that a blob could not be stored.
+    pub fn omit_blob(&mut self, digest: &BlobDigest, reason: OmittedBlob) {
+        if let Some(data) = &mut self.data {
+            data.amend(|json| blob::mark_omitted(json, digest, reason));
+        }
+        self.blobs.retain(|blob| blob.digest() != digest);
+    }
+
+    /// The line with the event's number in its run. If it would be longer than
+    /// a line may be, the data goes into a blob as a whole; look at
+    /// [`Self::blobs`] again.
+    ///
+    /// # Errors
+    /// When the event does not fit even without data.
+    pub fn encode(&mut self, sequence: u64) -> Result<PendingLine, EventTooLarge> {
+        let limit = self.capture.limits.line_bytes;
+        let line = self.assemble(sequence);
+        let bytes = line.bytes_without_number() + NUMBER_DIGITS;
+        if bytes <= limit {
+            return Ok(line);
+        }
+        if let Some(data) = self.data.take() {
+            let (marker, blob) = cut::whole_data(&data, limit);
+            self.data = Some(marker);
+            self.blobs.push(blob);
+        }
+        let line = self.assemble(sequence);
+        let bytes = line.bytes_without_number() + NUMBER_DIGITS;
+        if bytes <= limit { Ok(line) } else { Err(EventTooLarge { bytes, limit }) }
+    }
+
+    fn assemble(&self, sequence: u64) -> PendingLine {
+        let capture = self.capture;
+        let data = self.data.as_ref().map(Redacted::to_line);
+        PendingLine::assemble(
+            &capture.opening,
+            &self.frame,
+            sequence,
+            &capture.context,
+            data.as_ref(),
+        )
+    }
+}
+
+fn inside_braces(line: &str) -> &str {
+    line.strip_prefix('{').and_then(|line| line.strip_suffix('}')).unwrap_or(line)
+}

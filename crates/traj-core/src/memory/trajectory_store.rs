@@ -1,0 +1,171 @@
+//! Sidecars in memory, as strict as those on a disk.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::capture::{Blob, BlobDigest, PendingLine};
+use crate::id::SessionId;
+use crate::port::{
+    Appended, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore,
+    source_sequence_of,
+};
+use crate::settings::WhenFull;
+
+/// Sidecars of any number of sessions. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryTrajectoryStore {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    sidecars: BTreeMap<SessionId, Sidecar>,
+    calls: u64,
+    failing_calls: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sidecar {
+    text: Vec<u8>,
+    blobs: BTreeMap<BlobDigest, String>,
+}
+
+impl MemoryTrajectoryStore {
+    /// A store without sidecars.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the `number`th writing call from now on (the first is 1) fail as
+    /// a full disk would.
+    pub fn fail_call(&self, number: u64) {
+        let mut shared = self.lock();
+        let call = shared.calls + number;
+        shared.failing_calls.push(call);
+    }
+
+    /// Adds bytes to a sidecar as another program, or a crash, would leave
+    /// them.
+    pub fn write_foreign(&self, session: &SessionId, bytes: &[u8]) {
+        self.lock().sidecars.entry(session.clone()).or_default().text.extend_from_slice(bytes);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    fn count_call(&mut self) -> Result<(), SidecarError> {
+        self.calls += 1;
+        if self.failing_calls.contains(&self.calls) {
+            let source = std::io::Error::from(std::io::ErrorKind::StorageFull).into();
+            return Err(SidecarError::Storage { source });
+        }
+        Ok(())
+    }
+}
+
+impl TrajectoryStore for MemoryTrajectoryStore {
+    fn open(
+        &self,
+        session: &SessionId,
+        options: &SidecarOptions,
+    ) -> Result<Box<dyn SidecarWriter>, SidecarError> {
+        let (store, session, options) = (self.clone(), session.clone(), options.clone());
+        Ok(Box::new(MemorySidecarWriter { store, session, options }))
+    }
+
+    fn visit(
+        &self,
+        session: &SessionId,
+        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), SidecarError> {
+        let text = self.lock().sidecars.get(session).map(|sidecar| sidecar.text.clone());
+        for line in complete_lines(&text.unwrap_or_default()) {
+            if visit(line).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_blob(
+        &self,
+        session: &SessionId,
+        digest: &BlobDigest,
+    ) -> Result<Option<String>, SidecarError> {
+        let shared = self.lock();
+        Ok(shared.sidecars.get(session).and_then(|sidecar| sidecar.blobs.get(digest)).cloned())
+    }
+}
+
+#[derive(Debug)]
+struct MemorySidecarWriter {
+    store: MemoryTrajectoryStore,
+    session: SessionId,
+    options: SidecarOptions,
+}
+
+impl SidecarWriter for MemorySidecarWriter {
+    fn append(&mut self, lines: &[PendingLine], room: Room) -> Result<Appended, SidecarError> {
+        let mut shared = self.store.lock();
+        shared.count_call()?;
+        let existing = shared.sidecars.get(&self.session).cloned().unwrap_or_default();
+        let mut text = existing.text;
+        if text.last().is_some_and(|byte| *byte != b'\n') {
+            text.push(b'\n');
+        }
+        let last = complete_lines(&text).filter_map(source_sequence_of).max().unwrap_or(0);
+        let mut added = String::new();
+        for (number, line) in (last + 1..).zip(lines) {
+            line.write(number, &mut added);
+        }
+        let capacity = self.options.capacity(room);
+        let mut rolled_lines = 0;
+        if (text.len() + added.len()) as u64 > capacity {
+            if self.options.when_full == WhenFull::Stop || added.len() as u64 > capacity {
+                let room = capacity.saturating_sub(text.len() as u64);
+                return Err(SidecarError::Full { limit: self.options.limit_bytes, room });
+            }
+            let kept = self.options.kept_when_rolling(added.len() as u64);
+            while text.len() as u64 > kept {
+                let end =
+                    text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
+                text.drain(..end);
+                rolled_lines += 1;
+            }
+        }
+        text.extend_from_slice(added.as_bytes());
+        shared.sidecars.entry(self.session.clone()).or_default().text = text;
+        Ok(Appended::new(last + 1, added.len() as u64, rolled_lines))
+    }
+
+    fn store_blob(&mut self, blob: &Blob) -> Result<(), SidecarError> {
+        let mut shared = self.store.lock();
+        shared.count_call()?;
+        let budget = self.options.blob_budget_bytes;
+        let blobs = &mut shared.sidecars.entry(self.session.clone()).or_default().blobs;
+        if blobs.contains_key(blob.digest()) {
+            return Ok(());
+        }
+        let text = blob.text().as_ref();
+        let used: usize = blobs.values().map(String::len).sum();
+        if (used + text.len()) as u64 > budget {
+            return Err(SidecarError::OverBudget { budget });
+        }
+        blobs.insert(blob.digest().clone(), text.clone());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SidecarError> {
+        self.store.lock().count_call()
+    }
+}
+
+/// Lines that end with a line feed, without it.
+fn complete_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"))
+}

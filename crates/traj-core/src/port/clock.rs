@@ -1,0 +1,11 @@
+//! The time, for whoever stamps events.
+
+use std::fmt::Debug;
+
+use crate::timestamp::UnixMillis;
+
+/// Tells the time.
+pub trait Clock: Debug + Send + Sync {
+    /// The instant now.
+    fn now(&self) -> UnixMillis;
+}

@@ -1,0 +1,192 @@
+//! Storing trajectories: opening a sidecar, appending to it, reading it.
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+use crate::capture::{Blob, PendingLine};
+use crate::id::SessionId;
+use crate::limits::Limits;
+use crate::settings::{Durability, Settings, WhenFull};
+
+/// A cause that only the adapter understands.
+type Cause = Box<dyn Error + Send + Sync>;
+
+/// Why a sidecar could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SidecarError {
+    /// The sidecar is at its limit; nothing of the call was written.
+    #[error("the sidecar has reached its limit of {limit} bytes")]
+    Full {
+        /// The limit.
+        limit: u64,
+        /// Bytes that would still fit.
+        room: u64,
+    },
+    /// The blobs are at their budget; this one was not stored.
+    #[error("the blobs have reached their budget of {budget} bytes")]
+    OverBudget {
+        /// The budget.
+        budget: u64,
+    },
+    /// What stands in the sidecar's place must not be touched.
+    #[error("the sidecar is not safe to use")]
+    Refused {
+        /// What is wrong with it.
+        #[source]
+        source: Cause,
+    },
+    /// Storage failed; it may work again later.
+    #[error("the sidecar cannot be used at the moment")]
+    Storage {
+        /// What went wrong.
+        #[source]
+        source: Cause,
+    },
+}
+
+/// Which part of a sidecar a call may fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a line is ordinary or it is the last word")]
+pub enum Room {
+    /// All but the reserve.
+    Ordinary,
+    /// The reserve too: for the line that says why no other follows.
+    Reserve,
+}
+
+/// How a sidecar is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SidecarOptions {
+    /// Bytes it may have.
+    pub limit_bytes: u64,
+    /// Bytes its blobs may have.
+    pub blob_budget_bytes: u64,
+    /// What happens at the limit.
+    pub when_full: WhenFull,
+    /// When lines are forced to the disk.
+    pub durability: Durability,
+}
+
+impl SidecarOptions {
+    /// What the settings of a recorder ask for.
+    #[must_use]
+    pub const fn from_settings(settings: &Settings) -> Self {
+        let Limits { sidecar_bytes, blob_budget_bytes, .. } = settings.limits;
+        Self {
+            limit_bytes: sidecar_bytes,
+            blob_budget_bytes,
+            when_full: settings.when_full,
+            durability: settings.durability,
+        }
+    }
+
+    /// Bytes a call may fill the sidecar to.
+    #[must_use]
+    pub fn capacity(&self, room: Room) -> u64 {
+        let reserve = (self.limit_bytes / 2).min(2_048);
+        match room {
+            Room::Ordinary => self.limit_bytes - reserve,
+            Room::Reserve => self.limit_bytes,
+        }
+    }
+
+    /// Bytes of old lines that may stay when `incoming` bytes roll the sidecar
+    /// on: well below the limit, so that not every batch has to roll.
+    #[must_use]
+    pub fn kept_when_rolling(&self, incoming: u64) -> u64 {
+        (self.capacity(Room::Ordinary) / 4 * 3).saturating_sub(incoming)
+    }
+}
+
+/// What an append did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Appended {
+    /// The number of the first line in the file; the others follow it.
+    pub first_source_sequence: u64,
+    /// Bytes written, line ends included.
+    pub bytes: u64,
+    /// Old lines that made room.
+    pub rolled_lines: u64,
+}
+
+impl Appended {
+    /// An append of `bytes` whose first line got this number.
+    #[must_use]
+    pub const fn new(first_source_sequence: u64, bytes: u64, rolled_lines: u64) -> Self {
+        Self { first_source_sequence, bytes, rolled_lines }
+    }
+}
+
+/// Appends lines to one sidecar.
+///
+/// Implementations keep all lines of a call, in order and in one piece, or on
+/// error none. Lines of several writers to one sidecar never mix, and their
+/// numbers in the file rise without gaps. A torn line that a crash left is
+/// closed off before the first line is added.
+pub trait SidecarWriter: Debug + Send {
+    /// Appends a batch of lines.
+    ///
+    /// # Errors
+    /// When the batch does not fit ([`SidecarError::Full`]) or cannot be
+    /// stored; the sidecar is as it was.
+    fn append(&mut self, lines: &[PendingLine], room: Room) -> Result<Appended, SidecarError>;
+
+    /// Stores a blob beside the sidecar, once however often it is given.
+    ///
+    /// # Errors
+    /// When the budget is met or the blob cannot be stored.
+    fn store_blob(&mut self, blob: &Blob) -> Result<(), SidecarError>;
+
+    /// Forces what was appended to the disk, as the options ask.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    fn flush(&mut self) -> Result<(), SidecarError>;
+}
+
+/// Finds and opens the sidecars of sessions.
+pub trait TrajectoryStore: Debug + Send + Sync {
+    /// Opens the sidecar of a session for appending. Nothing exists until the
+    /// first line is there.
+    ///
+    /// # Errors
+    /// When what stands in its place is refused or cannot be opened.
+    fn open(
+        &self,
+        session: &SessionId,
+        options: &SidecarOptions,
+    ) -> Result<Box<dyn SidecarWriter>, SidecarError>;
+
+    /// Shows the complete lines of a session's sidecar in order, without their
+    /// line ends, until `visit` breaks. A sidecar that does not exist has none.
+    ///
+    /// # Errors
+    /// When it is refused or cannot be read.
+    fn visit(
+        &self,
+        session: &SessionId,
+        visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<(), SidecarError>;
+
+    /// The content of a blob; `None` when there is no such blob.
+    ///
+    /// # Errors
+    /// When it is refused or cannot be read.
+    fn read_blob(
+        &self,
+        session: &SessionId,
+        digest: &crate::capture::BlobDigest,
+    ) -> Result<Option<String>, SidecarError>;
+}
+
+/// The number of a line in its file, else in its run; for finding the next.
+#[must_use]
+pub fn source_sequence_of(line: &[u8]) -> Option<u64> {
+    let value = crate::json::Json::parse_lossy(line).ok()?;
+    let number = |name| value.get(name).and_then(crate::json::Json::as_u64);
+    number("sourceSeq").or_else(|| number("seq"))
+}
