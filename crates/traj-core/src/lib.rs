@@ -22,3 +22,4 @@ pub mod session_store;
 pub mod settings;
 pub mod timestamp;
 pub mod transcript;
+pub mod trim;

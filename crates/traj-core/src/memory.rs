@@ -2,18 +2,22 @@
 
 mod app_server;
 mod binding_store;
+mod blob_folder;
 mod bundle_sink;
 mod clock;
 mod event_sink;
+mod line_log;
 mod session_rewriter;
 mod source;
 mod trajectory_store;
 
 pub use app_server::{MemoryAppServer, MemoryCodexHome, MemoryFailure};
 pub use binding_store::MemoryBindingStore;
+pub use blob_folder::MemoryBlobs;
 pub use bundle_sink::{MemoryBundle, MemoryBundleSink};
 pub use clock::FixedClock;
 pub use event_sink::MemoryEventSink;
+pub use line_log::MemoryLog;
 pub use session_rewriter::{MemoryFiles, MemoryHandle, MemorySession};
 pub use source::MemorySources;
 pub use trajectory_store::MemoryTrajectoryStore;

@@ -5,6 +5,8 @@
 //! | [`Sources`] | export, verify, care | `traj-fs`, `memory` |
 //! | [`BundleSink`] | export | `traj-fs`, `memory` |
 //! | [`SessionRewriter`] | care | `traj-fs`, `memory` |
+//! | [`LineLog`] | care: the queue and the journal of trims | `traj-fs`, `memory` |
+//! | [`BlobFolder`] | care | `traj-fs`, `memory` |
 //! | [`BindingStore`] | thread lifecycle | `traj-fs`, `memory` |
 //! | [`ThreadService`], [`TurnService`] | thread lifecycle, conversations | `codex-binding`, `memory` |
 //! | [`RequestHandler`], [`NodeSessions`] | conversations | the host |
@@ -14,9 +16,11 @@
 
 mod app_server;
 mod binding_store;
+mod blob_folder;
 mod bundle_sink;
 mod clock;
 mod event_sink;
+mod line_log;
 mod request_handler;
 mod session_rewriter;
 mod source;
@@ -31,11 +35,13 @@ pub use app_server::{
 pub use binding_store::{
     BindingKey, BindingKeyError, BindingStore, BindingStoreError, LoadedBinding, Revision,
 };
+pub use blob_folder::{BlobFolder, BlobFolderError};
 pub use bundle_sink::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, Scratch,
 };
 pub use clock::Clock;
 pub use event_sink::{EventSink, NoEvents};
+pub use line_log::{LineLog, LineLogError};
 pub use request_handler::{DenyAll, NodeSessions, NodeTurn, NodeTurnError, RequestHandler};
 pub use session_rewriter::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,

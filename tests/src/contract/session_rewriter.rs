@@ -34,7 +34,7 @@ impl LineEdit for ReplaceLine {
 
     fn line(&mut self, line: &[u8]) -> LineVerdict {
         if line == self.target.as_bytes() {
-            LineVerdict::Replace(self.replacement.to_owned())
+            LineVerdict::Replace(self.replacement.as_bytes().to_vec())
         } else {
             LineVerdict::Keep
         }

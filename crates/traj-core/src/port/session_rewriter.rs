@@ -12,8 +12,8 @@ type Cause = Box<dyn Error + Send + Sync>;
 pub enum LineVerdict {
     /// The line stays as it is, byte for byte.
     Keep,
-    /// The line gets this text; its line end stays.
-    Replace(String),
+    /// The line becomes this, given without a line end; its own line end stays.
+    Replace(Vec<u8>),
 }
 
 /// Decides line by line what a rewrite changes.

@@ -157,7 +157,7 @@ fn lines<E>(
                 // Untouched lines before this one leave in one piece.
                 let line_end = start + line.len();
                 out(&block[kept_from..start])?;
-                out(text.as_bytes())?;
+                out(&text)?;
                 counts.bytes_out += (start - kept_from + text.len()) as u64;
                 counts.changed += 1;
                 kept_from = line_end;
@@ -193,7 +193,7 @@ mod tests {
         }
 
         fn line(&mut self, line: &[u8]) -> LineVerdict {
-            if line == b"a" { LineVerdict::Replace("AAA".to_owned()) } else { LineVerdict::Keep }
+            if line == b"a" { LineVerdict::Replace(b"AAA".to_vec()) } else { LineVerdict::Keep }
         }
 
         fn passed_over(&mut self, bytes: u64) {

@@ -1,0 +1,52 @@
+//! The folder of long texts beside a sidecar.
+
+use std::error::Error;
+use std::fmt::Debug;
+
+use crate::capture::BlobDigest;
+
+/// Why a blob could not be read, written or removed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use the blob {digest}")]
+#[non_exhaustive]
+pub struct BlobFolderError {
+    /// The blob.
+    pub digest: BlobDigest,
+    /// Why.
+    pub source: Box<dyn Error + Send + Sync>,
+}
+
+impl BlobFolderError {
+    /// An error about one blob.
+    #[must_use]
+    pub const fn new(digest: BlobDigest, source: Box<dyn Error + Send + Sync>) -> Self {
+        Self { digest, source }
+    }
+}
+
+/// Reads, restores and removes the blobs of one sidecar.
+pub trait BlobFolder: Debug {
+    /// Every blob there is, in order; entries with other names are passed over.
+    ///
+    /// # Errors
+    /// When the folder cannot be read; a missing folder is an empty one.
+    fn list(&self) -> Result<Vec<BlobDigest>, Box<dyn Error + Send + Sync>>;
+
+    /// The content of a blob; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn read(&self, digest: &BlobDigest) -> Result<Option<Vec<u8>>, BlobFolderError>;
+
+    /// Puts a blob into the folder, owner-only, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn restore(&self, digest: &BlobDigest, content: &[u8]) -> Result<(), BlobFolderError>;
+
+    /// Removes a blob; one that is not there is fine.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn remove(&self, digest: &BlobDigest) -> Result<(), BlobFolderError>;
+}

@@ -1,0 +1,54 @@
+//! Trimming: the text of a past tool result makes room for a short one.
+//!
+//! An agent names a tool call of its own past and, if it likes, a summary. The
+//! call is *queued*, and *drained* when the agent's turn has ended, because a
+//! host does not expect its session to change while the model speaks. A drain
+//! rewrites the result's text and shortens the trim call itself, which would
+//! otherwise hold the same summary a second time; the copies in the trajectory
+//! sidecar and in its blobs go the same way. See `docs/format/trim-v1.md`.
+//!
+//! Everything here decides; reading and writing is done through
+//! [`SessionRewriter`](crate::port::SessionRewriter) and
+//! [`LineLog`](crate::port::LineLog).
+//!
+//! ```
+//! use traj_core::trim::{TrimEdit, TrimItem};
+//! use traj_core::port::{LineEdit, LineVerdict};
+//!
+//! let item = TrimItem::parse("call-1", Some("nothing of interest"), None)?;
+//! let mut edit = TrimEdit::new(&[item]);
+//! let line = br#"{"type":"message","message":{"role":"toolResult","toolCallId":"call-1","content":[{"type":"text","text":"a long listing"}]}}"#;
+//! let LineVerdict::Replace(trimmed) = edit.line(line) else { panic!("the line is trimmed") };
+//! assert!(String::from_utf8(trimmed)?.contains("[trimmed by self] nothing of interest"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod auto;
+mod blobs;
+mod drain;
+mod edit;
+mod images;
+mod item;
+mod journal;
+mod locate;
+mod message;
+mod probe;
+mod queue;
+mod sidecar;
+mod tally;
+mod undo;
+mod value;
+
+pub use auto::{Age, AutoEdit, AutoPolicy, AutoSurvey, AutoTotals};
+pub use drain::{DrainReport, TrimError, TrimPorts, drain, has_tool_result};
+pub use edit::TrimEdit;
+pub use item::{SENTINEL, TOOL_NAME, TrimItem, tool_definition};
+pub use journal::{Document, JournalWriter, UndoRecord, WithJournal};
+pub use locate::{SessionContext, session_file_candidates};
+pub use queue::{QueueEntry, QueueError, QueuedReply, enqueue};
+pub use sidecar::SidecarEdit;
+pub use tally::Tally;
+pub use undo::{UndoEdit, UndoReport, UndoSelection, undo};
+
+#[cfg(all(test, feature = "memory"))]
+mod tests;

@@ -1,0 +1,283 @@
+//! Trimming by rule: results that are old and large, images that come again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::images::{self, ImageKey};
+use super::message::result_id;
+use super::tally::{Tally, Wanted};
+use super::{SENTINEL, TrimItem, edit, message, value};
+use crate::json::Json;
+use crate::port::{LineEdit, LineVerdict};
+use crate::timestamp::UnixMillis;
+
+/// How old a result must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Age {
+    /// This many user turns began after it.
+    Turns(u64),
+    /// It was written before this instant.
+    Before(UnixMillis),
+}
+
+/// What is trimmed without being named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AutoPolicy {
+    /// Results must be at least this old.
+    pub older_than: Age,
+    /// Results must have more bytes of text than this.
+    pub larger_than: u64,
+    /// Whether images that are repeated later on are stripped.
+    pub strip_images: bool,
+}
+
+impl AutoPolicy {
+    /// A policy.
+    #[must_use]
+    pub const fn new(older_than: Age, larger_than: u64, strip_images: bool) -> Self {
+        Self { older_than, larger_than, strip_images }
+    }
+}
+
+/// What was found, by tool, and what it saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AutoTotals {
+    /// Trimmed results and the bytes of their text, by tool.
+    pub tools: BTreeMap<String, (u64, u64)>,
+    /// Images that were stripped.
+    pub images: u64,
+    /// Encoded bytes of those images.
+    pub image_bytes: u64,
+}
+
+/// The first pass: how many turns there are, and where images come last.
+#[derive(Debug, Default)]
+pub struct AutoSurvey {
+    turns: u64,
+    images_seen: u64,
+    last_image: HashMap<ImageKey, u64>,
+}
+
+impl LineEdit for AutoSurvey {
+    fn concerns(&self, _block: &[u8]) -> bool {
+        true
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        self.turns += u64::from(begins_turn(line));
+        if images::may_hold_image(line)
+            && let Ok(mut row) = Json::parse_lossy(line)
+        {
+            images::strip(&mut row, &mut |key| {
+                self.last_image.insert(key, self.images_seen);
+                self.images_seen += 1;
+                true
+            });
+        }
+        LineVerdict::Keep
+    }
+
+    fn passed_over(&mut self, _bytes: u64) {}
+}
+
+/// The second pass: trims what the policy says.
+#[derive(Debug)]
+pub struct AutoEdit<'a> {
+    policy: AutoPolicy,
+    survey: &'a AutoSurvey,
+    turns: u64,
+    images_seen: u64,
+    items: Vec<TrimItem>,
+    tally: Tally,
+    totals: AutoTotals,
+}
+
+impl<'a> AutoEdit<'a> {
+    /// An edit that follows `policy` on the session that was surveyed.
+    #[must_use]
+    pub fn new(policy: AutoPolicy, survey: &'a AutoSurvey) -> Self {
+        Self {
+            policy,
+            survey,
+            turns: 0,
+            images_seen: 0,
+            items: Vec::new(),
+            tally: Tally::default(),
+            totals: AutoTotals::default(),
+        }
+    }
+
+    /// What was trimmed: items for the copies, counts, totals.
+    #[must_use]
+    pub fn finish(self) -> (Vec<TrimItem>, Tally, AutoTotals) {
+        (self.items, self.tally, self.totals)
+    }
+
+    fn is_old(&self, row: &Json<'_>) -> bool {
+        match self.policy.older_than {
+            Age::Turns(turns) => self.survey.turns.saturating_sub(self.turns) >= turns,
+            Age::Before(instant) => row
+                .get("timestamp")
+                .and_then(Json::as_str)
+                .and_then(UnixMillis::parse_lenient)
+                .is_some_and(|at| at < instant),
+        }
+    }
+
+    fn trim_result(&mut self, row: &mut Json<'_>) -> bool {
+        let Some(found) = result_in(row) else { return false };
+        if found.bytes <= self.policy.larger_than || found.is_trimmed || !self.is_old(row) {
+            return false;
+        }
+        let note = format!("{} bytes of {} output, trimmed by rule", found.bytes, found.tool);
+        let Ok(item) = TrimItem::parse(&found.id, Some(&note), None) else { return false };
+        let mut wanted = Wanted::new(std::slice::from_ref(&item));
+        let changed = if edit::is_rollout_row(row) {
+            value::trim_everywhere(row, &mut wanted, &mut self.tally)
+        } else {
+            message::trim_row(row, &mut wanted, &mut self.tally)
+        };
+        if changed {
+            let (count, bytes) = self.totals.tools.entry(found.tool).or_default();
+            *count += 1;
+            *bytes += found.bytes;
+            self.items.push(item);
+        }
+        changed
+    }
+
+    fn strip_images(&mut self, row: &mut Json<'_>) -> bool {
+        let (survey, seen, totals) = (self.survey, &mut self.images_seen, &mut self.totals);
+        let mut stripped = false;
+        let saved = images::strip(row, &mut |key| {
+            let place = *seen;
+            *seen += 1;
+            // An image that came after the survey is the newest there is.
+            let keep = survey.last_image.get(&key).is_none_or(|last| place >= *last);
+            stripped |= !keep;
+            totals.images += u64::from(!keep);
+            keep
+        });
+        totals.image_bytes += saved;
+        stripped
+    }
+}
+
+impl LineEdit for AutoEdit<'_> {
+    fn concerns(&self, _block: &[u8]) -> bool {
+        true
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        self.turns += u64::from(begins_turn(line));
+        let large = line.len() as u64 > self.policy.larger_than && may_hold_result(line);
+        let images = self.policy.strip_images && images::may_hold_image(line);
+        if !large && !images {
+            return LineVerdict::Keep;
+        }
+        let Ok(mut row) = Json::parse_lossy(line) else { return LineVerdict::Keep };
+        let numbered = row.get("ordinal").is_some();
+        let mut changed = large && self.trim_result(&mut row);
+        changed |= images && self.strip_images(&mut row);
+        if !changed {
+            return LineVerdict::Keep;
+        }
+        let mut text = row.to_line();
+        if numbered && text.len() < line.len() {
+            // Numbered rollouts are pointed into by byte offset.
+            text.extend(std::iter::repeat_n(' ', line.len() - text.len()));
+        }
+        LineVerdict::Replace(text.into_bytes())
+    }
+
+    fn passed_over(&mut self, bytes: u64) {
+        self.tally.errors.push(format!("a line of {bytes} bytes is too long to be trimmed"));
+    }
+}
+
+/// Whether a line begins a turn: a user message, or a started task.
+fn begins_turn(line: &[u8]) -> bool {
+    let mentions = |word: &[u8]| memchr::memmem::find(line, word).is_some();
+    if !mentions(b"\"user\"") && !mentions(b"task_started") {
+        return false;
+    }
+    let Ok(row) = Json::parse_lossy(line) else { return false };
+    let text = |value: Option<&Json<'_>>, name: &str| {
+        value.and_then(|value| value.get(name)).and_then(Json::as_str).map(str::to_owned)
+    };
+    match row.get("type").and_then(Json::as_str) {
+        Some("message") => {
+            let message = row.get("message");
+            let blocks =
+                message.and_then(|message| message.get("content")).and_then(Json::as_array);
+            let is_result = blocks.is_some_and(|blocks| {
+                blocks
+                    .iter()
+                    .any(|block| text(Some(block), "type").as_deref() == Some("tool_result"))
+            });
+            text(message, "role").as_deref() == Some("user") && !is_result
+        }
+        Some("event_msg") => text(row.get("payload"), "type").as_deref() == Some("task_started"),
+        _ => false,
+    }
+}
+
+fn may_hold_result(line: &[u8]) -> bool {
+    [b"toolResult".as_slice(), b"tool_result", b"_output", b"\"tool\""]
+        .iter()
+        .any(|word| memchr::memmem::find(line, word).is_some())
+}
+
+struct FoundResult {
+    id: String,
+    tool: String,
+    bytes: u64,
+    is_trimmed: bool,
+}
+
+/// The tool result that a row of a session or rollout is.
+fn result_in(row: &Json<'_>) -> Option<FoundResult> {
+    let text =
+        |value: &Json<'_>, name: &str| value.get(name).and_then(Json::as_str).map(str::to_owned);
+    let (holder, content, id) = if edit::is_rollout_row(row) {
+        let payload = row.get("payload")?;
+        text(payload, "type").filter(|kind| kind.ends_with("_output"))?;
+        (payload, payload.get("output")?, text(payload, "call_id")?)
+    } else {
+        let message = row.get("message")?;
+        text(message, "role").filter(|role| role == "toolResult" || role == "tool")?;
+        (message, message.get("content")?, result_id(message)?.to_owned())
+    };
+    let mut found = FoundResult {
+        id,
+        tool: text(holder, "toolName")
+            .or_else(|| text(holder, "name"))
+            .unwrap_or_else(|| "tool".to_owned()),
+        bytes: 0,
+        is_trimmed: false,
+    };
+    measure(content, &mut found);
+    Some(found)
+}
+
+fn measure(content: &Json<'_>, found: &mut FoundResult) {
+    match content {
+        Json::String(text) => {
+            found.bytes += text.len() as u64;
+            found.is_trimmed |= text.starts_with(SENTINEL);
+        }
+        Json::Array(blocks) => {
+            for text in blocks.iter().filter_map(|block| block.get("text")) {
+                measure(text, found);
+            }
+        }
+        Json::Object(object) => {
+            if let Some(inner) = object.get("content") {
+                measure(inner, found);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,74 @@
+//! Blobs that hold a trimmed text inside something larger: whole conversations
+//! that were too long for their event.
+
+use std::collections::BTreeMap;
+
+use super::probe::IdProbe;
+use super::tally::{Tally, Wanted};
+use super::{TrimItem, value};
+use crate::capture::BlobDigest;
+use crate::json::Json;
+use crate::port::{BlobFolder, RewriteMode};
+use crate::trim::TrimError;
+
+/// Old names of blobs and the names their trimmed contents have.
+pub(super) type Renamed = BTreeMap<BlobDigest, BlobDigest>;
+
+/// Stores a trimmed twin of every blob that holds one of the results.
+///
+/// The old blobs stay until no event names them any more.
+pub(super) fn trim_blobs(
+    blobs: &dyn BlobFolder,
+    items: &[TrimItem],
+    mode: RewriteMode,
+    tally: &mut Tally,
+) -> Result<Renamed, TrimError> {
+    let mut wanted = Wanted::new(items);
+    let probe = IdProbe::new(wanted.ids());
+    let mut renamed = Renamed::new();
+    for digest in blobs.list().map_err(TrimError::BlobFolder)? {
+        let Some(content) = blobs.read(&digest)? else { continue };
+        if !probe.may_mention(&content) {
+            continue;
+        }
+        let Ok(mut held) = Json::parse_lossy(&content) else { continue };
+        if !value::trim_everywhere(&mut held, &mut wanted, tally) {
+            continue;
+        }
+        let trimmed = held.to_line();
+        let name = BlobDigest::of(trimmed.as_bytes());
+        if mode == RewriteMode::Commit {
+            blobs.restore(&name, trimmed.as_bytes())?;
+        }
+        tally.blobs.insert(digest.clone());
+        renamed.insert(digest, name);
+    }
+    Ok(renamed)
+}
+
+/// Lets markers below `value` name the trimmed blobs; tells a change.
+pub(super) fn rename(value: &mut Json<'_>, renamed: &Renamed) -> bool {
+    let mut changed = false;
+    match value {
+        Json::Array(items) => {
+            for item in items {
+                changed |= rename(item, renamed);
+            }
+        }
+        Json::Object(_) => {
+            let new = value::blob_of(value).and_then(|old| renamed.get(&old)).cloned();
+            let Json::Object(object) = value else { return false };
+            if let Some(new) = new {
+                object.insert("blob", new.as_str().to_owned());
+                // The preview shows the beginning of the old text.
+                object.remove("preview");
+                changed = true;
+            }
+            for (_, member) in object.iter_mut() {
+                changed |= rename(member, renamed);
+            }
+        }
+        _ => {}
+    }
+    changed
+}

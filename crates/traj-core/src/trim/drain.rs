@@ -1,0 +1,301 @@
+//! Draining: what was queued takes effect, in the session and in every copy.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::ops::ControlFlow;
+
+use super::blobs::{Renamed, trim_blobs};
+use super::journal::{Document, JournalWriter, WithJournal};
+use super::probe::IdProbe;
+use super::queue::QueueEntry;
+use super::{SidecarEdit, Tally, TrimEdit, TrimItem, message};
+use crate::capture::BlobDigest;
+use crate::id::ToolCallId;
+use crate::json::{Json, Object};
+use crate::port::{
+    BlobFolder, BlobFolderError, LineEdit, LineLog, LineLogError, LineVerdict, RewriteError,
+    RewriteMode, RewriteReport, SessionRewriter,
+};
+
+/// How often a rewrite is tried when someone else keeps replacing the file.
+const ATTEMPTS: u32 = 5;
+
+/// Why a trim did not happen, or not everywhere.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrimError {
+    /// A document cannot be rewritten.
+    #[error(transparent)]
+    Rewrite(#[from] RewriteError),
+    /// The queue or the journal cannot be used.
+    #[error(transparent)]
+    Log(#[from] LineLogError),
+    /// A blob cannot be removed or put back.
+    #[error(transparent)]
+    Blob(#[from] BlobFolderError),
+    /// The folder of blobs cannot be read.
+    #[error("cannot read the folder of blobs")]
+    BlobFolder(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// The documents of one session.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "built literally by whoever wires the ports")]
+pub struct TrimPorts<'a> {
+    /// The session file.
+    pub session: &'a dyn SessionRewriter,
+    /// Its trajectory sidecar, if there is one.
+    pub sidecar: Option<&'a dyn SessionRewriter>,
+    /// The sidecar's blobs, if there are any.
+    pub blobs: Option<&'a dyn BlobFolder>,
+}
+
+/// What a drain did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DrainReport {
+    /// The session, by name.
+    pub session_file: String,
+    /// What happened in the session.
+    pub session: Tally,
+    /// What happened in the sidecar.
+    pub sidecar: Tally,
+    /// How the session was rewritten.
+    pub rewrite: RewriteReport,
+    /// How the sidecar was rewritten.
+    pub sidecar_rewrite: RewriteReport,
+    /// Blobs that were removed.
+    pub removed_blobs: u64,
+}
+
+impl DrainReport {
+    /// The report in the shape hosts know; what is ours comes behind it.
+    #[must_use]
+    pub fn to_json(&self) -> Json<'_> {
+        let mut report = Object::with_capacity(12);
+        report.push("session_file", self.session_file.as_str());
+        report.push("applied", self.session.applied);
+        report.push("skipped", self.session.skipped);
+        report.push("trimmed_bytes", self.session.trimmed_bytes);
+        report.push("self_compacted", self.session.self_compacted);
+        let errors = self.session.errors.iter().chain(&self.sidecar.errors);
+        report.push("errors", errors.map(String::as_str).collect::<Vec<_>>());
+        report.push("bytes_before", self.rewrite.bytes_before);
+        report.push("bytes_after", self.rewrite.bytes_after);
+        report.push("merged_bytes", self.rewrite.merged_bytes);
+        report.push("held_open", self.rewrite.held_open || self.sidecar_rewrite.held_open);
+        report.push("sidecar_events", self.sidecar_rewrite.changed_lines);
+        report.push("sidecar_trimmed_bytes", self.sidecar.trimmed_bytes);
+        report.push("removed_blobs", self.removed_blobs);
+        Json::Object(report)
+    }
+}
+
+/// Applies `items` and whatever waits in `queue`; `None` when there is nothing.
+///
+/// The session comes first, then the sidecar and its blobs, and only then the
+/// queue is emptied of what was done: after a crash anywhere the next drain
+/// ends the work.
+///
+/// # Errors
+/// See [`TrimError`]; the queue keeps its entries.
+pub fn drain(
+    ports: &TrimPorts<'_>,
+    session_file: &str,
+    items: &[TrimItem],
+    queue: Option<&dyn LineLog>,
+    mut journal: Option<JournalWriter<'_>>,
+    mode: RewriteMode,
+) -> Result<Option<DrainReport>, TrimError> {
+    let mut report =
+        DrainReport { session_file: session_file.to_owned(), ..DrainReport::default() };
+    let (queued, lines) = waiting(queue, &mut report)?;
+    let items: Vec<TrimItem> = queued.into_iter().chain(items.iter().cloned()).collect();
+    if items.is_empty() {
+        return Ok(None);
+    }
+    match with_retries(ports.session, mode, || TrimEdit::new(&items), journal.as_mut()) {
+        Ok((rewrite, edit)) => {
+            let errors = std::mem::take(&mut report.session.errors);
+            report.session = edit.finish();
+            report.session.errors.splice(0..0, errors);
+            report.rewrite = rewrite;
+        }
+        Err(TrimError::Rewrite(RewriteError::Missing { .. })) => {
+            report.session.skipped = items.len() as u64;
+            report.session.errors.push(format!("session file vanished: {session_file}"));
+        }
+        Err(error) => return Err(error),
+    }
+    trim_copies(ports, &items, journal.as_mut(), mode, &mut report)?;
+    if let (Some(queue), RewriteMode::Commit) = (queue, mode) {
+        settle(queue, &lines)?;
+    }
+    Ok(Some(report))
+}
+
+/// Trims the sidecar and removes blobs that nothing refers to any more.
+pub(super) fn trim_copies(
+    ports: &TrimPorts<'_>,
+    items: &[TrimItem],
+    mut journal: Option<&mut JournalWriter<'_>>,
+    mode: RewriteMode,
+    report: &mut DrainReport,
+) -> Result<(), TrimError> {
+    let Some(sidecar) = ports.sidecar else { return Ok(()) };
+    let mut in_blobs = Tally::default();
+    let renamed = match ports.blobs {
+        Some(blobs) => trim_blobs(blobs, items, mode, &mut in_blobs)?,
+        None => Renamed::new(),
+    };
+    let edit = || SidecarEdit::with_blobs(items, &renamed);
+    let (rewrite, edit) =
+        match with_journal(sidecar, mode, edit, journal.as_deref_mut(), &Document::Sidecar) {
+            Err(TrimError::Rewrite(RewriteError::Missing { .. })) => return Ok(()),
+            outcome => outcome?,
+        };
+    report.sidecar = edit.finish();
+    report.sidecar.copies += in_blobs.applied + in_blobs.copies;
+    report.sidecar.trimmed_bytes += in_blobs.trimmed_bytes;
+    report.sidecar.blobs.extend(in_blobs.blobs);
+    report.sidecar_rewrite = rewrite;
+    let Some(blobs) = ports.blobs else { return Ok(()) };
+    let mut survey = BlobSurvey { unseen: report.sidecar.blobs.clone() };
+    if mode == RewriteMode::Commit && !survey.unseen.is_empty() {
+        sidecar.rewrite(&mut survey, RewriteMode::Preview)?;
+    }
+    for name in &survey.unseen {
+        if mode == RewriteMode::Commit {
+            if let (Some(journal), Some(content)) = (journal.as_deref_mut(), blobs.read(name)?) {
+                journal.note(Document::Blob(name.clone()), String::new(), &content);
+                journal.flush()?;
+            }
+            blobs.remove(name)?;
+        }
+        report.removed_blobs += 1;
+    }
+    Ok(())
+}
+
+/// Rewrites a session, anew when someone else replaced it meanwhile.
+pub(super) fn with_retries<E: LineEdit>(
+    port: &dyn SessionRewriter,
+    mode: RewriteMode,
+    make: impl Fn() -> E,
+    journal: Option<&mut JournalWriter<'_>>,
+) -> Result<(RewriteReport, E), TrimError> {
+    with_journal(port, mode, make, journal, &Document::Session)
+}
+
+fn with_journal<E: LineEdit>(
+    port: &dyn SessionRewriter,
+    mode: RewriteMode,
+    make: impl Fn() -> E,
+    mut journal: Option<&mut JournalWriter<'_>>,
+    document: &Document,
+) -> Result<(RewriteReport, E), TrimError> {
+    let mut attempt = 1;
+    loop {
+        let mut edit = make();
+        let journal = journal.as_deref_mut().filter(|_| mode == RewriteMode::Commit);
+        let mut journaled = WithJournal::new(&mut edit, journal, document.clone());
+        match port.rewrite(&mut journaled, mode) {
+            Ok(report) => return Ok((report, edit)),
+            Err(RewriteError::Conflict { .. }) if attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn waiting(
+    queue: Option<&dyn LineLog>,
+    report: &mut DrainReport,
+) -> Result<(Vec<TrimItem>, Vec<Vec<u8>>), TrimError> {
+    let mut items = Vec::new();
+    let mut lines = Vec::new();
+    if let Some(queue) = queue {
+        queue.read(&mut |line| {
+            match QueueEntry::parse(line) {
+                Some(entry) => items.push(entry.item),
+                None => report.session.errors.push("an entry of the queue is damaged".to_owned()),
+            }
+            lines.push(line.to_vec());
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok((items, lines))
+}
+
+/// Removes what was read from the queue; what was queued meanwhile stays.
+fn settle(queue: &dyn LineLog, done: &[Vec<u8>]) -> Result<(), TrimError> {
+    if !done.is_empty() {
+        let done: BTreeSet<&[u8]> = done.iter().map(Vec::as_slice).collect();
+        queue.retain(&mut |line| !done.contains(line))?;
+    }
+    Ok(())
+}
+
+/// Whether the session holds the result of a call.
+///
+/// # Errors
+/// When the session cannot be read.
+pub fn has_tool_result(
+    session: &dyn SessionRewriter,
+    id: &ToolCallId,
+) -> Result<bool, RewriteError> {
+    let mut seek = Seek { id: id.as_str(), probe: IdProbe::new([id.as_str()]), found: false };
+    session.rewrite(&mut seek, RewriteMode::Preview)?;
+    Ok(seek.found)
+}
+
+struct Seek<'a> {
+    id: &'a str,
+    probe: IdProbe,
+    found: bool,
+}
+
+impl LineEdit for Seek<'_> {
+    fn concerns(&self, block: &[u8]) -> bool {
+        !self.found && self.probe.may_mention(block)
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        if !self.found && self.probe.may_mention(line) {
+            let is_output = |row: &Json<'_>| {
+                let payload = row.get("payload");
+                let text =
+                    |name| payload.and_then(|payload| payload.get(name)).and_then(Json::as_str);
+                text("call_id") == Some(self.id)
+                    && text("type").is_some_and(|kind| kind.ends_with("_output"))
+            };
+            self.found = Json::parse_lossy(line)
+                .is_ok_and(|row| message::is_result_of(&row, self.id) || is_output(&row));
+        }
+        LineVerdict::Keep
+    }
+
+    fn passed_over(&mut self, _bytes: u64) {}
+}
+
+/// Strikes out blobs that are still mentioned.
+struct BlobSurvey {
+    unseen: BTreeSet<BlobDigest>,
+}
+
+impl LineEdit for BlobSurvey {
+    fn concerns(&self, block: &[u8]) -> bool {
+        self.unseen
+            .iter()
+            .any(|name| memchr::memmem::find(block, name.as_str().as_bytes()).is_some())
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        self.unseen.retain(|name| memchr::memmem::find(line, name.as_str().as_bytes()).is_none());
+        LineVerdict::Keep
+    }
+
+    fn passed_over(&mut self, _bytes: u64) {
+        // What cannot be read may mention any of them.
+        self.unseen.clear();
+    }
+}

@@ -1,0 +1,93 @@
+//! Trimming a session: a host's transcript or a Codex rollout.
+
+use super::probe::IdProbe;
+use super::tally::{Tally, Wanted};
+use super::{TrimItem, message, value};
+use crate::json::Json;
+use crate::port::{LineEdit, LineVerdict};
+
+/// Trims the results of some calls in a session file.
+#[derive(Debug)]
+pub struct TrimEdit {
+    wanted: Wanted,
+    probe: IdProbe,
+    tally: Tally,
+}
+
+impl TrimEdit {
+    /// An edit that trims these.
+    #[must_use]
+    pub fn new(items: &[TrimItem]) -> Self {
+        let wanted = Wanted::new(items);
+        let probe = IdProbe::new(wanted.ids());
+        Self { wanted, probe, tally: Tally::default() }
+    }
+
+    /// What was done, and what was not found.
+    #[must_use]
+    pub fn finish(mut self) -> Tally {
+        self.wanted.close(&mut self.tally);
+        self.tally
+    }
+}
+
+impl LineEdit for TrimEdit {
+    fn concerns(&self, block: &[u8]) -> bool {
+        self.probe.may_mention(block)
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        if !self.probe.may_mention(line) {
+            return LineVerdict::Keep;
+        }
+        let Ok(mut row) = Json::parse_lossy(line) else { return LineVerdict::Keep };
+        if is_rollout_row(&row) {
+            return self.rollout_row(row, line.len());
+        }
+        if message::trim_row(&mut row, &mut self.wanted, &mut self.tally) {
+            LineVerdict::Replace(row.to_line().into_bytes())
+        } else {
+            LineVerdict::Keep
+        }
+    }
+
+    fn passed_over(&mut self, bytes: u64) {
+        self.tally.errors.push(format!("a line of {bytes} bytes is too long to be trimmed"));
+    }
+}
+
+impl TrimEdit {
+    fn rollout_row(&mut self, mut row: Json<'_>, length: usize) -> LineVerdict {
+        let numbered = row.get("ordinal").is_some();
+        let before = self.tally.clone();
+        let Some(payload) = row.as_object_mut().and_then(|row| row.get_mut("payload")) else {
+            return LineVerdict::Keep;
+        };
+        if !value::trim_everywhere(payload, &mut self.wanted, &mut self.tally) {
+            return LineVerdict::Keep;
+        }
+        let mut text = row.to_line();
+        if numbered {
+            // Forks point into numbered rollouts by byte offset: a row keeps
+            // its length, blanks behind the value mean nothing to a reader.
+            if text.len() > length {
+                self.tally = before;
+                self.tally.errors.push(format!(
+                    "a row of a numbered rollout cannot grow from {length} to {} bytes",
+                    text.len()
+                ));
+                self.tally.skipped += 1;
+                return LineVerdict::Keep;
+            }
+            text.extend(std::iter::repeat_n(' ', length - text.len()));
+        }
+        LineVerdict::Replace(text.into_bytes())
+    }
+}
+
+/// Whether a row is one of a Codex rollout.
+pub(super) fn is_rollout_row(row: &Json<'_>) -> bool {
+    row.get("payload").is_some_and(|payload| payload.as_object().is_some())
+        && row.get("type").and_then(Json::as_str).is_some()
+        && row.get("message").is_none()
+}

@@ -1,0 +1,142 @@
+//! The queue: trims that wait for the end of the agent's turn.
+//!
+//! It is a small file beside the session, so that a crash of the host between
+//! the tool call and the end of the turn loses nothing.
+
+use crate::id::IdError;
+use crate::json::{Json, Object};
+use crate::port::{LineLog, LineLogError, RewriteError, SessionRewriter};
+use crate::timestamp::UnixMillis;
+use crate::trim::{TrimItem, has_tool_result};
+
+const SCHEMA: &str = "traj-trim-queue";
+
+/// Why a trim was not queued. The words are those agents of the other runtimes
+/// know.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueueError {
+    /// The call names no target.
+    #[error("missing required parameter: tool_call_id")]
+    MissingTarget,
+    /// The host did not pass the call's own id.
+    #[error(
+        "dynamic-trim: cannot identify self tool_use id (openclaw runtime should pass it to execute as first arg)"
+    )]
+    MissingSelf,
+    /// An id is too long to be one.
+    #[error("tool_call_id is not usable")]
+    Id(#[from] IdError),
+    /// The session holds no result of that call.
+    #[error(
+        "tool_call_id \"{target}\" does not match any toolResult in this session. Find the opaque \"call_function_*_N\" id in your own prior assistant messages — topic ids, fact ids, and small integers will not work here."
+    )]
+    UnknownTarget {
+        /// The id that was asked for.
+        target: String,
+    },
+    /// The session cannot be read.
+    #[error(transparent)]
+    Session(#[from] RewriteError),
+    /// The queue cannot be written.
+    #[error(transparent)]
+    Queue(#[from] LineLogError),
+}
+
+/// A line of the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueueEntry {
+    /// What to trim.
+    pub item: TrimItem,
+    /// When it was asked for.
+    pub queued_at: UnixMillis,
+}
+
+impl QueueEntry {
+    /// An entry for the queue.
+    #[must_use]
+    pub const fn new(item: TrimItem, queued_at: UnixMillis) -> Self {
+        Self { item, queued_at }
+    }
+
+    /// Reads a line of the queue; `None` when it is not one.
+    #[must_use]
+    pub fn parse(line: &[u8]) -> Option<Self> {
+        let value = Json::parse_lossy(line).ok()?;
+        let text = |name| value.get(name).and_then(Json::as_str);
+        if text("schema") != Some(SCHEMA) || value.get("version").and_then(Json::as_u64) != Some(1)
+        {
+            return None;
+        }
+        let item =
+            TrimItem::parse(text("tool_call_id")?, text("replacement"), text("self_call_id"))
+                .ok()?;
+        let queued_at = UnixMillis::parse_lenient(text("queued_at")?)?;
+        Some(Self { item, queued_at })
+    }
+
+    /// The entry as a line.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        let mut line = Object::with_capacity(6);
+        line.push("schema", SCHEMA);
+        line.push("version", 1_u64);
+        line.push("queued_at", self.queued_at.to_iso());
+        line.push("tool_call_id", self.item.target.as_str());
+        line.push_some("replacement", self.item.replacement.as_deref());
+        line.push_some("self_call_id", self.item.self_call.as_ref().map(AsRef::<str>::as_ref));
+        Json::Object(line).to_line()
+    }
+}
+
+/// What the tool answers its agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueuedReply {
+    /// The call whose result will be trimmed.
+    pub tool_call_id: String,
+}
+
+impl QueuedReply {
+    /// The answer in the shape agents know.
+    #[must_use]
+    pub fn to_json(&self) -> Json<'_> {
+        let mut reply = Object::with_capacity(6);
+        reply.push("ok", true);
+        reply.push("status", "queued");
+        reply.push("tool_call_id", self.tool_call_id.as_str());
+        reply.push("self_compacted", true);
+        reply.push("applies_at", "agent_end");
+        reply.push(
+            "note",
+            "Queued. When this turn ends, the text of that tool result is replaced and the input of this call is reduced to {tool_call_id, _self_compacted:true}. You will see the effect from your next turn on.",
+        );
+        Json::Object(reply)
+    }
+}
+
+/// Queues what an agent asked for with the tool's `input`.
+///
+/// # Errors
+/// See [`QueueError`]; nothing was queued.
+pub fn enqueue(
+    session: &dyn SessionRewriter,
+    queue: &dyn LineLog,
+    input: &Json<'_>,
+    self_call: &str,
+    now: UnixMillis,
+) -> Result<QueuedReply, QueueError> {
+    let text = |name| input.get(name).and_then(Json::as_str);
+    let target =
+        text("tool_call_id").filter(|id| !id.is_empty()).ok_or(QueueError::MissingTarget)?;
+    if self_call.is_empty() {
+        return Err(QueueError::MissingSelf);
+    }
+    let item = TrimItem::parse(target, text("replacement"), Some(self_call))?;
+    if !has_tool_result(session, &item.target)? {
+        return Err(QueueError::UnknownTarget { target: target.to_owned() });
+    }
+    queue.append(&[QueueEntry::new(item, now).to_line()])?;
+    Ok(QueuedReply { tool_call_id: target.to_owned() })
+}

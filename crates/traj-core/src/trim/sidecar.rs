@@ -1,0 +1,63 @@
+//! Trimming the sidecar: every copy of the text that a run's events hold.
+
+use super::blobs::Renamed;
+use super::probe::IdProbe;
+use super::tally::{Tally, Wanted};
+use super::{TrimItem, blobs, value};
+use crate::capture::BlobDigest;
+use crate::json::Json;
+use crate::port::{LineEdit, LineVerdict};
+
+/// Trims the results of some calls in the events of a sidecar.
+#[derive(Debug)]
+pub struct SidecarEdit {
+    wanted: Wanted,
+    probe: IdProbe,
+    renamed: Renamed,
+    tally: Tally,
+}
+
+impl SidecarEdit {
+    /// An edit that trims these.
+    #[must_use]
+    pub fn new(items: &[TrimItem]) -> Self {
+        Self::with_blobs(items, &Renamed::new())
+    }
+
+    /// An edit that trims these, and names trimmed blobs by their new names.
+    pub(super) fn with_blobs(items: &[TrimItem], renamed: &Renamed) -> Self {
+        let wanted = Wanted::new(items);
+        let probe = IdProbe::new(wanted.ids().chain(renamed.keys().map(BlobDigest::as_str)));
+        Self { wanted, probe, renamed: renamed.clone(), tally: Tally::default() }
+    }
+
+    /// What was done. A sidecar need not hold every call, so nothing counts as
+    /// missing.
+    #[must_use]
+    pub fn finish(self) -> Tally {
+        self.tally
+    }
+}
+
+impl LineEdit for SidecarEdit {
+    fn concerns(&self, block: &[u8]) -> bool {
+        self.probe.may_mention(block)
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        if !self.probe.may_mention(line) {
+            return LineVerdict::Keep;
+        }
+        let Ok(mut event) = Json::parse_lossy(line) else { return LineVerdict::Keep };
+        let Some(data) = event.as_object_mut().and_then(|event| event.get_mut("data")) else {
+            return LineVerdict::Keep;
+        };
+        let mut changed = value::trim_everywhere(data, &mut self.wanted, &mut self.tally);
+        changed |= !self.renamed.is_empty() && blobs::rename(data, &self.renamed);
+        if changed { LineVerdict::Replace(event.to_line().into_bytes()) } else { LineVerdict::Keep }
+    }
+
+    fn passed_over(&mut self, bytes: u64) {
+        self.tally.errors.push(format!("an event of {bytes} bytes is too long to be trimmed"));
+    }
+}

@@ -1,0 +1,109 @@
+//! What a pass over a document found and did.
+
+use std::collections::BTreeSet;
+
+use super::TrimItem;
+use crate::capture::BlobDigest;
+use crate::id::ToolCallId;
+
+/// Counts of one trim, as the tool reports them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tally {
+    /// Results whose text was replaced.
+    pub applied: u64,
+    /// Targets that could not be trimmed.
+    pub skipped: u64,
+    /// Bytes of text saved; negative when the replacement is longer.
+    pub trimmed_bytes: i64,
+    /// Trim calls whose own input was shortened.
+    pub self_compacted: u64,
+    /// Further copies of the text that were replaced.
+    pub copies: u64,
+    /// Blobs that held a trimmed text.
+    pub blobs: BTreeSet<BlobDigest>,
+    /// What went wrong, in words that name ids only.
+    pub errors: Vec<String>,
+}
+
+/// Items by id, and which of them were seen.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    items: Vec<TrimItem>,
+    target_open: Vec<bool>,
+    self_open: Vec<bool>,
+}
+
+impl Wanted {
+    /// Of several items for one target or one trim call the last one counts.
+    pub(super) fn new(items: &[TrimItem]) -> Self {
+        let last_target = |index: usize| {
+            items[index + 1..].iter().all(|later| later.target != items[index].target)
+        };
+        let last_self = |index: usize| {
+            items[index].self_call.is_some()
+                && items[index + 1..].iter().all(|later| later.self_call != items[index].self_call)
+        };
+        Self {
+            target_open: (0..items.len()).map(last_target).collect(),
+            self_open: (0..items.len()).map(last_self).collect(),
+            items: items.to_vec(),
+        }
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().flat_map(|item| {
+            std::iter::once(item.target.as_str())
+                .chain(item.self_call.as_ref().map(ToolCallId::as_str))
+        })
+    }
+
+    /// The item for a target, seen before or not.
+    pub(super) fn target(&self, id: &str) -> Option<&TrimItem> {
+        self.items.iter().rev().find(|item| item.target.as_str() == id)
+    }
+
+    /// The item for a trim call, seen before or not.
+    pub(super) fn self_call(&self, id: &str) -> Option<&TrimItem> {
+        self.items
+            .iter()
+            .rev()
+            .find(|item| item.self_call.as_ref().is_some_and(|own| own.as_str() == id))
+    }
+
+    /// Takes the item for a target unless it was taken.
+    pub(super) fn take_target(&mut self, id: &str) -> Option<&TrimItem> {
+        let index = (0..self.items.len())
+            .find(|&index| self.target_open[index] && self.items[index].target.as_str() == id)?;
+        self.target_open[index] = false;
+        self.items.get(index)
+    }
+
+    /// Takes the item for a trim call unless it was taken.
+    pub(super) fn take_self(&mut self, id: &str) -> Option<&TrimItem> {
+        let index = (0..self.items.len()).find(|&index| {
+            self.self_open[index]
+                && self.items[index].self_call.as_ref().is_some_and(|own| own.as_str() == id)
+        })?;
+        self.self_open[index] = false;
+        self.items.get(index)
+    }
+
+    /// Puts what was never seen into the tally.
+    pub(super) fn close(&self, tally: &mut Tally) {
+        for (item, open) in self.items.iter().zip(&self.target_open) {
+            if *open {
+                let target = &item.target;
+                tally.errors.push(format!("toolResult {target} not found in session"));
+                tally.skipped += 1;
+            }
+        }
+        for (item, open) in self.items.iter().zip(&self.self_open) {
+            if let (true, Some(own)) = (open, &item.self_call) {
+                tally.errors.push(format!(
+                    "self tool_use {own} not found in session (cannot self-compact)"
+                ));
+            }
+        }
+    }
+}
