@@ -17,7 +17,7 @@ const OPEN: &str = "open the folder";
 /// # Errors
 /// When a component is missing, a link, or not a folder.
 pub fn open_folder(root: &Dir, path: &Path) -> Result<Dir, FsError> {
-    walk(root, path, |parent, name| open_subfolder(parent, name))
+    walk(root, path, open_subfolder)
 }
 
 /// Opens the folder at an absolute `path`, making what is missing (0700).

@@ -10,10 +10,17 @@ mod error;
 mod folder;
 mod lock;
 mod open;
+mod recorder;
 mod replace;
+mod sidecar;
+mod system_clock;
+mod trajectory_store;
 
 pub use error::{FsError, Refusal};
 pub use folder::{create_folder, create_subfolder, make_private, open_folder, open_subfolder};
 pub use lock::{FileLock, lock_exclusive};
 pub use open::{Access, Identity, identity_of, open_regular};
+pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
 pub use replace::{replace_file, sweep_leftovers, sync_folder};
+pub use system_clock::SystemClock;
+pub use trajectory_store::FsTrajectoryStore;

@@ -1,0 +1,183 @@
+//! The recorder: takes events from a host that must never notice it.
+//!
+//! [`Recorder::record`] puts an event into a bounded queue and returns; one
+//! thread redacts, encodes and writes. What goes wrong is counted, told in a
+//! `trace.truncated` event once writing works, and never returned to the host.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use traj_core::event::{RunContext, SessionStarted};
+//! use traj_core::id::SessionId;
+//! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+//! use traj_core::settings::Settings;
+//! use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let temporary = tempfile::tempdir()?;
+//! # let folder = cap_std::fs::Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority())?;
+//! let store = FsTrajectoryStore::beside(folder, "/sessions", "chat.jsonl")?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let context = RunContext::new(SessionId::parse("chat")?);
+//! let clock = Arc::new(SystemClock::new());
+//! let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &Settings::standard());
+//!
+//! recorder.record(SessionStarted::default().event());
+//! assert!(recorder.flush().is_complete());
+//! assert_eq!(recorder.stats().written_events, 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod queue;
+mod stats;
+mod writer;
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use traj_core::capture::Capture;
+use traj_core::event::{Event, RunContext};
+use traj_core::port::{Clock, EventSink, SidecarOptions, TrajectoryStore};
+use traj_core::redaction::Redactor;
+use traj_core::settings::Settings;
+
+use self::queue::Queue;
+pub use self::stats::{Dropped, FlushReport, RecorderStats};
+use self::writer::Writer;
+
+/// Records the events of one run. Made once per run; share it by reference or
+/// in an [`Arc`].
+#[derive(Debug)]
+pub struct Recorder {
+    /// `None` when recording is off: every call then returns at once.
+    active: Option<Active>,
+}
+
+#[derive(Debug)]
+struct Active {
+    queue: Arc<Queue>,
+    clock: Arc<dyn Clock>,
+    flush_timeout: Duration,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Recorder {
+    /// A recorder that keeps nothing and costs nothing.
+    #[must_use]
+    pub const fn disabled() -> Self {
+        Self { active: None }
+    }
+
+    /// Starts recording the run that `context` describes. Disabled settings
+    /// give a [`Self::disabled`] recorder, and so does a host that cannot
+    /// start another thread.
+    #[must_use]
+    pub fn start(
+        store: Arc<dyn TrajectoryStore>,
+        clock: Arc<dyn Clock>,
+        redactor: Redactor,
+        context: RunContext,
+        settings: &Settings,
+    ) -> Self {
+        if !settings.enabled {
+            return Self::disabled();
+        }
+        let queue = Arc::new(Queue::new());
+        let writer = Writer {
+            queue: Arc::clone(&queue),
+            clock: Arc::clone(&clock),
+            capture: Capture::new(redactor, settings.limits.clone(), &context),
+            session: context.session,
+            store,
+            options: SidecarOptions::from_settings(settings),
+        };
+        let started =
+            thread::Builder::new().name("traj-recorder".to_owned()).spawn(move || writer.run());
+        let Ok(thread) = started else { return Self::disabled() };
+        let flush_timeout = settings.flush_timeout;
+        Self { active: Some(Active { queue, clock, flush_timeout, thread: Some(thread) }) }
+    }
+
+    /// Whether anything is recorded.
+    #[must_use]
+    pub const fn is_enabled(&self) -> bool {
+        self.active.is_some()
+    }
+
+    /// Takes an event. Returns at once; when the queue is full, the event is
+    /// dropped and counted.
+    pub fn record(&self, event: Event) {
+        if let Some(active) = &self.active {
+            active.queue.offer(active.stamp(event));
+        }
+    }
+
+    /// Takes an event, waiting for room in the queue: for hosts that would
+    /// rather be slowed down than lose anything.
+    pub fn record_waiting(&self, event: Event) {
+        if let Some(active) = &self.active {
+            active.queue.put(active.stamp(event));
+        }
+    }
+
+    /// Waits until everything recorded so far is stored, at most as long as
+    /// the settings say.
+    pub fn flush(&self) -> FlushReport {
+        self.active.as_ref().map_or_else(FlushReport::nothing_to_do, |active| {
+            active.queue.flush(active.flush_timeout)
+        })
+    }
+
+    /// Waits until everything recorded so far is stored, at most `timeout`.
+    pub fn flush_within(&self, timeout: Duration) -> FlushReport {
+        self.active
+            .as_ref()
+            .map_or_else(FlushReport::nothing_to_do, |active| active.queue.flush(timeout))
+    }
+
+    /// Like [`Self::flush`], for async hosts: the wait happens on a thread for
+    /// blocking work.
+    #[cfg(feature = "tokio")]
+    pub async fn flush_async(&self) -> FlushReport {
+        let Some(active) = &self.active else { return FlushReport::nothing_to_do() };
+        let (queue, timeout) = (Arc::clone(&active.queue), active.flush_timeout);
+        let stats = Arc::clone(&active.queue);
+        tokio::task::spawn_blocking(move || queue.flush(timeout))
+            .await
+            .unwrap_or_else(|_| stats.pending_report())
+    }
+
+    /// What was recorded, written and dropped so far.
+    #[must_use]
+    pub fn stats(&self) -> RecorderStats {
+        self.active.as_ref().map(|active| active.queue.stats()).unwrap_or_default()
+    }
+}
+
+impl Active {
+    /// Events get their time when they happen, not when they are written.
+    fn stamp(&self, mut event: Event) -> Event {
+        event.at.get_or_insert_with(|| self.clock.now());
+        event
+    }
+}
+
+impl EventSink for Recorder {
+    fn record(&self, event: Event) {
+        Self::record(self, event);
+    }
+}
+
+impl Drop for Active {
+    /// Flushes within the timeout. A writer that hangs on its disk is left to
+    /// itself; the host goes on.
+    fn drop(&mut self) {
+        let report = self.queue.flush(self.flush_timeout);
+        self.queue.close();
+        if let Some(thread) = self.thread.take().filter(|_| report.is_complete()) {
+            // A writer that panicked has nothing left to say.
+            thread.join().ok();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a recorder did, in numbers.
+
+use std::time::Duration;
+
+/// Events that were not written, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dropped {
+    /// The queue was full.
+    pub queue_full: u64,
+    /// The sidecar had reached its limit.
+    pub sidecar_full: u64,
+    /// The sidecar could not be used, or was not safe to use.
+    pub storage: u64,
+    /// The event does not fit a line even without its data.
+    pub too_large: u64,
+}
+
+impl Dropped {
+    /// All of them.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.queue_full + self.sidecar_full + self.storage + self.too_large
+    }
+}
+
+/// What a recorder did so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecorderStats {
+    /// Events the host gave.
+    pub recorded_events: u64,
+    /// Events that are in the sidecar.
+    pub written_events: u64,
+    /// Bytes those have, line ends included.
+    pub written_bytes: u64,
+    /// Texts that were stored as blobs.
+    pub stored_blobs: u64,
+    /// Texts that should have been, but were not.
+    pub omitted_blobs: u64,
+    /// Old lines that made room for new ones.
+    pub rolled_lines: u64,
+    /// Events that were not written.
+    pub dropped: Dropped,
+    /// Events that wait in the queue.
+    pub queued_events: u64,
+    /// Their size in memory, roughly.
+    pub queued_bytes: u64,
+    /// The last thing that went wrong, without any payload.
+    pub last_error: Option<String>,
+}
+
+/// How a flush ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FlushReport {
+    /// Events that are still not stored.
+    pub pending_events: u64,
+    /// Their size in memory, roughly.
+    pub pending_bytes: u64,
+    /// The time ran out; the writer is still at it.
+    pub timed_out: bool,
+    /// The time that was given.
+    pub timeout: Duration,
+    /// Why the storage did not take them, without any payload.
+    pub error: Option<String>,
+}
+
+impl FlushReport {
+    pub(super) const fn nothing_to_do() -> Self {
+        let timeout = Duration::ZERO;
+        Self { pending_events: 0, pending_bytes: 0, timed_out: false, timeout, error: None }
+    }
+
+    /// Whether everything recorded before the flush is stored.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.pending_events == 0 && !self.timed_out && self.error.is_none()
+    }
+}

@@ -1,0 +1,80 @@
+//! Looking through a sidecar's lines in bounded memory.
+
+use std::io;
+
+use cap_std::fs::{File, FileExt as _};
+use traj_core::port::source_sequence_of;
+
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// A line longer than this was not written by a recorder; its number, if it
+/// has one, is not worth the memory.
+const LONGEST_LINE_BYTES: usize = 8 * 1024 * 1024;
+
+/// What a stretch of a sidecar tells.
+pub(super) struct Seen {
+    /// The highest number of a line.
+    pub(super) last_sequence: u64,
+    /// The stretch does not end with a line end.
+    pub(super) is_torn: bool,
+}
+
+/// Looks at the numbers of the lines between two offsets.
+pub(super) fn numbers(file: &File, from: u64, to: u64) -> io::Result<Seen> {
+    let mut last_sequence = 0;
+    let mut line: Vec<u8> = Vec::new();
+    let mut too_long = false;
+    let mut buffer = vec![0; CHUNK_BYTES];
+    let mut at = from;
+    let mut last_byte = b'\n';
+    while at < to {
+        let wanted = usize::try_from(to - at).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+        let count = read_at(file, &mut buffer[..wanted], at)?;
+        if count == 0 {
+            break;
+        }
+        at += count as u64;
+        last_byte = buffer[count - 1];
+        for piece in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
+            too_long |= line.len() + piece.len() > LONGEST_LINE_BYTES;
+            if too_long {
+                line.clear();
+            } else {
+                line.extend_from_slice(piece);
+            }
+            if piece.ends_with(b"\n") {
+                last_sequence = last_sequence.max(source_sequence_of(&line).unwrap_or(0));
+                line.clear();
+                too_long = false;
+            }
+        }
+    }
+    Ok(Seen { last_sequence, is_torn: last_byte != b'\n' })
+}
+
+/// The first line that is not blank, if it is not unreasonably long.
+pub(super) fn first_line(file: &File) -> io::Result<Option<Vec<u8>>> {
+    let mut start = Vec::new();
+    let mut buffer = vec![0; CHUNK_BYTES];
+    loop {
+        let count = read_at(file, &mut buffer, start.len() as u64)?;
+        start.extend_from_slice(&buffer[..count]);
+        let text = start.trim_ascii_start();
+        if let Some(end) = text.iter().position(|byte| *byte == b'\n') {
+            return Ok(Some(text[..end].to_vec()));
+        }
+        if count == 0 || start.len() > LONGEST_LINE_BYTES {
+            return Ok((!text.is_empty()).then(|| text.to_vec()));
+        }
+    }
+}
+
+/// Reads at an offset, again when a signal came between.
+pub(super) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+    loop {
+        match file.read_at(buffer, at) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
+    }
+}
