@@ -1,6 +1,6 @@
 //! The contract of the session rewriter, on every adapter.
 
-use traj_core::memory::MemorySession;
+use traj_core::memory::{MemoryFiles, MemorySession};
 use traj_core::port::{RewriteError, RewriteMode, SessionRewriter};
 use traj_tests::contract::session_rewriter::{self as contract, ReplaceLine, SessionFixture};
 
@@ -69,7 +69,7 @@ fn a_foreign_replacement_is_a_conflict_and_wins() {
 #[test]
 fn a_writer_that_holds_the_file_open_is_told_before_anything_changes() {
     let session = MemorySession::new(b"one\ntarget\n");
-    let handle = session.with_files(|files| files.open()).unwrap();
+    let handle = session.with_files(MemoryFiles::open).unwrap();
     let outcome = session.rewrite(&mut edit(), RewriteMode::Commit);
     assert!(matches!(outcome, Err(RewriteError::Busy { .. })), "{outcome:?}");
     assert_eq!(session.read().unwrap(), b"one\ntarget\n");

@@ -3,3 +3,4 @@
 
 pub mod contract;
 pub mod model_server;
+pub mod traj_binary;

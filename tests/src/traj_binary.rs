@@ -1,0 +1,60 @@
+//! Finding the `traj` binary for tests that run it.
+//!
+//! `TRAJ_TEST_BINARY` names one that is built already (a release, say);
+//! without it the binary is built once per test process, in the profile of the
+//! tests. Cargo holds no lock while tests run, so building from a test is safe.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// The path of the `traj` binary.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn traj_binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| variable("TRAJ_TEST_BINARY").map_or_else(build, PathBuf::from))
+}
+
+/// A `traj` command that sees nothing of the host's variables but `PATH`;
+/// `home` is its home and the folder it runs in.
+pub fn traj_command(home: &Path) -> Command {
+    let mut command = Command::new(traj_binary());
+    command.env_clear().env("HOME", home).current_dir(home).stdin(Stdio::null());
+    if let Some(path) = variable("PATH") {
+        command.env("PATH", path);
+    }
+    command
+}
+
+fn build() -> PathBuf {
+    let cargo = variable("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--package", "traj-cli", "--bin", "traj"]);
+    command.args(["--quiet", "--message-format", "json-render-diagnostics"]);
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    // Cargo describes the crate under test to it, which is not the one built here.
+    command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_PKG_NAME");
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.stderr(Stdio::inherit()).output().expect("cargo starts");
+    assert!(output.status.success(), "building traj failed: {}", output.status);
+    let messages = String::from_utf8(output.stdout).expect("cargo speaks UTF-8");
+    let executable = messages.lines().find_map(executable_of);
+    executable.expect("cargo names the executable it built")
+}
+
+/// The executable that a message of cargo's tells of, if it tells of `traj`.
+fn executable_of(message: &str) -> Option<PathBuf> {
+    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    let is_traj = message.get("target")?.get("name")? == "traj";
+    message.get("executable")?.as_str().filter(|_| is_traj).map(PathBuf::from)
+}
+
+#[expect(clippy::disallowed_methods, reason = "where the binary is, is a matter of the host")]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
