@@ -3,6 +3,7 @@
 
 mod completions;
 mod man;
+mod record;
 
 use std::process::ExitCode;
 
@@ -17,6 +18,8 @@ pub(crate) type Outcome = Result<ExitCode, CommandError>;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Record events from standard input into a session's sidecar
+    Record(record::Arguments),
     /// Print shell completions
     Completions(completions::Arguments),
     /// Print the man page
@@ -25,8 +28,9 @@ pub(crate) enum Command {
 }
 
 /// Runs one verb.
-pub(crate) fn run(command: Command, _host: &Host, output: &mut Output) -> Outcome {
+pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
     match command {
+        Command::Record(arguments) => record::run(arguments, host, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
         Command::Man(arguments) => man::run(&arguments, output),
     }

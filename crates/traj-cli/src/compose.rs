@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use cap_std::fs::Dir;
 use traj_core::host::{HostFacts, Variables};
+use traj_core::redaction::MarkerKey;
 use traj_core::timestamp::UnixMillis;
 
 use crate::command_error::CommandError;
@@ -48,6 +49,27 @@ impl Host {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let millis = since_1970.map_or(0, |elapsed| elapsed.as_millis());
         i64::try_from(millis).ok().and_then(UnixMillis::new).unwrap_or_default()
+    }
+
+    /// The owner's marker key, made with the first use. It lies in the state
+    /// folder, private to its owner.
+    pub(crate) fn marker_key(&self) -> Result<MarkerKey, CommandError> {
+        let Some(state_dir) = self.facts.state_dir() else {
+            return Err(CommandError::failure("there is no state folder for the redaction key")
+                .hint("set HOME or TRAJ_STATE_DIR"));
+        };
+        let folder = self.folder_or_new(&Path::new(&state_dir).join("traj"))?;
+        traj_fs::load_or_create_key(&folder, KEY_FILE, fresh_key).map_err(|error| {
+            CommandError::failure(format!("cannot use the redaction key in {state_dir}/traj"))
+                .because(error)
+        })
+    }
+
+    /// A marker key that nobody keeps.
+    pub(crate) fn passing_key() -> Result<MarkerKey, CommandError> {
+        fresh_key()
+            .map(MarkerKey::new)
+            .map_err(|error| CommandError::failure("cannot make a redaction key").because(error))
     }
 
     /// The absolute form of a path the user gave, without `.` and `..`.
@@ -102,6 +124,18 @@ impl Host {
         })?;
         Ok((self.folder(parent)?, name.to_owned()))
     }
+}
+
+/// The file of the owner's marker key, in `traj` below the state folder.
+const KEY_FILE: &str = "redaction.key";
+
+fn fresh_key() -> std::io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    let mut filled = 0;
+    while let Some(rest) = key.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
+    }
+    Ok(key)
 }
 
 /// The filesystem's root: where ambient authority becomes a value.

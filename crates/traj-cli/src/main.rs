@@ -5,6 +5,7 @@ mod arguments;
 mod command;
 mod command_error;
 mod compose;
+mod input_lines;
 mod output;
 mod terminal_text;
 
@@ -14,8 +15,8 @@ fn main() -> ExitCode {
     let host = compose::Host::read();
     match arguments::parse(&host) {
         Ok(cli) => {
-            let mut output = output::Output::new(&cli);
-            match command::run(cli.command, &host, &mut output) {
+            let output = output::Output::new(&cli);
+            match command::run(cli.command, &host, &output) {
                 Ok(code) => code,
                 Err(error) => output.fail(&error),
             }

@@ -64,7 +64,7 @@ impl Output {
 
     /// Prints the result: the document, or the text made by `human`.
     pub(crate) fn result<R: Serialize>(
-        &mut self,
+        &self,
         result: &R,
         human: impl FnOnce(&R) -> String,
     ) -> Result<(), CommandError> {
@@ -80,13 +80,13 @@ impl Output {
 
     /// Writes text, styled where the terminal can show it. Data in it has to
     /// be escaped by the caller (see [`escape_control`]).
-    pub(crate) fn write_text(&mut self, text: &str) -> Result<(), CommandError> {
+    pub(crate) fn write_text(&self, text: &str) -> Result<(), CommandError> {
         let mut stdout = anstream::stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(cannot_print)
     }
 
     /// Writes data as it is.
-    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+    pub(crate) fn write_bytes(&self, bytes: &[u8]) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(cannot_print)
     }
@@ -100,7 +100,7 @@ impl Output {
     }
 
     /// Prints an error in the form that was asked for; returns its exit code.
-    pub(crate) fn fail(&mut self, error: &CommandError) -> ExitCode {
+    pub(crate) fn fail(&self, error: &CommandError) -> ExitCode {
         if error.kind == ErrorKind::ClosedPipe {
             return error.kind.exit_code();
         }

@@ -18,6 +18,7 @@
 //! ```
 
 mod context;
+mod input;
 mod kind;
 mod model;
 mod prompt;
@@ -27,6 +28,7 @@ mod tool;
 mod turn;
 
 pub use context::RunContext;
+pub use input::InputProblem;
 pub use kind::EventKind;
 pub use model::{FallbackOutcome, FallbackStep, ModelCompleted};
 pub use prompt::{ContextCompiled, PromptSkipped, PromptSubmitted, ToolDefinition};

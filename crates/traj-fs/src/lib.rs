@@ -8,6 +8,7 @@
 
 mod error;
 mod folder;
+mod key_file;
 mod lock;
 mod open;
 mod recorder;
@@ -18,6 +19,7 @@ mod trajectory_store;
 
 pub use error::{FsError, Refusal};
 pub use folder::{create_folder, create_subfolder, make_private, open_folder, open_subfolder};
+pub use key_file::{KeyFileError, load_or_create_key};
 pub use lock::{FileLock, lock_exclusive};
 pub use open::{Access, Identity, identity_of, open_regular};
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};

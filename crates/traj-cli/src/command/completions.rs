@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut arguments::definition(), "traj", &mut script);
     output.write_bytes(&script)?;

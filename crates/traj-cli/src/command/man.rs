@@ -12,7 +12,7 @@ use crate::output::Output;
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {}
 
-pub(crate) fn run(_arguments: &Arguments, output: &mut Output) -> Outcome {
+pub(crate) fn run(_arguments: &Arguments, output: &Output) -> Outcome {
     let mut page = Vec::new();
     clap_mangen::Man::new(arguments::definition())
         .render(&mut page)
