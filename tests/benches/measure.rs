@@ -62,6 +62,12 @@ fn watch_peak(id: u32) -> f64 {
     peak
 }
 
+/// Memory of this process in use now.
+pub(crate) fn resident_mib() -> io::Result<f64> {
+    let text = std::fs::read_to_string("/proc/self/status")?;
+    status_mib(&text, "VmRSS:").ok_or_else(|| io::Error::other("/proc/self/status has no VmRSS"))
+}
+
 fn status_mib(status: &str, key: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let kib: f64 = line.split_whitespace().next()?.parse().ok()?;

@@ -1,0 +1,75 @@
+//! The two ways of writing events that the recorder is measured against.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+fn line(kind: &str, sequence: usize, data: &Value) -> serde_json::Result<Vec<u8>> {
+    let event = json!({
+        "traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": "session-1",
+        "source": "runtime", "type": kind, "ts": "2026-06-01T10:00:00.000Z", "seq": sequence,
+        "sourceSeq": sequence, "sessionId": "session-1", "data": data,
+    });
+    let mut line = serde_json::to_vec(&event)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// (a) One open file, one `write` per line, no check of any kind.
+pub(super) fn bare_lines(path: &Path, events: &[(&str, Value)]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    for (sequence, (kind, data)) in events.iter().enumerate() {
+        file.write_all(&line(kind, sequence, data)?)?;
+    }
+    Ok(())
+}
+
+/// (b) Per event: look at every folder above, at the file, open, look again, append, close.
+pub(super) fn original_way(path: &Path, events: &[(&str, Value)]) -> io::Result<()> {
+    for (sequence, (kind, data)) in events.iter().enumerate() {
+        let line = line(kind, sequence, data)?;
+        for folder in path.ancestors().skip(1) {
+            if !folder.symlink_metadata()?.is_dir() {
+                return Err(io::Error::other("a folder above is not a folder"));
+            }
+        }
+        let before = path.symlink_metadata().ok();
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+            .open(path)?;
+        let opened = file.metadata()?;
+        let same = before.is_none_or(|old| old.ino() == opened.ino() && old.dev() == opened.dev());
+        if !same || !opened.is_file() || opened.nlink() > 1 {
+            return Err(io::Error::other("the file is not the one that was looked at"));
+        }
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        file.write_all(&line)?;
+    }
+    Ok(())
+}
+
+/// (b) again, in the original's own runtime: events per second, or `None` without Node.
+pub(super) fn original_in_node(folder: &Path, events: &[(&str, Value)]) -> io::Result<Option<f64>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/recorder/original.mjs");
+    let (input, output) = (folder.join("events.jsonl"), folder.join("node.jsonl"));
+    let mut lines = String::new();
+    for (kind, data) in events {
+        lines.push_str(&json!({ "type": kind, "data": data }).to_string());
+        lines.push('\n');
+    }
+    std::fs::write(&input, lines)?;
+    let ran = match Command::new("node").arg(script).arg(&input).arg(&output).output() {
+        Ok(ran) => ran,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let rate = String::from_utf8_lossy(&ran.stdout).trim().parse();
+    rate.map(Some).map_err(|_| io::Error::other("the baseline in Node did not say its rate"))
+}
