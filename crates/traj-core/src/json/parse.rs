@@ -1,4 +1,4 @@
-//! The parser: one pass, an explicit stack, errors that name a place only.
+//! The parser: one pass, bounded recursion, errors that name a place only.
 
 use std::borrow::Cow;
 
@@ -46,112 +46,74 @@ pub struct ParseError {
     pub kind: ParseErrorKind,
 }
 
-/// A container that is still open.
-enum Frame<'a> {
-    Array(Vec<Json<'a>>),
-    Object(Object<'a>, Cow<'a, str>),
-}
-
-/// What the grammar allows next.
-enum Step<'a> {
-    /// A value has to start here.
-    Value,
-    /// A value was completed and goes to the innermost open container.
-    Done(Json<'a>),
-}
-
 /// Reads a text; containers with `depth` others around them are passed over.
 pub(super) fn parse(source: &str, depth: usize) -> Result<Json<'_>, ParseError> {
-    let mut parser = Parser { source, at: 0, depth };
-    let mut open: Vec<Frame<'_>> = Vec::new();
-    let mut step = Step::Value;
-    loop {
-        step = match step {
-            Step::Value => parser.value(&mut open)?,
-            Step::Done(value) => match open.pop() {
-                None => {
-                    parser.skip_blanks();
-                    return if parser.at == source.len() {
-                        Ok(value)
-                    } else {
-                        Err(parser.error(ParseErrorKind::TrailingText))
-                    };
-                }
-                Some(frame) => parser.next_in(frame, value, &mut open)?,
-            },
-        };
+    let mut parser = Parser { source, at: 0, max_depth: depth };
+    let value = parser.value(0)?;
+    parser.skip_blanks();
+    if parser.at == source.len() {
+        Ok(value)
+    } else {
+        Err(parser.error(ParseErrorKind::TrailingText))
     }
 }
 
 pub(super) struct Parser<'a> {
     pub(super) source: &'a str,
     pub(super) at: usize,
-    depth: usize,
+    max_depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads a scalar, or opens a container.
-    fn value(&mut self, open: &mut Vec<Frame<'a>>) -> Result<Step<'a>, ParseError> {
+    /// Reads a value inside `depth` containers. Recursion ends at the greatest
+    /// depth, so the stack is bounded.
+    fn value(&mut self, depth: usize) -> Result<Json<'a>, ParseError> {
         self.skip_blanks();
         match self.peek() {
-            Some(b'[' | b'{') if open.len() >= self.depth => {
+            Some(b'[' | b'{') if depth >= self.max_depth => {
                 skip::container(self)?;
-                Ok(Step::Done(depth_marker(self.depth)))
+                Ok(depth_marker(self.max_depth))
             }
-            Some(b'[') => {
-                self.at += 1;
-                self.skip_blanks();
-                if self.take(b']') {
-                    return Ok(Step::Done(Json::Array(Vec::new())));
-                }
-                open.push(Frame::Array(Vec::new()));
-                Ok(Step::Value)
-            }
-            Some(b'{') => {
-                self.at += 1;
-                self.skip_blanks();
-                if self.take(b'}') {
-                    return Ok(Step::Done(Json::Object(Object::new())));
-                }
-                let name = self.member_name()?;
-                open.push(Frame::Object(Object::new(), name));
-                Ok(Step::Value)
-            }
-            _ => self.scalar().map(Step::Done),
+            Some(b'[') => self.array(depth),
+            Some(b'{') => self.object(depth),
+            _ => self.scalar(),
         }
     }
 
-    /// Puts a completed value into its container and looks what follows.
-    fn next_in(
-        &mut self,
-        frame: Frame<'a>,
-        value: Json<'a>,
-        open: &mut Vec<Frame<'a>>,
-    ) -> Result<Step<'a>, ParseError> {
+    fn array(&mut self, depth: usize) -> Result<Json<'a>, ParseError> {
+        self.at += 1;
         self.skip_blanks();
-        match frame {
-            Frame::Array(mut items) => {
-                items.push(value);
-                if self.take(b',') {
-                    open.push(Frame::Array(items));
-                    Ok(Step::Value)
-                } else {
-                    self.expect(b']')?;
-                    Ok(Step::Done(Json::Array(items)))
-                }
+        let mut items = Vec::new();
+        if self.take(b']') {
+            return Ok(Json::Array(items));
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            self.skip_blanks();
+            if !self.take(b',') {
+                self.expect(b']')?;
+                return Ok(Json::Array(items));
             }
-            Frame::Object(mut object, name) => {
-                object.push(name, value);
-                if self.take(b',') {
-                    self.skip_blanks();
-                    let name = self.member_name()?;
-                    open.push(Frame::Object(object, name));
-                    Ok(Step::Value)
-                } else {
-                    self.expect(b'}')?;
-                    Ok(Step::Done(Json::Object(object)))
-                }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Json<'a>, ParseError> {
+        self.at += 1;
+        self.skip_blanks();
+        if self.take(b'}') {
+            return Ok(Json::Object(Object::new()));
+        }
+        let mut object = Object::with_capacity(4);
+        loop {
+            let name = self.member_name()?;
+            let value = self.value(depth + 1)?;
+            object.push(name, value);
+            self.skip_blanks();
+            if !self.take(b',') {
+                self.expect(b'}')?;
+                return Ok(Json::Object(object));
             }
+            self.skip_blanks();
         }
     }
 

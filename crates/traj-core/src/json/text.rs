@@ -12,18 +12,17 @@ pub(super) struct Literal<'a> {
     pub(super) end: usize,
 }
 
+/// Most literals are names and short words; looking at their bytes one by one
+/// is cheaper than setting up a search.
+const SHORT: usize = 24;
+
 /// Reads the literal whose first character behind the quote is at `start`.
 pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
     let mut owned: Option<String> = None;
     let mut from = start;
     loop {
-        let rest = bytes.get(from..).unwrap_or_default();
-        let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {
-            return Err((bytes.len(), ParseErrorKind::UnexpectedEnd));
-        };
-        let stop = from + length;
-        refuse_control(&rest[..length], from)?;
+        let stop = plain_end(bytes, from)?;
         // Quotes and backslashes are ASCII, so both ends are boundaries.
         let segment = source.get(from..stop).unwrap_or_default();
         if bytes[stop] == b'"' {
@@ -49,12 +48,7 @@ pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErr
     let mut from = start;
     let mut ignored = String::new();
     loop {
-        let rest = bytes.get(from..).unwrap_or_default();
-        let Some(length) = memchr::memchr2(b'"', b'\\', rest) else {
-            return Err((bytes.len(), ParseErrorKind::UnexpectedEnd));
-        };
-        refuse_control(&rest[..length], from)?;
-        let stop = from + length;
+        let stop = plain_end(bytes, from)?;
         if bytes[stop] == b'"' {
             return Ok(stop + 1);
         }
@@ -63,13 +57,29 @@ pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErr
     }
 }
 
-fn refuse_control(segment: &[u8], offset: usize) -> Result<(), (usize, ParseErrorKind)> {
-    // Without an early exit the loop is vectorised; controls are rare.
-    if !segment.iter().fold(false, |found, byte| found | (*byte < 0x20)) {
-        return Ok(());
+/// Where the plain text that starts at `from` ends: at a quote or a backslash.
+fn plain_end(bytes: &[u8], from: usize) -> Result<usize, (usize, ParseErrorKind)> {
+    let rest = bytes.get(from..).unwrap_or_default();
+    for (at, byte) in rest.iter().take(SHORT).enumerate() {
+        match byte {
+            b'"' | b'\\' => return Ok(from + at),
+            0..0x20 => return Err((from + at, ParseErrorKind::ControlCharacter)),
+            _ => {}
+        }
     }
-    let at = segment.iter().position(|byte| *byte < 0x20).unwrap_or_default();
-    Err((offset + at, ParseErrorKind::ControlCharacter))
+    let long = rest.get(SHORT..).unwrap_or_default();
+    let found = memchr::memchr2(b'"', b'\\', long);
+    let plain = &long[..found.unwrap_or(long.len())];
+    // One pass over all bytes, without a branch in it, is the fast way to say
+    // that there is none.
+    if plain.iter().fold(false, |found, byte| found | (*byte < 0x20)) {
+        let control = plain.iter().position(|byte| *byte < 0x20).unwrap_or_default();
+        return Err((from + SHORT + control, ParseErrorKind::ControlCharacter));
+    }
+    match found {
+        Some(length) => Ok(from + SHORT + length),
+        None => Err((bytes.len(), ParseErrorKind::UnexpectedEnd)),
+    }
 }
 
 /// Appends the character escaped at `at`; returns the offset behind it.

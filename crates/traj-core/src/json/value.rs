@@ -94,7 +94,7 @@ impl<'a> Json<'a> {
     /// The value on one line, without a line end.
     #[must_use]
     pub fn to_line(&self) -> String {
-        let mut line = String::new();
+        let mut line = String::with_capacity(256);
         self.write_compact(&mut line);
         line
     }

@@ -80,47 +80,51 @@ fn write_scalar(value: &Json<'_>, out: &mut String) {
 /// Appends `text` as a JSON literal, quotes included.
 pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
-    let bytes = text.as_bytes();
-    let mut from = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        if !needs_escape(*byte) {
-            continue;
-        }
-        // Escaped bytes are ASCII, so both ends are character boundaries.
-        out.push_str(text.get(from..at).unwrap_or_default());
-        from = at + 1;
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            0x8 => out.push_str("\\b"),
-            0xc => out.push_str("\\f"),
-            control => {
-                const DIGITS: &[u8; 16] = b"0123456789abcdef";
-                out.push_str("\\u00");
-                out.push(char::from(DIGITS[usize::from(control >> 4)]));
-                out.push(char::from(DIGITS[usize::from(control & 0xf)]));
-            }
-        }
+    let mut rest = text;
+    while let Some(at) = first_escaped(rest.as_bytes()) {
+        // Escaped bytes are ASCII, so both sides are whole characters.
+        let (plain, behind) = rest.split_at(at);
+        out.push_str(plain);
+        let mut behind = behind.chars();
+        write_escape(behind.next().unwrap_or_default(), out);
+        rest = behind.as_str();
     }
-    out.push_str(text.get(from..).unwrap_or_default());
+    out.push_str(rest);
     out.push('"');
 }
 
-/// Looked up rather than compared: this is the loop that sees every byte.
-const fn needs_escape(byte: u8) -> bool {
-    const TABLE: [bool; 256] = {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        while byte < 0x20 {
-            table[byte] = true;
-            byte += 1;
+fn write_escape(character: char, out: &mut String) {
+    match character {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        control => {
+            let digit = |value: u32| char::from_digit(value & 0xf, 16).unwrap_or('0');
+            out.push_str("\\u00");
+            out.push(digit(u32::from(control) >> 4));
+            out.push(digit(u32::from(control)));
         }
-        table[b'"' as usize] = true;
-        table[b'\\' as usize] = true;
-        table
-    };
-    TABLE[byte as usize]
+    }
+}
+
+/// Where the first byte stands that cannot stand in a literal as it is.
+///
+/// This loop sees every byte that is written: blocks of a fixed size, each
+/// tested as a whole, become vector instructions.
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 16;
+    let is_escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    let mut from = 0;
+    for block in bytes.chunks_exact(BLOCK) {
+        if block.iter().fold(false, |found, byte| found | is_escaped(byte)) {
+            break;
+        }
+        from += BLOCK;
+    }
+    let rest = bytes.get(from..).unwrap_or_default();
+    rest.iter().position(is_escaped).map(|at| from + at)
 }
