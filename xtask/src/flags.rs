@@ -1,5 +1,7 @@
 //! The command line of `cargo xtask`, one `cmd` per verb.
 
+use std::path::PathBuf;
+
 xflags::xflags! {
     /// Automation of the traj workspace.
     cmd xtask {
@@ -26,6 +28,12 @@ xflags::xflags! {
             optional --smoke
             /// Exit with an error when a figure misses its reach.
             optional --check
+        }
+
+        /// Record, export and verify the example run, in target/demo.
+        cmd demo {
+            /// Draw what it printed into this SVG file.
+            optional --picture file: PathBuf
         }
 
         /// Build the release archive: binary, completions, man page, licences, checksum.

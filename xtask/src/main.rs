@@ -6,6 +6,7 @@
 
 mod bench;
 mod ci;
+mod demo;
 mod dist;
 mod flags;
 mod release;
@@ -34,6 +35,7 @@ fn run(verb: XtaskCmd) -> anyhow::Result<()> {
         XtaskCmd::Ci(flags) => ci::run(&workspace, &flags),
         XtaskCmd::Tidy(_) => tidy::run(&workspace),
         XtaskCmd::Bench(flags) => bench::run(&workspace, &flags),
+        XtaskCmd::Demo(flags) => demo::run(&workspace, &flags),
         XtaskCmd::Dist(flags) => dist::run(&workspace, &flags),
         XtaskCmd::Release(flags) => release::run(&workspace, &flags),
     }
