@@ -87,6 +87,7 @@ struct DroppedReport {
     sidecar_full: u64,
     storage: u64,
     too_large: u64,
+    defect: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -228,6 +229,7 @@ fn report(settings: &Settings, sidecar: String, stats: &RecorderStats, invalid: 
             sidecar_full: stats.dropped.sidecar_full,
             storage: stats.dropped.storage,
             too_large: stats.dropped.too_large,
+            defect: stats.dropped.defect,
         },
         invalid_lines: invalid.count,
         invalid: invalid.first,

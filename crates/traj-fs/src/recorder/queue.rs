@@ -50,16 +50,18 @@ struct State {
 
 /// An event with its size in memory, roughly.
 #[derive(Debug)]
-pub(super) struct Queued {
-    pub(super) event: Event,
-    pub(super) bytes: usize,
+struct Queued {
+    event: Event,
+    bytes: usize,
 }
 
 /// What the writer is to do next.
 #[derive(Debug)]
 pub(super) enum Work {
     /// Write these events.
-    Batch(Vec<Queued>),
+    Batch(Vec<Event>),
+    /// Try again what the storage did not take.
+    Retry,
     /// Make everything durable; then say so with this number.
     Flush(u64),
     /// No more events will come.
@@ -111,8 +113,8 @@ impl Queue {
         }
     }
 
-    /// Waits for work; with `patience`, only that long while events wait (the
-    /// storage failed and is tried again).
+    /// Waits for work. With `patience`, the storage has failed: waits only so
+    /// long, or until a flush or the end asks for a last try.
     pub(super) fn next_work(&self, patience: Option<Duration>) -> Work {
         let mut state = self.lock();
         if let Some(patience) = patience {
@@ -122,6 +124,7 @@ impl Queue {
                 let waited = self.work.wait_timeout(state, left);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
+            return Work::Retry;
         }
         loop {
             if !state.events.is_empty() {
@@ -149,15 +152,10 @@ impl Queue {
         }
     }
 
-    /// Puts a batch back to the front: the storage did not take it. Every
-    /// flush that waits hears of it at once.
-    pub(super) fn put_back(&self, batch: Vec<Queued>, error: String) {
+    /// Says that the storage did not take the batch; the writer keeps it.
+    /// Every flush that waits hears of it at once.
+    pub(super) fn stalled(&self, error: String) {
         let mut state = self.lock();
-        (state.taken_events, state.taken_bytes) = (0, 0);
-        for queued in batch.into_iter().rev() {
-            state.bytes += queued.bytes;
-            state.events.push_front(queued);
-        }
         state.stats.last_error = Some(error);
         state.flushes_done = state.flushes_wanted;
         self.progress.notify_all();
@@ -225,13 +223,13 @@ impl State {
         self.events.len() < MAX_EVENTS && fits
     }
 
-    fn take_batch(&mut self) -> Vec<Queued> {
+    fn take_batch(&mut self) -> Vec<Event> {
         let mut batch = Vec::new();
         let mut bytes = 0;
         while batch.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
             let Some(queued) = self.events.pop_front() else { break };
             bytes += queued.bytes;
-            batch.push(queued);
+            batch.push(queued.event);
         }
         self.bytes -= bytes;
         (self.taken_events, self.taken_bytes) = (batch.len(), bytes);

@@ -14,13 +14,15 @@ pub struct Dropped {
     pub storage: u64,
     /// The event does not fit a line even without its data.
     pub too_large: u64,
+    /// Encoding it met a defect of the recorder.
+    pub defect: u64,
 }
 
 impl Dropped {
     /// All of them.
     #[must_use]
     pub const fn total(&self) -> u64 {
-        self.queue_full + self.sidecar_full + self.storage + self.too_large
+        self.queue_full + self.sidecar_full + self.storage + self.too_large + self.defect
     }
 }
 

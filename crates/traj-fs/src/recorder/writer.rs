@@ -11,8 +11,8 @@ use traj_core::event::{Event, TraceTruncated};
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 
-use super::queue::{Queue, Queued, Work};
-use super::stats::Dropped;
+use super::queue::{Queue, Work};
+use super::stats::{Dropped, RecorderStats};
 
 /// How long a failed storage is left alone before it is tried again.
 const FIRST_PATIENCE: Duration = Duration::from_millis(50);
@@ -33,10 +33,13 @@ struct Progress {
     sidecar: Option<Box<dyn SidecarWriter>>,
     /// The number of the last event of this run that was written.
     sequence: u64,
+    /// Encoded and numbered, but not in the file yet.
+    pending: Vec<PendingLine>,
     /// Drops that a `trace.truncated` event has told of.
     told: Dropped,
     /// The sidecar is full: nothing but the last word is written any more.
     is_full: bool,
+    /// The storage failed; how long to leave it alone.
     patience: Option<Duration>,
 }
 
@@ -57,7 +60,12 @@ impl Writer {
         let mut progress = Progress::default();
         loop {
             match self.queue.next_work(progress.patience) {
-                Work::Batch(batch) => self.write_batch(batch, &mut progress),
+                Work::Batch(batch) => {
+                    let mut tally = Tally::default();
+                    self.encode_batch(batch, &mut progress, &mut tally);
+                    self.write_pending(&mut progress, tally);
+                }
+                Work::Retry => self.write_pending(&mut progress, Tally::default()),
                 Work::Flush(number) => {
                     let error = self.finish_flush(&mut progress);
                     self.queue.flushed(number, error);
@@ -70,121 +78,147 @@ impl Writer {
         }
     }
 
-    fn write_batch(&self, batch: Vec<Queued>, progress: &mut Progress) {
-        let mut tally = Tally::default();
-        // A bug in redaction must cost this batch, not the host's recorder.
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| self.try_batch(&batch, progress, &mut tally)));
-        match outcome {
-            Ok(Ok(())) => progress.patience = None,
-            Ok(Err(error @ SidecarError::Storage { .. })) if !self.queue.is_closed() => {
-                // Lines of this batch are not in the file; it is kept for later.
-                progress.sidecar = None;
-                let patience = progress.patience.map_or(FIRST_PATIENCE, |patience| patience * 2);
-                progress.patience = Some(patience.min(LAST_PATIENCE));
-                self.queue.put_back(batch, describe(&error));
-                return;
-            }
-            Ok(Err(error)) => {
-                progress.sidecar = None;
-                tally = Tally { error: Some(describe(&error)), ..Tally::default() };
-                tally.dropped.storage = batch.len() as u64;
-            }
-            Err(_) => {
-                tally.dropped.storage = batch.len() as u64 - tally.written_events;
-                tally.error = Some("the recorder met a defect of its own".to_owned());
-            }
-        }
-        self.queue.settle(|stats| {
-            stats.written_events += tally.written_events;
-            stats.written_bytes += tally.written_bytes;
-            stats.rolled_lines += tally.rolled_lines;
-            stats.stored_blobs += tally.stored_blobs;
-            stats.omitted_blobs += tally.omitted_blobs;
-            stats.dropped.sidecar_full += tally.dropped.sidecar_full;
-            stats.dropped.storage += tally.dropped.storage;
-            stats.dropped.too_large += tally.dropped.too_large;
-            if tally.error.is_some() {
-                stats.last_error = tally.error;
-            }
-        });
-    }
-
-    /// Writes a batch as a whole, or, into a sidecar that gets full, its first
-    /// events.
-    fn try_batch(
-        &self,
-        batch: &[Queued],
-        progress: &mut Progress,
-        tally: &mut Tally,
-    ) -> Result<(), SidecarError> {
+    /// Turns events into numbered lines and stores their blobs.
+    fn encode_batch(&self, batch: Vec<Event>, progress: &mut Progress, tally: &mut Tally) {
         if progress.is_full {
             tally.dropped.sidecar_full += batch.len() as u64;
-            return Ok(());
+            return;
         }
-        self.tell_of_drops(progress, Room::Ordinary)?;
-        let mut sidecar = self.open(progress)?;
-        let mut lines = Vec::with_capacity(batch.len());
-        for queued in batch {
-            let number = progress.sequence + 1 + lines.len() as u64;
-            match self.encode(queued.event.clone(), number, sidecar.as_mut(), tally) {
-                Some(line) => lines.push(line),
-                None => tally.dropped.too_large += 1,
+        for event in batch {
+            // A defect in redaction must cost this event, not the recorder.
+            let encoded = catch_unwind(AssertUnwindSafe(|| self.encode(event, progress, tally)));
+            match encoded {
+                Ok(Some(line)) => progress.pending.push(line),
+                Ok(None) => tally.dropped.too_large += 1,
+                Err(_) => {
+                    tally.dropped.defect += 1;
+                    tally.error = Some("an event met a defect of the recorder".to_owned());
+                }
             }
         }
-        let outcome = append(sidecar.as_mut(), &lines, tally);
-        progress.sidecar = Some(sidecar);
-        match outcome {
-            Ok(()) => {
-                progress.sequence += lines.len() as u64;
-                Ok(())
-            }
-            Err(SidecarError::Full { room, .. }) => {
-                let fitting = count_fitting(&lines, room);
-                let sidecar = progress.sidecar.as_deref_mut();
-                let kept = lines.get(..fitting).unwrap_or_default();
-                let written = sidecar.map_or(Ok(()), |sidecar| append(sidecar, kept, tally));
-                let kept = if written.is_ok() { fitting } else { 0 };
-                progress.sequence += kept as u64;
-                progress.is_full = true;
-                let dropped = (lines.len() - kept) as u64;
-                tally.dropped.sidecar_full += dropped;
-                let told = Dropped { sidecar_full: dropped, ..Dropped::default() };
-                // The last word is all that is left to say; the drops are
-                // counted whether or not it fits.
-                self.write_truncated(told, progress, Room::Reserve).ok();
-                progress.told.sidecar_full += dropped;
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn open(&self, progress: &mut Progress) -> Result<Box<dyn SidecarWriter>, SidecarError> {
-        progress.sidecar.take().map_or_else(|| self.store.open(&self.session, &self.options), Ok)
     }
 
     /// Encodes an event and stores its blobs; `None` when it fits no line.
     fn encode(
         &self,
         event: Event,
-        number: u64,
-        sidecar: &mut dyn SidecarWriter,
+        progress: &mut Progress,
         tally: &mut Tally,
     ) -> Option<PendingLine> {
+        let number = progress.sequence + progress.pending.len() as u64 + 1;
         let mut prepared = self.capture.prepare(event, self.clock.now());
         let line = prepared.encode(number).ok()?;
         if prepared.blobs().is_empty() {
             return Some(line);
         }
-        store_blobs(&mut prepared, sidecar, tally);
+        self.store_blobs(&mut prepared, progress, tally);
         prepared.encode(number).ok()
+    }
+
+    /// Blobs go first: a line never names what is not there.
+    fn store_blobs(&self, prepared: &mut Prepared<'_>, progress: &mut Progress, tally: &mut Tally) {
+        for blob in prepared.blobs().to_vec() {
+            let stored = self.sidecar(progress).and_then(|sidecar| sidecar.store_blob(&blob));
+            let omitted = match stored {
+                Ok(()) => None,
+                Err(SidecarError::OverBudget { .. }) => Some(OmittedBlob::Budget),
+                Err(_) => Some(OmittedBlob::Storage),
+            };
+            match omitted {
+                None => tally.stored_blobs += 1,
+                Some(reason) => {
+                    tally.omitted_blobs += 1;
+                    prepared.omit_blob(blob.digest(), reason);
+                }
+            }
+        }
+    }
+
+    /// Writes the lines that wait. A storage that fails keeps them waiting; a
+    /// place that is not safe, or the end, drops them.
+    fn write_pending(&self, progress: &mut Progress, mut tally: Tally) {
+        let outcome = self.append_pending(progress, &mut tally);
+        let patience = progress.next_patience();
+        progress.patience = None;
+        if let Err(error) = outcome {
+            progress.sidecar = None;
+            let reason = describe(&error);
+            if matches!(error, SidecarError::Storage { .. }) && !self.queue.is_closed() {
+                progress.patience = Some(patience);
+                self.queue.stalled(reason);
+                return;
+            }
+            tally.dropped.storage += progress.pending.drain(..).count() as u64;
+            tally.error = Some(reason);
+        }
+        self.queue.settle(|stats| tally.add_to(stats));
+        if !progress.is_full {
+            // Told again with the next batch or flush if it does not work now.
+            self.tell_of_drops(progress).ok();
+        }
+    }
+
+    fn append_pending(
+        &self,
+        progress: &mut Progress,
+        tally: &mut Tally,
+    ) -> Result<(), SidecarError> {
+        let lines = std::mem::take(&mut progress.pending);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let outcome = self.sidecar(progress).and_then(|sidecar| append(sidecar, &lines, tally));
+        match outcome {
+            Ok(()) => {
+                progress.sequence += lines.len() as u64;
+                Ok(())
+            }
+            Err(SidecarError::Full { room, .. }) => {
+                self.append_last(&lines, room, progress, tally);
+                Ok(())
+            }
+            Err(error) => {
+                progress.pending = lines;
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes what still fits into a sidecar that is full, then the last word.
+    fn append_last(
+        &self,
+        lines: &[PendingLine],
+        room: u64,
+        progress: &mut Progress,
+        tally: &mut Tally,
+    ) {
+        let fitting = lines.get(..count_fitting(lines, room)).unwrap_or_default();
+        let written = self.sidecar(progress).and_then(|sidecar| append(sidecar, fitting, tally));
+        let kept = if written.is_ok() { fitting.len() } else { 0 };
+        progress.sequence += kept as u64;
+        progress.is_full = true;
+        let dropped = (lines.len() - kept) as u64;
+        tally.dropped.sidecar_full += dropped;
+        let told = Dropped { sidecar_full: dropped, ..Dropped::default() };
+        // The drops are counted whether or not the last word fits.
+        self.write_truncated(told, progress, Room::Reserve).ok();
+        progress.told.sidecar_full += dropped;
+    }
+
+    fn sidecar<'p>(
+        &self,
+        progress: &'p mut Progress,
+    ) -> Result<&'p mut (dyn SidecarWriter + 'static), SidecarError> {
+        let sidecar = match progress.sidecar.take() {
+            Some(sidecar) => sidecar,
+            None => self.store.open(&self.session, &self.options)?,
+        };
+        Ok(progress.sidecar.insert(sidecar).as_mut())
     }
 
     /// Makes everything durable, and tells of drops while there is a chance.
     fn finish_flush(&self, progress: &mut Progress) -> Option<String> {
-        let room = if progress.is_full { Room::Reserve } else { Room::Ordinary };
-        let told = self.tell_of_drops(progress, room);
+        let told = self.tell_of_drops(progress);
         let flushed = progress.sidecar.as_mut().map_or(Ok(()), |sidecar| sidecar.flush());
         match (told, flushed) {
             // A full sidecar is a state, not a failure of the flush.
@@ -197,7 +231,8 @@ impl Writer {
     }
 
     /// Writes a `trace.truncated` event for drops nobody was told of.
-    fn tell_of_drops(&self, progress: &mut Progress, room: Room) -> Result<(), SidecarError> {
+    fn tell_of_drops(&self, progress: &mut Progress) -> Result<(), SidecarError> {
+        let room = if progress.is_full { Room::Reserve } else { Room::Ordinary };
         let dropped = self.queue.stats().dropped;
         let told = progress.told;
         let untold = Dropped {
@@ -205,6 +240,7 @@ impl Writer {
             sidecar_full: dropped.sidecar_full.saturating_sub(told.sidecar_full),
             storage: dropped.storage - told.storage,
             too_large: dropped.too_large - told.too_large,
+            defect: dropped.defect - told.defect,
         };
         if untold.total() == 0 {
             return Ok(());
@@ -223,7 +259,7 @@ impl Writer {
     ) -> Result<(), SidecarError> {
         let reason = if dropped.sidecar_full > 0 {
             "trajectory-runtime-file-size-limit"
-        } else if dropped.storage > 0 {
+        } else if dropped.storage + dropped.defect > 0 {
             "trajectory-storage-failure"
         } else if dropped.too_large > 0 {
             "trajectory-event-size-limit"
@@ -238,12 +274,32 @@ impl Writer {
         };
         let mut prepared = self.capture.prepare(event.event(), self.clock.now());
         let Ok(line) = prepared.encode(progress.sequence + 1) else { return Ok(()) };
-        let mut sidecar = self.open(progress)?;
-        let outcome = sidecar.append(&[line], room);
-        progress.sidecar = Some(sidecar);
-        outcome?;
+        self.sidecar(progress)?.append(&[line], room)?;
         progress.sequence += 1;
         Ok(())
+    }
+}
+
+impl Progress {
+    fn next_patience(&self) -> Duration {
+        self.patience.map_or(FIRST_PATIENCE, |patience| (patience * 2).min(LAST_PATIENCE))
+    }
+}
+
+impl Tally {
+    fn add_to(self, stats: &mut RecorderStats) {
+        stats.written_events += self.written_events;
+        stats.written_bytes += self.written_bytes;
+        stats.rolled_lines += self.rolled_lines;
+        stats.stored_blobs += self.stored_blobs;
+        stats.omitted_blobs += self.omitted_blobs;
+        stats.dropped.sidecar_full += self.dropped.sidecar_full;
+        stats.dropped.storage += self.dropped.storage;
+        stats.dropped.too_large += self.dropped.too_large;
+        stats.dropped.defect += self.dropped.defect;
+        if self.error.is_some() {
+            stats.last_error = self.error;
+        }
     }
 }
 
@@ -260,24 +316,6 @@ fn append(
     tally.written_bytes += appended.bytes;
     tally.rolled_lines += appended.rolled_lines;
     Ok(())
-}
-
-/// Blobs go first: a line never names what is not there.
-fn store_blobs(prepared: &mut Prepared<'_>, sidecar: &mut dyn SidecarWriter, tally: &mut Tally) {
-    for blob in prepared.blobs().to_vec() {
-        let omitted = match sidecar.store_blob(&blob) {
-            Ok(()) => None,
-            Err(SidecarError::OverBudget { .. }) => Some(OmittedBlob::Budget),
-            Err(_) => Some(OmittedBlob::Storage),
-        };
-        match omitted {
-            None => tally.stored_blobs += 1,
-            Some(reason) => {
-                tally.omitted_blobs += 1;
-                prepared.omit_blob(blob.digest(), reason);
-            }
-        }
-    }
 }
 
 /// How many lines from the start fit into `room` bytes, whatever their number
