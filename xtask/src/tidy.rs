@@ -28,6 +28,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     }
 
     let explained = list::parse_reasons(&workspace.read("xtask/tidy/long-files.txt")?);
+    let variables = workspace.read("docs/environment.md")?;
     let mut rust = Vec::new();
     for path in &files {
         // What is not text (a picture, a recorded archive) has no lines to check.
@@ -40,6 +41,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         }
         if path.ends_with(".rs") {
             problems.extend(sources::check(path, &text));
+            problems.extend(documents::undocumented_variables(path, &text, &variables));
             rust.push((path.clone(), text));
         }
     }

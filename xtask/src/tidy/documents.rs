@@ -53,6 +53,30 @@ fn resolve(folder: &str, target: &str) -> String {
     parts.join("/")
 }
 
+/// Variables that a library or the command reads and the page does not name.
+pub(super) fn undocumented_variables(path: &str, text: &str, page: &str) -> Vec<String> {
+    if !path.starts_with("crates/") {
+        return Vec::new();
+    }
+    // Either spelt out, or without its prefix in a call of `shared("NAME")`.
+    let spelt = text.split("\"TRAJ_").skip(1).map(|rest| format!("TRAJ_{}", name_at(rest)));
+    let shared = text.split("shared(\"").skip(1).map(|rest| format!("TRAJ_{}", name_at(rest)));
+    let mut missing: Vec<String> =
+        spelt.chain(shared).filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    missing.sort_unstable();
+    missing.dedup();
+    missing
+        .into_iter()
+        .map(|name| format!("{path}: docs/environment.md does not name {name}"))
+        .collect()
+}
+
+/// The capitals at the beginning of a text.
+fn name_at(text: &str) -> &str {
+    let end = text.find(|character: char| !character.is_ascii_uppercase() && character != '_');
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}
+
 /// Each format has a page, and each page is reachable from the index.
 pub(super) fn format_pages(files: &[String]) -> Vec<String> {
     FORMATS
@@ -85,6 +109,15 @@ mod tests {
             dead("[b](b.md) [c](../C.md#part) [w](https://example.org) [here](#part)").is_empty()
         );
         assert_eq!(dead("[c](C.md) and [d](d.md)").len(), 2);
+    }
+
+    #[test]
+    fn every_variable_is_on_the_page() {
+        let source = "variables.get(\"TRAJ_A_B\") + variables.shared(\"C\") + get(\"HOME\")";
+        let missing = |page: &str| undocumented_variables("crates/a.rs", source, page).len();
+        assert_eq!(missing("`TRAJ_A_B`, `TRAJ_C`"), 0);
+        assert_eq!(missing("`TRAJ_A`"), 2);
+        assert!(undocumented_variables("tests/a.rs", source, "").is_empty());
     }
 
     #[test]
