@@ -1,3 +1,5 @@
+//! Tests of `json`: laws, formats and corner cases.
+
 use proptest::prelude::*;
 
 use super::*;

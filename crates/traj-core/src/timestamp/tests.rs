@@ -1,3 +1,5 @@
+//! Tests of `timestamp`: laws, formats and corner cases.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `event`: laws, formats and corner cases.
+
 use super::{EventFrame, TranscriptEvent, transcript_events};
 use crate::json::Json;
 use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
