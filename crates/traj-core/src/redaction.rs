@@ -1,33 +1,103 @@
 //! Redaction: what leaves is a [`Redacted`] value, and only this module makes
 //! one.
+//!
+//! - **Values, never bytes.** [`Redactor::json`] walks parsed JSON,
+//!   [`Redactor::text`] reads plain text; JSON inside a string is parsed, so
+//!   whatever goes in, what comes out parses.
+//! - **Rules are data** ([`RuleSet`]): id, pattern, keywords, condition,
+//!   examples and counter-examples. A rule is tried only where the automaton
+//!   over all keywords saw one of its own; patterns are compiled when first
+//!   needed and match bytes in linear time.
+//! - **Surroundings** (assignments, headers, URLs, flags, tables, key blocks)
+//!   are read by hand-written readers that never go back; the value is hidden,
+//!   the frame stays readable.
+//! - **Markers** say what and which: `<redacted:github-pat:3f9a1c>`. Redacting
+//!   twice changes nothing.
+//! - **Truncation comes later.** Nothing is cut here.
+//!
+//! ```
+//! use traj_core::json::Json;
+//! use traj_core::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
+//!
+//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let mut report = RedactionReport::new();
+//! let event = Json::parse(r#"{"env":{"DB_PASSWORD":"hunter2"},"usage":{"total_tokens":14}}"#)?;
+//! let line = redactor.json(event, &mut report).to_line().into_inner();
+//! assert!(line.starts_with(r#"{"env":{"DB_PASSWORD":"<redacted:password:"#));
+//! assert!(line.ends_with(r#""usage":{"total_tokens":14}}"#));
+//! assert_eq!(report.hidden(), 1);
+//! # Ok::<(), traj_core::json::ParseError>(())
+//! ```
 
+mod allow;
+mod check;
+mod checksum;
 mod compose;
+mod encoded;
+mod engine;
+mod find;
+mod frame;
+mod marker;
+mod media;
+mod name;
+mod pass;
+mod paths;
 mod policy;
 mod report;
+mod reveal;
+mod rule;
+mod rule_set;
+mod rules;
+mod shadow;
+mod span;
 mod spill;
+mod template;
+mod value;
+mod walk;
 mod witness;
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
+pub use check::RuleProblem;
 pub use compose::RedactedText;
-pub use policy::{MarkerKey, PathLabels, RedactionPolicy};
-pub use report::RedactionReport;
+pub use marker::{MarkerKey, is_marker};
+pub use paths::PathLabels;
+pub use policy::RedactionPolicy;
+pub use report::{FileReport, Finding, RedactionReport, Survivor};
+pub use reveal::RevealMap;
+pub use rule::RuleClass;
+pub use rule_set::{RuleInfo, RuleSet};
 pub use spill::{RedactedSpill, SpillSlot};
 pub use witness::Redacted;
 
 use crate::json::Json;
+use engine::Engine;
+use find::Finder;
+use pass::Pass;
+use paths::PathTable;
 
 /// Hides secrets in values and texts.
+///
+/// Cheap to make and to clone: rules are compiled when the first text needs
+/// them and shared between clones.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     policy: RedactionPolicy,
+    compiled: Arc<OnceLock<Compiled>>,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    engine: Engine,
+    paths: PathTable,
 }
 
 impl Redactor {
     /// A redactor that follows `policy`.
     #[must_use]
-    pub const fn new(policy: RedactionPolicy) -> Self {
-        Self { policy }
+    pub fn new(policy: RedactionPolicy) -> Self {
+        Self { policy, compiled: Arc::new(OnceLock::new()) }
     }
 
     /// The policy this redactor follows.
@@ -37,12 +107,74 @@ impl Redactor {
     }
 
     /// Hides what must not leave in a parsed value.
-    pub fn json<'a>(&self, value: Json<'a>, _report: &mut RedactionReport) -> Redacted<Json<'a>> {
-        Redacted::witness(value)
+    pub fn json<'a>(&self, value: Json<'a>, report: &mut RedactionReport) -> Redacted<Json<'a>> {
+        Redacted::witness(self.pass(report, None).document(value))
     }
 
     /// Hides what must not leave in a plain text.
-    pub fn text<'a>(&self, text: &'a str, _report: &mut RedactionReport) -> Redacted<Cow<'a, str>> {
-        Redacted::witness(Cow::Borrowed(text))
+    pub fn text<'a>(&self, text: &'a str, report: &mut RedactionReport) -> Redacted<Cow<'a, str>> {
+        Redacted::witness(self.pass(report, None).plain_text(text))
+    }
+
+    /// As [`Redactor::json`], noting in `reveal` which secret each marker
+    /// stands for.
+    pub fn json_revealing<'a>(
+        &self,
+        value: Json<'a>,
+        report: &mut RedactionReport,
+        reveal: &mut RevealMap,
+    ) -> Redacted<Json<'a>> {
+        Redacted::witness(self.pass(report, Some(reveal)).document(value))
+    }
+
+    /// As [`Redactor::text`], noting in `reveal` which secret each marker
+    /// stands for.
+    pub fn text_revealing<'a>(
+        &self,
+        text: &'a str,
+        report: &mut RedactionReport,
+        reveal: &mut RevealMap,
+    ) -> Redacted<Cow<'a, str>> {
+        Redacted::witness(self.pass(report, Some(reveal)).plain_text(text))
+    }
+
+    /// What [`Redactor::json`] would hide, by rule and place.
+    #[must_use]
+    pub fn scan_json(&self, value: &Json<'_>) -> Vec<Finding> {
+        let mut report = RedactionReport::listing();
+        self.pass(&mut report, None).document(value.clone());
+        report.findings().to_vec()
+    }
+
+    /// What [`Redactor::text`] would hide, by rule and line.
+    #[must_use]
+    pub fn scan_text(&self, text: &str) -> Vec<Finding> {
+        let mut report = RedactionReport::listing();
+        self.pass(&mut report, None).plain_text(text);
+        report.findings().to_vec()
+    }
+
+    /// Compiles every rule now instead of when it is first needed; tells how
+    /// many patterns there are.
+    #[must_use]
+    pub fn compile_all(&self) -> usize {
+        self.compiled().engine.compile_all()
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| Compiled {
+            engine: Engine::new(self.policy.rules.rules.clone(), &self.policy.classes()),
+            paths: PathTable::new(&self.policy.paths),
+        })
+    }
+
+    fn pass<'r>(
+        &'r self,
+        report: &'r mut RedactionReport,
+        reveal: Option<&'r mut RevealMap>,
+    ) -> Pass<'r> {
+        let compiled = self.compiled();
+        let finder = Finder { engine: &compiled.engine, allow: &self.policy.rules.allow };
+        Pass::new(finder, &self.policy, &compiled.paths, report, reveal)
     }
 }

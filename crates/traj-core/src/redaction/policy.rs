@@ -1,46 +1,9 @@
 //! What is hidden, and under which key markers are made.
 
-use std::fmt;
-
-/// The secret key under which markers are computed.
-#[derive(Clone)]
-pub struct MarkerKey([u8; 32]);
-
-impl MarkerKey {
-    /// Wraps key bytes.
-    #[must_use]
-    pub const fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// The key bytes, for storing them.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for MarkerKey {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("MarkerKey(…)")
-    }
-}
-
-/// Paths and names of the host, and what stands in for them.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct PathLabels {
-    /// The workspace of the run.
-    pub workspace: Option<String>,
-    /// The state directory of the harness.
-    pub state_dir: Option<String>,
-    /// Home directories.
-    pub homes: Vec<String>,
-    /// The user's account name.
-    pub user: Option<String>,
-    /// The host's name.
-    pub host: Option<String>,
-}
+use super::marker::MarkerKey;
+use super::paths::PathLabels;
+use super::rule::RuleClass;
+use super::rule_set::RuleSet;
 
 /// What to hide, and how to mark it.
 #[derive(Clone, Debug)]
@@ -50,13 +13,25 @@ pub struct RedactionPolicy {
     pub key: MarkerKey,
     /// Host paths and names to replace.
     pub paths: PathLabels,
+    /// The rules, built-in ones and the user's.
+    pub rules: RuleSet,
+    /// Also hide data about people: e-mail, telephone, card and account numbers.
+    pub personal_data: bool,
+    /// Also hide public network addresses.
+    pub addresses: bool,
 }
 
 impl RedactionPolicy {
     /// Everything that is hidden by default.
     #[must_use]
     pub fn standard(key: MarkerKey) -> Self {
-        Self { key, paths: PathLabels::default() }
+        Self {
+            key,
+            paths: PathLabels::default(),
+            rules: RuleSet::builtin(),
+            personal_data: false,
+            addresses: false,
+        }
     }
 
     /// Also replaces these host paths and names.
@@ -64,5 +39,38 @@ impl RedactionPolicy {
     pub fn with_paths(mut self, paths: PathLabels) -> Self {
         self.paths = paths;
         self
+    }
+
+    /// Uses these rules instead of the built-in ones alone.
+    #[must_use]
+    pub fn with_rules(mut self, rules: RuleSet) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// Also hides data about people.
+    #[must_use]
+    pub const fn with_personal_data(mut self) -> Self {
+        self.personal_data = true;
+        self
+    }
+
+    /// Also hides public network addresses.
+    #[must_use]
+    pub const fn with_addresses(mut self) -> Self {
+        self.addresses = true;
+        self
+    }
+
+    /// The classes of rules in force.
+    pub(super) fn classes(&self) -> Vec<RuleClass> {
+        let mut classes = vec![RuleClass::Credential];
+        if self.personal_data {
+            classes.push(RuleClass::Personal);
+        }
+        if self.addresses {
+            classes.push(RuleClass::Address);
+        }
+        classes
     }
 }

@@ -1,6 +1,236 @@
 //! What redaction did: counts, never values.
 
-/// Counts of what was hidden.
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// How many places and survivors a report keeps apart before it only counts.
+const MAX_PLACES: usize = 2_000;
+const MAX_SURVIVORS: usize = 500;
+
+/// Something a rule hides, by place.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule's id.
+    pub rule: String,
+    /// The line of the file, counted from one, where the caller said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// JSON Pointer of the string, `""` for a plain text; `~json` steps into
+    /// JSON held in a string.
+    pub path: String,
+}
+
+/// A string that no rule hid but that looks like a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Survivor {
+    /// The line of the file, counted from one, where the caller said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// JSON Pointer of the string.
+    pub path: String,
+    /// How long the suspicious stretch is.
+    pub length: usize,
+    /// Its alphabet: `base64`, `hex` or `mixed`.
+    pub shape: &'static str,
+}
+
+/// Counts of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FileReport {
+    /// Secrets hidden, by rule.
+    pub rules: BTreeMap<String, u64>,
+    /// Secrets hidden, by JSON Pointer and rule; list indexes are `*`.
+    pub places: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Secrets hidden at places beyond those kept apart.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub other_places: u64,
+    /// Media replaced by a marker.
+    pub media: u64,
+    /// Host paths and names replaced by a label.
+    pub paths: u64,
+    /// Markers that were already in the input.
+    pub foreign_markers: u64,
+    /// Strings to look at by hand.
+    pub survivors: Vec<Survivor>,
+    /// Survivors beyond those listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub other_survivors: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Counts of what was hidden, file by file.
+///
+/// A report holds rule ids, places and numbers; nothing of the payload.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct RedactionReport {}
+pub struct RedactionReport {
+    files: BTreeMap<String, FileReport>,
+    file: String,
+    line: Option<u64>,
+    findings: Option<Vec<Finding>>,
+}
+
+impl RedactionReport {
+    /// An empty report.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A report that also lists every single finding.
+    #[must_use]
+    pub fn listing() -> Self {
+        Self { findings: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Counts from here on belong to the file called `name`.
+    pub fn begin_file(&mut self, name: &str) {
+        name.clone_into(&mut self.file);
+        self.line = None;
+    }
+
+    /// Findings from here on stand in this line, counted from one.
+    pub const fn at_line(&mut self, line: u64) {
+        self.line = Some(line);
+    }
+
+    /// The files in which something was counted, by name; a caller that named
+    /// none finds everything under the empty name.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &FileReport)> {
+        self.files.iter().map(|(name, file)| (name.as_str(), file))
+    }
+
+    /// How many secrets were hidden.
+    #[must_use]
+    pub fn hidden(&self) -> u64 {
+        self.files.values().flat_map(|file| file.rules.values()).sum()
+    }
+
+    /// How many secrets were hidden, by rule.
+    #[must_use]
+    pub fn by_rule(&self) -> BTreeMap<&str, u64> {
+        let mut rules = BTreeMap::new();
+        for (rule, count) in self.files.values().flat_map(|file| &file.rules) {
+            *rules.entry(rule.as_str()).or_default() += count;
+        }
+        rules
+    }
+
+    /// How many media were replaced.
+    #[must_use]
+    pub fn media(&self) -> u64 {
+        self.files.values().map(|file| file.media).sum()
+    }
+
+    /// How many host paths and names were replaced.
+    #[must_use]
+    pub fn paths(&self) -> u64 {
+        self.files.values().map(|file| file.paths).sum()
+    }
+
+    /// How many markers were already in the input.
+    #[must_use]
+    pub fn foreign_markers(&self) -> u64 {
+        self.files.values().map(|file| file.foreign_markers).sum()
+    }
+
+    /// How many strings look like secrets that no rule knows.
+    #[must_use]
+    pub fn survivors(&self) -> u64 {
+        self.files.values().map(|file| file.survivors.len() as u64 + file.other_survivors).sum()
+    }
+
+    /// Every finding, if the report lists them.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        self.findings.as_deref().unwrap_or_default()
+    }
+
+    /// The report as a versioned JSON document.
+    ///
+    /// # Errors
+    /// Never for a report; the signature is that of the serializer.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Document<'r> {
+            schema: &'static str,
+            schema_version: u32,
+            hidden: u64,
+            rules: BTreeMap<&'r str, u64>,
+            media: u64,
+            paths: u64,
+            foreign_markers: u64,
+            files: &'r BTreeMap<String, FileReport>,
+        }
+        serde_json::to_string_pretty(&Document {
+            schema: "traj-redaction-report",
+            schema_version: 1,
+            hidden: self.hidden(),
+            rules: self.by_rule(),
+            media: self.media(),
+            paths: self.paths(),
+            foreign_markers: self.foreign_markers(),
+            files: &self.files,
+        })
+    }
+
+    fn current(&mut self) -> &mut FileReport {
+        if !self.files.contains_key(&self.file) {
+            self.files.insert(self.file.clone(), FileReport::default());
+        }
+        self.files.entry(self.file.clone()).or_default()
+    }
+
+    pub(super) fn count_hidden(&mut self, rule: &str, path: &str) {
+        let line = self.line;
+        if let Some(findings) = &mut self.findings {
+            findings.push(Finding { rule: rule.to_owned(), line, path: path.to_owned() });
+        }
+        let file = self.current();
+        *file.rules.entry(rule.to_owned()).or_default() += 1;
+        if file.places.len() < MAX_PLACES || file.places.contains_key(path) {
+            *file.places.entry(path.to_owned()).or_default().entry(rule.to_owned()).or_default() +=
+                1;
+        } else {
+            file.other_places += 1;
+        }
+    }
+
+    pub(super) fn count_media(&mut self) {
+        self.current().media += 1;
+    }
+
+    pub(super) fn count_paths(&mut self, count: u64) {
+        if count > 0 {
+            self.current().paths += count;
+        }
+    }
+
+    pub(super) fn count_foreign(&mut self, count: usize) {
+        if count > 0 {
+            self.current().foreign_markers += count as u64;
+        }
+    }
+
+    pub(super) fn add_survivor(&mut self, path: &str, length: usize, shape: &'static str) {
+        let line = self.line;
+        let file = self.current();
+        if file.survivors.len() < MAX_SURVIVORS {
+            file.survivors.push(Survivor { line, path: path.to_owned(), length, shape });
+        } else {
+            file.other_survivors += 1;
+        }
+    }
+}

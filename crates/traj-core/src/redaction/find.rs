@@ -1,0 +1,204 @@
+//! Finds what must go in one text, in every disguise the rules can see through.
+
+use super::allow::AllowList;
+use super::encoded::{self, Run};
+use super::engine::Engine;
+use super::frame::Scan;
+use super::rule::Frame;
+use super::shadow::{self, Shadow, Traits};
+use super::span::{self, Span};
+use super::value::{Classes, entropy, looks_random};
+
+/// Encodings inside encodings are followed this far.
+const MAX_DEPTH: u8 = 3;
+/// Shorter texts hold nothing that stands without a name.
+pub(super) const MIN_TEXT: usize = 8;
+
+/// What was found in one text.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// What must go, in order and without overlap.
+    pub(super) spans: Vec<Span>,
+    /// How many markers were in the text.
+    pub(super) markers: usize,
+    /// What looks like a secret and stays.
+    pub(super) survivors: Vec<(usize, &'static str)>,
+}
+
+/// Looks at texts with a set of rules.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Finder<'e> {
+    pub(super) engine: &'e Engine,
+    pub(super) allow: &'e AllowList,
+}
+
+impl Finder<'_> {
+    /// Everything in `text` that must go.
+    pub(super) fn find(self, text: &str) -> Found {
+        self.find_at(text, 0)
+    }
+
+    /// Every single finding, overlapping ones too.
+    pub(super) fn find_all(self, text: &str) -> Vec<Span> {
+        self.collect(text, 0).0
+    }
+
+    fn find_at(self, text: &str, depth: u8) -> Found {
+        let bytes = text.as_bytes();
+        if bytes.len() < MIN_TEXT {
+            return Found::default();
+        }
+        let (mut spans, markers, runs) = self.collect(text, depth);
+        spans.retain(|span| {
+            !self.allow.allows(self.engine.kind(span.rule), bytes, span.start, span.end)
+        });
+        span::unite(text, &mut spans);
+        let survivors = if depth == 0 { survivors(bytes, &runs, &spans) } else { Vec::new() };
+        Found { spans, markers, survivors }
+    }
+
+    fn collect(self, text: &str, depth: u8) -> (Vec<Span>, usize, Vec<Run>) {
+        let bytes = text.as_bytes();
+        let mut scan = Scan::new(bytes);
+        self.engine.run(&mut scan, false);
+        let runs = encoded::runs(bytes);
+        for run in &runs {
+            self.engine.look_at_run(&mut scan, *run);
+            if depth < MAX_DEPTH {
+                self.decode_run(&mut scan, *run, depth);
+            }
+        }
+        let markers = scan.markers.len();
+        let mut spans = scan.spans;
+        spans.retain(|span| {
+            !scan.quiet.iter().any(|(start, end)| *start <= span.start && span.end <= *end)
+                || bytes[span.start..span.end].iter().any(|byte| {
+                    !byte.is_ascii_alphanumeric()
+                        && !matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')
+                })
+        });
+        self.shadows(text, depth, &mut spans);
+        (spans, markers, runs)
+    }
+
+    /// Hides a run that says something secret when decoded.
+    fn decode_run(self, scan: &mut Scan<'_>, run: Run, depth: u8) {
+        if scan.spans.iter().any(|span| span.start <= run.start && run.end <= span.end) {
+            return;
+        }
+        // A path or a name with a hash in it is no encoding as a whole; only
+        // what decodes to text is looked at.
+        let bytes = scan.slice(run.start, run.end);
+        let Some(decoded) = encoded::decode(bytes) else {
+            return;
+        };
+        if super::frame::is_user_and_password(bytes) && Classes::of(&decoded).space == 0 {
+            scan.hide(run.start, run.end, Frame::BasicAuth);
+            return;
+        }
+        let inner = String::from_utf8_lossy(&decoded);
+        if let Some(first) = self.find_at(&inner, depth + 1).spans.first() {
+            scan.spans.push(Span {
+                start: run.start,
+                end: run.end,
+                rule: first.rule,
+                rank: first.rank,
+            });
+        }
+    }
+
+    /// Looks at the text as it reads without its disguises.
+    fn shadows(self, text: &str, depth: u8, spans: &mut Vec<Span>) {
+        let bytes = text.as_bytes();
+        let traits = Traits::of(bytes);
+        if traits.unusual
+            && let Some(shadow) = shadow::plain(text)
+        {
+            self.look_at_shadow(&shadow, false, spans);
+        }
+        if depth < MAX_DEPTH
+            && (traits.backslash && has_escape(bytes)
+                || traits.percent
+                || traits.entity
+                || traits.breaks && memchr::memmem::find(bytes, b"=\n").is_some()
+                || has_printable(bytes))
+            && let Some(shadow) = shadow::decoded(bytes)
+        {
+            self.look_at_shadow(&shadow, false, spans);
+        }
+        if (traits.breaks || traits.joins || traits.backslash)
+            && let Some(shadow) = shadow::joined(bytes)
+        {
+            self.look_at_shadow(&shadow, true, spans);
+        }
+    }
+
+    fn look_at_shadow(self, shadow: &Shadow, tokens_only: bool, spans: &mut Vec<Span>) {
+        if !self.engine.may_match(&shadow.text) {
+            return;
+        }
+        let mut scan = Scan::new(&shadow.text);
+        self.engine.run(&mut scan, tokens_only);
+        for span in scan.spans {
+            // What reads the same in the original was seen there.
+            if tokens_only
+                && (shadow.is_verbatim(span.start, span.end)
+                    || Classes::of(&shadow.text[span.start..span.end]).digit < 2)
+            {
+                continue;
+            }
+            let (start, end) = shadow.origin(span.start, span.end);
+            spans.push(Span { start, end, ..span });
+        }
+    }
+}
+
+/// `\u00` or `\x` behind a backslash.
+fn has_escape(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"\\u00").is_some() || memchr::memmem::find(bytes, b"\\x").is_some()
+}
+
+/// A character of a quoted-printable text.
+fn has_printable(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"=3D").is_some() || memchr::memmem::find(bytes, b"=5F").is_some()
+}
+
+/// Long runs that no rule hid and that look random: alphabets mixed, no words.
+fn survivors(bytes: &[u8], runs: &[Run], spans: &[Span]) -> Vec<(usize, &'static str)> {
+    let mut out = Vec::new();
+    for run in runs {
+        let length = run.end - run.start;
+        if length > 512 || spans.iter().any(|span| span.start < run.end && run.start < span.end) {
+            continue;
+        }
+        let value = &bytes[run.start..run.end];
+        let classes = Classes::of(value);
+        let hex = value.iter().all(u8::is_ascii_hexdigit);
+        // Digests and ids are everywhere and are no secrets.
+        if hex
+            || !looks_random(value)
+            || classes.upper == 0
+            || classes.lower == 0
+            || classes.digit == 0
+            || entropy(value) < 3.8
+        {
+            continue;
+        }
+        let slashes = value.iter().filter(|byte| **byte == b'/').count();
+        if slashes > 3 || follows_digest_name(bytes, run.start) {
+            continue;
+        }
+        let base64 = value
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+        out.push((length, if base64 { "base64" } else { "mixed" }));
+    }
+    out
+}
+
+/// `sha256-`, `sha512:`, `SHA256:`, `h1:` before the run, or inside its head.
+fn follows_digest_name(bytes: &[u8], start: usize) -> bool {
+    let around = &bytes[start.saturating_sub(8)..(start + 8).min(bytes.len())];
+    around.windows(3).any(|window| window.eq_ignore_ascii_case(b"sha"))
+        || around.windows(3).any(|window| window == b"h1:")
+}

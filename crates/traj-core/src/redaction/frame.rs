@@ -1,0 +1,286 @@
+//! Surroundings in which a value is a secret: labels and assignments, headers,
+//! URLs, commands, tables, key blocks.
+//!
+//! Every reader here starts at a keyword the automaton found, looks at a
+//! bounded stretch before it and moves only forward behind it, so the work is
+//! linear in the text.
+
+mod auth;
+mod code;
+mod command;
+mod judge;
+mod label;
+mod pem;
+mod reading;
+mod table;
+mod url;
+
+use super::marker;
+use super::name::NameClass;
+use super::rule::Frame;
+use super::span::Span;
+
+pub(super) use auth::is_user_and_password;
+pub(super) use judge::{Style, judge};
+
+/// What a keyword of the surroundings calls for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hook {
+    /// A word that may be the head of a credential name.
+    Label,
+    /// `://`
+    Url,
+    /// The armour of a key block.
+    Armour,
+    /// The end of a key block whose beginning may be cut off.
+    ArmourEnd,
+    /// The private part of a PuTTY key file.
+    Putty,
+    /// An authentication scheme.
+    Scheme,
+    /// A command that takes a password.
+    Command,
+    /// A command that prints a secret.
+    Output,
+    /// `insert into`
+    Insert,
+    /// Words that announce codes or a seed.
+    Announced,
+    /// `@tcp(` and the like.
+    Dsn,
+}
+
+/// The keywords of the surroundings; matched without regard to case.
+pub(super) const HOOKS: &[(&str, Hook)] = &[
+    ("pass", Hook::Label),
+    ("pwd", Hook::Label),
+    ("secret", Hook::Label),
+    ("token", Hook::Label),
+    ("key", Hook::Label),
+    ("auth", Hook::Label),
+    ("cred", Hook::Label),
+    ("cookie", Hook::Label),
+    ("session", Hook::Label),
+    ("sid", Hook::Label),
+    ("jwt", Hook::Label),
+    ("otp", Hook::Label),
+    ("code", Hook::Label),
+    ("pin", Hook::Label),
+    ("cvv", Hook::Label),
+    ("cvc", Hook::Label),
+    ("card", Hook::Label),
+    ("mnemonic", Hook::Label),
+    ("phrase", Hook::Label),
+    ("seed", Hook::Label),
+    ("sig", Hook::Label),
+    ("_pat", Hook::Label),
+    ("pat ", Hook::Label),
+    ("pat=", Hook::Label),
+    ("pat:", Hook::Label),
+    ("pat\"", Hook::Label),
+    ("crumb", Hook::Label),
+    ("bearer", Hook::Label),
+    ("assertion", Hook::Label),
+    ("refresh", Hook::Label),
+    ("ciphertext", Hook::Label),
+    ("assword", Hook::Label),
+    ("dsn", Hook::Label),
+    ("login", Hook::Label),
+    ("hmac", Hook::Label),
+    ("csrf", Hook::Label),
+    ("://", Hook::Url),
+    ("-begin ", Hook::Armour),
+    ("- begin ", Hook::Armour),
+    ("private key-----", Hook::ArmourEnd),
+    ("private key ----", Hook::ArmourEnd),
+    ("private-lines:", Hook::Putty),
+    ("private-mac:", Hook::Putty),
+    ("bearer ", Hook::Scheme),
+    ("bearer\t", Hook::Scheme),
+    ("basic ", Hook::Scheme),
+    ("curl", Hook::Command),
+    ("docker", Hook::Command),
+    ("podman", Hook::Command),
+    ("sshpass", Hook::Command),
+    ("mysql", Hook::Command),
+    ("mariadb", Hook::Command),
+    ("mongo", Hook::Command),
+    ("redis-cli", Hook::Command),
+    ("ldap", Hook::Command),
+    ("htpasswd", Hook::Command),
+    ("openssl", Hook::Command),
+    ("smbclient", Hook::Command),
+    ("helm", Hook::Command),
+    ("az login", Hook::Command),
+    ("gh secret set", Hook::Command),
+    ("-stdin", Hook::Command),
+    ("useradd", Hook::Command),
+    ("chpasswd", Hook::Command),
+    ("net user", Hook::Command),
+    ("7z ", Hook::Command),
+    ("zip ", Hook::Command),
+    ("gpg ", Hook::Command),
+    ("xfreerdp", Hook::Command),
+    ("wget", Hook::Command),
+    ("http ", Hook::Command),
+    ("identified by", Hook::Command),
+    ("identified with", Hook::Command),
+    ("send \"", Hook::Command),
+    ("op read", Hook::Output),
+    ("base64 -d", Hook::Output),
+    ("base64 --decode", Hook::Output),
+    ("print-access-token", Hook::Output),
+    ("print-identity-token", Hook::Output),
+    ("auth token", Hook::Output),
+    ("get-login-password", Hook::Output),
+    ("find-generic-password", Hook::Output),
+    ("find-internet-password", Hook::Output),
+    ("pass show", Hook::Output),
+    ("vault kv get -field", Hook::Output),
+    ("vault read -field", Hook::Output),
+    ("get-secret-value", Hook::Output),
+    ("secrets versions access", Hook::Output),
+    ("keyvault secret show", Hook::Output),
+    ("get-access-token", Hook::Output),
+    ("create token", Hook::Output),
+    ("doppler secrets get", Hook::Output),
+    ("openssl rand", Hook::Output),
+    ("pwgen", Hook::Output),
+    ("wg genkey", Hook::Output),
+    ("insert into", Hook::Insert),
+    ("recovery code", Hook::Announced),
+    ("backup code", Hook::Announced),
+    ("scratch code", Hook::Announced),
+    ("seed phrase", Hook::Announced),
+    ("recovery phrase", Hook::Announced),
+    ("seed words", Hook::Announced),
+    ("mnemonic", Hook::Announced),
+    ("@tcp(", Hook::Dsn),
+    ("@unix(", Hook::Dsn),
+    ("@udp(", Hook::Dsn),
+];
+
+/// One text under the eyes of the frame readers.
+pub(super) struct Scan<'t> {
+    /// The text.
+    pub(super) text: &'t [u8],
+    /// What was found so far.
+    pub(super) spans: Vec<Span>,
+    /// Markers already in the text, in order; they are read as one character
+    /// that ends nothing.
+    pub(super) markers: Vec<(usize, usize)>,
+    /// Bodies of public key blocks; key material in them is no secret.
+    pub(super) quiet: Vec<(usize, usize)>,
+    label_end: usize,
+    table_end: usize,
+    armour_end: usize,
+    armour_none: usize,
+    line_done: usize,
+}
+
+impl<'t> Scan<'t> {
+    /// A fresh scan of `text`.
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        Self {
+            text,
+            spans: Vec::new(),
+            markers: marker::find_all(text),
+            quiet: Vec::new(),
+            label_end: 0,
+            table_end: 0,
+            armour_end: 0,
+            armour_none: 0,
+            line_done: 0,
+        }
+    }
+
+    /// Reads on from a keyword at `start..end`.
+    pub(super) fn hook(&mut self, hook: Hook, start: usize, end: usize) {
+        match hook {
+            Hook::Label => label::read(self, start, end),
+            Hook::Url => url::read(self, start, end),
+            Hook::Armour => pem::read(self, end),
+            Hook::ArmourEnd => pem::read_tail(self, start),
+            Hook::Putty => pem::read_putty(self, start, end),
+            Hook::Scheme => auth::read_scheme(self, start, end),
+            Hook::Command => command::read(self, start, end),
+            Hook::Output => command::read_output(self, end),
+            Hook::Insert => table::read_insert(self, end),
+            Hook::Announced => code::read(self, start, end),
+            Hook::Dsn => url::read_dsn(self, start),
+        }
+    }
+
+    pub(super) fn byte(&self, place: usize) -> u8 {
+        self.text.get(place).copied().unwrap_or(0)
+    }
+
+    /// The bytes from `start` to `end`, or to the end of the text.
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'t [u8] {
+        self.text.get(start..end.min(self.text.len())).unwrap_or_default()
+    }
+
+    /// The end of a marker that begins at `place`.
+    pub(super) fn marker_at(&self, place: usize) -> Option<usize> {
+        let found = self.markers.binary_search_by_key(&place, |(start, _)| *start).ok()?;
+        self.markers.get(found).map(|(_, end)| *end)
+    }
+
+    /// Whether `start..end` holds nothing but markers.
+    pub(super) fn is_marked(&self, start: usize, end: usize) -> bool {
+        let mut place = start;
+        while place < end {
+            match self.marker_at(place) {
+                Some(after) => place = after,
+                None => return false,
+            }
+        }
+        start < end
+    }
+
+    /// Notes a finding, unless it is nothing but markers.
+    pub(super) fn hide(&mut self, start: usize, end: usize, frame: Frame) {
+        if start < end && !self.is_marked(start, end) {
+            self.spans.push(Span::frame(start, end, frame.rule()));
+        }
+    }
+
+    /// Judges a value under a name and notes it if it must go.
+    pub(super) fn hide_if(&mut self, start: usize, end: usize, class: NameClass, style: Style) {
+        let Some(frame) = class.frame() else {
+            return;
+        };
+        // Names inside a long value are not looked at again.
+        if end - start > 512 {
+            self.label_end = self.label_end.max(end);
+        }
+        if self.is_marked(start, end) {
+            return;
+        }
+        if judge(self.slice(start, end), class, style) {
+            self.spans.push(Span::frame(start, end, frame.rule()));
+        }
+    }
+
+    /// Start of the line that `place` is in, looking back at most `limit`.
+    pub(super) fn line_start(&self, place: usize, limit: usize) -> usize {
+        let floor = place.saturating_sub(limit);
+        let before = self.slice(floor, place);
+        memchr::memrchr2(b'\n', b'\r', before).map_or(floor, |found| floor + found + 1)
+    }
+
+    /// End of the line that `place` is in, looking ahead at most `limit`.
+    pub(super) fn line_end(&self, place: usize, limit: usize) -> usize {
+        let ceiling = (place.saturating_add(limit)).min(self.text.len());
+        let after = self.slice(place, ceiling);
+        memchr::memchr2(b'\n', b'\r', after).map_or(ceiling, |found| place + found)
+    }
+
+    /// Skips blanks and tabs.
+    pub(super) fn skip_blanks(&self, mut place: usize) -> usize {
+        while matches!(self.byte(place), b' ' | b'\t') {
+            place += 1;
+        }
+        place
+    }
+}

@@ -1,0 +1,372 @@
+//! Commands that take a secret as an argument, and commands that print one.
+
+use super::super::name::NameClass;
+use super::super::rule::Frame;
+use super::super::value::{is_code, is_placeholder, is_word, looks_chosen, looks_random};
+use super::reading::{self, Ends};
+use super::{Scan, Style};
+
+/// How an argument carries the secret.
+#[derive(Clone, Copy)]
+enum Form {
+    /// `-p secret`
+    Next,
+    /// `-psecret`
+    Glued,
+    /// `-u user:secret`
+    Pair,
+    /// `-U user%secret`
+    Percent,
+    /// `-b user secret`
+    Second,
+    /// `-passin pass:secret`
+    Prefixed,
+}
+
+/// Command, flag, form.
+const ARGUMENTS: &[(&str, &str, Form)] = &[
+    ("curl", "-u", Form::Pair),
+    ("curl", "--user", Form::Pair),
+    ("curl", "-U", Form::Pair),
+    ("curl", "--proxy-user", Form::Pair),
+    ("http ", "-a", Form::Pair),
+    ("http ", "--auth", Form::Pair),
+    ("wget", "--http-passwd", Form::Next),
+    ("docker", "-p", Form::Next),
+    ("podman", "-p", Form::Next),
+    ("helm", "-p", Form::Next),
+    ("sshpass", "-p", Form::Next),
+    ("sshpass", "-p", Form::Glued),
+    ("mysql", "-p", Form::Glued),
+    ("mariadb", "-p", Form::Glued),
+    ("mongo", "-p", Form::Next),
+    ("redis-cli", "-a", Form::Next),
+    ("redis-cli", "--pass", Form::Next),
+    ("ldap", "-w", Form::Next),
+    ("htpasswd", "-b", Form::Second),
+    ("openssl", "-passin", Form::Prefixed),
+    ("openssl", "-passout", Form::Prefixed),
+    ("openssl", "-pass", Form::Prefixed),
+    ("openssl", "-k", Form::Next),
+    ("smbclient", "-U", Form::Percent),
+    ("az login", "-p", Form::Next),
+    ("gh secret set", "--body", Form::Next),
+    ("gh secret set", "-b", Form::Next),
+    ("useradd", "-p", Form::Next),
+    ("7z ", "-p", Form::Glued),
+    ("zip ", "-P", Form::Next),
+    ("gpg ", "--passphrase", Form::Next),
+    ("xfreerdp", "/p:", Form::Glued),
+];
+
+/// How much of a command line is looked through.
+const MAX_LINE: usize = 2048;
+
+/// Reads the arguments of the command at `start..end`.
+pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
+    if start > 0 && (scan.byte(start - 1).is_ascii_alphanumeric() && scan.byte(start) != b'-') {
+        return;
+    }
+    let command = scan.slice(start, end);
+    if command.eq_ignore_ascii_case(b"-stdin") {
+        read_piped(scan, start);
+        return;
+    }
+    if command.len() > 10 && command[..10].eq_ignore_ascii_case(b"identified") {
+        read_identified(scan, end);
+        return;
+    }
+    if command.eq_ignore_ascii_case(b"send \"") {
+        read_sent(scan, start, end);
+        return;
+    }
+    if command.eq_ignore_ascii_case(b"chpasswd") {
+        read_piped(scan, start);
+        return;
+    }
+    if command.eq_ignore_ascii_case(b"net user") {
+        second_word(scan, end);
+        return;
+    }
+    // One pass a line: the command that comes first reads it.
+    if start < scan.line_done {
+        return;
+    }
+    let line_end = command_end(scan, end);
+    let needs_login = command.eq_ignore_ascii_case(b"docker")
+        || command.eq_ignore_ascii_case(b"podman")
+        || command.eq_ignore_ascii_case(b"helm");
+    if needs_login
+        && !scan.slice(end, (end + 40).min(line_end)).windows(5).any(|window| window == b"login")
+    {
+        return;
+    }
+    scan.line_done = line_end;
+    let mut place = end;
+    while place < line_end {
+        let gap = scan.byte(place);
+        if !matches!(gap, b' ' | b'\t' | b'\n' | b'"' | b'\'' | b',') {
+            place += 1;
+            continue;
+        }
+        place += 1;
+        if !matches!(scan.byte(place), b'-' | b'/') {
+            continue;
+        }
+        for (name, flag, form) in ARGUMENTS {
+            if !command_is(command, name) {
+                continue;
+            }
+            if scan.slice(place, place + flag.len()) == flag.as_bytes() {
+                argument(scan, place + flag.len(), *form);
+            }
+        }
+    }
+}
+
+fn command_is(command: &[u8], name: &str) -> bool {
+    command.eq_ignore_ascii_case(name.as_bytes())
+}
+
+/// The end of a command: its line, continuations included, or a pipe.
+fn command_end(scan: &Scan<'_>, start: usize) -> usize {
+    let limit = (start + MAX_LINE).min(scan.text.len());
+    let mut place = start;
+    while place < limit {
+        match scan.byte(place) {
+            b'\n' | b'\r' if scan.byte(place.wrapping_sub(1)) != b'\\' => break,
+            b'|' | b';' if matches!(scan.byte(place + 1), b' ') => break,
+            b'&' if scan.byte(place + 1) == b'&' => break,
+            _ => place += 1,
+        }
+    }
+    place
+}
+
+fn argument(scan: &mut Scan<'_>, after: usize, form: Form) {
+    let separated = matches!(scan.byte(after), b' ' | b'=' | b'\t')
+        || matches!(scan.byte(after), b'"' | b'\'') && matches!(scan.byte(after + 1), b',' | b' ');
+    let start = {
+        let mut place = after;
+        if matches!(form, Form::Glued) {
+            place
+        } else {
+            if !separated && !matches!(form, Form::Second) {
+                return;
+            }
+            if matches!(form, Form::Second) {
+                // `-bc file`: more letters of the flag.
+                while scan.byte(place).is_ascii_alphabetic() {
+                    place += 1;
+                }
+            }
+            while matches!(scan.byte(place), b' ' | b'=' | b'\t')
+                || matches!(scan.byte(place), b'"' | b'\'' | b',')
+                    && matches!(scan.byte(place + 1), b',' | b' ')
+            {
+                place += 1;
+            }
+            place
+        }
+    };
+    if matches!(form, Form::Glued) && (separated || !scan.byte(start).is_ascii_graphic()) {
+        return;
+    }
+    if matches!(form, Form::Second) {
+        // file user secret
+        let mut place = start;
+        for _ in 0..2 {
+            place += scan
+                .slice(place, place + 256)
+                .iter()
+                .take_while(|byte| byte.is_ascii_graphic())
+                .count();
+            place = scan.skip_blanks(place);
+        }
+        take(scan, place, Form::Next);
+        return;
+    }
+    take(scan, start, form);
+}
+
+fn take(scan: &mut Scan<'_>, start: usize, form: Form) {
+    let Some(value) = reading::value(scan, start, Ends::Loose) else {
+        return;
+    };
+    let bytes = scan.slice(value.start, value.end);
+    let (skip, bytes) = match form {
+        Form::Pair => match bytes.iter().position(|byte| *byte == b':') {
+            Some(colon) => (colon + 1, &bytes[colon + 1..]),
+            None => return,
+        },
+        Form::Percent => match bytes.iter().position(|byte| *byte == b'%') {
+            Some(sign) => (sign + 1, &bytes[sign + 1..]),
+            None => return,
+        },
+        Form::Prefixed => match bytes.strip_prefix(b"pass:") {
+            Some(rest) => (5, rest),
+            None => return,
+        },
+        _ => (0, bytes),
+    };
+    if bytes.is_empty() || is_placeholder(bytes) || bytes.starts_with(b"-") && !value.quoted {
+        return;
+    }
+    if matches!(form, Form::Next | Form::Glued)
+        && !value.quoted
+        && (is_word(bytes) && !looks_chosen(bytes) && matches!(form, Form::Glued) || is_code(bytes))
+    {
+        return;
+    }
+    if matches!(form, Form::Next | Form::Glued)
+        && bytes.iter().all(|byte| byte.is_ascii_digit() || *byte == b':')
+        && bytes.len() < 6
+    {
+        return;
+    }
+    scan.hide(value.start + skip, value.end, Frame::CommandPassword);
+}
+
+/// `echo 'secret' | login --password-stdin`.
+fn read_piped(scan: &mut Scan<'_>, start: usize) {
+    let line = scan.line_start(start, 512);
+    let before = scan.slice(line, start);
+    let Some(pipe) = memchr::memrchr(b'|', before) else {
+        return;
+    };
+    let Some(echo) = memchr::memmem::find(&before[..pipe], b"echo ")
+        .map(|place| place + 5)
+        .or_else(|| memchr::memmem::find(&before[..pipe], b"printf ").map(|place| place + 7))
+    else {
+        return;
+    };
+    let mut place = scan.skip_blanks(line + echo);
+    while scan.byte(place) == b'-' && scan.byte(place + 1).is_ascii_alphabetic() {
+        while scan.byte(place).is_ascii_graphic() {
+            place += 1;
+        }
+        place = scan.skip_blanks(place);
+    }
+    if scan.slice(place, place + 4) == b"'%s'" {
+        place = scan.skip_blanks(place + 4);
+    }
+    if let Some(value) = reading::value(scan, place, Ends::Loose) {
+        let bytes = scan.slice(value.start, value.end);
+        let skip = bytes
+            .iter()
+            .position(|byte| *byte == b':')
+            .filter(|_| scan.slice(start, start + 8).eq_ignore_ascii_case(b"chpasswd"))
+            .map_or(0, |colon| colon + 1);
+        if !is_placeholder(bytes) {
+            scan.hide(value.start + skip, value.end, Frame::CommandPassword);
+        }
+    }
+}
+
+/// `IDENTIFIED BY 'secret'`, `IDENTIFIED WITH plugin BY 'secret'`.
+fn read_identified(scan: &mut Scan<'_>, end: usize) {
+    let line_end = scan.line_end(end, 256);
+    let rest = scan.slice(end, line_end);
+    let Some(quote) = memchr::memchr2(b'\'', b'"', rest) else {
+        return;
+    };
+    let mut place = end + quote;
+    // The plugin's name may be quoted as well.
+    if let Some(by) =
+        memchr::memmem::find(rest, b" BY ").or_else(|| memchr::memmem::find(rest, b" by "))
+    {
+        place = scan.skip_blanks(end + by + 4);
+    }
+    if scan.byte(place.wrapping_sub(1)) == b'\\' {
+        place -= 1;
+    }
+    if let Some(value) = reading::value(scan, place, Ends::Loose) {
+        scan.hide_if(value.start, value.end, NameClass::Strong(Frame::Password), Style::Data);
+    }
+}
+
+/// `expect "assword:" { send "secret\r" }`.
+fn read_sent(scan: &mut Scan<'_>, start: usize, end: usize) {
+    let before = scan.slice(start.saturating_sub(48), start);
+    if !before.windows(7).any(|window| {
+        window.eq_ignore_ascii_case(b"assword") || window.eq_ignore_ascii_case(b"sphrase")
+    }) {
+        return;
+    }
+    let length = scan
+        .slice(end, end + 128)
+        .iter()
+        .take_while(|byte| !matches!(byte, b'"' | b'\\' | b'\n'))
+        .count();
+    let bytes = scan.slice(end, end + length);
+    if !is_placeholder(bytes) {
+        scan.hide(end, end + length, Frame::CommandPassword);
+    }
+}
+
+/// `net user name secret /add`.
+fn second_word(scan: &mut Scan<'_>, end: usize) {
+    let mut place = scan.skip_blanks(end);
+    place +=
+        scan.slice(place, place + 64).iter().take_while(|byte| byte.is_ascii_graphic()).count();
+    place = scan.skip_blanks(place);
+    if let Some(value) = reading::value(scan, place, Ends::Loose) {
+        let bytes = scan.slice(value.start, value.end);
+        if looks_chosen(bytes) && !bytes.starts_with(b"/") && !is_placeholder(bytes) {
+            scan.hide(value.start, value.end, Frame::CommandPassword);
+        }
+    }
+}
+
+/// Reads the line below a command that prints a secret.
+pub(super) fn read_output(scan: &mut Scan<'_>, end: usize) {
+    let line = scan.line_start(end, 512);
+    // A prompt before it: this is a session, not prose.
+    let head = scan.slice(line, end).trim_ascii_start();
+    let prompted =
+        head.first().is_some_and(|byte| matches!(byte, b'$' | b'#' | b'%' | b'>' | b'+'))
+            || head.windows(2).any(|window| matches!(window, b"$ " | b"# " | b"> "));
+    if !prompted {
+        return;
+    }
+    if scan.slice(end.saturating_sub(9), end).eq_ignore_ascii_case(b"base64 -d")
+        && !mentions_secret(scan.slice(line, end))
+    {
+        return;
+    }
+    let (_, Some(next)) = soft_line(scan, end) else {
+        return;
+    };
+    let mut first = next;
+    while matches!(scan.byte(first), b' ' | b'\t' | b'>' | b'|') {
+        first += 1;
+    }
+    let (stop, _) = soft_line(scan, first);
+    let bytes = scan.slice(first, stop).trim_ascii_end();
+    let bytes = bytes.strip_suffix(b"'").or_else(|| bytes.strip_suffix(b"\"")).unwrap_or(bytes);
+    let single = !bytes.is_empty() && !bytes.iter().any(|byte| matches!(byte, b' ' | b'\t'));
+    if single
+        && bytes.len() >= 6
+        && !is_placeholder(bytes)
+        && (looks_random(bytes) || looks_chosen(bytes))
+        && !bytes.starts_with(b"$")
+    {
+        scan.hide(first, first + bytes.len(), Frame::CommandOutput);
+    }
+}
+
+/// Where the line at `place` ends and the next begins; `\n` written out ends a
+/// line as well.
+fn soft_line(scan: &Scan<'_>, place: usize) -> (usize, Option<usize>) {
+    let hard = scan.line_end(place, 2048);
+    match memchr::memmem::find(scan.slice(place, hard), b"\\n") {
+        Some(soft) => (place + soft, Some(place + soft + 2)),
+        None => (hard, reading::next_line(scan, hard)),
+    }
+}
+
+fn mentions_secret(line: &[u8]) -> bool {
+    line.windows(6).any(|window| {
+        window.eq_ignore_ascii_case(b"secret") || window.eq_ignore_ascii_case(b"passwo")
+    }) || line.windows(5).any(|window| window.eq_ignore_ascii_case(b"token"))
+}

@@ -1,0 +1,273 @@
+//! Where a value begins and ends.
+
+use super::Scan;
+
+/// Values longer than this are cut at a blank or a line end instead.
+const MAX_VALUE: usize = 64 * 1024;
+
+/// A stretch of text that is a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether quotes enclose it.
+    pub(super) quoted: bool,
+}
+
+/// Whether a blank-free value runs on behind a separator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// In a file of settings or a command: separators may belong to the value.
+    Loose,
+    /// In a query string or a form: `&` and `#` end it.
+    Query,
+    /// In prose: punctuation at the end belongs to the sentence.
+    Prose,
+}
+
+/// Reads the value at `start`, quoted or not.
+pub(super) fn value(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> {
+    let mut place = start;
+    // `Some("…")`, `b"…"`, `r"…"`, `String::from("…")` keep their frame.
+    place = skip_wrapper(scan, place);
+    let slashes = count_backslashes(scan, place);
+    let quote = scan.byte(place + slashes);
+    if matches!(quote, b'"' | b'\'' | b'`') {
+        return quoted(scan, place + slashes + 1, quote, slashes, ends);
+    }
+    unquoted(scan, start, ends)
+}
+
+fn skip_wrapper(scan: &Scan<'_>, place: usize) -> usize {
+    let rest = scan.slice(place, place + 24);
+    for wrapper in [
+        &b"Some("[..],
+        b"String::from(",
+        b"SecretString(",
+        b"Secret(",
+        b"Just(",
+        b"b",
+        b"r",
+        b"u",
+        b"f",
+        b"@",
+        b"L",
+        b"E",
+        b"N",
+        b"$",
+    ] {
+        if rest.starts_with(wrapper) {
+            let after = place + wrapper.len();
+            let slashes = count_backslashes(scan, after);
+            if matches!(scan.byte(after + slashes), b'"' | b'\'') {
+                return after;
+            }
+        }
+    }
+    place
+}
+
+pub(super) fn count_backslashes(scan: &Scan<'_>, place: usize) -> usize {
+    let mut count = 0;
+    while count < 16 && scan.byte(place + count) == b'\\' {
+        count += 1;
+    }
+    count
+}
+
+/// Reads up to the closing quote, which carries as many backslashes as the
+/// opening one; a longer run of backslashes is an escaped quote inside.
+fn quoted(scan: &Scan<'_>, start: usize, quote: u8, slashes: usize, ends: Ends) -> Option<Value> {
+    // `"""` opens a text over several lines.
+    let tripled = slashes == 0 && scan.byte(start) == quote && scan.byte(start + 1) == quote;
+    let start = if tripled { start + 2 } else { start };
+    let limit = start.saturating_add(MAX_VALUE).min(scan.text.len());
+    let mut place = start;
+    while place < limit {
+        let byte = scan.byte(place);
+        if byte == b'<'
+            && let Some(after) = scan.marker_at(place)
+        {
+            place = after;
+            continue;
+        }
+        if byte == b'\\' {
+            let run = count_backslashes(scan, place);
+            if scan.byte(place + run) == quote {
+                if run <= slashes {
+                    return Some(Value { start, end: place, quoted: true });
+                }
+                place += run + 1;
+            } else {
+                place += run.max(1);
+            }
+            continue;
+        }
+        if byte == quote && slashes == 0 {
+            return Some(Value { start, end: place, quoted: true });
+        }
+        if byte == quote && slashes > 0 {
+            return Some(Value { start, end: place, quoted: true });
+        }
+        if byte == b'\n' && !tripled && quote != b'`' {
+            break;
+        }
+        place += 1;
+    }
+    // The closing quote is missing or far away: the line decides.
+    let cut = unquoted(scan, start, ends)?;
+    Some(Value { quoted: place >= scan.text.len(), ..cut })
+}
+
+/// Reads up to a blank, a quote or an angle, then gives back separators that
+/// belong to what follows.
+fn unquoted(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> {
+    let limit = start.saturating_add(MAX_VALUE).min(scan.text.len());
+    let mut place = start;
+    let mut depth = 0_i32;
+    while place < limit {
+        let byte = scan.byte(place);
+        match byte {
+            b'<' => match scan.marker_at(place) {
+                Some(after) => {
+                    place = after;
+                    continue;
+                }
+                None if place == start => {
+                    // `<redacted>rest` and `<token>`: one angle may lead.
+                    match memchr::memchr(b'>', scan.slice(place, place + 40)) {
+                        Some(close) => {
+                            place += close + 1;
+                            continue;
+                        }
+                        None => break,
+                    }
+                }
+                None => break,
+            },
+            0 | b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b'`' | b'>' => break,
+            b'\\'
+                if matches!(
+                    scan.byte(place + 1),
+                    b'n' | b'r' | b't' | b'"' | b'\'' | b'\n' | b'\r' | b'\\' | b'u' | b' '
+                ) =>
+            {
+                break;
+            }
+            b'&' if ends == Ends::Query
+                || scan.slice(place, place + 5) == b"&amp;"
+                || looks_like_next_pair(scan, place + 1) =>
+            {
+                break;
+            }
+            b'#' if ends == Ends::Query => break,
+            b',' | b';' if ends_here(scan, place) => break,
+            b'|' if matches!(scan.byte(place + 1), b' ' | b'|' | 0 | b'\n') => break,
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => {
+                depth -= 1;
+                if depth < 0 && closes_here(scan, place) {
+                    break;
+                }
+            }
+            _ => {}
+        }
+        place += 1;
+    }
+    let mut end = place;
+    if ends == Ends::Prose {
+        while end > start
+            && matches!(scan.byte(end - 1), b'.' | b',' | b';' | b':' | b'!' | b'?' | b')')
+        {
+            end -= 1;
+        }
+    } else {
+        while end > start && matches!(scan.byte(end - 1), b',' | b';') {
+            end -= 1;
+        }
+    }
+    // A wide mark such as 】 or … belongs to the text around.
+    while end > start && scan.byte(end - 1) >= 0x80 {
+        end -= 1;
+    }
+    (end > start).then_some(Value { start, end, quoted: false })
+}
+
+/// Whether a comma or semicolon ends the value: a blank, a quote, the end or
+/// the next pair follows.
+fn ends_here(scan: &Scan<'_>, place: usize) -> bool {
+    matches!(
+        scan.byte(place + 1),
+        0 | b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b'}' | b']' | b')' | b'\\'
+    ) || looks_like_next_pair(scan, place + 1)
+}
+
+/// Whether a closing bracket without its opening one ends the value.
+fn closes_here(scan: &Scan<'_>, place: usize) -> bool {
+    matches!(
+        scan.byte(place + 1),
+        0 | b' '
+            | b'\t'
+            | b'\r'
+            | b'\n'
+            | b','
+            | b';'
+            | b')'
+            | b']'
+            | b'}'
+            | b'.'
+            | b'"'
+            | b'\''
+            | b'`'
+            | b'('
+    )
+}
+
+/// `name=` or `name:` or `name(` right behind.
+fn looks_like_next_pair(scan: &Scan<'_>, start: usize) -> bool {
+    let rest = scan.slice(start, start + 48);
+    let length = rest
+        .iter()
+        .take_while(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' ')
+        })
+        .count();
+    length > 0 && matches!(rest.get(length), Some(b'=' | b':'))
+}
+
+/// Reads the lines of a block scalar (`key: |`) below the line that ends at
+/// `line_end`: all that are indented deeper than `indent`.
+pub(super) fn block(scan: &Scan<'_>, line_end: usize, indent: usize) -> Option<Value> {
+    let mut place = line_end;
+    let mut start = None;
+    let mut end = line_end;
+    let limit = line_end.saturating_add(MAX_VALUE).min(scan.text.len());
+    while place < limit {
+        let line = next_line(scan, place)?;
+        let first = scan.skip_blanks(line);
+        let stop = scan.line_end(first, MAX_VALUE);
+        if first == stop {
+            if stop >= scan.text.len() {
+                break;
+            }
+            place = stop;
+            continue;
+        }
+        if first - line <= indent {
+            break;
+        }
+        start.get_or_insert(first);
+        end = stop;
+        place = stop;
+    }
+    start.map(|start| Value { start, end, quoted: true })
+}
+
+/// The start of the line behind `place`, which stands at a line end.
+pub(super) fn next_line(scan: &Scan<'_>, place: usize) -> Option<usize> {
+    match (scan.byte(place), scan.byte(place + 1)) {
+        (b'\r', b'\n') => Some(place + 2),
+        (b'\n' | b'\r', _) => Some(place + 1),
+        _ => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! The marker that stands where a secret stood: `<redacted:kind:3f9a1c>`.
+//!
+//! The six digits are the head of an HMAC over kind and secret, so the same
+//! secret is recognised across events and files by whoever shares the key and
+//! by nobody else. A text that merely looks like a marker cannot be told from
+//! one made earlier; it is kept, counted as found in the input and shields
+//! nothing but itself.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+const OPEN: &[u8] = b"<redacted:";
+const HEX: usize = 6;
+const MAX_KIND: usize = 64;
+
+/// The secret key under which markers are computed.
+#[derive(Clone)]
+pub struct MarkerKey([u8; 32]);
+
+impl MarkerKey {
+    /// Wraps key bytes.
+    #[must_use]
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The key bytes, for storing them.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for MarkerKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("MarkerKey(…)")
+    }
+}
+
+/// The short keyed hash of a secret.
+pub(super) fn digest(key: &MarkerKey, kind: &str, secret: &[u8]) -> [u8; HEX] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut out = [b'0'; HEX];
+    // A key of 32 bytes is never refused.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&key.0) else {
+        return out;
+    };
+    mac.update(kind.as_bytes());
+    mac.update(b"\0");
+    mac.update(secret);
+    let tag = mac.finalize().into_bytes();
+    for (place, digit) in out.iter_mut().enumerate() {
+        let byte = tag[place / 2];
+        let half = if place % 2 == 0 { byte >> 4 } else { byte & 15 };
+        *digit = DIGITS[usize::from(half)];
+    }
+    out
+}
+
+/// Appends the marker of `secret` to `out`.
+pub(super) fn write(out: &mut String, key: &MarkerKey, kind: &str, secret: &[u8]) {
+    out.push_str("<redacted:");
+    out.push_str(kind);
+    out.push(':');
+    for digit in digest(key, kind, secret) {
+        out.push(char::from(digit));
+    }
+    out.push('>');
+}
+
+/// The length of the marker at the head of `text`, if there is one.
+fn length(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(OPEN)?;
+    let kind = rest.iter().take(MAX_KIND + 1).position(|byte| *byte == b':')?;
+    let digits = rest.get(kind + 1..kind + 1 + HEX)?;
+    let known = kind > 0
+        && rest[..kind].iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
+        // Digits in a kind are few; a longer run is a value in disguise.
+        && rest[..kind].iter().filter(|byte| byte.is_ascii_digit()).count() <= 6
+        && digits.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'))
+        && rest.get(kind + 1 + HEX) == Some(&b'>');
+    known.then_some(OPEN.len() + kind + 1 + HEX + 1)
+}
+
+/// All markers of a text, in order.
+pub(super) fn find_all(text: &[u8]) -> Vec<(usize, usize)> {
+    if text.len() < OPEN.len() {
+        return Vec::new();
+    }
+    memchr::memmem::find_iter(text, OPEN)
+        .filter_map(|start| Some((start, start + length(&text[start..])?)))
+        .collect()
+}
+
+/// Whether the text is one marker and nothing else.
+///
+/// A tool that writes values back must refuse such a text: it stands for a
+/// secret that is not there any more.
+#[must_use]
+pub fn is_marker(text: &str) -> bool {
+    length(text.as_bytes()) == Some(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_names_the_kind_and_the_secret() {
+        let key = MarkerKey::new([7; 32]);
+        let mut one = String::new();
+        write(&mut one, &key, "github-pat", b"value");
+        let mut two = String::new();
+        write(&mut two, &key, "github-pat", b"value");
+        assert_eq!(one, two);
+        assert!(is_marker(&one));
+        assert_eq!(one.len(), "<redacted:github-pat:3f9a1c>".len());
+        let mut other = String::new();
+        write(&mut other, &MarkerKey::new([8; 32]), "github-pat", b"value");
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn only_the_exact_form_is_a_marker() {
+        for text in [
+            "<redacted>",
+            "<redacted:x:12345>",
+            "<redacted:X:123456>",
+            "<redacted::123456>",
+            "<redacted:x:12345g>",
+            "<redacted:x:123456",
+            "<redacted:d3adb33f0123456:123456>",
+        ] {
+            assert!(!is_marker(text), "{text}");
+        }
+        assert_eq!(find_all(b"a <redacted:x:123456> b <redacted:y-z:abcdef>"), [(2, 21), (24, 45)]);
+    }
+
+    #[test]
+    fn a_key_does_not_print_itself() {
+        assert_eq!(format!("{:?}", MarkerKey::new([65; 32])), "MarkerKey(…)");
+    }
+}

@@ -1,0 +1,365 @@
+//! Pictures, sound and documents in any provider's shape.
+//!
+//! What stays is a marker with media type, size and the SHA-256 of the decoded
+//! original: `<media:image/png;bytes=68;sha256=…>`.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use sha2::{Digest as _, Sha256};
+
+use crate::json::{Json, Object};
+
+/// In running text a data URI smaller than this is a pixel or an icon's
+/// metadata and stays.
+const MIN_IN_TEXT: usize = 128;
+/// A bare base64 string is taken for media from this length on.
+const MIN_BARE: usize = 100;
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_allow_trailing_bits(true)
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&base64::alphabet::STANDARD, LENIENT);
+
+/// Heads of base64 texts and what they are.
+const HEADS: &[(&str, &str)] = &[
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("UklGR", "image/webp"),
+    ("Qk0", "image/bmp"),
+    ("SUkqA", "image/tiff"),
+    ("JVBERi0", "application/pdf"),
+    ("SUQz", "audio/mpeg"),
+    ("//uQ", "audio/mpeg"),
+    ("T2dnUw", "audio/ogg"),
+    ("ZkxhQw", "audio/flac"),
+    ("AAAAHGZ0eX", "video/mp4"),
+    ("AAAAIGZ0eX", "video/mp4"),
+    ("AAAAGGZ0eX", "video/mp4"),
+    ("GkXfo", "video/webm"),
+    ("UEsDB", "application/zip"),
+];
+
+/// Members that hold the bytes.
+const BYTES: &[&str] = &[
+    "data",
+    "blob",
+    "b64_json",
+    "base64",
+    "bytes_base64",
+    "image_base64",
+    "audio",
+    "content",
+    "file_data",
+    "fileData",
+];
+/// Members that hold the type.
+const TYPES: &[&str] = &[
+    "media_type",
+    "mimeType",
+    "mime_type",
+    "mediaType",
+    "contentType",
+    "content_type",
+    "format",
+    "type",
+];
+
+/// What a medium was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Medium {
+    media_type: String,
+    bytes: u64,
+    sha256: String,
+}
+
+impl Medium {
+    /// The text that stands for the medium.
+    pub(super) fn marker(&self) -> String {
+        format!("<media:{};bytes={};sha256={}>", self.media_type, self.bytes, self.sha256)
+    }
+
+    /// Measures and digests base64 text.
+    fn read(media_type: &str, text: &str) -> Self {
+        let mut hash = Sha256::new();
+        let mut bytes = 0_u64;
+        let mut buffer: Vec<u8> = Vec::with_capacity(16 * 1024);
+        let mut decoded: Vec<u8> = Vec::new();
+        let mut flush = |buffer: &mut Vec<u8>| {
+            decoded.clear();
+            // What cannot be decoded is digested as it stands.
+            match STANDARD.decode_vec(&*buffer, &mut decoded) {
+                Ok(()) => {
+                    hash.update(&decoded);
+                    bytes += decoded.len() as u64;
+                }
+                Err(_) => {
+                    hash.update(&*buffer);
+                    bytes += (buffer.len() * 3 / 4) as u64;
+                }
+            }
+            buffer.clear();
+        };
+        for byte in text.bytes() {
+            match byte {
+                b'-' => buffer.push(b'+'),
+                b'_' => buffer.push(b'/'),
+                _ if byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=') => {
+                    buffer.push(byte)
+                }
+                _ => {}
+            }
+            if buffer.len() == 16 * 1024 {
+                flush(&mut buffer);
+            }
+        }
+        flush(&mut buffer);
+        let digest = hash.finalize();
+        let mut sha256 = String::with_capacity(64);
+        for byte in digest {
+            // Writing to a string cannot fail.
+            let _ = write!(sha256, "{byte:02x}");
+        }
+        Self { media_type: clean_type(media_type), bytes, sha256 }
+    }
+}
+
+/// A media type with nothing in it that could be a secret or break the marker.
+fn clean_type(media_type: &str) -> String {
+    let cleaned: String = media_type
+        .trim()
+        .chars()
+        .take_while(|letter| {
+            letter.is_ascii_alphanumeric() || matches!(letter, '/' | '+' | '-' | '.')
+        })
+        .take(64)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    if cleaned.is_empty() { "application/octet-stream".to_owned() } else { cleaned }
+}
+
+/// The type a bare base64 text announces by its head.
+fn sniff(text: &str) -> Option<&'static str> {
+    let (_, media_type) = HEADS.iter().find(|(head, _)| text.starts_with(head))?;
+    Some(
+        if *media_type == "image/webp"
+            && text.get(11..16).is_some_and(|kind| kind.starts_with("BV"))
+        {
+            "audio/wav"
+        } else {
+            media_type
+        },
+    )
+}
+
+fn is_base64(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let edges = bytes.iter().take(4096).chain(bytes.iter().rev().take(64));
+    edges.clone().all(|byte| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'\n' | b'\r')
+    }) && edges.count() > 0
+}
+
+/// A string that is nothing but media: a data URI or bare base64.
+pub(super) fn whole(text: &str) -> Option<Medium> {
+    if text.len() < 16 {
+        return None;
+    }
+    if let Some(rest) = strip_ignore_case(text, "data:") {
+        let (head, body) = rest.split_once(',')?;
+        let media_type = head.split(';').next().unwrap_or_default();
+        let encoded = head.len() >= 7 && head.to_ascii_lowercase().ends_with(";base64");
+        if head.len() < 128 && encoded && is_base64(body) && body.len() * 3 / 4 >= MIN_IN_TEXT {
+            return Some(Medium::read(media_type, body));
+        }
+        return None;
+    }
+    if text.len() >= MIN_BARE
+        && let Some(media_type) = sniff(text)
+        && is_base64(text)
+    {
+        return Some(Medium::read(media_type, text));
+    }
+    None
+}
+
+fn strip_ignore_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let head = text.get(..prefix.len())?;
+    if head.eq_ignore_ascii_case(prefix) { text.get(prefix.len()..) } else { None }
+}
+
+/// Data URIs inside a longer text; the stretches and what they were.
+pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::new();
+    let mut place = 0;
+    while let Some(found) = memchr::memmem::find(&bytes[place..], b";base64,") {
+        let comma = place + found + 7;
+        let floor = (place + found).saturating_sub(100);
+        let start = memchr::memmem::rfind(&bytes[floor..place + found], b"data:")
+            .map(|found| floor + found);
+        let end = comma
+            + 1
+            + bytes[comma + 1..]
+                .iter()
+                .take_while(|byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
+                })
+                .count();
+        if let Some(start) = start
+            && (end - comma) * 3 / 4 >= MIN_IN_TEXT
+            && let (Some(media_type), Some(body)) =
+                (text.get(start + 5..place + found), text.get(comma + 1..end))
+            && !media_type.contains(|letter: char| letter.is_whitespace() || letter == '"')
+        {
+            out.push((
+                start,
+                end,
+                Medium::read(media_type.split(';').next().unwrap_or_default(), body),
+            ));
+        }
+        place = end;
+    }
+    out
+}
+
+/// Replaces the bytes in an object that declares itself a medium, and adds
+/// `bytes` and `sha256`. Returns whether it did.
+pub(super) fn object(object: &mut Object<'_>) -> bool {
+    let Some(media_type) = declared_type(object) else {
+        return false;
+    };
+    let Some((name, text)) = BYTES.iter().find_map(|name| {
+        let text = object.get(name)?.as_str()?;
+        let data_uri = strip_ignore_case(text, "data:").is_some();
+        (!text.is_empty()
+            && !text.starts_with("<media:")
+            && !text.starts_with("<redacted")
+            && (data_uri || is_base64(text))
+            && (*name != "content" || text.len() > MIN_BARE))
+            .then_some((*name, text))
+    }) else {
+        return false;
+    };
+    let body = match strip_ignore_case(text, "data:").and_then(|rest| rest.split_once(',')) {
+        Some((_, body)) => body,
+        None => text,
+    };
+    let medium = Medium::read(&media_type, body);
+    object.insert(name, medium.marker());
+    object.insert("bytes", medium.bytes);
+    object.insert("sha256", medium.sha256);
+    true
+}
+
+/// The media type an object declares, or the one its bytes announce.
+fn declared_type(object: &Object<'_>) -> Option<String> {
+    let text_of = |name: &str| object.get(name).and_then(Json::as_str);
+    for name in TYPES {
+        let Some(declared) = text_of(name) else {
+            continue;
+        };
+        let lower = declared.trim().to_ascii_lowercase();
+        let top = lower.split('/').next().unwrap_or_default();
+        if lower.contains('/')
+            && (matches!(top, "image" | "audio" | "video" | "font")
+                || lower.starts_with("application/pdf")
+                || lower.starts_with("application/octet-stream")
+                || lower.starts_with("application/vnd.")
+                || lower.starts_with("application/zip"))
+        {
+            return Some(lower);
+        }
+        if matches!(
+            lower.as_str(),
+            "image" | "audio" | "video" | "input_image" | "input_audio" | "image_url"
+        ) {
+            // A better answer may stand in another member.
+            return Some(
+                TYPES
+                    .iter()
+                    .filter_map(|name| text_of(name))
+                    .find(|text| text.contains('/'))
+                    .map_or_else(|| sniffed(object, &lower), str::to_owned),
+            );
+        }
+        if *name == "format"
+            && matches!(lower.as_str(), "wav" | "mp3" | "flac" | "opus" | "pcm16" | "ogg")
+        {
+            return Some(format!("audio/{lower}"));
+        }
+    }
+    None
+}
+
+fn sniffed(object: &Object<'_>, fallback: &str) -> String {
+    BYTES
+        .iter()
+        .filter_map(|name| object.get(name).and_then(Json::as_str))
+        .find_map(sniff)
+        .map_or_else(|| fallback.trim_start_matches("input_").to_owned(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pixel() -> String {
+        // The head of a PNG and filler: what counts is the shape.
+        let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+        bytes.extend((0..200_u8).map(|byte| byte.wrapping_mul(37)));
+        STANDARD.encode(bytes)
+    }
+
+    fn digest() -> String {
+        Medium::read("image/png", &pixel()).sha256
+    }
+
+    #[test]
+    fn the_decoded_original_is_measured_and_digested() {
+        let medium = Medium::read("image/png", "aGVsbG8=");
+        assert_eq!(medium.bytes, 5);
+        assert_eq!(
+            medium.sha256,
+            "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+        );
+        assert_eq!(Medium::read("image/png", "aGVs\nbG8="), medium);
+    }
+
+    #[test]
+    fn a_long_text_is_digested_as_one() {
+        let bytes: Vec<u8> = (0..100_000_u32).map(|place| (place % 251) as u8).collect();
+        let medium = Medium::read("x/y", &STANDARD.encode(&bytes));
+        assert_eq!(medium.bytes, 100_000);
+        assert_eq!(medium.sha256, Medium::read("x/y", &STANDARD.encode(&bytes)).sha256);
+    }
+
+    #[test]
+    fn every_shape_is_known() {
+        for json in [
+            format!(r#"{{"type":"image","data":"{}","mimeType":"image/png"}}"#, pixel()),
+            format!(r#"{{"type":"base64","media_type":"image/png","data":"{}"}}"#, pixel()),
+            format!(r#"{{"mimeType":"image/png","data":"{}"}}"#, pixel()),
+            format!(r#"{{"mimeType":"image/png","blob":"{}"}}"#, pixel()),
+            format!(r#"{{"type":"image","data":"data:image/png;base64,{}"}}"#, pixel()),
+        ] {
+            let Ok(Json::Object(mut value)) = Json::parse(&json) else { panic!("not an object") };
+            assert!(object(&mut value), "{json}");
+            assert_eq!(value.get("bytes").and_then(Json::as_u64), Some(208));
+            assert_eq!(value.get("sha256").and_then(Json::as_str), Some(digest().as_str()));
+            assert!(!object(&mut value), "twice");
+        }
+        assert!(whole(&pixel()).is_some());
+        assert!(whole(&format!("data:image/png;base64,{}", pixel())).is_some());
+        assert_eq!(in_text(&format!("see ![x](data:image/png;base64,{}) there", pixel())).len(), 1);
+    }
+
+    #[test]
+    fn small_things_stay() {
+        assert_eq!(whole("data:image/png;base64,O8PG2++j5uCo9EcE"), None);
+        assert!(in_text("charset=utf-8;base64").is_empty());
+    }
+}

@@ -1,0 +1,797 @@
+//! Field names with judgement: by the words in a name, never by substring.
+//!
+//! `userToken`, `USER_TOKEN` and `user-token` are the words *user*, *token*.
+//! The last word that carries meaning decides (`tokenLimit` is a limit,
+//! `secretName` a name), the words before it may lift it (`nextPageToken`,
+//! `publicKey`, `stop_token`).
+
+use super::rule::Frame;
+
+/// What a field name says about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NameClass {
+    /// Nothing.
+    Plain,
+    /// A secret if the value has the look of one.
+    Weak(Frame),
+    /// A secret, whatever it looks like.
+    Strong(Frame),
+}
+
+impl NameClass {
+    /// The frame rule behind the class.
+    pub(super) const fn frame(self) -> Option<Frame> {
+        match self {
+            Self::Plain => None,
+            Self::Weak(frame) | Self::Strong(frame) => Some(frame),
+        }
+    }
+}
+
+/// Names longer than this are no field names.
+const MAX_NAME: usize = 96;
+const MAX_WORDS: usize = 16;
+
+/// Words after a credential word that leave its meaning as it is.
+const TRAILERS: &[&str] = &[
+    "value",
+    "val",
+    "b64",
+    "base64",
+    "json",
+    "raw",
+    "string",
+    "plain",
+    "plaintext",
+    "prod",
+    "production",
+    "dev",
+    "staging",
+    "live",
+    "new",
+    "old",
+    "current",
+    "previous",
+    "primary",
+    "secondary",
+    "backup",
+    "hex",
+    "main",
+    "default",
+    "env",
+    "encrypted",
+    "enc",
+    "v1",
+    "v2",
+    "a",
+    "b",
+    "base",
+    "pem",
+    "data",
+];
+
+/// Words before `token` that make it a unit of text, a cursor or a design value.
+const TOKEN_LIFTED: &[&str] = &[
+    "next",
+    "page",
+    "continuation",
+    "cancel",
+    "cancellation",
+    "stop",
+    "pad",
+    "bos",
+    "eos",
+    "unk",
+    "sep",
+    "mask",
+    "cls",
+    "css",
+    "design",
+    "syntax",
+    "semantic",
+    "special",
+    "start",
+    "end",
+    "input",
+    "output",
+    "max",
+    "min",
+    "total",
+    "prompt",
+    "completion",
+    "sync",
+    "first",
+    "last",
+    "per",
+    "image",
+    "audio",
+    "text",
+    "begin",
+    "lexer",
+    "parser",
+    "keyword",
+    "shift",
+    "resume",
+    "style",
+    "color",
+    "theme",
+    "prev",
+    "is",
+    "has",
+    "no",
+    "num",
+    "count",
+    "unexpected",
+    "expected",
+    "invalid",
+    "missing",
+    "get",
+    "use",
+    "require",
+    "requires",
+    "needs",
+    "erc20",
+    "nft",
+];
+
+/// Words before `key` that make it a name of a record, a column or a control.
+const KEY_LIFTED: &[&str] = &[
+    "primary",
+    "foreign",
+    "cache",
+    "sort",
+    "partition",
+    "routing",
+    "message",
+    "group",
+    "state",
+    "query",
+    "translation",
+    "idempotency",
+    "public",
+    "object",
+    "legend",
+    "answer",
+    "music",
+    "session",
+    "row",
+    "column",
+    "hot",
+    "shortcut",
+    "s3",
+    "range",
+    "hash",
+    "map",
+    "dict",
+    "index",
+    "unique",
+    "composite",
+    "natural",
+    "surrogate",
+    "i18n",
+    "locale",
+    "label",
+    "json",
+    "config",
+    "settings",
+    "preference",
+    "storage-key",
+    "react",
+    "item",
+    "node",
+    "record",
+    "event",
+    "type",
+    "any",
+    "each",
+    "every",
+    "the",
+    "a",
+    "by",
+    "is",
+    "has",
+    "no",
+    "this",
+    "that",
+    "which",
+    "same",
+    "arrow",
+    "enter",
+    "escape",
+    "tab",
+    "ctrl",
+    "shift",
+    "alt",
+    "meta",
+    "function-key",
+    "menu",
+    "join",
+    "lookup",
+    "search",
+    "filter",
+    "order",
+    "shard",
+    "bucket",
+    "path",
+    "file",
+    "feature",
+    "issue",
+    "project",
+    "jira",
+    "metric",
+    "dimension",
+    "attribute",
+    "property",
+    "data",
+    "keyboard",
+    "dedupe",
+    "dedup",
+    "lock",
+    "entity",
+    "thread",
+    "conversation",
+    "pub",
+    "verify",
+    "verification",
+    "duplicate",
+    "trusted",
+    "host",
+    "known",
+    "gpg",
+    "pubkey",
+    "sorted",
+    "sorting",
+    "agent",
+];
+
+/// Words before `code` that make it one to keep to oneself.
+const CODE_QUALIFIERS: &[&str] = &[
+    "verification",
+    "otp",
+    "totp",
+    "mfa",
+    "2fa",
+    "security",
+    "recovery",
+    "backup",
+    "auth",
+    "authorization",
+    "authentication",
+    "confirmation",
+    "login",
+    "signin",
+    "passcode",
+    "sms",
+    "time",
+    "access",
+    "device",
+    "pairing",
+    "activation",
+    "unlock",
+    "pin",
+    "scratch",
+];
+
+/// Words before `key` that make it a credential whatever it looks like.
+const KEY_QUALIFIERS: &[&str] = &[
+    "api",
+    "secret",
+    "private",
+    "priv",
+    "access",
+    "encryption",
+    "signing",
+    "master",
+    "auth",
+    "license",
+    "account",
+    "shared",
+    "app",
+    "admin",
+    "ssh",
+    "deploy",
+    "webhook",
+    "subscription",
+    "recovery",
+    "unseal",
+    "root",
+    "hmac",
+    "aes",
+    "jwt",
+    "preshared",
+    "psk",
+    "wallet",
+    "service",
+    "client",
+    "sdk",
+    "decryption",
+    "cipher",
+    "host",
+    "ca",
+    "ssl",
+    "tls",
+    "rsa",
+    "ec",
+    "ed25519",
+    "age",
+    "restricted",
+    "personal",
+    "integration",
+    "provider",
+    "write",
+    "ingest",
+    "ingestion",
+    "function",
+    "storage",
+];
+
+/// Splits a name into lower-case words; `words` is filled up to its length.
+pub(super) fn words<'n>(name: &'n [u8], words: &mut [&'n [u8]; MAX_WORDS]) -> usize {
+    let mut count = 0;
+    let mut start = 0;
+    let mut place = 0;
+    while place <= name.len() {
+        let cut = if place == name.len() {
+            true
+        } else {
+            let byte = name[place];
+            !byte.is_ascii_alphanumeric()
+                || (place > start && byte.is_ascii_uppercase() && {
+                    let before = name[place - 1];
+                    before.is_ascii_lowercase()
+                        || before.is_ascii_digit()
+                        || (before.is_ascii_uppercase()
+                            && name.get(place + 1).is_some_and(u8::is_ascii_lowercase)
+                            && name.get(place + 2).is_some_and(u8::is_ascii_lowercase))
+                })
+        };
+        if cut {
+            if place > start && count < MAX_WORDS {
+                words[count] = &name[start..place];
+                count += 1;
+            }
+            start = place;
+            if place < name.len() && !name[place].is_ascii_alphanumeric() {
+                start += 1;
+            }
+        }
+        place += 1;
+    }
+    count
+}
+
+fn is(word: &[u8], other: &str) -> bool {
+    word.eq_ignore_ascii_case(other.as_bytes())
+}
+
+fn is_any(word: &[u8], others: &[&str]) -> bool {
+    others.iter().any(|other| is(word, other))
+}
+
+fn ends_with(word: &[u8], suffix: &str) -> bool {
+    word.len() > suffix.len()
+        && word
+            .get(word.len() - suffix.len()..)
+            .is_some_and(|tail| tail.eq_ignore_ascii_case(suffix.as_bytes()))
+}
+
+/// Judges a field name.
+pub(super) fn classify(name: &[u8]) -> NameClass {
+    if name.len() < 2 || name.len() > MAX_NAME {
+        return NameClass::Plain;
+    }
+    // However its case is mixed: `PassWord`, `pASSWORD`.
+    if is_any(name, &["password", "passwd", "passcode", "passphrase"]) {
+        return NameClass::Strong(if is(name, "passphrase") {
+            Frame::Passphrase
+        } else {
+            Frame::Password
+        });
+    }
+    let mut buffer: [&[u8]; MAX_WORDS] = [b""; MAX_WORDS];
+    let count = words(name, &mut buffer);
+    classify_words(&buffer[..count])
+}
+
+/// Judges a name that is already split into words.
+pub(super) fn classify_words(all: &[&[u8]]) -> NameClass {
+    let mut words = all;
+    // Numbers and words such as `value`, `b64`, `prod` behind the credential
+    // word leave its meaning as it is; bare, they mean nothing.
+    while let Some((last, before)) = words.split_last() {
+        if before.is_empty() || !(last.iter().all(u8::is_ascii_digit) || is_any(last, TRAILERS)) {
+            break;
+        }
+        words = before;
+    }
+    let Some((head, before)) = words.split_last() else {
+        return NameClass::Plain;
+    };
+    let lead = before.last().copied().unwrap_or_default();
+    if is_any(
+        all.first().copied().unwrap_or_default(),
+        &[
+            "is", "has", "no", "num", "allow", "require", "requires", "needs", "use", "show",
+            "hide", "enable", "disable", "forgot", "invalid", "missing",
+        ],
+    ) && all.len() > 1
+    {
+        return NameClass::Plain;
+    }
+    let digits = head.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let head = if digits < head.len() { &head[..head.len() - digits] } else { *head };
+    judge(head, lead, before)
+}
+
+fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
+    use NameClass::{Plain, Strong, Weak};
+    if is_any(
+        head,
+        &[
+            "password",
+            "passwd",
+            "pwd",
+            "passcode",
+            "userpass",
+            "userpassword",
+            "sshpass",
+            "storepass",
+            "keypass",
+            "pw",
+            "motdepasse",
+            "passwort",
+            "contrasena",
+        ],
+    ) || ends_with(head, "password")
+        || ends_with(head, "passwd")
+        || ends_with(head, "passcode")
+    {
+        return Strong(Frame::Password);
+    }
+    if is(head, "pass") {
+        return Strong(Frame::Password);
+    }
+    if is(head, "passphrase") || ends_with(head, "passphrase") {
+        return Strong(Frame::Passphrase);
+    }
+    if is(head, "phrase") && is_any(lead, &["seed", "recovery", "mnemonic", "secret", "backup"])
+        || is(head, "mnemonic")
+    {
+        return Strong(Frame::SeedPhrase);
+    }
+    if is_any(head, &["secret", "clientsecret", "appsecret", "secretkey", "sharedsecret"])
+        || ends_with(head, "secret")
+    {
+        return if is_any(lead, &["kubernetes", "k8s", "get", "external"]) {
+            Plain
+        } else {
+            Strong(Frame::Secret)
+        };
+    }
+    if is_any(
+        head,
+        &[
+            "token",
+            "authtoken",
+            "accesstoken",
+            "refreshtoken",
+            "idtoken",
+            "apitoken",
+            "bearertoken",
+            "sessiontoken",
+            "csrftoken",
+        ],
+    ) {
+        if is(head, "token") && is_any(lead, TOKEN_LIFTED) {
+            return Plain;
+        }
+        return Strong(Frame::Token);
+    }
+    if is_any(
+        head,
+        &[
+            "apikey",
+            "accesskey",
+            "privatekey",
+            "masterkey",
+            "signingkey",
+            "encryptionkey",
+            "authkey",
+            "accountkey",
+            "licensekey",
+        ],
+    ) {
+        return Strong(Frame::ApiKey);
+    }
+    if is(head, "key") {
+        return judge_key(lead, before);
+    }
+    if is_any(head, &["authorization", "authentication"]) {
+        return if before.is_empty() || is(lead, "proxy") || is(lead, "x") {
+            Strong(Frame::Authorization)
+        } else {
+            Weak(Frame::Authorization)
+        };
+    }
+    if is_any(head, &["cookie", "cookies"]) {
+        return Weak(Frame::Cookie);
+    }
+    if is_any(head, &["credential", "credentials", "creds", "cred"]) {
+        return Weak(Frame::Credential);
+    }
+    if is_any(head, &["pin", "cvv", "cvc", "cvv2", "cvc2", "csc"]) {
+        return Strong(Frame::CardCode);
+    }
+    if is_any(head, &["otp", "totp", "mfa"]) {
+        return Strong(Frame::OneTimeCode);
+    }
+    if is_any(head, &["code", "codes"]) {
+        return if is_any(lead, CODE_QUALIFIERS) {
+            Strong(Frame::OneTimeCode)
+        } else if before.is_empty() {
+            Weak(Frame::OneTimeCode)
+        } else {
+            Plain
+        };
+    }
+    if is(head, "seed") && is_any(lead, &["totp", "otp", "wallet", "mfa", "hd"]) {
+        return Strong(Frame::Secret);
+    }
+    if is_any(head, &["number", "no"]) && is_any(lead, &["card", "pan", "cc"]) {
+        return Strong(Frame::CardNumber);
+    }
+    judge_weak(head, lead, before)
+}
+
+fn judge_key(lead: &[u8], before: &[&[u8]]) -> NameClass {
+    if before.iter().any(|word| {
+        is_any(
+            word,
+            &[
+                "public",
+                "pub",
+                "verify",
+                "verifying",
+                "translation",
+                "cache",
+                "primary",
+                "foreign",
+                "no",
+                "any",
+            ],
+        )
+    }) {
+        return NameClass::Plain;
+    }
+    if is_any(lead, KEY_LIFTED)
+        && !before.iter().any(|word| is_any(word, &["api", "secret", "private"]))
+    {
+        return NameClass::Plain;
+    }
+    if is_any(lead, KEY_QUALIFIERS) {
+        return if is_any(lead, &["private", "priv", "ssh", "age"]) {
+            NameClass::Strong(Frame::PrivateKey)
+        } else if is_any(
+            lead,
+            &[
+                "host",
+                "function",
+                "client",
+                "service",
+                "account",
+                "app",
+                "admin",
+                "write",
+                "ca",
+                "storage",
+                "personal",
+                "integration",
+                "provider",
+            ],
+        ) {
+            NameClass::Weak(Frame::ApiKey)
+        } else {
+            NameClass::Strong(Frame::ApiKey)
+        };
+    }
+    NameClass::Weak(Frame::ApiKey)
+}
+
+fn judge_weak(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
+    use NameClass::{Plain, Weak};
+    if is_any(
+        head,
+        &[
+            "auth",
+            "jwt",
+            "pat",
+            "bearer",
+            "saml",
+            "samlresponse",
+            "assertion",
+            "tempauth",
+            "oauth",
+            "sas",
+        ],
+    ) {
+        return Weak(Frame::Token);
+    }
+    if is_any(head, &["refresh", "access"])
+        && !before.is_empty()
+        && is_any(lead, &["config", "oauth", "token", "jwt"])
+    {
+        return Weak(Frame::Token);
+    }
+    if is_any(head, &["tokens", "secrets", "passwords", "keys", "apikeys"]) {
+        return if before.is_empty()
+            || is_any(lead, &["api", "access", "secret", "auth", "refresh", "backup", "recovery"])
+        {
+            Weak(Frame::Secret)
+        } else {
+            Plain
+        };
+    }
+    if is_any(
+        head,
+        &[
+            "session",
+            "sessionid",
+            "sid",
+            "phpsessid",
+            "jsessionid",
+            "sess",
+            "xsrf",
+            "csrf",
+            "nonce",
+            "crumb",
+        ],
+    ) || ends_with(head, "sessid")
+        || ends_with(head, "sessionid")
+        || (is(head, "id")
+            && is_any(lead, &["session"])
+            && before.len() == 1
+            && lead.iter().all(u8::is_ascii_uppercase))
+    {
+        return if is(head, "nonce") { Plain } else { Weak(Frame::Session) };
+    }
+    if is_any(head, &["sig", "signature", "hmac"]) {
+        return Weak(Frame::Signature);
+    }
+    if is_any(head, &["dsn", "connectionstring"]) {
+        return Weak(Frame::Credential);
+    }
+    if is(head, "hash")
+        && before.iter().any(|word| is_any(word, &["password", "passwd", "pw", "pass"]))
+    {
+        return Weak(Frame::Password);
+    }
+    if is_any(head, &["ciphertext", "privkey", "seedhex"]) || (is(head, "hex") && is(lead, "seed"))
+    {
+        return Weak(Frame::PrivateKey);
+    }
+    if is(head, "url") && before.iter().any(|word| is_any(word, &["webhook"])) {
+        return Plain;
+    }
+    if ends_with(head, "token")
+        && !is_any(head, &["jsonwebtoken", "stoptoken", "nexttoken", "pagetoken", "nextpagetoken"])
+    {
+        return Weak(Frame::Token);
+    }
+    if ends_with(head, "apikey")
+        || ends_with(head, "secretkey")
+        || ends_with(head, "accesskey")
+        || ends_with(head, "privatekey")
+    {
+        return NameClass::Strong(Frame::ApiKey);
+    }
+    if is_any(head, &["card", "pan", "creditcard"]) || ends_with(head, "cardnumber") {
+        return Weak(Frame::CardNumber);
+    }
+    Plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credential_names_are_known_in_every_spelling() {
+        for name in [
+            "password",
+            "DB_PASSWORD",
+            "dbPassword",
+            "ansible_ssh_pass",
+            "apiKey",
+            "api_key",
+            "x-api-key",
+            "OPENAI_API_KEY",
+            "openaiApiKey",
+            "accessToken",
+            "access_token",
+            "clientSecret",
+            "client-secret",
+            "spring.integration.api-key",
+            "githubToken",
+            "hecToken",
+            "passphrase",
+            "privateKey",
+            "secret_key_base",
+            "_authToken",
+            "PGPASSWORD",
+            "SharedAccessKey",
+            "cvv",
+            "authorization",
+            "Proxy-Authorization",
+            "csrf_token",
+            "TOKEN_2",
+            "CREDENTIAL_TOKEN_B64",
+        ] {
+            assert!(matches!(classify(name.as_bytes()), NameClass::Strong(_)), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_resemble_credentials_are_plain() {
+        for name in [
+            "total_tokens",
+            "maxTokens",
+            "tokenizer",
+            "keyboard",
+            "keyName",
+            "monkey",
+            "sessionKey",
+            "nextPageToken",
+            "tokenLimit",
+            "usage",
+            "secretName",
+            "secretRef",
+            "hasSecret",
+            "isSecret",
+            "passwordPolicy",
+            "password_hint",
+            "passwordFile",
+            "credentialType",
+            "cookiePolicy",
+            "author",
+            "authority",
+            "secretary",
+            "primaryKey",
+            "cacheKey",
+            "idempotencyKey",
+            "publicKey",
+            "keyId",
+            "stopToken",
+            "eos_token",
+            "designTokens",
+            "tokenEndpoint",
+            "hotkey",
+            "s3Key",
+            "passwordless",
+            "keyframes",
+            "authMethod",
+            "apiKeySource",
+            "key_count",
+            "TOKENIZERS_PARALLELISM",
+            "secrets_dir",
+        ] {
+            assert_eq!(classify(name.as_bytes()), NameClass::Plain, "{name}");
+        }
+    }
+
+    #[test]
+    fn ambiguous_names_wait_for_the_value() {
+        for name in [
+            "key",
+            "sid",
+            "openrouterKey",
+            "signature",
+            "cookie",
+            "credentials",
+            "session",
+            "AZURE_DEVOPS_EXT_PAT",
+            "ageSdkSig",
+        ] {
+            assert!(matches!(classify(name.as_bytes()), NameClass::Weak(_)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! One pass over one document: texts, members, lists.
+
+use std::borrow::Cow;
+
+use aho_corasick::AhoCorasick;
+
+use super::find::{Finder, MIN_TEXT};
+use super::frame::{Style, judge};
+use super::marker;
+use super::media;
+use super::name::NameClass;
+use super::paths::PathTable;
+use super::policy::RedactionPolicy;
+use super::report::RedactionReport;
+use super::reveal::RevealMap;
+use super::rule::{Frame, RuleIndex};
+use super::span::Span;
+use super::value::{is_word, looks_chosen, looks_random};
+use crate::json::Json;
+
+/// JSON in strings in JSON is followed this far.
+const MAX_NESTING: u8 = 8;
+/// Secrets remembered for finding them again without their names.
+const MAX_LEARNED: usize = 256;
+/// A text is looked at again after hiding until nothing more is found.
+const MAX_ROUNDS: usize = 4;
+
+/// The state of one pass.
+pub(super) struct Pass<'r> {
+    pub(super) finder: Finder<'r>,
+    pub(super) policy: &'r RedactionPolicy,
+    pub(super) paths: &'r PathTable,
+    pub(super) report: &'r mut RedactionReport,
+    pub(super) reveal: Option<&'r mut RevealMap>,
+    /// JSON Pointer of the place under the eyes.
+    pub(super) path: String,
+    pub(super) nesting: u8,
+    learned: Vec<(Vec<u8>, RuleIndex)>,
+}
+
+impl<'r> Pass<'r> {
+    pub(super) const fn new(
+        finder: Finder<'r>,
+        policy: &'r RedactionPolicy,
+        paths: &'r PathTable,
+        report: &'r mut RedactionReport,
+        reveal: Option<&'r mut RevealMap>,
+    ) -> Self {
+        Self {
+            finder,
+            policy,
+            paths,
+            report,
+            reveal,
+            path: String::new(),
+            nesting: 0,
+            learned: Vec::new(),
+        }
+    }
+
+    /// Redacts a whole document.
+    pub(super) fn document<'a>(&mut self, mut value: Json<'a>) -> Json<'a> {
+        self.value(&mut value, NameClass::Plain);
+        if let Some(again) = self.learned_automaton() {
+            self.repeat_value(&mut value, &again);
+        }
+        value
+    }
+
+    /// Redacts a whole text.
+    pub(super) fn plain_text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let mut out = match self.text(text) {
+            Some(changed) => Cow::Owned(changed),
+            None => Cow::Borrowed(text),
+        };
+        if let Some(again) = self.learned_automaton()
+            && let Some(changed) = self.repeat_text(&out, &again)
+        {
+            out = Cow::Owned(changed);
+        }
+        out
+    }
+
+    /// Hides what must go in a string; `None` if nothing must.
+    pub(super) fn text(&mut self, text: &str) -> Option<String> {
+        if let Some(medium) = media::whole(text) {
+            self.report.count_media();
+            return Some(medium.marker());
+        }
+        if let Some(changed) = self.structured(text) {
+            return changed;
+        }
+        let mut current = self.media_in_text(text);
+        let (labelled, count) = self.paths.apply(current.as_deref().unwrap_or(text));
+        if count > 0 {
+            let labelled = labelled.into_owned();
+            self.report.count_paths(count);
+            current = Some(labelled);
+        }
+        for round in 0..MAX_ROUNDS {
+            let now = current.as_deref().unwrap_or(text);
+            if now.len() < MIN_TEXT {
+                break;
+            }
+            let found = self.finder.find(now);
+            if round == 0 {
+                self.report.count_foreign(found.markers);
+                for (length, shape) in &found.survivors {
+                    self.report.add_survivor(&self.path, *length, shape);
+                }
+            }
+            if found.spans.is_empty() {
+                break;
+            }
+            let next = self.hide_spans(now, &found.spans);
+            current = Some(next);
+        }
+        current
+    }
+
+    fn media_in_text(&mut self, text: &str) -> Option<String> {
+        let media = media::in_text(text);
+        if media.is_empty() {
+            return None;
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        for (start, end, medium) in media {
+            out.push_str(text.get(copied..start).unwrap_or_default());
+            out.push_str(&medium.marker());
+            self.report.count_media();
+            copied = end;
+        }
+        out.push_str(text.get(copied..).unwrap_or_default());
+        Some(out)
+    }
+
+    /// Puts markers where the spans are.
+    pub(super) fn hide_spans(&mut self, text: &str, spans: &[Span]) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        for span in spans {
+            out.push_str(text.get(copied..span.start).unwrap_or_default());
+            let secret = text.get(span.start..span.end).unwrap_or_default();
+            self.write_marker(&mut out, span.rule, secret);
+            copied = span.end;
+        }
+        out.push_str(text.get(copied..).unwrap_or_default());
+        out
+    }
+
+    /// Writes the marker of a secret and counts it.
+    pub(super) fn write_marker(&mut self, out: &mut String, rule: RuleIndex, secret: &str) {
+        let kind = self.finder.engine.kind(rule);
+        let start = out.len();
+        marker::write(out, &self.policy.key, kind, secret.as_bytes());
+        if let Some(reveal) = &mut self.reveal
+            && let Some(written) = out.get(start..)
+        {
+            reveal.note(written, secret);
+        }
+        self.report.count_hidden(kind, &self.path);
+        self.learn(secret, rule);
+    }
+
+    /// The marker of a secret as a value of its own.
+    pub(super) fn marker_of(&mut self, frame: Frame, secret: &str) -> String {
+        let mut out = String::new();
+        self.write_marker(&mut out, frame.rule(), secret);
+        out
+    }
+
+    fn learn(&mut self, secret: &str, rule: RuleIndex) {
+        let bytes = secret.as_bytes();
+        let fit = (8..=512).contains(&bytes.len())
+            && !bytes.contains(&b'\n')
+            && !is_word(bytes)
+            && !secret.contains("<redacted:")
+            && (looks_random(bytes) || looks_chosen(bytes));
+        if fit
+            && self.learned.len() < MAX_LEARNED
+            && !self.learned.iter().any(|(known, _)| known == bytes)
+        {
+            self.learned.push((bytes.to_vec(), rule));
+        }
+    }
+
+    /// JSON or JSON Lines held in a text: `Some(None)` if it was understood
+    /// and nothing had to go.
+    fn structured(&mut self, text: &str) -> Option<Option<String>> {
+        if self.nesting >= MAX_NESTING || text.len() < MIN_TEXT {
+            return None;
+        }
+        let trimmed = text.trim();
+        let (first, last) = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
+        if matches!((first, last), (b'{', b'}') | (b'[', b']') | (b'"', b'"'))
+            && let Ok(value) = Json::parse(trimmed)
+            && !matches!(&value, Json::String(inner) if inner.len() < MIN_TEXT)
+        {
+            let before = self.report.hidden() + self.report.media() + self.report.paths();
+            let value = self.nested(value);
+            let after = self.report.hidden() + self.report.media() + self.report.paths();
+            if before == after {
+                return Some(None);
+            }
+            let lead = text.len() - text.trim_start().len();
+            let mut out = text.get(..lead).unwrap_or_default().to_owned();
+            value.write_compact(&mut out);
+            out.push_str(text.get(text.trim_end().len()..).unwrap_or_default());
+            return Some(Some(out));
+        }
+        if has_json_lines(text) {
+            return Some(self.json_lines(text));
+        }
+        None
+    }
+
+    fn nested<'a>(&mut self, mut value: Json<'a>) -> Json<'a> {
+        let mark = self.path.len();
+        self.path.push_str("/~json");
+        self.nesting += 1;
+        self.value(&mut value, NameClass::Plain);
+        self.nesting -= 1;
+        self.path.truncate(mark);
+        value
+    }
+
+    /// Lines that are JSON are read as such, stretches between them as text.
+    fn json_lines(&mut self, text: &str) -> Option<String> {
+        let mut out = String::new();
+        let mut changed = false;
+        let mut prose = String::new();
+        self.nesting += 1;
+        for line in text.split_inclusive('\n') {
+            let trimmed = line.trim();
+            if is_json_line(trimmed) && Json::parse(trimmed).is_ok() {
+                changed |= self.flush_prose(&mut prose, &mut out);
+                match self.text(line) {
+                    Some(redacted) => {
+                        changed = true;
+                        out.push_str(&redacted);
+                    }
+                    None => out.push_str(line),
+                }
+            } else {
+                prose.push_str(line);
+            }
+        }
+        changed |= self.flush_prose(&mut prose, &mut out);
+        self.nesting -= 1;
+        changed.then_some(out)
+    }
+
+    fn flush_prose(&mut self, prose: &mut String, out: &mut String) -> bool {
+        if prose.is_empty() {
+            return false;
+        }
+        let taken = std::mem::take(prose);
+        // Its JSON lines are taken out: what is left is plain text.
+        let nesting = std::mem::replace(&mut self.nesting, MAX_NESTING);
+        let redacted = self.text(&taken);
+        self.nesting = nesting;
+        let changed = redacted.is_some();
+        out.push_str(redacted.as_deref().unwrap_or(&taken));
+        changed
+    }
+
+    fn learned_automaton(&mut self) -> Option<(AhoCorasick, Vec<RuleIndex>)> {
+        if self.learned.is_empty() {
+            return None;
+        }
+        let learned = std::mem::take(&mut self.learned);
+        let automaton = AhoCorasick::builder()
+            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+            .build(learned.iter().map(|(secret, _)| secret))
+            .ok()?;
+        Some((automaton, learned.into_iter().map(|(_, rule)| rule).collect()))
+    }
+
+    /// Hides secrets again where they stand without their names.
+    fn repeat_text(
+        &mut self,
+        text: &str,
+        (automaton, rules): &(AhoCorasick, Vec<RuleIndex>),
+    ) -> Option<String> {
+        let mut spans = Vec::new();
+        for found in automaton.find_iter(text) {
+            let rule = rules.get(found.pattern().as_usize())?;
+            spans.push(Span::frame(found.start(), found.end(), *rule));
+        }
+        if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
+    }
+
+    fn repeat_value(&mut self, value: &mut Json<'_>, again: &(AhoCorasick, Vec<RuleIndex>)) {
+        match value {
+            Json::String(text) => {
+                if let Some(changed) = self.repeat_text(text, again) {
+                    *text = Cow::Owned(changed);
+                }
+            }
+            Json::Array(items) => {
+                for item in items {
+                    self.repeat_value(item, again);
+                }
+            }
+            Json::Object(object) => {
+                for (name, item) in object.iter_mut() {
+                    if let Some(changed) = self.repeat_text(name, again) {
+                        *name = Cow::Owned(changed);
+                    }
+                    let mark = self.push_step(name);
+                    self.repeat_value(item, again);
+                    self.path.truncate(mark);
+                }
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+
+    /// Steps into a member; returns what to truncate the path to afterwards.
+    pub(super) fn push_step(&mut self, name: &str) -> usize {
+        let mark = self.path.len();
+        self.path.push('/');
+        if name.contains(['~', '/']) {
+            self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        } else {
+            self.path.push_str(name);
+        }
+        mark
+    }
+
+    /// A string under a name: hidden whole, or looked at as text.
+    pub(super) fn named_text(&mut self, text: &str, class: NameClass) -> Option<String> {
+        if let Some(frame) = class.frame()
+            && !marker::is_marker(text)
+        {
+            match frame {
+                Frame::Authorization | Frame::Cookie => {
+                    // The scheme and the cookies' names stay.
+                    let header =
+                        if frame == Frame::Cookie { "Cookie: " } else { "Authorization: " };
+                    let framed = format!("{header}{text}");
+                    let changed = self.text(&framed)?;
+                    return changed.strip_prefix(header).map(str::to_owned);
+                }
+                _ => {
+                    if !text.contains("<redacted:")
+                        && judge(text.as_bytes(), class, Style::Data)
+                        && !text.contains("-----BEGIN")
+                    {
+                        return Some(self.marker_with_token_kind(text, frame));
+                    }
+                }
+            }
+        }
+        self.text(text)
+    }
+
+    /// The marker of a whole value, named by the token rule that knows all of
+    /// it, else by the field.
+    fn marker_with_token_kind(&mut self, text: &str, frame: Frame) -> String {
+        let found = self.finder.find(text);
+        let rule = match found.spans.as_slice() {
+            [span] if span.end - span.start + 2 >= text.trim().len() => span.rule,
+            _ => frame.rule(),
+        };
+        let mut out = String::new();
+        self.write_marker(&mut out, rule, text);
+        out
+    }
+}
+
+fn is_json_line(trimmed: &str) -> bool {
+    trimmed.len() > 2
+        && (trimmed.starts_with('{') && trimmed.ends_with('}')
+            || trimmed.starts_with('[') && trimmed.ends_with(']'))
+}
+
+fn has_json_lines(text: &str) -> bool {
+    let mut place = 0;
+    let bytes = text.as_bytes();
+    if !bytes.contains(&b'\n') {
+        return false;
+    }
+    loop {
+        if bytes.get(place) == Some(&b'{') {
+            let end =
+                memchr::memchr(b'\n', &bytes[place..]).map_or(bytes.len(), |found| place + found);
+            if bytes[place..end].trim_ascii_end().ends_with(b"}") && end - place > 4 {
+                return true;
+            }
+        }
+        match memchr::memchr(b'\n', bytes.get(place..).unwrap_or_default()) {
+            Some(found) => place += found + 1,
+            None => return false,
+        }
+    }
+}

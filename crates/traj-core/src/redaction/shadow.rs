@@ -1,0 +1,477 @@
+//! Disguises: the text as a reader would put it together again.
+//!
+//! A shadow is a second text with a map back into the first. Rules look at the
+//! shadow; what they find is hidden in the original.
+
+/// Traits of a text that call for a shadow, found in one pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traits {
+    /// An escape character, NUL, or anything beyond ASCII.
+    pub(super) unusual: bool,
+    /// A backslash: escapes such as `\u0067`, `\x67`.
+    pub(super) backslash: bool,
+    /// A per cent sign before two hexadecimal digits.
+    pub(super) percent: bool,
+    /// `&#` or `&amp;`.
+    pub(super) entity: bool,
+    /// A line break.
+    pub(super) breaks: bool,
+    /// A quote or plus that may join pieces of a string.
+    pub(super) joins: bool,
+}
+
+const UNUSUAL: u8 = 1;
+const BACKSLASH: u8 = 2;
+const PERCENT: u8 = 4;
+const ENTITY: u8 = 8;
+const BREAK: u8 = 16;
+const JOIN: u8 = 32;
+
+const fn table() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 128;
+    while byte < 256 {
+        table[byte] = UNUSUAL;
+        byte += 1;
+    }
+    table[0] = UNUSUAL;
+    table[0x1b] = UNUSUAL;
+    table[b'\\' as usize] = BACKSLASH;
+    table[b'%' as usize] = PERCENT;
+    table[b'&' as usize] = ENTITY;
+    table[b'\n' as usize] = BREAK;
+    table[b'+' as usize] = JOIN;
+    table
+}
+
+static TABLE: [u8; 256] = table();
+
+impl Traits {
+    /// The traits of `text`.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let seen = text.iter().fold(0, |seen, byte| seen | TABLE[usize::from(*byte)]);
+        Self {
+            unusual: seen & UNUSUAL != 0,
+            backslash: seen & BACKSLASH != 0,
+            percent: seen & PERCENT != 0,
+            entity: seen & ENTITY != 0,
+            breaks: seen & BREAK != 0,
+            joins: seen & JOIN != 0,
+        }
+    }
+}
+
+/// A rewritten text and the way back.
+#[derive(Debug, Default)]
+pub(super) struct Shadow {
+    /// The rewritten text.
+    pub(super) text: Vec<u8>,
+    /// For every byte of `text` the stretch of the original it came from.
+    places: Vec<(u32, u32)>,
+    changed: bool,
+}
+
+impl Shadow {
+    fn with_capacity(length: usize) -> Self {
+        Self {
+            text: Vec::with_capacity(length),
+            places: Vec::with_capacity(length),
+            changed: false,
+        }
+    }
+
+    fn push(&mut self, byte: u8, place: usize, length: usize) {
+        let narrow = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        self.text.push(byte);
+        self.places.push((narrow(place), narrow(place + length)));
+    }
+
+    fn finish(self) -> Option<Self> {
+        self.changed.then_some(self)
+    }
+
+    /// The stretch of the original behind `start..end`.
+    pub(super) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
+        let (first, _) = self.places.get(start).copied().unwrap_or_default();
+        let (_, last) = self.places.get(end.wrapping_sub(1)).copied().unwrap_or_default();
+        (first as usize, (last as usize).max(first as usize))
+    }
+
+    /// Whether `start..end` is the same in the original.
+    pub(super) fn is_verbatim(&self, start: usize, end: usize) -> bool {
+        let (first, last) = self.origin(start, end);
+        last - first == end - start
+    }
+}
+
+/// Texts longer than this are not put together again; maps are 32 bit.
+const MAX_SHADOW: usize = u32::MAX as usize / 2;
+
+/// Removes what cannot be seen and folds look-alikes to ASCII.
+pub(super) fn plain(text: &str) -> Option<Shadow> {
+    if text.len() > MAX_SHADOW {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    // NUL between all characters is UTF-16 read as bytes; between words it
+    // separates entries.
+    let nuls = memchr::memchr_iter(0, bytes).count();
+    let wide = nuls > 2 && nuls * 3 >= bytes.len();
+    let mut shadow = Shadow::with_capacity(bytes.len());
+    let mut chars = text.char_indices().peekable();
+    while let Some((place, letter)) = chars.next() {
+        match letter {
+            '\0' if wide => shadow.changed = true,
+            '\0' => {
+                // An entry of an environment block begins behind; anything
+                // else was torn apart.
+                let next = &bytes[place + 1..bytes.len().min(place + 48)];
+                let name = next
+                    .iter()
+                    .take_while(|byte| {
+                        byte.is_ascii_uppercase() || byte.is_ascii_digit() || **byte == b'_'
+                    })
+                    .count();
+                if next.is_empty()
+                    || next.get(name) == Some(&b'=')
+                    || !next[0].is_ascii_alphanumeric()
+                    || !shadow.text.last().is_some_and(u8::is_ascii_alphanumeric)
+                {
+                    shadow.push(b'\n', place, 1);
+                }
+                shadow.changed = true;
+            }
+            '\u{1b}' => {
+                shadow.changed = true;
+                if chars.peek().is_some_and(|(_, next)| *next == '[') {
+                    chars.next();
+                    while let Some((_, next)) = chars.peek() {
+                        let done = next.is_ascii_alphabetic();
+                        if !done && !matches!(next, '0'..='9' | ';' | ':' | '?' | ' ') {
+                            break;
+                        }
+                        chars.next();
+                        if done {
+                            break;
+                        }
+                    }
+                }
+            }
+            _ if letter.is_ascii() => shadow.push(letter as u8, place, 1),
+            _ if is_invisible(letter) => shadow.changed = true,
+            _ => match fold(letter) {
+                Some(folded) => {
+                    shadow.changed = true;
+                    shadow.push(folded, place, letter.len_utf8());
+                }
+                None => {
+                    for offset in 0..letter.len_utf8() {
+                        shadow.push(bytes[place + offset], place, letter.len_utf8());
+                    }
+                }
+            },
+        }
+    }
+    shadow.finish()
+}
+
+fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The ASCII character a look-alike stands for.
+fn fold(letter: char) -> Option<u8> {
+    let code = letter as u32;
+    // Full-width forms.
+    if (0xff01..=0xff5e).contains(&code) {
+        return u8::try_from(code - 0xfee0).ok();
+    }
+    // Mathematical alphabets repeat A–Z a–z every 52 and the digits every 10.
+    if (0x1d400..=0x1d6a3).contains(&code) {
+        let place = u8::try_from((code - 0x1d400) % 52).ok()?;
+        return Some(if place < 26 { b'A' + place } else { b'a' + place - 26 });
+    }
+    if (0x1d7ce..=0x1d7ff).contains(&code) {
+        return u8::try_from((code - 0x1d7ce) % 10).ok().map(|digit| b'0' + digit);
+    }
+    let folded = match letter {
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => b' ',
+        'а' | 'α' | 'ɑ' | 'ａ' => b'a',
+        'Ь' | 'ƅ' => b'b',
+        'с' | 'ϲ' | 'ⅽ' => b'c',
+        'ԁ' | 'ⅾ' => b'd',
+        'е' | 'ё' | 'ε' | 'ҽ' => b'e',
+        'ɡ' | 'ց' => b'g',
+        'һ' | 'հ' => b'h',
+        'і' | 'ι' | 'ı' | 'ⅰ' | 'í' => b'i',
+        'ј' | 'ϳ' => b'j',
+        'к' | 'κ' => b'k',
+        'ⅼ' | 'ӏ' => b'l',
+        'ո' | 'п' => b'n',
+        'о' | 'ο' | 'օ' | 'ⲟ' => b'o',
+        'р' | 'ρ' => b'p',
+        'ԛ' => b'q',
+        'г' | 'ᴦ' => b'r',
+        'ѕ' | 'ꜱ' => b's',
+        'т' | 'τ' => b't',
+        'υ' | 'ս' | 'ᴜ' => b'u',
+        'ѵ' | 'ν' | 'ⅴ' => b'v',
+        'ԝ' | 'ω' | 'ш' => b'w',
+        'х' | 'χ' | 'ⅹ' => b'x',
+        'у' | 'γ' | 'ү' => b'y',
+        'ᴢ' => b'z',
+        'А' | 'Α' => b'A',
+        'В' | 'Β' => b'B',
+        'С' | 'Ϲ' => b'C',
+        'Е' | 'Ε' => b'E',
+        'Н' | 'Η' => b'H',
+        'І' | 'Ι' | 'Ӏ' => b'I',
+        'Ј' => b'J',
+        'К' | 'Κ' => b'K',
+        'М' | 'Μ' => b'M',
+        'Ν' => b'N',
+        'О' | 'Ο' => b'O',
+        'Р' | 'Ρ' => b'P',
+        'Ѕ' => b'S',
+        'Т' | 'Τ' => b'T',
+        'Х' | 'Χ' => b'X',
+        'У' | 'Υ' => b'Y',
+        'Ζ' => b'Z',
+        '‐' | '‑' | '‒' | '–' | '—' | '−' | '﹣' => b'-',
+        '＿' | '﹍' => b'_',
+        '“' | '”' | '„' | '«' | '»' | '″' => b'"',
+        '‘' | '’' | '‚' | '′' | '‹' | '›' => b'\'',
+        '：' | '﹕' | '∶' | '꞉' | 'ː' => b':',
+        '＝' | '﹦' | '꞊' => b'=',
+        '․' | '。' => b'.',
+        '⁄' | '∕' => b'/',
+        _ => return None,
+    };
+    Some(folded)
+}
+
+/// Decodes `\u0067`, `\x67`, `%67`, `&#103;`, `&amp;`, `=67` and soft breaks.
+pub(super) fn decoded(text: &[u8]) -> Option<Shadow> {
+    if text.len() > MAX_SHADOW {
+        return None;
+    }
+    let mut shadow = Shadow::with_capacity(text.len());
+    let mut place = 0;
+    while place < text.len() {
+        let (byte, length) = decode_one(&text[place..]);
+        if length > 1 {
+            shadow.changed = true;
+        }
+        if let Some(byte) = byte {
+            shadow.push(byte, place, length.max(1));
+        }
+        place += length.max(1);
+    }
+    shadow.finish()
+}
+
+/// The byte an escape at the head of `rest` stands for and its length.
+fn decode_one(rest: &[u8]) -> (Option<u8>, usize) {
+    let plain = (Some(rest[0]), 1);
+    match rest[0] {
+        b'\\' => {
+            let slashes = rest.iter().take(8).take_while(|byte| **byte == b'\\').count();
+            match rest.get(slashes) {
+                Some(b'u') => match hex(rest.get(slashes + 1..slashes + 5)) {
+                    Some(code) if (0x20..0x7f).contains(&code) => {
+                        (u8::try_from(code).ok(), slashes + 5)
+                    }
+                    _ => plain,
+                },
+                Some(b'x') => match hex(rest.get(slashes + 1..slashes + 3)) {
+                    Some(code) if (0x20..0x7f).contains(&code) => {
+                        (u8::try_from(code).ok(), slashes + 3)
+                    }
+                    _ => plain,
+                },
+                _ => plain,
+            }
+        }
+        b'%' => match hex(rest.get(1..3)) {
+            Some(code) if (0x20..0x7f).contains(&code) => (u8::try_from(code).ok(), 3),
+            _ => plain,
+        },
+        b'=' => match rest.get(1..3) {
+            Some([b'\n', _]) => (None, 2),
+            Some(b"\r\n") => (None, 3),
+            Some(digits)
+                if digits
+                    .iter()
+                    .all(|digit| digit.is_ascii_digit() || digit.is_ascii_uppercase()) =>
+            {
+                match hex(Some(digits)) {
+                    Some(code) if (0x21..0x7f).contains(&code) => (u8::try_from(code).ok(), 3),
+                    _ => plain,
+                }
+            }
+            _ => plain,
+        },
+        b'&' => entity(rest).unwrap_or(plain),
+        _ => plain,
+    }
+}
+
+fn entity(rest: &[u8]) -> Option<(Option<u8>, usize)> {
+    for (name, byte) in [
+        (&b"&amp;"[..], b'&'),
+        (b"&quot;", b'"'),
+        (b"&apos;", b'\''),
+        (b"&#39;", b'\''),
+        (b"&lt;", b'<'),
+        (b"&gt;", b'>'),
+        (b"&equals;", b'='),
+        (b"&colon;", b':'),
+    ] {
+        if rest.starts_with(name) {
+            return Some((Some(byte), name.len()));
+        }
+    }
+    let digits = rest.strip_prefix(b"&#")?;
+    let end = digits.iter().take(8).position(|byte| *byte == b';')?;
+    let number = std::str::from_utf8(&digits[..end]).ok()?;
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(number) => u32::from_str_radix(number, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    (0x20..0x7f).contains(&code).then_some((u8::try_from(code).ok(), end + 3))
+}
+
+fn hex(digits: Option<&[u8]>) -> Option<u32> {
+    let digits = digits?;
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Takes out line breaks, continuations and the joints of split strings, so
+/// that a token over two lines is one again.
+pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
+    if text.len() > MAX_SHADOW {
+        return None;
+    }
+    let mut shadow = Shadow::with_capacity(text.len());
+    let mut place = 0;
+    while place < text.len() {
+        let length = joint(&text[place..]);
+        if length > 0 && shadow.text.last().is_some_and(|byte| is_token(*byte)) {
+            shadow.changed = true;
+            place += length;
+        } else {
+            shadow.push(text[place], place, 1);
+            place += 1;
+        }
+    }
+    shadow.finish()
+}
+
+/// The length of a joint at the head of `rest`: a line break with its
+/// indentation, `\` before a line break, or `" + "`.
+fn joint(rest: &[u8]) -> usize {
+    match rest[0] {
+        b'\n' => broken(rest, 1),
+        b'\r' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
+        b'\\' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
+        b'\\' if rest.get(1..3) == Some(b"\r\n") => broken(rest, 3),
+        b'\\' if rest.get(1) == Some(&b'n') => broken(rest, 2),
+        quote @ (b'"' | b'\'' | b'`') => {
+            let blank = |from: usize| {
+                rest[from..]
+                    .iter()
+                    .take(24)
+                    .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+                    .count()
+            };
+            let first = 1 + blank(1);
+            let sign = rest.get(first).copied().unwrap_or(0);
+            if matches!(sign, b'+' | b'.' | b'&' | b'\\') {
+                let second = first + 1 + blank(first + 1);
+                if matches!(rest.get(second), Some(next) if *next == quote) {
+                    return second + 1;
+                }
+            }
+            // Adjacent literals: `"abc" "def"`.
+            if first > 1 && sign == quote { first + 1 } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
+const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.')
+}
+
+/// The length of a line break with its indentation, if the line behind goes on
+/// with the token: nothing but token characters, and not a plain word.
+fn broken(rest: &[u8], length: usize) -> usize {
+    let indent = rest[length..]
+        .iter()
+        .take(64)
+        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'|'))
+        .count();
+    let line = &rest[length + indent..];
+    let run = line.iter().take(512).take_while(|byte| is_token(**byte)).count();
+    let ends = matches!(
+        line.get(run),
+        None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b')' | b'\\')
+    );
+    let piece = &line[..run];
+    let digits = piece.iter().any(u8::is_ascii_digit);
+    let mixed = piece.iter().skip(1).any(u8::is_ascii_uppercase)
+        && piece.iter().any(u8::is_ascii_lowercase);
+    if run > 0 && ends && (digits || mixed || run < 4) { length + indent } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(shadow: Option<Shadow>) -> Option<String> {
+        shadow.map(|shadow| String::from_utf8_lossy(&shadow.text).into_owned())
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_removed_and_look_alikes_are_folded() {
+        assert_eq!(shown(plain("gh\u{200b}p_\u{2066}x")).as_deref(), Some("ghp_x"));
+        assert_eq!(shown(plain("ＡＰＩ＿ＫＥＹ＝")).as_deref(), Some("API_KEY="));
+        assert_eq!(shown(plain("pаsswоrd")).as_deref(), Some("password"));
+        assert_eq!(shown(plain("\u{1b}[33mkey\u{1b}[0m")).as_deref(), Some("key"));
+        assert_eq!(shown(plain("a\0b\0c\0d\0")).as_deref(), Some("abcd"));
+        assert_eq!(shown(plain("plain")), None);
+    }
+
+    #[test]
+    fn escapes_are_decoded() {
+        for text in ["\\u0067h", "%67h", "&#103;h", "&#x67;h", "\\x67h", "=67h"] {
+            assert_eq!(shown(decoded(text.as_bytes())).as_deref(), Some("gh"), "{text}");
+        }
+        assert_eq!(shown(decoded(b"ab=\ncd")).as_deref(), Some("abcd"));
+        assert_eq!(shown(decoded(b"100% sure")), None);
+    }
+
+    #[test]
+    fn joints_are_taken_out() {
+        assert_eq!(
+            shown(joined(b"ghp_ab\n  c9dE\nhost: x")).as_deref(),
+            Some("ghp_abc9dE\nhost: x")
+        );
+        assert_eq!(shown(joined(b"\"ghp_\" + \"abcd\"")).as_deref(), Some("\"ghp_abcd\""));
+        assert_eq!(shown(joined(b"ghp_\\\nab9d")).as_deref(), Some("ghp_ab9d"));
+    }
+
+    #[test]
+    fn a_stretch_of_a_shadow_leads_back() {
+        let text = "key=gh\u{200b}p_x end";
+        let shadow = plain(text).unwrap();
+        let (start, end) = shadow.origin(4, 9);
+        assert_eq!(text.get(start..end), Some("gh\u{200b}p_x"));
+        assert!(!shadow.is_verbatim(4, 9));
+        assert!(shadow.is_verbatim(0, 4));
+    }
+}

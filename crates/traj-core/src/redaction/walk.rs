@@ -1,0 +1,319 @@
+//! Values, members and lists of parsed JSON.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+
+use super::frame::{Style, judge};
+use super::marker;
+use super::media;
+use super::name::{self, NameClass};
+use super::pass::Pass;
+use super::rule::Frame;
+use super::span::{self, Span};
+use super::value::{is_uuid, looks_chosen, looks_random};
+use crate::json::{Json, Object};
+
+/// Parts of every name that could be one of a credential. Most names hold none
+/// of them and are not split into words at all.
+const NAME_PARTS: &[&str] = &[
+    "pass",
+    "pwd",
+    "pw",
+    "secret",
+    "token",
+    "key",
+    "auth",
+    "cred",
+    "cookie",
+    "sess",
+    "sid",
+    "jwt",
+    "otp",
+    "code",
+    "pin",
+    "cvv",
+    "cvc",
+    "csc",
+    "card",
+    "mnemonic",
+    "phrase",
+    "seed",
+    "sig",
+    "pat",
+    "crumb",
+    "bearer",
+    "assert",
+    "refresh",
+    "cipher",
+    "dsn",
+    "hmac",
+    "csrf",
+    "xsrf",
+    "mfa",
+    "sas",
+    "saml",
+    "access",
+    "hash",
+    "pan",
+    "contra",
+    "connectionstring",
+];
+
+/// Members that say what another member is called.
+const NAME_MEMBERS: &[&str] = &[
+    "name",
+    "key",
+    "label",
+    "field",
+    "header",
+    "variable",
+    "id",
+    "Name",
+    "Key",
+    "title",
+    "param",
+    "parameter",
+];
+/// Members that hold the value for such a name.
+const VALUE_MEMBERS: &[&str] = &[
+    "value", "val", "input", "Value", "text", "content", "default", "secret", "data", "answer",
+    "current",
+];
+/// Lists longer than this are not put together.
+const MAX_JOINED: usize = 4096;
+
+/// Judges a member's name, cheaply for most.
+fn class_of(name: &str) -> NameClass {
+    static PARTS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
+    let parts = PARTS
+        .get_or_init(|| AhoCorasick::builder().ascii_case_insensitive(true).build(NAME_PARTS).ok());
+    match parts {
+        Some(parts) if !parts.is_match(name) => NameClass::Plain,
+        _ => name::classify(name.as_bytes()),
+    }
+}
+
+impl Pass<'_> {
+    /// Redacts a value that stands under a name of `class`.
+    pub(super) fn value(&mut self, value: &mut Json<'_>, class: NameClass) {
+        match value {
+            Json::Null | Json::Bool(_) => {}
+            Json::Number(number) => {
+                if let NameClass::Strong(frame) | NameClass::Weak(frame @ Frame::CardNumber) = class
+                    && judge(number.as_text().as_bytes(), class, Style::Data)
+                {
+                    let hidden = self.marker_of(frame, number.as_text());
+                    *value = Json::String(Cow::Owned(hidden));
+                } else if number.as_text().len() > 11 && self.policy.personal_data {
+                    let found = self.finder.find(number.as_text());
+                    if !found.spans.is_empty() {
+                        let hidden = self.hide_spans(number.as_text(), &found.spans);
+                        *value = Json::String(Cow::Owned(hidden));
+                    }
+                }
+            }
+            Json::String(text) => {
+                if let Some(changed) = self.named_text(text, class) {
+                    *text = Cow::Owned(changed);
+                }
+            }
+            Json::Array(items) => self.list(items, class),
+            Json::Object(object) => self.object(object, class),
+        }
+    }
+
+    fn object(&mut self, object: &mut Object<'_>, outer: NameClass) {
+        if media::object(object) {
+            self.report.count_media();
+        }
+        let named = named_class(object);
+        let jwk = object.contains("kty");
+        let schema = object.contains("type") || object.contains("$ref");
+        let mut renamed = false;
+        for (name, item) in object.iter_mut() {
+            if name.len() >= 12
+                && let Some(changed) = self.text(name)
+            {
+                *name = Cow::Owned(changed);
+                renamed = true;
+            }
+            let mut class = class_of(name);
+            if class == NameClass::Plain && VALUE_MEMBERS.contains(&name.as_ref()) {
+                if named != NameClass::Plain {
+                    class = named;
+                } else if matches!(outer, NameClass::Strong(_)) && !schema {
+                    class = outer;
+                }
+            }
+            let mark = self.push_step(name);
+            if jwk && matches!(name.as_ref(), "k" | "d" | "p" | "q" | "dp" | "dq" | "qi") {
+                if let Json::String(text) = item
+                    && !marker::is_marker(text)
+                {
+                    let hidden = self.marker_of(Frame::Jwk, text);
+                    *text = Cow::Owned(hidden);
+                }
+            } else {
+                self.value(item, class);
+            }
+            self.path.truncate(mark);
+        }
+        if renamed {
+            separate_names(object);
+        }
+    }
+
+    fn list(&mut self, items: &mut [Json<'_>], class: NameClass) {
+        let mark = self.path.len();
+        self.path.push_str("/*");
+        if items.len() > 1 && items.iter().all(|item| matches!(item, Json::String(_))) {
+            self.strings(items);
+        } else if let [Json::String(name), second] = items
+            && let named = class_of(name)
+            && named != NameClass::Plain
+            && !matches!(second, Json::Object(_))
+        {
+            self.value(second, named);
+        }
+        for item in items.iter_mut() {
+            self.value(item, class);
+        }
+        self.path.truncate(mark);
+    }
+
+    /// A list of strings may be a command line, headers one after the other,
+    /// or one text in pieces.
+    fn strings(&mut self, items: &mut [Json<'_>]) {
+        self.name_then_value(items);
+        let total: usize = items.iter().filter_map(Json::as_str).map(str::len).sum();
+        if items.len() > MAX_JOINED || total > (1 << 20) || total < 12 {
+            return;
+        }
+        let words = items
+            .iter()
+            .filter_map(Json::as_str)
+            .any(|text| text.starts_with('-') || text.ends_with(':'));
+        if words {
+            self.across(items, " ");
+        }
+        if items.len() > 2 {
+            self.across(items, "");
+        }
+    }
+
+    /// `["X-Api-Key", "…", "Accept", "*/*"]`
+    fn name_then_value(&mut self, items: &mut [Json<'_>]) {
+        for place in 1..items.len() {
+            let (head, tail) = items.split_at_mut(place);
+            let (Some(Json::String(name)), Some(Json::String(value))) =
+                (head.last(), tail.first_mut())
+            else {
+                continue;
+            };
+            let bare = name.trim_start_matches('-').trim_end_matches(':');
+            if bare.len() > 64 || bare.contains([' ', '=']) {
+                continue;
+            }
+            let class = class_of(bare);
+            if class == NameClass::Plain || marker::is_marker(value) {
+                continue;
+            }
+            let bytes = value.as_bytes();
+            let header = matches!(class.frame(), Some(Frame::Authorization | Frame::Cookie));
+            let flag = name.starts_with('-') && !value.starts_with('-');
+            if (header || flag || looks_random(bytes) || looks_chosen(bytes) || is_uuid(bytes))
+                && let Some(changed) = self.named_text(value, class)
+            {
+                *value = Cow::Owned(changed);
+            }
+        }
+    }
+
+    /// Reads the strings as one text with `glue` between them and hides what
+    /// is found in the pieces it lies in.
+    fn across(&mut self, items: &mut [Json<'_>], glue: &str) {
+        let mut whole = String::new();
+        let mut starts = Vec::with_capacity(items.len());
+        for item in items.iter() {
+            if !whole.is_empty() {
+                whole.push_str(glue);
+            }
+            starts.push(whole.len());
+            whole.push_str(item.as_str().unwrap_or_default());
+        }
+        if !self.finder.engine.may_match(whole.as_bytes()) {
+            return;
+        }
+        let mut spans: Vec<Span> = self.finder.find(&whole).spans;
+        if glue.is_empty() {
+            // Without blanks only what the pieces themselves cannot show, and
+            // only by its own form.
+            spans.retain(|found| {
+                found.rank > span::RANK_FRAME
+                    && !starts.iter().zip(items.iter()).any(|(start, item)| {
+                        *start <= found.start
+                            && found.end <= start + item.as_str().map_or(0, str::len)
+                    })
+            });
+        }
+        for found in spans {
+            let secret = whole.get(found.start..found.end).unwrap_or_default().to_owned();
+            for (start, item) in starts.iter().zip(items.iter_mut()) {
+                let Json::String(text) = item else {
+                    continue;
+                };
+                let end = start + text.len();
+                if found.end <= *start || end <= found.start {
+                    continue;
+                }
+                let from = found.start.saturating_sub(*start);
+                let to = (found.end - start).min(text.len());
+                // Pieces hidden by an earlier finding have another length.
+                if text.get(from..to) != whole.get(start + from..start + to) {
+                    continue;
+                }
+                let mut changed = text.get(..from).unwrap_or_default().to_owned();
+                self.write_marker(&mut changed, found.rule, &secret);
+                changed.push_str(text.get(to..).unwrap_or_default());
+                *text = Cow::Owned(changed);
+            }
+        }
+    }
+}
+
+/// The class of the name that an object gives to its `value`.
+fn named_class(object: &Object<'_>) -> NameClass {
+    if object.len() > 32 || !VALUE_MEMBERS.iter().any(|member| object.contains(member)) {
+        return NameClass::Plain;
+    }
+    NAME_MEMBERS
+        .iter()
+        .filter_map(|member| object.get(member).and_then(Json::as_str))
+        .filter(|text| text.len() <= 64)
+        .map(class_of)
+        .find(|class| *class != NameClass::Plain)
+        .unwrap_or(NameClass::Plain)
+}
+
+/// Names that became equal by hiding get `#2`, `#3` …, so that no reader drops
+/// one of them.
+fn separate_names(object: &mut Object<'_>) {
+    let mut seen: Vec<String> = Vec::new();
+    for (name, _) in object.iter_mut() {
+        if !name.contains("<redacted:") {
+            continue;
+        }
+        let mut unique = name.to_string();
+        let mut number = 2;
+        while seen.contains(&unique) {
+            unique = format!("{name}#{number}");
+            number += 1;
+        }
+        if unique != *name {
+            *name = Cow::Owned(unique.clone());
+        }
+        seen.push(unique);
+    }
+}
