@@ -20,6 +20,9 @@ xflags::xflags! {
         /// manifests, module documentation, file sizes, forgotten tests.
         cmd tidy {}
 
+        /// Install the pinned Codex CLIs of the end-to-end tests into target/codex.
+        cmd codex {}
+
         /// Measure ratios in one run; print them and write target/bench/SUBJECT.json.
         cmd bench {
             /// Subjects to measure (all when none is named).

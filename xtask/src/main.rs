@@ -6,6 +6,7 @@
 
 mod bench;
 mod ci;
+mod codex;
 mod demo;
 mod dist;
 mod flags;
@@ -33,6 +34,7 @@ fn run(verb: XtaskCmd) -> anyhow::Result<()> {
     let workspace = Workspace::locate()?;
     match verb {
         XtaskCmd::Ci(flags) => ci::run(&workspace, &flags),
+        XtaskCmd::Codex(_) => codex::run(&workspace),
         XtaskCmd::Tidy(_) => tidy::run(&workspace),
         XtaskCmd::Bench(flags) => bench::run(&workspace, &flags),
         XtaskCmd::Demo(flags) => demo::run(&workspace, &flags),

@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result};
 use xshell::cmd;
 
 use super::{Outcome, Step, licences};
-use crate::tidy;
 use crate::workspace::Workspace;
+use crate::{codex, tidy};
 
 /// Every step, in order.
 pub(super) fn all() -> Vec<Step> {
@@ -22,6 +22,7 @@ pub(super) fn all() -> Vec<Step> {
         Step { name: "clippy", run: clippy },
         Step { name: "crates alone", run: crates_alone },
         Step { name: "docs", run: docs },
+        Step { name: "codex", run: codex::install_all },
         Step { name: "tests", run: tests },
         Step { name: "doctests", run: doctests },
         Step { name: "benches", run: benches },
