@@ -12,8 +12,15 @@ pub trait EventSink: Debug + Send + Sync {
 
 /// A sink that keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct NoEvents;
+pub struct NoEvents(());
+
+impl NoEvents {
+    /// The sink that keeps nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(())
+    }
+}
 
 impl EventSink for NoEvents {
     fn record(&self, _event: Event) {}

@@ -16,8 +16,15 @@ pub trait RequestHandler: Debug + Send + Sync {
 
 /// A host that grants nothing.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
-pub struct DenyAll;
+pub struct DenyAll(());
+
+impl DenyAll {
+    /// The host that grants nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(())
+    }
+}
 
 #[async_trait]
 impl RequestHandler for DenyAll {

@@ -1,0 +1,207 @@
+//! A connection to one app-server: calls out, events and questions in, and a clean end.
+
+mod app_server;
+mod driver;
+mod options;
+mod routes;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use traj_core::json::Json;
+use traj_core::port::{AppServerError, CloseCause};
+
+pub use driver::ClientCounters;
+pub use options::ClientOptions;
+
+use driver::{Command, Driver};
+use routes::Routes;
+
+use crate::protocol::{ServerVersion, VersionFloor, initialize_params};
+use crate::transport::{StderrTail, Transport};
+
+/// A client of one server. Clones share the connection; dropping the last one ends the server.
+#[derive(Clone)]
+pub struct Client {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    commands: mpsc::UnboundedSender<Command>,
+    routes: Routes,
+    closed: watch::Receiver<Option<CloseCause>>,
+    counters: watch::Receiver<ClientCounters>,
+    tokens: AtomicU64,
+    options: ClientOptions,
+    stderr: Option<StderrTail>,
+    process: Option<u32>,
+    version: std::sync::OnceLock<String>,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Client")
+            .field("process", &self.inner.process)
+            .field("version", &self.inner.version.get())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    /// Takes a connection over, introduces itself and checks the server's version.
+    ///
+    /// Must be called within a tokio runtime, which then drives the connection.
+    ///
+    /// # Errors
+    /// The server does not answer, refuses, or is too old. It is stopped then.
+    pub async fn connect(
+        transport: Transport,
+        options: ClientOptions,
+    ) -> Result<Self, AppServerError> {
+        let (commands, received) = mpsc::unbounded_channel();
+        let (closing, closed) = watch::channel(None);
+        let (counting, counters) = watch::channel(ClientCounters::default());
+        let routes = Routes::default();
+        let stderr = transport.child.as_ref().map(crate::transport::ChildProcess::stderr);
+        let process = transport.child.as_ref().and_then(crate::transport::ChildProcess::id);
+        let driver = Driver::new(&options, routes.clone(), commands.downgrade(), closing, counting);
+        // Ends when the last client is dropped or the server is gone.
+        drop(tokio::spawn(driver.run(transport, received)));
+        let client = Self {
+            inner: Arc::new(Inner {
+                commands,
+                routes,
+                closed,
+                counters,
+                tokens: AtomicU64::new(0),
+                options,
+                stderr,
+                process,
+                version: std::sync::OnceLock::new(),
+            }),
+        };
+        match client.handshake().await {
+            Ok(()) => Ok(client),
+            Err(error) => {
+                client.stop().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn handshake(&self) -> Result<(), AppServerError> {
+        let options = &self.inner.options;
+        let params = initialize_params(&options.name, &options.title, &options.version);
+        let answer = self.call("initialize", params, options.handshake_timeout).await?;
+        let agent = answer.get("userAgent").and_then(Json::as_str).unwrap_or_default();
+        let version = ServerVersion::of_user_agent(agent);
+        let floor = VersionFloor(options.version_floor);
+        match version {
+            Some(version) if version.reaches(floor) => {
+                let _already_known = self.inner.version.set(version.as_str().to_owned());
+                self.send(Command::Notify("initialized"));
+                Ok(())
+            }
+            other => {
+                let found = other.map(|version| version.as_str().to_owned());
+                Err(AppServerError::Closed { cause: CloseCause::UnsupportedVersion { found } })
+            }
+        }
+    }
+
+    /// Calls a method. Dropping the future gives the answer up; the call may still take effect.
+    pub(crate) async fn call(
+        &self,
+        method: &'static str,
+        params: Json<'static>,
+        timeout: Duration,
+    ) -> Result<Json<'static>, AppServerError> {
+        let token = self.inner.tokens.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        self.send(Command::Call { token, method, params, timeout, reply });
+        let mut abandoned = Abandon { client: self, token, is_armed: true };
+        let settled = answer.await;
+        abandoned.is_armed = false;
+        // Without an answer the driver has gone, and told why.
+        settled.unwrap_or_else(|_| Err(AppServerError::Closed { cause: self.close_cause() }))
+    }
+
+    fn send(&self, command: Command) {
+        // A driver that has gone has told everybody already.
+        let _gone = self.inner.commands.send(command);
+    }
+
+    fn close_cause(&self) -> CloseCause {
+        self.inner.closed.borrow().clone().unwrap_or(CloseCause::ByUs)
+    }
+
+    /// Why the connection ended; none while it lives.
+    #[must_use]
+    pub fn closed(&self) -> Option<CloseCause> {
+        self.inner.closed.borrow().clone()
+    }
+
+    /// Waits for the end of the connection.
+    pub async fn wait_closed(&self) -> CloseCause {
+        let mut closed = self.inner.closed.clone();
+        match closed.wait_for(Option::is_some).await {
+            Ok(cause) => cause.clone().unwrap_or(CloseCause::ByUs),
+            Err(_) => CloseCause::ByUs,
+        }
+    }
+
+    /// Ends the server: closes its input, waits, terminates, kills. Every waiter ends at once.
+    pub async fn stop(&self) {
+        let (done, stopped) = oneshot::channel();
+        self.send(Command::Stop { done });
+        // A driver that has gone has stopped everything already.
+        let _gone = stopped.await;
+    }
+
+    /// The server's version.
+    #[must_use]
+    pub fn server_version(&self) -> Option<&str> {
+        self.inner.version.get().map(String::as_str)
+    }
+
+    /// The server's process number.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.inner.process
+    }
+
+    /// What went wrong on the wire so far, in numbers.
+    #[must_use]
+    pub fn counters(&self) -> ClientCounters {
+        let mut counters = *self.inner.counters.borrow();
+        counters.stderr_bytes = self.inner.stderr.as_ref().map_or(0, StderrTail::bytes);
+        counters
+    }
+
+    /// The end of what the server said on its standard error, redacted.
+    #[must_use]
+    pub fn stderr_tail(&self) -> Option<String> {
+        Some(self.inner.stderr.as_ref()?.text(&self.inner.options.redactor))
+    }
+}
+
+/// Forgets a call whose caller has gone.
+struct Abandon<'a> {
+    client: &'a Client,
+    token: u64,
+    is_armed: bool,
+}
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        if self.is_armed {
+            self.client.send(Command::Cancel { token: self.token });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

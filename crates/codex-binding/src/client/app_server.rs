@@ -1,0 +1,95 @@
+//! The client as the port that the domain speaks to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use traj_core::id::{ThreadId, TurnId};
+use traj_core::json::{Json, Object};
+use traj_core::port::{
+    AppServerError, ListenGuard, OpenedThread, ResumeThread, StartThread, StartTurn,
+    ThreadListener, ThreadService, ThreadSummary, TurnService,
+};
+
+use super::Client;
+use crate::protocol::{
+    opened_thread, resume_params, start_params, steer_params, thread_params, thread_summary,
+    turn_id, turn_params,
+};
+
+/// Letting go of a thread is a courtesy: nobody waits long for it.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
+
+impl Client {
+    async fn request(
+        &self,
+        method: &'static str,
+        params: Json<'static>,
+    ) -> Result<Json<'static>, AppServerError> {
+        self.call(method, params, self.inner.options.request_timeout).await
+    }
+}
+
+#[async_trait]
+impl ThreadService for Client {
+    async fn start_thread(&self, start: StartThread) -> Result<OpenedThread, AppServerError> {
+        const METHOD: &str = "thread/start";
+        opened_thread(METHOD, &self.request(METHOD, start_params(start)).await?)
+    }
+
+    async fn resume_thread(&self, resume: ResumeThread) -> Result<OpenedThread, AppServerError> {
+        const METHOD: &str = "thread/resume";
+        opened_thread(METHOD, &self.request(METHOD, resume_params(resume)).await?)
+    }
+
+    async fn read_thread(&self, thread: &ThreadId) -> Result<ThreadSummary, AppServerError> {
+        const METHOD: &str = "thread/read";
+        let mut params = Object::new();
+        params.push("threadId", thread.as_str().to_owned());
+        params.push("includeTurns", true);
+        match self.request(METHOD, params.into()).await {
+            Ok(result) => thread_summary(METHOD, &result),
+            Err(AppServerError::Refused { .. }) => {
+                // Turns are not told of every thread; the thread itself may still be known.
+                let result = self.request(METHOD, thread_params(thread.as_str())).await?;
+                let mut summary = thread_summary(METHOD, &result)?;
+                summary.turns = None;
+                Ok(summary)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn release_thread(&self, thread: &ThreadId) -> Result<(), AppServerError> {
+        let params = thread_params(thread.as_str());
+        self.call("thread/unsubscribe", params, RELEASE_TIMEOUT).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl TurnService for Client {
+    fn listen(&self, thread: &ThreadId, listener: Arc<dyn ThreadListener>) -> ListenGuard {
+        self.inner.routes.listen(thread, listener)
+    }
+
+    async fn start_turn(&self, start: StartTurn) -> Result<TurnId, AppServerError> {
+        const METHOD: &str = "turn/start";
+        turn_id(METHOD, &self.request(METHOD, turn_params(start)).await?)
+    }
+
+    async fn steer_turn(
+        &self,
+        thread: &ThreadId,
+        turn: &TurnId,
+        input: Vec<Json<'static>>,
+    ) -> Result<(), AppServerError> {
+        self.request("turn/steer", steer_params(thread, turn, input)).await.map(drop)
+    }
+
+    async fn interrupt_turn(&self, thread: &ThreadId, turn: &TurnId) -> Result<(), AppServerError> {
+        let mut params = Object::new();
+        params.push("threadId", thread.as_str().to_owned());
+        params.push("turnId", turn.as_str().to_owned());
+        self.request("turn/interrupt", params.into()).await.map(drop)
+    }
+}

@@ -1,0 +1,293 @@
+//! Which answer belongs to which call; when a call has waited long enough.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use traj_core::binding::{OVERLOADED, RefusalKind, RefusalWordings, ServerText};
+use traj_core::json::{Json, ParseErrorKind};
+use traj_core::port::{AppServerError, CloseCause};
+
+use super::frame::{Frame, answer_line, request_line};
+
+/// A retry waits this long, doubled each time.
+const FIRST_RETRY: Duration = Duration::from_millis(50);
+/// How often a call is sent again after the server was too busy to look at it.
+const RETRIES: u32 = 3;
+/// A message broken by raw line ends may be put together from this much.
+const LONGEST_BROKEN: usize = 1_000_000;
+const MOST_BROKEN_LINES: u32 = 1_000;
+
+/// The caller's name for a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CallToken(pub(crate) u64);
+
+/// Bounds of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct RpcLimits {
+    /// Calls that may be under way at once; more wait here. A flooded server drops answers.
+    pub(crate) in_flight: usize,
+    pub(crate) wordings: RefusalWordings,
+}
+
+/// What happened, at a time that the caller measures from any fixed moment.
+#[derive(Debug)]
+pub(crate) enum Input<'a> {
+    Call { token: CallToken, method: &'static str, params: Json<'static>, timeout: Duration },
+    Cancel { token: CallToken },
+    Line(&'a [u8]),
+    Answer { id: Json<'static>, answer: Option<Json<'static>> },
+    Tick,
+    Closed(CloseCause),
+}
+
+/// What to do.
+#[derive(Debug)]
+pub(crate) enum Output {
+    Write(String),
+    Settle { token: CallToken, result: Result<Json<'static>, AppServerError> },
+    Notification { method: String, params: Json<'static> },
+    Request { id: Json<'static>, method: String, params: Json<'static> },
+}
+
+#[derive(Debug)]
+struct Call {
+    token: CallToken,
+    method: &'static str,
+    params: Json<'static>,
+    deadline: Duration,
+    tries: u32,
+    not_before: Duration,
+}
+
+/// The state of one connection.
+#[derive(Debug)]
+pub(crate) struct RpcSession {
+    limits: RpcLimits,
+    next_id: u64,
+    pending: BTreeMap<u64, Call>,
+    waiting: VecDeque<Call>,
+    broken: String,
+    broken_lines: u32,
+    garbage: u64,
+    strays: u64,
+    closed: Option<CloseCause>,
+}
+
+impl RpcSession {
+    pub(crate) const fn new(limits: RpcLimits) -> Self {
+        Self {
+            limits,
+            next_id: 1,
+            pending: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            broken: String::new(),
+            broken_lines: 0,
+            garbage: 0,
+            strays: 0,
+            closed: None,
+        }
+    }
+
+    /// Lines that were no message.
+    pub(crate) const fn garbage(&self) -> u64 {
+        self.garbage
+    }
+
+    /// Answers that nobody waited for: late, double, or made up.
+    pub(crate) const fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    /// When to come back with [`Input::Tick`], if nothing else happens before.
+    pub(crate) fn next_wake(&self) -> Option<Duration> {
+        let pending = self.pending.values().map(|call| call.deadline);
+        let has_room = self.pending.len() < self.limits.in_flight;
+        let waiting = self
+            .waiting
+            .iter()
+            .map(|call| if has_room { call.deadline.min(call.not_before) } else { call.deadline });
+        pending.chain(waiting).min()
+    }
+
+    pub(crate) fn step(&mut self, now: Duration, input: Input<'_>) -> Vec<Output> {
+        let mut out = Vec::new();
+        match input {
+            Input::Call { token, method, params, timeout } => {
+                if let Some(cause) = &self.closed {
+                    let error = AppServerError::Closed { cause: cause.clone() };
+                    return vec![Output::Settle { token, result: Err(error) }];
+                }
+                let deadline = now.saturating_add(timeout);
+                let call = Call { token, method, params, deadline, tries: 0, not_before: now };
+                self.waiting.push_back(call);
+            }
+            Input::Cancel { token } => {
+                self.pending.retain(|_, call| call.token != token);
+                self.waiting.retain(|call| call.token != token);
+            }
+            Input::Line(line) => self.line(now, line, &mut out),
+            Input::Answer { id, answer } => {
+                if self.closed.is_none() {
+                    out.push(Output::Write(answer_line(&id, answer)));
+                }
+            }
+            Input::Tick => {}
+            Input::Closed(cause) => self.close(&cause, &mut out),
+        }
+        self.expire(now, &mut out);
+        self.send_waiting(now, &mut out);
+        out
+    }
+
+    fn line(&mut self, now: Duration, line: &[u8], out: &mut Vec<Output>) {
+        match Json::parse_lossy(line) {
+            Ok(value) => {
+                if !self.broken.is_empty() {
+                    // The line stands for itself: what came before it was never finished.
+                    self.drop_broken();
+                }
+                match Frame::read(value) {
+                    Some(frame) => self.frame(now, frame, out),
+                    None => self.garbage += 1,
+                }
+            }
+            Err(error) => {
+                let text = String::from_utf8_lossy(line);
+                self.broken_line(now, &text, error.kind == ParseErrorKind::UnexpectedEnd, out);
+            }
+        }
+    }
+
+    /// Puts a message together that was written with raw line ends inside a text.
+    fn broken_line(&mut self, now: Duration, line: &str, is_cut: bool, out: &mut Vec<Output>) {
+        let begins = is_cut && line.trim_start().starts_with('{');
+        if self.broken.is_empty() {
+            if begins {
+                self.broken.push_str(line);
+                self.broken_lines = 1;
+            } else {
+                self.garbage += 1;
+            }
+            return;
+        }
+        self.broken.push_str("\\n");
+        self.broken.push_str(line);
+        self.broken_lines += 1;
+        if self.broken.len() > LONGEST_BROKEN || self.broken_lines > MOST_BROKEN_LINES {
+            self.drop_broken();
+            return;
+        }
+        let joined = std::mem::take(&mut self.broken);
+        match Json::parse(&joined) {
+            Ok(value) => match Frame::read(value) {
+                Some(frame) => self.frame(now, frame, out),
+                None => self.garbage += 1,
+            },
+            Err(error) if error.kind == ParseErrorKind::UnexpectedEnd => self.broken = joined,
+            Err(_) => self.garbage += u64::from(self.broken_lines),
+        }
+    }
+
+    fn drop_broken(&mut self) {
+        self.garbage += u64::from(self.broken_lines);
+        self.broken_lines = 0;
+        self.broken = String::new();
+    }
+
+    fn frame(&mut self, now: Duration, frame: Frame, out: &mut Vec<Output>) {
+        match frame {
+            Frame::Notification { method, params } => {
+                out.push(Output::Notification { method, params });
+            }
+            Frame::Request { id, method, params } => {
+                out.push(Output::Request { id, method, params });
+            }
+            Frame::Answer { id, result } => match self.pending.remove(&id) {
+                Some(call) => out.push(Output::Settle { token: call.token, result: Ok(result) }),
+                None => self.strays += 1,
+            },
+            Frame::Refusal { id, code, message } => match self.pending.remove(&id) {
+                Some(call) => self.refused(now, call, code, message, out),
+                None => self.strays += 1,
+            },
+        }
+    }
+
+    fn refused(
+        &mut self,
+        now: Duration,
+        mut call: Call,
+        code: i64,
+        message: String,
+        out: &mut Vec<Output>,
+    ) {
+        let again = now.saturating_add(retry_delay(call.tries, self.next_id));
+        // The server turns a call away before it looks at it: sending it again is safe.
+        if code == OVERLOADED && call.tries < RETRIES && again < call.deadline {
+            call.tries += 1;
+            call.not_before = again;
+            self.waiting.push_back(call);
+            return;
+        }
+        let kind = RefusalKind::classify(code, &message, &self.limits.wordings);
+        let text = ServerText::new(message);
+        let error = AppServerError::Refused { method: call.method, code, kind, text };
+        out.push(Output::Settle { token: call.token, result: Err(error) });
+    }
+
+    fn expire(&mut self, now: Duration, out: &mut Vec<Output>) {
+        let late: Vec<u64> = self
+            .pending
+            .iter()
+            .filter_map(|(id, call)| (call.deadline <= now).then_some(*id))
+            .collect();
+        let mut late: Vec<Call> = late.iter().filter_map(|id| self.pending.remove(id)).collect();
+        if self.waiting.iter().any(|call| call.deadline <= now) {
+            let (gone, kept) = self.waiting.drain(..).partition(|call| call.deadline <= now);
+            self.waiting = kept;
+            late.extend::<VecDeque<Call>>(gone);
+        }
+        for call in late {
+            let error = AppServerError::TimedOut { method: call.method };
+            out.push(Output::Settle { token: call.token, result: Err(error) });
+        }
+    }
+
+    fn send_waiting(&mut self, now: Duration, out: &mut Vec<Output>) {
+        let mut position = 0;
+        while self.pending.len() < self.limits.in_flight && position < self.waiting.len() {
+            let is_due = self.waiting.get(position).is_some_and(|call| call.not_before <= now);
+            if !is_due {
+                position += 1;
+                continue;
+            }
+            if let Some(call) = self.waiting.remove(position) {
+                let id = self.next_id;
+                self.next_id += 1;
+                out.push(Output::Write(request_line(id, call.method, &call.params)));
+                self.pending.insert(id, call);
+            }
+        }
+    }
+
+    fn close(&mut self, cause: &CloseCause, out: &mut Vec<Output>) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.closed = Some(cause.clone());
+        let pending = std::mem::take(&mut self.pending).into_values();
+        for call in pending.chain(std::mem::take(&mut self.waiting)) {
+            let error = AppServerError::Closed { cause: cause.clone() };
+            out.push(Output::Settle { token: call.token, result: Err(error) });
+        }
+    }
+}
+
+/// Doubles with each try, and spreads by a quarter either way so that calls do not return together.
+fn retry_delay(tries: u32, salt: u64) -> Duration {
+    let spread = 75 + u32::try_from(salt.wrapping_mul(37) % 51).unwrap_or(0);
+    FIRST_RETRY.saturating_mul(1 << tries.min(8)).saturating_mul(spread) / 100
+}
+
+#[cfg(test)]
+mod tests;

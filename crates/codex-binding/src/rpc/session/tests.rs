@@ -1,0 +1,196 @@
+//! The session against a server that answers late, twice, wrongly, or not at all.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn session(in_flight: usize) -> RpcSession {
+    RpcSession::new(RpcLimits { in_flight, wordings: RefusalWordings::standard() })
+}
+
+fn call(session: &mut RpcSession, token: u64) -> Vec<Output> {
+    let params = Json::Null;
+    let timeout = Duration::from_secs(10);
+    let token = CallToken(token);
+    session.step(Duration::ZERO, Input::Call { token, method: "thread/read", params, timeout })
+}
+
+fn line(session: &mut RpcSession, text: &str) -> Vec<Output> {
+    session.step(Duration::ZERO, Input::Line(text.as_bytes()))
+}
+
+/// One word per output, for comparing.
+fn said(outputs: &[Output]) -> String {
+    let word = |output: &Output| match output {
+        Output::Write(text) => format!("write {}", text.trim_end()),
+        Output::Settle { token, result: Ok(value) } => {
+            format!("{} ok {}", token.0, value.to_line())
+        }
+        Output::Settle { token, result: Err(error) } => format!("{} failed {error}", token.0),
+        Output::Notification { method, .. } => format!("told {method}"),
+        Output::Request { id, method, .. } => format!("asked {} {method}", id.to_line()),
+    };
+    outputs.iter().map(word).collect::<Vec<_>>().join("; ")
+}
+
+/// Scenario 72: answers find their call, whatever their order; late and double ones find nobody.
+#[test]
+fn answers_find_their_call() {
+    let mut session = session(8);
+    assert_eq!(
+        said(&call(&mut session, 10)),
+        r#"write {"id":1,"method":"thread/read","params":null}"#
+    );
+    call(&mut session, 20);
+    assert_eq!(said(&line(&mut session, r#"{"id":2,"result":"b"}"#)), r#"20 ok "b""#);
+    assert_eq!(said(&line(&mut session, r#"{"id":2,"result":"again"}"#)), "");
+    assert_eq!(said(&line(&mut session, r#"{"id":99,"result":"made up"}"#)), "");
+    assert_eq!(
+        said(&line(
+            &mut session,
+            r#"{"id":1,"error":{"code":-32600,"message":"thread not found: x"}}"#
+        )),
+        "10 failed thread/read was refused: thread-not-loaded (-32600)"
+    );
+    assert_eq!(session.strays(), 2);
+}
+
+/// The server's ids overlap ours and belong to another table.
+#[test]
+fn questions_of_the_server_have_ids_of_their_own() {
+    let mut session = session(8);
+    call(&mut session, 10);
+    let asked = line(&mut session, r#"{"id":1,"method":"item/tool/call","params":{}}"#);
+    assert_eq!(said(&asked), "asked 1 item/tool/call");
+    let answered =
+        session.step(SECOND, Input::Answer { id: 1_u64.into(), answer: Some(Json::Null) });
+    assert_eq!(said(&answered), r#"write {"id":1,"result":null}"#);
+    assert_eq!(said(&line(&mut session, r#"{"id":1,"result":1}"#)), "10 ok 1");
+}
+
+#[test]
+fn a_call_times_out_and_its_late_answer_is_ignored() {
+    let mut session = session(8);
+    call(&mut session, 10);
+    assert_eq!(session.next_wake(), Some(Duration::from_secs(10)));
+    assert_eq!(said(&session.step(9 * SECOND, Input::Tick)), "");
+    let late = session.step(10 * SECOND, Input::Tick);
+    assert_eq!(said(&late), "10 failed thread/read was not answered in time");
+    assert_eq!(said(&line(&mut session, r#"{"id":1,"result":1}"#)), "");
+    assert_eq!(session.next_wake(), None);
+}
+
+#[test]
+fn no_more_calls_than_the_limit_are_under_way() {
+    let mut session = session(1);
+    call(&mut session, 10);
+    assert_eq!(said(&call(&mut session, 20)), "", "the second one waits");
+    let freed = line(&mut session, r#"{"id":1,"result":1}"#);
+    assert!(said(&freed).starts_with("10 ok 1; write {\"id\":2"), "{}", said(&freed));
+    call(&mut session, 30);
+    session.step(SECOND, Input::Cancel { token: CallToken(20) });
+    assert_eq!(said(&line(&mut session, r#"{"id":2,"result":1}"#)), "", "nobody waits any more");
+}
+
+/// An overloaded server is asked again, later each time, and not for ever.
+#[test]
+fn overload_is_retried_with_growing_distance() {
+    let mut session = session(8);
+    call(&mut session, 10);
+    let mut now = Duration::ZERO;
+    let mut distances = Vec::new();
+    for id in 1..=3 {
+        let text = format!(r#"{{"id":{id},"error":{{"code":-32001,"message":"overloaded"}}}}"#);
+        assert_eq!(said(&session.step(now, Input::Line(text.as_bytes()))), "");
+        let wake = session.next_wake().unwrap();
+        assert_eq!(said(&session.step(wake - Duration::from_millis(1), Input::Tick)), "");
+        assert!(said(&session.step(wake, Input::Tick)).starts_with("write"));
+        distances.push(wake - now);
+        now = wake;
+    }
+    assert!(distances.windows(2).all(|pair| pair[0] < pair[1]), "{distances:?}");
+    let refused = line(&mut session, r#"{"id":4,"error":{"code":-32001,"message":"overloaded"}}"#);
+    assert_eq!(said(&refused), "10 failed thread/read was refused: overloaded (-32001)");
+}
+
+/// Scenario 75: everybody who waits hears of the end, and so does everybody who comes later.
+#[test]
+fn the_end_of_the_server_ends_every_call() {
+    let mut session = session(1);
+    call(&mut session, 10);
+    call(&mut session, 20);
+    let closed = session.step(SECOND, Input::Closed(CloseCause::BrokenPipe));
+    assert_eq!(said(&closed).matches("its input is broken").count(), 2);
+    assert_eq!(said(&session.step(SECOND, Input::Closed(CloseCause::ByUs))), "");
+    assert!(said(&call(&mut session, 30)).contains("its input is broken"));
+    let answer = Input::Answer { id: Json::Null, answer: None };
+    assert_eq!(said(&session.step(SECOND, answer)), "", "nothing is written after the end");
+}
+
+/// Scenario 74: a message broken by raw line ends is put together, garbage is counted.
+#[test]
+fn broken_and_garbage_lines_are_survived() {
+    let mut session = session(8);
+    assert_eq!(said(&line(&mut session, "warning: not a message")), "");
+    assert_eq!(said(&line(&mut session, "[1,2]")), "");
+    assert_eq!(session.garbage(), 2);
+    assert_eq!(said(&line(&mut session, r#"{"method":"a","params":{"text":"one"#)), "");
+    assert_eq!(said(&line(&mut session, r#"two"}}"#)), "told a");
+    assert_eq!(said(&line(&mut session, r#"{"method":"cut"#)), "");
+    assert_eq!(said(&line(&mut session, r#"{"method":"whole"}"#)), "told whole");
+    assert_eq!(session.garbage(), 3);
+    assert_eq!(said(&session.step(SECOND, Input::Line(b"\xff\xfe"))), "");
+}
+
+proptest! {
+    /// Whatever the order of answers, each call is settled once, with its own answer.
+    #[test]
+    fn every_call_is_settled_once_with_its_own_answer(
+        order in Just((1_u64..=12).collect::<Vec<_>>()).prop_shuffle(),
+        in_flight in 1_usize..12,
+    ) {
+        let mut session = session(in_flight);
+        let mut settled = Vec::new();
+        let mut written = std::collections::BTreeSet::new();
+        let mut outputs: Vec<Output> = Vec::new();
+        for token in 1..=12 {
+            outputs.extend(call(&mut session, token));
+        }
+        let mut left = order;
+        while !left.is_empty() {
+            for output in outputs.drain(..) {
+                match output {
+                    Output::Write(text) => {
+                        let id = Json::parse(text.trim()).unwrap().get("id").unwrap().as_u64().unwrap();
+                        prop_assert!(written.insert(id));
+                    }
+                    Output::Settle { token, result } => {
+                        settled.push((token.0, result.unwrap().as_u64().unwrap()));
+                    }
+                    _ => {}
+                }
+            }
+            let Some(index) = left.iter().position(|id| written.contains(id)) else { break };
+            let id = left.remove(index);
+            outputs = line(&mut session, &format!(r#"{{"id":{id},"result":{id}}}"#));
+        }
+        for output in outputs {
+            if let Output::Settle { token, result } = output {
+                settled.push((token.0, result.unwrap().as_u64().unwrap()));
+            }
+        }
+        settled.sort_unstable();
+        prop_assert_eq!(settled, (1..=12).map(|id| (id, id)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn no_line_makes_the_session_fail(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+        let mut session = session(2);
+        call(&mut session, 1);
+        session.step(SECOND, Input::Line(&bytes));
+        let answered = line(&mut session, r#"{"id":1,"result":1}"#);
+        prop_assert_eq!(said(&answered), "1 ok 1");
+    }
+}

@@ -1,0 +1,199 @@
+//! One turn: started, heard to its end, interrupted when it takes too long.
+
+mod collector;
+mod recording;
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use traj_core::id::{ThreadId, TurnId};
+use traj_core::port::{
+    AppServerError, CloseCause, EventSink, RequestHandler, StartTurn, ThreadEvent, TokenUsage,
+    TurnService,
+};
+
+pub use collector::{TurnCollector, TurnEnd};
+pub use recording::TurnFacts;
+
+use watch::TurnWatch;
+
+/// Hears a turn while it runs.
+pub trait TurnObserver: std::fmt::Debug + Send + Sync {
+    /// Something happened. Called from the task that reads the server: it must not block.
+    fn event(&self, event: &ThreadEvent);
+}
+
+/// Everything beside the turn itself.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TurnOptions {
+    /// How long the turn may take.
+    pub timeout: Duration,
+    /// How long an interrupted turn has to confirm.
+    pub interrupt_timeout: Duration,
+    /// Notifications kept until the turn is known.
+    pub early_notifications: usize,
+    /// The host's word on questions of the turn.
+    pub handler: Arc<dyn RequestHandler>,
+    /// Hears the turn.
+    pub observer: Option<Arc<dyn TurnObserver>>,
+    /// Interrupts the turn.
+    pub cancel: CancellationToken,
+}
+
+impl TurnOptions {
+    /// The ordinary limits.
+    #[must_use]
+    pub fn standard(handler: Arc<dyn RequestHandler>) -> Self {
+        let profile = traj_core::binding::BindingProfile::standard();
+        Self {
+            timeout: profile.turn_timeout,
+            interrupt_timeout: profile.interrupt_timeout,
+            early_notifications: profile.early_notifications,
+            handler,
+            observer: None,
+            cancel: CancellationToken::new(),
+        }
+    }
+}
+
+/// How a turn went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TurnReport {
+    /// The turn.
+    pub turn: TurnId,
+    /// How it ended.
+    pub outcome: TurnOutcome,
+    /// What the model said last, apart from commentary; empty if nothing.
+    pub text: String,
+    /// What was counted.
+    pub usage: Option<TokenUsage>,
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TurnOutcome {
+    /// As it should.
+    Completed,
+    /// Somebody interrupted it; what was said so far is no reply.
+    Interrupted,
+    /// It failed, in the server's own words.
+    Failed {
+        /// The words.
+        message: Option<String>,
+    },
+    /// It took too long and was interrupted.
+    TimedOut {
+        /// Whether the server confirmed; if not, the turn may still run.
+        confirmed: bool,
+    },
+}
+
+/// Why nothing is known of a turn's end.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TurnError {
+    /// The turn was not started.
+    #[error("the turn was not started")]
+    NotStarted(#[source] AppServerError),
+    /// The server went while the turn ran. The thread will show the turn as interrupted.
+    #[error("the server went during turn {turn}: {cause}")]
+    Lost {
+        /// The turn.
+        turn: TurnId,
+        /// How it went.
+        cause: CloseCause,
+    },
+}
+
+impl TurnError {
+    /// Whether the thread has to be loaded before the turn can start.
+    #[must_use]
+    pub fn is_not_loaded(&self) -> bool {
+        matches!(self, Self::NotStarted(error)
+            if error.refusal() == Some(traj_core::binding::RefusalKind::ThreadNotLoaded))
+    }
+}
+
+/// Runs one turn on a thread that is loaded, and records it.
+///
+/// # Errors
+/// The turn was not started, or the server went while it ran.
+pub async fn run_turn(
+    server: &dyn TurnService,
+    start: StartTurn,
+    options: &TurnOptions,
+    facts: &TurnFacts,
+    sink: &Arc<dyn EventSink>,
+) -> Result<TurnReport, TurnError> {
+    let thread = start.thread.clone();
+    let watch = Arc::new(TurnWatch::new(options, facts.recorder(&thread, sink)));
+    let listening = server.listen(&thread, watch.clone());
+    let turn = match server.start_turn(start).await {
+        Ok(turn) => turn,
+        Err(error) => {
+            watch.recorder().not_started(&error);
+            return Err(TurnError::NotStarted(error));
+        }
+    };
+    watch.begin(&turn);
+    let report = finish(server, &thread, &turn, &watch, options).await;
+    drop(listening);
+    watch.recorder().ended(&turn, &report);
+    report
+}
+
+async fn finish(
+    server: &dyn TurnService,
+    thread: &ThreadId,
+    turn: &TurnId,
+    watch: &TurnWatch,
+    options: &TurnOptions,
+) -> Result<TurnReport, TurnError> {
+    let ended = tokio::select! {
+        biased;
+        end = watch.end() => end.map(Some),
+        () = options.cancel.cancelled() => Ok(None),
+        () = tokio::time::sleep(options.timeout) => Ok(None),
+    };
+    let lost = |cause| TurnError::Lost { turn: turn.clone(), cause };
+    if let Some(end) = ended.map_err(lost)? {
+        return Ok(report(turn, end, watch));
+    }
+    let by_person = options.cancel.is_cancelled();
+    // The answer does not matter: what counts is that the turn says it ended.
+    let interrupting = server.interrupt_turn(thread, turn);
+    let confirming = async {
+        match interrupting.await {
+            Err(AppServerError::Closed { cause }) => Err(cause),
+            _ => watch.end().await,
+        }
+    };
+    let confirmed = tokio::time::timeout(options.interrupt_timeout, confirming).await;
+    match confirmed {
+        Ok(Err(cause)) => Err(lost(cause)),
+        // It ended by itself in the last moment: that is how it ended.
+        Ok(Ok(end)) if end != TurnEnd::Interrupted => Ok(report(turn, end, watch)),
+        Ok(Ok(end)) if by_person => Ok(report(turn, end, watch)),
+        confirmed => {
+            let outcome = TurnOutcome::TimedOut { confirmed: confirmed.is_ok() };
+            Ok(TurnReport { turn: turn.clone(), outcome, text: watch.text(), usage: watch.usage() })
+        }
+    }
+}
+
+fn report(turn: &TurnId, end: TurnEnd, watch: &TurnWatch) -> TurnReport {
+    let outcome = match end {
+        TurnEnd::Completed => TurnOutcome::Completed,
+        TurnEnd::Interrupted => TurnOutcome::Interrupted,
+        TurnEnd::Failed { message } => TurnOutcome::Failed { message },
+    };
+    TurnReport { turn: turn.clone(), outcome, text: watch.text(), usage: watch.usage() }
+}
+
+#[cfg(test)]
+mod tests;

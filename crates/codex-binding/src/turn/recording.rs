@@ -1,0 +1,213 @@
+//! A bound turn as events of a run, so that an export explains it from beginning to end.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use traj_core::event::{
+    ContextCompiled, ModelCompleted, PromptSubmitted, RunStatus, SessionEnded, SessionStarted,
+    ToolCall, ToolDefinition, ToolResult,
+};
+use traj_core::id::{ThreadId, TurnId};
+use traj_core::json::{Json, Object};
+use traj_core::port::{AppServerError, EventSink, ItemDetail, ThreadEvent, ThreadItem, TokenUsage};
+
+use super::{TurnError, TurnOutcome, TurnReport};
+
+/// What is said about a turn beside what happens in it.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct TurnFacts {
+    /// Why it runs.
+    pub trigger: Option<String>,
+    /// The session file.
+    pub session_file: Option<String>,
+    /// Where the agent works.
+    pub workspace: Option<String>,
+    /// The credential profile, by name.
+    pub auth_profile: Option<String>,
+    /// The developer instructions.
+    pub instructions: Option<String>,
+    /// What is said.
+    pub prompt: String,
+    /// How many images are shown.
+    pub images: u64,
+    /// Tools of the host.
+    pub tools: Vec<Json<'static>>,
+}
+
+impl TurnFacts {
+    /// A turn that says `prompt`.
+    #[must_use]
+    pub fn new(prompt: &str) -> Self {
+        Self { prompt: prompt.to_owned(), ..Self::default() }
+    }
+
+    /// Records the beginning and returns what records the rest.
+    pub(super) fn recorder(&self, thread: &ThreadId, sink: &Arc<dyn EventSink>) -> TurnRecorder {
+        let tools: Vec<ToolDefinition> = self.tools.iter().filter_map(definition).collect();
+        let started = SessionStarted {
+            trigger: self.trigger.clone(),
+            session_file: self.session_file.clone(),
+            thread_id: Some(thread.as_str().to_owned()),
+            auth_profile_id: self.auth_profile.clone(),
+            workspace_dir: self.workspace.clone(),
+            client_tool_count: u64::try_from(self.tools.len()).ok(),
+            ..SessionStarted::default()
+        };
+        sink.record(started.event());
+        let compiled = ContextCompiled {
+            system_prompt: self.instructions.clone(),
+            prompt: Some(self.prompt.clone()),
+            tools: Some(tools),
+            images_count: self.images,
+            ..ContextCompiled::default()
+        };
+        sink.record(compiled.event());
+        TurnRecorder {
+            sink: Arc::clone(sink),
+            thread: thread.as_str().to_owned(),
+            prompt: self.prompt.clone(),
+            images: self.images,
+            open: Mutex::default(),
+            texts: Mutex::default(),
+        }
+    }
+}
+
+fn definition(tool: &Json<'_>) -> Option<ToolDefinition> {
+    let name = tool.get("name")?.as_str()?.to_owned();
+    let description = tool.get("description").and_then(Json::as_str).map(str::to_owned);
+    let parameters = tool.get("inputSchema").cloned().map(Json::into_owned);
+    Some(ToolDefinition { name, description, parameters })
+}
+
+/// Records one turn.
+#[derive(Debug)]
+pub(super) struct TurnRecorder {
+    sink: Arc<dyn EventSink>,
+    thread: String,
+    prompt: String,
+    images: u64,
+    /// Tools that began and have not ended: not every one does.
+    open: Mutex<BTreeMap<String, String>>,
+    texts: Mutex<Vec<String>>,
+}
+
+impl TurnRecorder {
+    pub(super) fn started(&self, turn: &TurnId) {
+        let submitted = PromptSubmitted {
+            thread_id: Some(self.thread.clone()),
+            turn_id: Some(turn.as_str().to_owned()),
+            prompt: self.prompt.clone(),
+            images_count: self.images,
+            ..PromptSubmitted::default()
+        };
+        self.sink.record(submitted.event());
+    }
+
+    pub(super) fn event(&self, event: &ThreadEvent) {
+        match event {
+            ThreadEvent::ItemStarted { turn, item } => self.tool(turn, item),
+            ThreadEvent::ItemCompleted { turn, item } => {
+                if let ItemDetail::AgentMessage { text, .. } = &item.detail {
+                    let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+                    texts.push(text.clone());
+                }
+                self.tool(turn, item);
+            }
+            _ => {}
+        }
+    }
+
+    /// A tool is told once when it begins and once when it ends, whichever events arrive.
+    fn tool(&self, turn: &TurnId, item: &ThreadItem) {
+        let ItemDetail::Tool { name, arguments, output, success } = &item.detail else { return };
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.insert(item.id.clone(), name.clone()).is_none() {
+            let mut call =
+                ToolCall::new(item.id.clone(), name.clone()).arguments(arguments.clone());
+            call.thread_id = Some(self.thread.clone());
+            call.turn_id = Some(turn.as_str().to_owned());
+            call.item_id = Some(item.id.clone());
+            self.sink.record(call.event());
+        }
+        if let Some(output) = output {
+            open.remove(&item.id);
+            let success = success.unwrap_or(false);
+            let mut result =
+                ToolResult::new(item.id.clone(), name.clone(), success, output.clone());
+            result.thread_id = Some(self.thread.clone());
+            result.turn_id = Some(turn.as_str().to_owned());
+            result.item_id = Some(item.id.clone());
+            self.sink.record(result.event());
+        }
+    }
+
+    pub(super) fn not_started(&self, error: &AppServerError) {
+        self.session_ended(RunStatus::Error, None, false, false, Some(error.to_string()));
+    }
+
+    pub(super) fn ended(&self, turn: &TurnId, report: &Result<TurnReport, TurnError>) {
+        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
+        for (id, name) in open {
+            let mut result = ToolResult::missing(id, name);
+            result.thread_id = Some(self.thread.clone());
+            result.turn_id = Some(turn.as_str().to_owned());
+            self.sink.record(result.event());
+        }
+        let (status, timed_out, aborted, error) = match report {
+            Ok(report) => match &report.outcome {
+                TurnOutcome::Completed => (RunStatus::Success, false, false, None),
+                TurnOutcome::Interrupted => (RunStatus::Interrupted, false, true, None),
+                TurnOutcome::TimedOut { .. } => (RunStatus::Interrupted, true, true, None),
+                TurnOutcome::Failed { message } => {
+                    let message = message.clone().unwrap_or_else(|| "the turn failed".to_owned());
+                    (RunStatus::Error, false, false, Some(message))
+                }
+            },
+            Err(error) => (RunStatus::Error, false, false, Some(error.to_string())),
+        };
+        let texts = std::mem::take(&mut *self.texts.lock().unwrap_or_else(PoisonError::into_inner));
+        let completed = ModelCompleted {
+            thread_id: Some(self.thread.clone()),
+            turn_id: Some(turn.as_str().to_owned()),
+            timed_out,
+            aborted,
+            prompt_error: error.clone(),
+            usage: report.as_ref().ok().and_then(|report| report.usage).map(usage_object),
+            assistant_texts: texts,
+            ..ModelCompleted::default()
+        };
+        self.sink.record(completed.event());
+        self.session_ended(status, Some(turn), timed_out, aborted, error);
+    }
+
+    fn session_ended(
+        &self,
+        status: RunStatus,
+        turn: Option<&TurnId>,
+        timed_out: bool,
+        aborted: bool,
+        prompt_error: Option<String>,
+    ) {
+        let ended = SessionEnded {
+            status,
+            thread_id: Some(self.thread.clone()),
+            turn_id: turn.map(|turn| turn.as_str().to_owned()),
+            timed_out,
+            aborted,
+            prompt_error,
+        };
+        self.sink.record(ended.event());
+    }
+}
+
+fn usage_object(usage: TokenUsage) -> Object<'static> {
+    let mut object = Object::new();
+    object.push("input", usage.input);
+    object.push("cacheRead", usage.cached_input);
+    object.push("output", usage.output);
+    object.push("reasoning", usage.reasoning);
+    object.push("totalTokens", usage.total);
+    object
+}
