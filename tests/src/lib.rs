@@ -1,6 +1,7 @@
 //! Contract suites and builders that the tests share.
 #![expect(clippy::expect_used, reason = "a suite fails by panicking, with a reason")]
 
+pub mod codex_rig;
 pub mod contract;
 pub mod model_server;
 pub mod traj_binary;

@@ -25,6 +25,12 @@ use reply::function_call;
 /// How often a held reply looks whether its reader has gone.
 const HELD_POLL: Duration = Duration::from_millis(20);
 
+/// A view of a running server that other threads can hold.
+#[derive(Clone, Debug)]
+pub struct ModelHandle {
+    shared: Arc<Shared>,
+}
+
 /// A running model server; dropping it stops it.
 #[derive(Debug)]
 pub struct ModelServer {
@@ -104,6 +110,14 @@ impl ModelServer {
         self.shared.state().requests.clone()
     }
 
+    /// A view that another thread can wait with.
+    #[must_use]
+    pub fn handle(&self) -> ModelHandle {
+        ModelHandle { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl ModelHandle {
     /// Waits until a model request that mentions `text` has arrived; false after `limit`.
     #[must_use]
     pub fn wait_for_request(&self, text: &str, limit: Duration) -> bool {

@@ -1,0 +1,251 @@
+//! The real Codex CLI on a playground: a temporary home, a workspace, and a scripted model.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use codex_binding::transport::{ServerCommand, child_environment, spawn};
+use codex_binding::{
+    Client, ClientOptions, LoadedThreads, ReadyThread, ThreadKeeper, ThreadPlan, TurnFacts,
+    TurnOptions, TurnReport, run_turn,
+};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use traj_core::binding::TurnInput;
+use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryEventSink};
+use traj_core::port::{
+    BindingKey, DenyAll, EventSink, RequestHandler, StartTurn, ThreadService as _,
+};
+use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+
+use crate::model_server::ModelServer;
+
+/// The versions that the tests run.
+pub const VERSIONS: [&str; 2] = ["0.166.0", "0.135.0"];
+
+/// How long anything may take before a test gives up.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The installed CLI of a version. Without it the test says so loudly and is skipped; where `CI` is
+/// `true` it fails.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub fn installed(version: &str) -> Option<PathBuf> {
+    let program = target_folder().join("codex").join(version).join("codex");
+    if program.exists() {
+        return Some(program);
+    }
+    assert!(
+        variable("CI").as_deref() != Some("true"),
+        "codex {version} is not installed: run `cargo xtask codex`"
+    );
+    eprintln!("SKIPPED: codex {version} is not installed; run `cargo xtask codex` for this test");
+    None
+}
+
+/// The folder that cargo builds into: this test lies two levels below it.
+fn target_folder() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows where it lies");
+    test.ancestors().nth(3).expect("a test lies in target/profile/deps").to_path_buf()
+}
+
+#[expect(clippy::disallowed_methods, reason = "whether this is a CI run is a matter of the host")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// A playground for one version of the CLI.
+#[derive(Debug)]
+pub struct CodexRig {
+    root: TempDir,
+    program: PathBuf,
+    /// The model that answers.
+    pub model: ModelServer,
+    /// Where bindings are kept.
+    pub store: MemoryBindingStore,
+    /// Keeps the threads.
+    pub keeper: ThreadKeeper,
+    /// What was recorded.
+    pub events: MemoryEventSink,
+}
+
+impl CodexRig {
+    /// A playground; none when the version is not installed.
+    #[must_use]
+    pub fn new(version: &str) -> Option<Self> {
+        let program = installed(version)?;
+        let root = tempfile::tempdir().expect("a folder for the test");
+        let model = ModelServer::start().expect("a model on the loopback");
+        for folder in ["home", "work", "tmp"] {
+            create_folder(&root.path().join(folder));
+        }
+        let store = MemoryBindingStore::new();
+        let keeper = ThreadKeeper::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
+        let rig = Self { root, program, model, store, keeper, events: MemoryEventSink::new() };
+        rig.configure("");
+        Some(rig)
+    }
+
+    /// Writes Codex's configuration, with extra text at its end.
+    pub fn configure(&self, extra: &str) {
+        let text = format!(
+            r#"model = "scripted"
+model_provider = "loopback"
+approval_policy = "on-request"
+sandbox_mode = "workspace-write"
+check_for_update_on_startup = false
+
+[model_providers.loopback]
+name = "Scripted model"
+base_url = "{}"
+wire_api = "responses"
+requires_openai_auth = false
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+stream_idle_timeout_ms = 60000
+supports_websockets = false
+
+[analytics]
+enabled = false
+
+[features]
+plugins = false
+{extra}
+"#,
+            self.model.base_url()
+        );
+        write_file(&self.codex_home().join("config.toml"), &text);
+    }
+
+    /// The `CODEX_HOME` of the playground.
+    #[must_use]
+    pub fn codex_home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    /// Where the agent works.
+    #[must_use]
+    pub fn workspace(&self) -> PathBuf {
+        self.root.path().join("work")
+    }
+
+    /// The executable.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The environment of a server: nothing of it may leave the loopback.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let home = text(self.root.path().to_path_buf());
+        let codex_home = text(self.codex_home());
+        let tmp = text(self.root.path().join("tmp"));
+        // The discard port: a request that should not be made fails at once.
+        let nowhere = "http://127.0.0.1:9";
+        child_environment(
+            |name| (name == "PATH").then(|| variable("PATH")).flatten(),
+            [
+                ("HOME", home.as_str()),
+                ("CODEX_HOME", codex_home.as_str()),
+                ("TMPDIR", tmp.as_str()),
+                ("SCRIPTED_KEY", "scripted"),
+                ("HTTP_PROXY", nowhere),
+                ("HTTPS_PROXY", nowhere),
+                ("NO_PROXY", "127.0.0.1,localhost"),
+            ],
+        )
+    }
+
+    /// Starts a server process and connects to it.
+    pub async fn connect(&self) -> Client {
+        let command = ServerCommand::codex(&self.program, self.environment(), self.workspace());
+        let transport = spawn(&command).expect("codex starts");
+        Client::connect(transport, client_options()).await.expect("codex introduces itself")
+    }
+
+    /// The plan of a plain session.
+    #[must_use]
+    pub fn plan(&self) -> ThreadPlan {
+        let key = BindingKey::parse("session.jsonl").expect("a plain name");
+        ThreadPlan::new(key, &self.workspace().to_string_lossy())
+    }
+
+    /// Makes a session's thread ready.
+    pub async fn ready(&self, client: &Client, plan: &ThreadPlan) -> ReadyThread {
+        let cancel = CancellationToken::new();
+        let loaded = LoadedThreads::new();
+        let ready = self.keeper.ready(client, &loaded, plan, &cancel).await;
+        ready.expect("the thread is ready")
+    }
+
+    /// Runs one turn that says `prompt`, with nobody to answer questions.
+    pub async fn turn(&self, client: &Client, ready: &ReadyThread, prompt: &str) -> TurnReport {
+        self.turn_with(client, ready, prompt, Arc::new(DenyAll::new())).await
+    }
+
+    /// Runs one turn whose questions `handler` answers.
+    pub async fn turn_with(
+        &self,
+        client: &Client,
+        ready: &ReadyThread,
+        prompt: &str,
+        handler: Arc<dyn RequestHandler>,
+    ) -> TurnReport {
+        let mut options = TurnOptions::standard(handler);
+        options.timeout = PATIENCE;
+        let report = self.run(client, ready, prompt, &options).await;
+        let report = report.expect("the turn runs");
+        let key = BindingKey::parse("session.jsonl").expect("a plain name");
+        self.keeper.turn_ended(&key, ready.thread()).await.expect("the turn is noted");
+        report
+    }
+
+    /// Runs one turn as the options say.
+    ///
+    /// # Errors
+    /// As [`run_turn`].
+    pub async fn run(
+        &self,
+        client: &Client,
+        ready: &ReadyThread,
+        prompt: &str,
+        options: &TurnOptions,
+    ) -> Result<TurnReport, codex_binding::TurnError> {
+        let start = StartTurn::new(ready.thread().clone(), TurnInput::text(prompt).items());
+        let facts = TurnFacts::new(prompt);
+        let sink: Arc<dyn EventSink> = Arc::new(self.events.clone());
+        run_turn(client, start, options, &facts, &sink).await
+    }
+
+    /// Waits until the model was asked something that mentions `text`.
+    pub async fn asked(&self, text: &str) {
+        let text = text.to_owned();
+        let model = self.model.handle();
+        let asked = tokio::task::spawn_blocking(move || model.wait_for_request(&text, PATIENCE));
+        assert!(asked.await.expect("waiting ends"), "the model was not asked in time");
+    }
+
+    /// How many turns Codex has of a thread.
+    pub async fn turns(&self, client: &Client, ready: &ReadyThread) -> Option<u64> {
+        client.read_thread(ready.thread()).await.expect("the thread is known").turns
+    }
+}
+
+/// A client with everything ordinary.
+#[must_use]
+pub fn client_options() -> ClientOptions {
+    let policy = RedactionPolicy::standard(MarkerKey::new([7; 32]));
+    ClientOptions::standard(Redactor::new(policy))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a folder of the test's own")]
+fn create_folder(path: &Path) {
+    std::fs::create_dir_all(path).expect("a folder for the test");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
+fn write_file(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("a file for the test");
+}
