@@ -5,6 +5,45 @@
 //! sees a path. Files that belong to us are regular, have one name, are 0600
 //! and are never reached through a link; what is not so is refused with a
 //! [`FsError`] that says why.
+//!
+//! # What is atomic, what is durable
+//!
+//! - A batch of lines is in the sidecar as a whole or not at all, whatever
+//!   other processes append; a crash in the middle leaves at most one torn
+//!   line, which the next writer closes off.
+//! - A file that is replaced (pointer, blob, binding, rewritten session) is
+//!   the old one or the new one at any moment, and the new one is on the disk
+//!   before the call returns.
+//! - Lines are on the disk when [`Recorder::flush`] says so; the setting
+//!   `Durability` makes that every batch, or leaves it to the system.
+//!
+//! # Recording
+//!
+//! ```
+//! use std::sync::Arc;
+//! use traj_core::event::{RunContext, SessionStarted};
+//! use traj_core::id::SessionId;
+//! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+//! use traj_core::settings::Settings;
+//! use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let temporary = tempfile::tempdir()?;
+//! # let folder = cap_std::fs::Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority())?;
+//! let store = FsTrajectoryStore::beside(folder, "/sessions", "chat.jsonl")?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let context = RunContext::new(SessionId::parse("chat")?);
+//! let clock = Arc::new(SystemClock::new());
+//! let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &Settings::standard());
+//!
+//! recorder.record(SessionStarted::default().event());
+//! assert!(recorder.flush().is_complete());
+//! assert_eq!(recorder.stats().written_events, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The feature `tokio` adds a flush that async hosts can await.
 
 mod error;
 mod folder;
