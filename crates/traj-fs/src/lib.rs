@@ -45,6 +45,7 @@
 //!
 //! The feature `tokio` adds a flush that async hosts can await.
 
+mod binding_store;
 mod error;
 mod folder;
 mod key_file;
@@ -56,6 +57,7 @@ mod sidecar;
 mod system_clock;
 mod trajectory_store;
 
+pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
 pub use error::{FsError, Refusal};
 pub use folder::{create_folder, create_subfolder, make_private, open_folder, open_subfolder};
 pub use key_file::{KeyFileError, load_or_create_key};
