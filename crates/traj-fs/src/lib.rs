@@ -46,24 +46,32 @@
 //! The feature `tokio` adds a flush that async hosts can await.
 
 mod binding_store;
+mod blob_folder;
 mod error;
 mod folder;
 mod key_file;
+mod line_log;
 mod lock;
 mod open;
+mod process_table;
 mod recorder;
 mod replace;
+mod session_rewriter;
 mod sidecar;
 mod system_clock;
 mod trajectory_store;
 
 pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
+pub use blob_folder::FsBlobFolder;
 pub use error::{FsError, Refusal};
 pub use folder::{create_folder, create_subfolder, make_private, open_folder, open_subfolder};
 pub use key_file::{KeyFileError, load_or_create_key};
+pub use line_log::FsLineLog;
 pub use lock::{FileLock, lock_exclusive};
 pub use open::{Access, Identity, identity_of, open_regular};
+pub use process_table::ProcessTable;
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
 pub use replace::{replace_file, sweep_leftovers, sync_folder};
+pub use session_rewriter::FsSessionRewriter;
 pub use system_clock::SystemClock;
 pub use trajectory_store::FsTrajectoryStore;
