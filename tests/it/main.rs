@@ -11,3 +11,4 @@ mod rewrite_filesystem;
 mod rewrite_interleavings;
 mod session_rewriter_contract;
 mod traj_binary;
+mod trajectory_store_contract;

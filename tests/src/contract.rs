@@ -2,3 +2,4 @@
 
 pub mod binding_store;
 pub mod session_rewriter;
+pub mod trajectory_store;

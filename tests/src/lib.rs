@@ -4,4 +4,5 @@
 pub mod codex_rig;
 pub mod contract;
 pub mod model_server;
+pub mod sidecar;
 pub mod traj_binary;

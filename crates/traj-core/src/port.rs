@@ -48,6 +48,6 @@ pub use session_rewriter::{
 };
 pub use source::{Source, SourceError, Sources};
 pub use trajectory_store::{
-    Appended, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore,
+    Appended, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore,
     source_sequence_of,
 };

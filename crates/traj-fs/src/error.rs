@@ -21,6 +21,9 @@ pub enum Refusal {
     /// Another file took its place since it was opened.
     #[error("it was replaced by another file")]
     Swapped,
+    /// It has the name of a file of ours, but not its content.
+    #[error("it holds something that traj did not write")]
+    Foreign,
     /// The name is not a single plain component.
     #[error("its name is not a plain file name")]
     UnsafeName,

@@ -4,8 +4,10 @@
 //! thread redacts, encodes and writes. What goes wrong is counted, told in a
 //! `trace.truncated` event once writing works, and never returned to the host.
 
+mod encode;
 mod queue;
 mod stats;
+mod tally;
 mod writer;
 
 use std::sync::Arc;

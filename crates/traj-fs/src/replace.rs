@@ -22,12 +22,25 @@ const TEMPORARY_SUFFIX: &str = ".tmp";
 ///
 /// The new content is on the disk before it takes the place, and the folder
 /// entry is on the disk before this returns. The mode is `mode`, whatever the
-/// umask. When anything fails, the old file stays and nothing else is left.
+/// umask. When anything but the sync of the folder fails, the old file stays
+/// and nothing else is left.
 ///
 /// # Errors
 /// When a link, a file with several names, or something that is no file
 /// stands in the place, or when writing fails.
 pub fn replace_file(
+    folder: &Dir,
+    name: &str,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), FsError> {
+    put_in_place(folder, name, mode, write)?;
+    sync_folder(folder, name)
+}
+
+/// As [`replace_file`], but the folder entry is left for the caller to sync:
+/// an error means that the old file is still there.
+pub(crate) fn put_in_place(
     folder: &Dir,
     name: &str,
     mode: u32,
@@ -45,15 +58,21 @@ pub fn replace_file(
         folder.remove_file(&temporary).ok();
         return Err(error).context("replace", name);
     }
-    sync_folder(folder, name)
+    Ok(())
 }
 
-/// Forces a folder's entries to the disk.
+/// Forces a folder's entries to the disk. Filesystems that cannot do so for
+/// folders do it by themselves, or not at all.
 ///
 /// # Errors
 /// When the disk fails.
 pub fn sync_folder(folder: &Dir, name: &str) -> Result<(), FsError> {
-    folder.open(".").and_then(|handle| handle.sync_all()).context("sync the folder of", name)
+    use rustix::io::Errno;
+    let synced = folder.open(".").and_then(|handle| handle.sync_all());
+    match synced.as_ref().err().and_then(Errno::from_io_error) {
+        Some(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+        _ => synced.context("sync the folder of", name),
+    }
 }
 
 /// Removes temporary files that a crash left behind, if they are older than

@@ -4,17 +4,24 @@
 //! still the one we know, reads what others added since (for their numbers and
 //! for a torn line), writes once and lets go. A write that fails is cut back to
 //! the line before it.
+//!
+//! The lock is `flock`: it also works between machines over NFS on Linux, and
+//! a filesystem without it is an error, because two writers there would tear
+//! each other's lines.
 
 mod blobs;
 mod handle;
+mod ownership;
 mod roll;
 mod scan;
 
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
 use traj_core::capture::{Blob, PendingLine};
+use traj_core::event::RuntimeRow;
 use traj_core::id::SessionId;
 use traj_core::location::{Pointer, blobs_beside};
 use traj_core::port::{Appended, Room, SidecarError, SidecarOptions, SidecarWriter};
@@ -22,6 +29,8 @@ use traj_core::settings::{Durability, WhenFull};
 
 use self::blobs::BlobFolder;
 use self::handle::SidecarHandle;
+pub(crate) use self::ownership::is_sidecar_of;
+pub(crate) use self::scan::LONGEST_LINE_BYTES;
 use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
 use crate::replace::{replace_file, sweep_leftovers, sync_folder};
@@ -46,6 +55,8 @@ pub(crate) struct FsSidecarWriter {
     options: SidecarOptions,
     /// Opened with the first line, so that nothing exists before it.
     handle: Option<SidecarHandle>,
+    /// The highest number given out under a handle that is gone.
+    last_sequence: u64,
     blobs: BlobFolder,
     /// Still to be written, once there is something to point to.
     pointer: Option<PointerPlace>,
@@ -53,6 +64,18 @@ pub(crate) struct FsSidecarWriter {
     needs_sync: bool,
     /// The folder's entry for the sidecar has not been synced yet.
     needs_folder_sync: bool,
+    /// Nobody looked yet for what crashed writers left.
+    needs_sweep: bool,
+}
+
+/// What became of a batch.
+enum Step {
+    /// It was added to the file.
+    Added(Appended),
+    /// It was added, and a new file took the place of the one that is open.
+    Rolled(Appended),
+    /// Nothing: another file had taken the place of the one that was open.
+    Reopen,
 }
 
 impl FsSidecarWriter {
@@ -71,54 +94,72 @@ impl FsSidecarWriter {
             session,
             options,
             handle: None,
+            last_sequence: 0,
             blobs,
             pointer,
             needs_sync: false,
             needs_folder_sync: true,
+            needs_sweep: true,
         })
     }
 
-    /// Appends under the lock of a handle that is known to be current.
-    fn append_to(
-        &mut self,
+    /// One try at a batch, under the lock of the file that is open.
+    fn try_append(
+        &self,
         handle: &mut SidecarHandle,
         lines: &[PendingLine],
         room: Room,
-    ) -> Result<Appended, SidecarError> {
-        let first = handle.last_sequence + 1;
-        let mut text = String::new();
-        if handle.is_torn {
-            text.push('\n');
+    ) -> Result<Step, SidecarError> {
+        let file = Arc::clone(&handle.file);
+        let _lock = lock_exclusive(&file, &self.name)?;
+        if !handle.is_current(&self.folder, &self.name, || self.session_names(lines))? {
+            return Ok(Step::Reopen);
         }
+        handle.catch_up(&self.name)?;
+        let first = handle.last_sequence + 1;
+        let mut text = String::from(if handle.is_torn { "\n" } else { "" });
+        let closing = text.len();
         for (number, line) in (first..).zip(lines) {
             line.write(number, &mut text);
         }
-        let added = text.len() as u64;
+        let added = (text.len() - closing) as u64;
         let capacity = self.options.capacity(room);
-        if handle.length + added > capacity {
+        let length = handle.length + closing as u64;
+        if length + added > capacity {
             if self.options.when_full == WhenFull::Stop || added > capacity {
-                let room = capacity.saturating_sub(handle.length);
-                return Err(SidecarError::Full { limit: self.options.limit_bytes, room });
+                return Err(self.full(capacity.saturating_sub(length)));
             }
             let kept = self.options.kept_when_rolling(added);
-            let text = text.trim_start_matches('\n');
-            let rolled_lines =
-                roll::replace_with_tail(&self.folder, &self.name, handle, kept, text)?;
-            // The next batch opens the file that took this one's place.
-            handle.is_stale = true;
-            self.needs_sync = false;
-            return Ok(Appended::new(first, added, rolled_lines));
+            let new_lines = text.trim_start_matches('\n');
+            let rolled =
+                roll::replace_with_tail(&self.folder, &self.name, handle, kept, new_lines)?;
+            handle.wrote(0, lines.len() as u64);
+            return Ok(Step::Rolled(Appended::new(first, added, rolled)));
         }
-        if let Err(error) = (&handle.file).write_all(text.as_bytes()) {
+        if let Err(error) = (&*handle.file).write_all(text.as_bytes()) {
             // What cannot be cut back is a torn line, which the next batch
-            // closes off.
+            // finds and closes off.
             handle.file.set_len(handle.length).ok();
-            handle.is_stale = true;
             return Err(error).context("append to", &self.name).map_err(SidecarError::from);
         }
-        handle.wrote(added, lines.len() as u64);
-        self.needs_sync = true;
-        Ok(Appended::new(first, added, 0))
+        handle.wrote(text.len() as u64, lines.len() as u64);
+        Ok(Step::Added(Appended::new(first, added, 0)))
+    }
+
+    /// The session's id, as it is and as redaction leaves it on a line.
+    fn session_names(&self, lines: &[PendingLine]) -> Vec<String> {
+        let mut names = vec![self.session.as_str().to_owned()];
+        if let Some(line) = lines.first() {
+            let mut text = String::new();
+            line.write(1, &mut text);
+            names
+                .extend(RuntimeRow::parse(text.trim()).ok().map(|row| row.session_id().to_owned()));
+        }
+        names
+    }
+
+    fn full(&self, room: u64) -> SidecarError {
+        SidecarError::Full { limit: self.options.limit_bytes, room }
     }
 
     /// The pointer is a convenience: a failure is tried again with the next
@@ -130,48 +171,69 @@ impl FsSidecarWriter {
             file.write_all(content.as_bytes())
         });
         if written.is_ok() {
-            self.sweep_after(&place.folder, &place.name);
+            sweep_after(&place.folder, &place.name);
             self.pointer = None;
         }
     }
+}
 
-    /// Takes away what crashed writers left. The file just written tells the
-    /// time by the filesystem's own clock.
-    fn sweep_after(&self, folder: &Dir, written: &str) {
-        let now = folder.symlink_metadata(written).and_then(|metadata| metadata.modified());
-        if let Ok(now) = now {
-            // Only tidying: whoever writes next tries again.
-            sweep_leftovers(&self.folder, now, LEFTOVER_AGE).ok();
-        }
+/// Takes away what crashed writers left in a folder. The file just written
+/// tells the time by the filesystem's own clock.
+fn sweep_after(folder: &Dir, written: &str) {
+    let now = folder.symlink_metadata(written).and_then(|metadata| metadata.modified());
+    if let Ok(now) = now {
+        // Only tidying: whoever writes next tries again.
+        sweep_leftovers(folder, now, LEFTOVER_AGE).ok();
     }
 }
 
 impl SidecarWriter for FsSidecarWriter {
     fn append(&mut self, lines: &[PendingLine], room: Room) -> Result<Appended, SidecarError> {
-        loop {
+        if lines.is_empty() {
+            return Ok(Appended::new(0, 0, 0));
+        }
+        // A batch that fits no sidecar must not leave an empty one.
+        let least = lines.iter().map(|line| line.bytes_without_number() as u64 + 2).sum::<u64>();
+        let capacity = self.options.capacity(room);
+        if least > capacity && self.handle.is_none() {
+            return Err(self.full(capacity));
+        }
+        let appended = loop {
             let mut handle = match self.handle.take() {
                 Some(handle) => handle,
-                None => SidecarHandle::open(&self.folder, &self.name)?,
+                None => SidecarHandle::open(&self.folder, &self.name, self.last_sequence)?,
             };
-            let file = handle.file.try_clone().context("open", &self.name)?;
-            let lock = lock_exclusive(&file, &self.name)?;
-            if !handle.is_current(&self.folder, &self.name, &self.session)? {
-                // Rolled or removed by another process: open what is there now.
-                continue;
+            let step = self.try_append(&mut handle, lines, room);
+            self.last_sequence = handle.last_sequence;
+            match step {
+                Ok(Step::Added(appended)) => {
+                    self.handle = Some(handle);
+                    self.needs_sync = true;
+                    break appended;
+                }
+                Ok(Step::Rolled(appended)) => {
+                    // The new file was synced before it took the place.
+                    self.needs_sync = false;
+                    self.needs_folder_sync = true;
+                    break appended;
+                }
+                Ok(Step::Reopen) => self.needs_folder_sync = true,
+                Err(error) => {
+                    // Kept, so that a file put in its place stays refused.
+                    self.handle = Some(handle);
+                    return Err(error);
+                }
             }
-            handle.catch_up(&self.name)?;
-            let outcome = self.append_to(&mut handle, lines, room);
-            drop(lock);
-            if !handle.is_stale {
-                self.handle = Some(handle);
-            }
-            let appended = outcome?;
-            if self.options.durability == Durability::Batch {
-                self.flush()?;
-            }
-            self.write_pointer();
-            return Ok(appended);
+        };
+        if std::mem::take(&mut self.needs_sweep) {
+            sweep_after(&self.folder, &self.name);
         }
+        if self.options.durability == Durability::Batch {
+            // The lines are there; whether they are safe, the next flush tells.
+            self.flush().ok();
+        }
+        self.write_pointer();
+        Ok(appended)
     }
 
     fn store_blob(&mut self, blob: &Blob) -> Result<(), SidecarError> {
@@ -179,17 +241,17 @@ impl SidecarWriter for FsSidecarWriter {
     }
 
     fn flush(&mut self) -> Result<(), SidecarError> {
-        if self.options.durability == Durability::Relaxed || !self.needs_sync {
+        if self.options.durability == Durability::Relaxed {
             return Ok(());
         }
-        if let Some(handle) = &self.handle {
+        if let Some(handle) = self.handle.as_ref().filter(|_| self.needs_sync) {
             handle.file.sync_data().context("sync", &self.name)?;
+            self.needs_sync = false;
         }
-        if self.needs_folder_sync {
+        if self.needs_folder_sync && (self.handle.is_some() || self.last_sequence > 0) {
             sync_folder(&self.folder, &self.name)?;
             self.needs_folder_sync = false;
         }
-        self.needs_sync = false;
         Ok(())
     }
 }

@@ -1,20 +1,20 @@
 //! Where the sidecars of sessions lie on the disk.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::ops::ControlFlow;
 
 use cap_std::fs::Dir;
 use traj_core::capture::BlobDigest;
 use traj_core::id::SessionId;
 use traj_core::location::{
-    blobs_beside, pointer_beside, sidecar_beside, sidecar_candidates_in_folder,
+    blobs_beside, pointer_beside, sidecar_beside, sidecar_candidates_in_folder, sidecar_in_folder,
 };
 use traj_core::port::{SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 
 use crate::error::{Context as _, FsError};
 use crate::folder::open_subfolder;
 use crate::open::{Access, identity_of, open_regular};
-use crate::sidecar::{FsSidecarWriter, PointerPlace};
+use crate::sidecar::{FsSidecarWriter, LONGEST_LINE_BYTES, PointerPlace, is_sidecar_of};
 
 /// Sidecars beside one session file, or all in a folder of their own.
 #[derive(Debug)]
@@ -62,19 +62,34 @@ impl FsTrajectoryStore {
         self
     }
 
-    /// The name of a session's sidecar: the one that exists under any of its
-    /// names, else the one we write.
+    /// The name of a session's sidecar: ours, or, when only that exists, the
+    /// name other recorders use. Several sessions can share such a name, so the
+    /// file must say that it is this one's.
     fn sidecar_name(&self, session: &SessionId) -> Result<String, FsError> {
-        let candidates = match &self.naming {
-            Naming::Beside { session_file } => vec![sidecar_beside(session_file)],
-            Naming::PerSession => sidecar_candidates_in_folder(session),
-        };
-        for name in &candidates {
-            if identity_of(&self.folder, name)?.is_some() {
-                return Ok(name.clone());
+        let Naming::PerSession = &self.naming else { return Ok(self.written_name(session)) };
+        let mut candidates = sidecar_candidates_in_folder(session).into_iter();
+        let ours = candidates.next().unwrap_or_default();
+        if identity_of(&self.folder, &ours)?.is_some() {
+            return Ok(ours);
+        }
+        for name in candidates {
+            let file = match open_regular(&self.folder, &name, Access::Read) {
+                Err(error) if error.is_not_found() => continue,
+                opened => opened?,
+            };
+            if is_sidecar_of(&file, &[session.as_str()]).context("read", &name)? {
+                return Ok(name);
             }
         }
-        Ok(candidates.into_iter().next().unwrap_or_default())
+        Ok(ours)
+    }
+
+    /// The name under which a session's sidecar is written.
+    fn written_name(&self, session: &SessionId) -> String {
+        match &self.naming {
+            Naming::Beside { session_file } => sidecar_beside(session_file),
+            Naming::PerSession => sidecar_in_folder(session),
+        }
     }
 }
 
@@ -84,11 +99,7 @@ impl TrajectoryStore for FsTrajectoryStore {
         session: &SessionId,
         options: &SidecarOptions,
     ) -> Result<Box<dyn SidecarWriter>, SidecarError> {
-        let name = match &self.naming {
-            Naming::Beside { session_file } => sidecar_beside(session_file),
-            // Several ids can share an old name, so old names are only read.
-            Naming::PerSession => traj_core::location::sidecar_in_folder(session),
-        };
+        let name = self.written_name(session);
         let clone = |folder: &Dir| folder.try_clone().context("open the folder of", &name);
         let pointer = match &self.pointer {
             Some((folder, pointer_name)) => Some(PointerPlace {
@@ -117,9 +128,9 @@ impl TrajectoryStore for FsTrajectoryStore {
         let mut line = Vec::new();
         loop {
             line.clear();
-            reader.read_until(b'\n', &mut line).context("read", &name)?;
+            let is_kept = read_line(&mut reader, &mut line).context("read", &name)?;
             let Some(complete) = line.strip_suffix(b"\n") else { return Ok(()) };
-            if visit(complete).is_break() {
+            if is_kept && visit(complete).is_break() {
                 return Ok(());
             }
         }
@@ -140,6 +151,21 @@ impl TrajectoryStore for FsTrajectoryStore {
         let mut text = String::new();
         file.read_to_string(&mut text).context("read", digest.as_str())?;
         Ok(Some(text))
+    }
+}
+
+/// Reads up to a line end or the end. Of a line too long to be a recorder's
+/// only the end is kept, and the answer is no.
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    let mut is_whole = true;
+    loop {
+        let limit = LONGEST_LINE_BYTES as u64;
+        let count = reader.by_ref().take(limit).read_until(b'\n', line)?;
+        if count < LONGEST_LINE_BYTES || line.ends_with(b"\n") {
+            return Ok(is_whole);
+        }
+        is_whole = false;
+        line.clear();
     }
 }
 

@@ -52,6 +52,14 @@ impl MemoryTrajectoryStore {
         self.lock().sidecars.entry(session.clone()).or_default().text.extend_from_slice(bytes);
     }
 
+    /// Everything a sidecar holds, a torn line too; `None` when there is none.
+    #[must_use]
+    pub fn content(&self, session: &SessionId) -> Option<Vec<u8>> {
+        let shared = self.lock();
+        let text = shared.sidecars.get(session).map(|sidecar| sidecar.text.clone());
+        text.filter(|text| !text.is_empty())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,6 +119,9 @@ struct MemorySidecarWriter {
 
 impl SidecarWriter for MemorySidecarWriter {
     fn append(&mut self, lines: &[PendingLine], room: Room) -> Result<Appended, SidecarError> {
+        if lines.is_empty() {
+            return Ok(Appended::new(0, 0, 0));
+        }
         let mut shared = self.store.lock();
         shared.count_call()?;
         let existing = shared.sidecars.get(&self.session).cloned().unwrap_or_default();

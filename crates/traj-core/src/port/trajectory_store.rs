@@ -128,7 +128,7 @@ impl Appended {
 /// numbers in the file rise without gaps. A torn line that a crash left is
 /// closed off before the first line is added.
 pub trait SidecarWriter: Debug + Send {
-    /// Appends a batch of lines.
+    /// Appends a batch of lines; an empty one does nothing.
     ///
     /// # Errors
     /// When the batch does not fit ([`SidecarError::Full`]) or cannot be
@@ -183,10 +183,18 @@ pub trait TrajectoryStore: Debug + Send + Sync {
     ) -> Result<Option<String>, SidecarError>;
 }
 
+/// The highest number a line can have: the last whole number that every JSON
+/// reader tells from the next. A file that claims more is not believed, so that
+/// it cannot bring the count to its end.
+pub const MAX_SEQUENCE: u64 = (1 << 53) - 1;
+
 /// The number of a line in its file, else in its run; for finding the next.
 #[must_use]
 pub fn source_sequence_of(line: &[u8]) -> Option<u64> {
     let value = crate::json::Json::parse_lossy(line).ok()?;
-    let number = |name| value.get(name).and_then(crate::json::Json::as_u64);
+    let number = |name| {
+        let number = value.get(name).and_then(crate::json::Json::as_u64);
+        number.filter(|number| *number <= MAX_SEQUENCE)
+    };
     number("sourceSeq").or_else(|| number("seq"))
 }

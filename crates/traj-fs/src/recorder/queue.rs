@@ -42,10 +42,25 @@ struct State {
     taken_bytes: usize,
     writer_waits: bool,
     hosts_wait: usize,
+    /// Events that were ever put into the queue.
+    accepted: u64,
+    /// Events of those that were written or given up.
+    settled: u64,
+    /// Flushes that wait, oldest first.
+    flushes: VecDeque<WantedFlush>,
     flushes_wanted: u64,
     flushes_done: u64,
+    /// How the last flush ended.
+    flush_error: Option<String>,
     is_closed: bool,
     stats: RecorderStats,
+}
+
+/// A flush waits for what was accepted before it, not for what comes after.
+#[derive(Clone, Copy, Debug)]
+struct WantedFlush {
+    number: u64,
+    accepted_before: u64,
 }
 
 /// An event with its size in memory, roughly.
@@ -100,11 +115,16 @@ impl Queue {
             state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.hosts_wait -= 1;
         }
-        self.push(state, queued);
+        if state.is_closed {
+            state.stats.dropped.queue_full += 1;
+        } else {
+            self.push(state, queued);
+        }
     }
 
     fn push(&self, mut state: MutexGuard<'_, State>, queued: Queued) {
         state.bytes += queued.bytes;
+        state.accepted += 1;
         state.events.push_back(queued);
         let wake = std::mem::take(&mut state.writer_waits);
         drop(state);
@@ -119,7 +139,7 @@ impl Queue {
         let mut state = self.lock();
         if let Some(patience) = patience {
             let until = Instant::now() + patience;
-            while state.flushes_wanted == state.flushes_done && !state.is_closed {
+            while state.flushes.is_empty() && !state.is_closed {
                 let Some(left) = until.checked_duration_since(Instant::now()) else { break };
                 let waited = self.work.wait_timeout(state, left);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -127,11 +147,11 @@ impl Queue {
             return Work::Retry;
         }
         loop {
+            if let Some(number) = state.due_flush() {
+                return Work::Flush(number);
+            }
             if !state.events.is_empty() {
                 return Work::Batch(state.take_batch());
-            }
-            if state.flushes_wanted > state.flushes_done {
-                return Work::Flush(state.flushes_wanted);
             }
             if state.is_closed {
                 return Work::Finish;
@@ -145,6 +165,7 @@ impl Queue {
     /// Forgets the events the writer took, after `note` counted them.
     pub(super) fn settle(&self, note: impl FnOnce(&mut RecorderStats)) {
         let mut state = self.lock();
+        state.settled += state.taken_events as u64;
         (state.taken_events, state.taken_bytes) = (0, 0);
         note(&mut state.stats);
         if state.hosts_wait > 0 {
@@ -152,11 +173,14 @@ impl Queue {
         }
     }
 
-    /// Says that the storage did not take the batch; the writer keeps it.
-    /// Every flush that waits hears of it at once.
-    pub(super) fn stalled(&self, error: String) {
+    /// Says that the storage did not take the batch, or its rest; the writer
+    /// keeps it. Every flush that waits hears of it at once.
+    pub(super) fn stalled(&self, error: String, note: impl FnOnce(&mut RecorderStats)) {
         let mut state = self.lock();
-        state.stats.last_error = Some(error);
+        note(&mut state.stats);
+        state.stats.last_error = Some(error.clone());
+        state.flush_error = Some(error);
+        state.flushes.clear();
         state.flushes_done = state.flushes_wanted;
         self.progress.notify_all();
     }
@@ -165,34 +189,41 @@ impl Queue {
     pub(super) fn flushed(&self, number: u64, error: Option<String>) {
         let mut state = self.lock();
         state.flushes_done = number;
-        state.stats.last_error = error;
+        state.flushes.retain(|flush| flush.number > number);
+        if error.is_some() {
+            state.stats.last_error.clone_from(&error);
+        }
+        state.flush_error = error;
         self.progress.notify_all();
     }
 
     /// Waits until the writer has settled everything that is queued now.
     pub(super) fn flush(&self, timeout: Duration) -> FlushReport {
-        let until = Instant::now() + timeout;
+        let start = Instant::now();
         let mut state = self.lock();
         state.flushes_wanted += 1;
-        let number = state.flushes_wanted;
+        let (number, accepted_before) = (state.flushes_wanted, state.accepted);
+        state.flushes.push_back(WantedFlush { number, accepted_before });
         self.work.notify_one();
         state.hosts_wait += 1;
         let mut timed_out = false;
-        while state.flushes_done < number && !timed_out {
-            let left = until.saturating_duration_since(Instant::now());
+        while state.flushes_done < number && !state.is_closed && !timed_out {
+            let left = timeout.saturating_sub(start.elapsed());
             let waited = self.progress.wait_timeout(state, left);
-            let (next, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            state = next;
-            timed_out = Instant::now() >= until && state.flushes_done < number;
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            timed_out = start.elapsed() >= timeout && state.flushes_done < number;
         }
         state.hosts_wait -= 1;
-        FlushReport { timed_out, timeout, ..state.report() }
+        // What the host recorded after it asked is not this flush's matter.
+        let left = accepted_before.saturating_sub(state.settled);
+        FlushReport { timed_out, timeout, ..state.report(left) }
     }
 
     /// What a flush would still have to wait for.
     #[cfg(feature = "tokio")]
     pub(super) fn pending_report(&self) -> FlushReport {
-        self.lock().report()
+        let state = self.lock();
+        state.report(state.accepted - state.settled)
     }
 
     /// No more events will come.
@@ -236,11 +267,19 @@ impl State {
         batch
     }
 
-    fn report(&self) -> FlushReport {
+    /// The newest flush whose events are all settled.
+    fn due_flush(&self) -> Option<u64> {
+        let is_due = |flush: &&WantedFlush| flush.accepted_before <= self.settled;
+        self.flushes.iter().take_while(is_due).last().map(|flush| flush.number)
+    }
+
+    /// How a flush ends that has `pending` events before it.
+    fn report(&self, pending: u64) -> FlushReport {
+        let bytes = if pending > 0 { self.bytes + self.taken_bytes } else { 0 };
         FlushReport {
-            pending_events: (self.events.len() + self.taken_events) as u64,
-            pending_bytes: (self.bytes + self.taken_bytes) as u64,
-            error: self.stats.last_error.clone(),
+            pending_events: pending,
+            pending_bytes: bytes as u64,
+            error: self.flush_error.clone(),
             ..FlushReport::nothing_to_do()
         }
     }

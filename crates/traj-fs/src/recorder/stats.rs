@@ -56,9 +56,9 @@ pub struct RecorderStats {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlushReport {
-    /// Events that are still not stored.
+    /// Events recorded before the flush that still wait.
     pub pending_events: u64,
-    /// Their size in memory, roughly.
+    /// The size in memory of all that waits, roughly.
     pub pending_bytes: u64,
     /// The time ran out; the writer is still at it.
     pub timed_out: bool,
@@ -74,7 +74,8 @@ impl FlushReport {
         Self { pending_events: 0, pending_bytes: 0, timed_out: false, timeout, error: None }
     }
 
-    /// Whether everything recorded before the flush is stored.
+    /// Whether nothing recorded before the flush waits any more, and the
+    /// storage did its part. What was dropped before is in the stats.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.pending_events == 0 && !self.timed_out && self.error.is_none()

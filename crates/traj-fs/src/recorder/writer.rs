@@ -6,13 +6,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use traj_core::capture::{Capture, OmittedBlob, PendingLine, Prepared};
+use traj_core::capture::{Capture, PendingLine};
 use traj_core::event::{Event, TraceTruncated};
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
+use traj_core::settings::WhenFull;
 
+use super::encode::encode;
 use super::queue::{Queue, Work};
-use super::stats::{Dropped, RecorderStats};
+use super::stats::Dropped;
+use super::tally::{DEFECT, Tally};
+
+/// Digits a number in the file can have, and the line end.
+const NUMBER_AND_LINE_END: usize = 21;
 
 /// How long a failed storage is left alone before it is tried again.
 const FIRST_PATIENCE: Duration = Duration::from_millis(50);
@@ -30,6 +36,7 @@ pub(super) struct Writer {
 /// What a writer remembers between batches.
 #[derive(Default)]
 struct Progress {
+    /// Kept over failures: it knows which file it wrote to.
     sidecar: Option<Box<dyn SidecarWriter>>,
     /// The number of the last event of this run that was written.
     sequence: u64,
@@ -43,21 +50,19 @@ struct Progress {
     patience: Option<Duration>,
 }
 
-/// What became of a batch.
-#[derive(Default)]
-struct Tally {
-    written_events: u64,
-    written_bytes: u64,
-    rolled_lines: u64,
-    stored_blobs: u64,
-    omitted_blobs: u64,
-    dropped: Dropped,
-    error: Option<String>,
+/// Lets nobody wait for a writer that is gone, however it went.
+struct CloseAtEnd<'q>(&'q Queue);
+
+impl Drop for CloseAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 impl Writer {
     pub(super) fn run(self) {
         let mut progress = Progress::default();
+        let _close = CloseAtEnd(&self.queue);
         loop {
             match self.queue.next_work(progress.patience) {
                 Work::Batch(batch) => {
@@ -85,76 +90,56 @@ impl Writer {
             return;
         }
         for event in batch {
+            let number = progress.sequence + progress.pending.len() as u64 + 1;
             // A defect in redaction must cost this event, not the recorder.
-            let encoded = catch_unwind(AssertUnwindSafe(|| self.encode(event, progress, tally)));
+            let encoded = catch_unwind(AssertUnwindSafe(|| {
+                let prepared = self.capture.prepare(event, self.clock.now());
+                encode(prepared, number, tally, |blob| self.sidecar(progress)?.store_blob(blob))
+            }));
             match encoded {
-                Ok(Some(line)) => progress.pending.push(line),
-                Ok(None) => tally.dropped.too_large += 1,
-                Err(_) => {
-                    tally.dropped.defect += 1;
-                    tally.error = Some("an event met a defect of the recorder".to_owned());
-                }
+                Ok(Some(line)) if self.fits_sidecar(&line) => progress.pending.push(line),
+                Ok(_) => tally.dropped.too_large += 1,
+                Err(_) => tally.met_defect(1),
             }
         }
     }
 
-    /// Encodes an event and stores its blobs; `None` when it fits no line.
-    fn encode(
-        &self,
-        event: Event,
-        progress: &mut Progress,
-        tally: &mut Tally,
-    ) -> Option<PendingLine> {
-        let number = progress.sequence + progress.pending.len() as u64 + 1;
-        let mut prepared = self.capture.prepare(event, self.clock.now());
-        let line = prepared.encode(number).ok()?;
-        if prepared.blobs().is_empty() {
-            return Some(line);
-        }
-        self.store_blobs(&mut prepared, progress, tally);
-        prepared.encode(number).ok()
-    }
-
-    /// Blobs go first: a line never names what is not there.
-    fn store_blobs(&self, prepared: &mut Prepared<'_>, progress: &mut Progress, tally: &mut Tally) {
-        for blob in prepared.blobs().to_vec() {
-            let stored = self.sidecar(progress).and_then(|sidecar| sidecar.store_blob(&blob));
-            let omitted = match stored {
-                Ok(()) => None,
-                Err(SidecarError::OverBudget { .. }) => Some(OmittedBlob::Budget),
-                Err(_) => Some(OmittedBlob::Storage),
-            };
-            match omitted {
-                None => tally.stored_blobs += 1,
-                Some(reason) => {
-                    tally.omitted_blobs += 1;
-                    prepared.omit_blob(blob.digest(), reason);
-                }
-            }
-        }
+    /// Whether a line has a place in a sidecar that rolls on: there is no end
+    /// at which it could be told that it has none.
+    fn fits_sidecar(&self, line: &PendingLine) -> bool {
+        let bytes = (line.bytes_without_number() + NUMBER_AND_LINE_END) as u64;
+        self.options.when_full != WhenFull::Roll || bytes <= self.options.capacity(Room::Ordinary)
     }
 
     /// Writes the lines that wait. A storage that fails keeps them waiting; a
     /// place that is not safe, or the end, drops them.
     fn write_pending(&self, progress: &mut Progress, mut tally: Tally) {
-        let outcome = self.append_pending(progress, &mut tally);
+        let waiting = progress.pending.len() as u64;
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.append_pending(progress, &mut tally)));
         let patience = progress.next_patience();
         progress.patience = None;
-        if let Err(error) = outcome {
-            progress.sidecar = None;
-            let reason = describe(&error);
-            if matches!(error, SidecarError::Storage { .. }) && !self.queue.is_closed() {
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error @ SidecarError::Storage { .. })) if !self.queue.is_closed() => {
                 progress.patience = Some(patience);
-                self.queue.stalled(reason);
+                self.queue.stalled(describe(&error), |stats| tally.add_to(stats));
                 return;
             }
-            tally.dropped.storage += progress.pending.drain(..).count() as u64;
-            tally.error = Some(reason);
+            Ok(Err(error)) => {
+                tally.dropped.storage += progress.pending.drain(..).count() as u64;
+                tally.error = Some(describe(&error));
+            }
+            Err(_) => {
+                // Whatever the adapter was about to do, it starts afresh.
+                progress.sidecar = None;
+                progress.pending.clear();
+                tally.met_defect(waiting.saturating_sub(tally.written_events));
+            }
         }
         self.queue.settle(|stats| tally.add_to(stats));
         if !progress.is_full {
             // Told again with the next batch or flush if it does not work now.
-            self.tell_of_drops(progress).ok();
+            catch_unwind(AssertUnwindSafe(|| self.tell_of_drops(progress).ok())).ok();
         }
     }
 
@@ -163,7 +148,7 @@ impl Writer {
         progress: &mut Progress,
         tally: &mut Tally,
     ) -> Result<(), SidecarError> {
-        let lines = std::mem::take(&mut progress.pending);
+        let mut lines = std::mem::take(&mut progress.pending);
         if lines.is_empty() {
             return Ok(());
         }
@@ -173,9 +158,22 @@ impl Writer {
                 progress.sequence += lines.len() as u64;
                 Ok(())
             }
+            Err(SidecarError::Full { .. })
+                if self.options.when_full == WhenFull::Roll && lines.len() > 1 =>
+            {
+                // More than the sidecar holds at once: it rolls on twice.
+                let rest = lines.split_off(lines.len() / 2);
+                progress.pending = lines;
+                let first = self.append_pending(progress, tally);
+                progress.pending.extend(rest);
+                first.and_then(|()| self.append_pending(progress, tally))
+            }
             Err(SidecarError::Full { room, .. }) => {
-                self.append_last(&lines, room, progress, tally);
-                Ok(())
+                let outcome = self.append_last(&lines, room, progress, tally);
+                if outcome.is_err() {
+                    progress.pending = lines;
+                }
+                outcome
             }
             Err(error) => {
                 progress.pending = lines;
@@ -191,18 +189,18 @@ impl Writer {
         room: u64,
         progress: &mut Progress,
         tally: &mut Tally,
-    ) {
+    ) -> Result<(), SidecarError> {
         let fitting = lines.get(..count_fitting(lines, room)).unwrap_or_default();
-        let written = self.sidecar(progress).and_then(|sidecar| append(sidecar, fitting, tally));
-        let kept = if written.is_ok() { fitting.len() } else { 0 };
-        progress.sequence += kept as u64;
+        append(self.sidecar(progress)?, fitting, tally)?;
+        progress.sequence += fitting.len() as u64;
         progress.is_full = true;
-        let dropped = (lines.len() - kept) as u64;
+        let dropped = (lines.len() - fitting.len()) as u64;
         tally.dropped.sidecar_full += dropped;
         let told = Dropped { sidecar_full: dropped, ..Dropped::default() };
         // The drops are counted whether or not the last word fits.
         self.write_truncated(told, progress, Room::Reserve).ok();
         progress.told.sidecar_full += dropped;
+        Ok(())
     }
 
     fn sidecar<'p>(
@@ -218,15 +216,19 @@ impl Writer {
 
     /// Makes everything durable, and tells of drops while there is a chance.
     fn finish_flush(&self, progress: &mut Progress) -> Option<String> {
-        let told = self.tell_of_drops(progress);
-        let flushed = progress.sidecar.as_mut().map_or(Ok(()), |sidecar| sidecar.flush());
-        match (told, flushed) {
-            // A full sidecar is a state, not a failure of the flush.
-            (Err(SidecarError::Full { .. }) | Ok(()), Ok(())) => None,
-            (Err(error), _) | (_, Err(error)) => {
-                progress.sidecar = None;
-                Some(describe(&error))
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let told = self.tell_of_drops(progress);
+            let flushed = progress.sidecar.as_mut().map_or(Ok(()), |sidecar| sidecar.flush());
+            match told {
+                // A full sidecar is a state, not a failure of the flush.
+                Err(SidecarError::Full { .. }) | Ok(()) => flushed,
+                Err(error) => Err(error),
             }
+        }));
+        match outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(describe(&error)),
+            Err(_) => Some(DEFECT.to_owned()),
         }
     }
 
@@ -286,23 +288,6 @@ impl Progress {
     }
 }
 
-impl Tally {
-    fn add_to(self, stats: &mut RecorderStats) {
-        stats.written_events += self.written_events;
-        stats.written_bytes += self.written_bytes;
-        stats.rolled_lines += self.rolled_lines;
-        stats.stored_blobs += self.stored_blobs;
-        stats.omitted_blobs += self.omitted_blobs;
-        stats.dropped.sidecar_full += self.dropped.sidecar_full;
-        stats.dropped.storage += self.dropped.storage;
-        stats.dropped.too_large += self.dropped.too_large;
-        stats.dropped.defect += self.dropped.defect;
-        if self.error.is_some() {
-            stats.last_error = self.error;
-        }
-    }
-}
-
 fn append(
     sidecar: &mut dyn SidecarWriter,
     lines: &[PendingLine],
@@ -321,7 +306,6 @@ fn append(
 /// How many lines from the start fit into `room` bytes, whatever their number
 /// in the file and with a line end to close off a torn line before them.
 fn count_fitting(lines: &[PendingLine], room: u64) -> usize {
-    const NUMBER_AND_LINE_END: usize = 21;
     let mut used = 1;
     lines
         .iter()

@@ -6,10 +6,11 @@ use cap_std::fs::Dir;
 use traj_core::capture::{Blob, BlobDigest};
 use traj_core::port::SidecarError;
 
+use super::sweep_after;
 use crate::error::{Context as _, FsError};
 use crate::folder::{create_subfolder, make_private};
 use crate::open::{Access, open_regular};
-use crate::replace::replace_file;
+use crate::replace::{replace_file, sync_folder};
 
 /// Blobs of one sidecar, made with the first blob.
 #[derive(Debug)]
@@ -20,44 +21,61 @@ pub(super) struct BlobFolder {
     opened: Option<Dir>,
     /// Bytes of all blobs when we last looked, plus what we added since.
     used: u64,
+    needs_sweep: bool,
 }
 
 impl BlobFolder {
     pub(super) const fn new(parent: Dir, name: String, budget: u64) -> Self {
-        Self { parent, name, budget, opened: None, used: 0 }
+        Self { parent, name, budget, opened: None, used: 0, needs_sweep: true }
     }
 
     pub(super) fn store(&mut self, blob: &Blob) -> Result<(), SidecarError> {
-        let budget = self.budget;
-        let bytes = blob.text().as_ref().as_bytes();
-        if bytes.len() as u64 > budget {
-            return Err(SidecarError::OverBudget { budget });
+        if blob.text().as_ref().len() as u64 > self.budget {
+            return Err(SidecarError::OverBudget { budget: self.budget });
         }
         let folder = match self.opened.take() {
             Some(folder) => folder,
-            None => {
-                let folder = create_subfolder(&self.parent, &self.name)?;
-                make_private(&folder, &self.name)?;
-                self.used = used_bytes(&folder, &self.name)?;
-                folder
-            }
+            None => self.open()?,
         };
-        let folder = self.opened.insert(folder);
+        let outcome = self.store_in(&folder, blob);
+        // After a failure the folder may be gone; then it is made again.
+        if !matches!(outcome, Err(SidecarError::Storage { .. })) {
+            self.opened = Some(folder);
+        }
+        outcome
+    }
+
+    fn open(&mut self) -> Result<Dir, FsError> {
+        let folder = create_subfolder(&self.parent, &self.name)?;
+        make_private(&folder, &self.name)?;
+        sync_folder(&self.parent, &self.name)?;
+        self.used = used_bytes(&folder, &self.name)?;
+        Ok(folder)
+    }
+
+    fn store_in(&mut self, folder: &Dir, blob: &Blob) -> Result<(), SidecarError> {
         let name = blob.digest().as_str();
+        let bytes = blob.text().as_ref().as_bytes();
+        let length = bytes.len() as u64;
         match open_regular(folder, name, Access::Read) {
-            Ok(_) => return Ok(()),
+            Ok(file) if file.metadata().context("look at", name)?.len() == length => return Ok(()),
+            // Cut or grown by someone else: not what its name says.
+            Ok(_) => {}
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error.into()),
         }
         // Other processes add blobs too; look again before it gets tight.
-        if self.used + bytes.len() as u64 > budget / 2 {
+        if self.used + length > self.budget / 2 {
             self.used = used_bytes(folder, &self.name)?;
         }
-        if self.used + bytes.len() as u64 > budget {
-            return Err(SidecarError::OverBudget { budget });
+        if self.used + length > self.budget {
+            return Err(SidecarError::OverBudget { budget: self.budget });
         }
         replace_file(folder, name, 0o600, |file| file.write_all(bytes))?;
-        self.used += bytes.len() as u64;
+        self.used += length;
+        if std::mem::take(&mut self.needs_sweep) {
+            sweep_after(folder, name);
+        }
         Ok(())
     }
 }

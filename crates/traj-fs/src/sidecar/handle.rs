@@ -1,42 +1,46 @@
 //! An open sidecar and what we know about its content.
 
-use cap_std::fs::{Dir, File, MetadataExt as _};
-use traj_core::event::RuntimeRow;
-use traj_core::id::SessionId;
+use std::sync::Arc;
 
-use super::scan;
+use cap_std::fs::{Dir, File, MetadataExt as _};
+
+use super::{ownership, scan};
 use crate::error::{Context as _, FsError, Refusal};
 use crate::open::{Access, Identity, identity_of, open_regular};
 
 /// A sidecar held open for appending.
 #[derive(Debug)]
 pub(super) struct SidecarHandle {
-    pub(super) file: File,
+    /// Shared with whoever holds its lock.
+    pub(super) file: Arc<File>,
     identity: Identity,
     /// How far we know the content.
     pub(super) length: u64,
-    /// The highest number of a line up to there.
+    /// The highest number of a line up to there, and never less than it was.
     pub(super) last_sequence: u64,
     /// The content does not end with a line end.
     pub(super) is_torn: bool,
-    /// What we know may no longer hold; open again.
-    pub(super) is_stale: bool,
 }
 
 impl SidecarHandle {
-    pub(super) fn open(folder: &Dir, name: &str) -> Result<Self, FsError> {
+    /// Opens a sidecar whose next line gets a number above `last_sequence`. A
+    /// file that holds something else is refused.
+    pub(super) fn open(folder: &Dir, name: &str, last_sequence: u64) -> Result<Self, FsError> {
         let file = open_regular(folder, name, Access::Append)?;
+        if !ownership::is_trajectory(&file).context("read", name)? {
+            return Err(FsError::refused("append to", name, Refusal::Foreign));
+        }
         let identity = Identity::of_file(&file, name)?;
-        Ok(Self { file, identity, length: 0, last_sequence: 0, is_torn: false, is_stale: false })
+        Ok(Self { file: Arc::new(file), identity, length: 0, last_sequence, is_torn: false })
     }
 
     /// Whether the name still stands for this file. A file that took its place
-    /// must show that it is this session's sidecar, or it is refused.
+    /// must show that it is a sidecar of `sessions`, or it is refused.
     pub(super) fn is_current(
         &self,
         folder: &Dir,
         name: &str,
-        session: &SessionId,
+        sessions: impl FnOnce() -> Vec<String>,
     ) -> Result<bool, FsError> {
         let now = identity_of(folder, name)?;
         if now == Some(self.identity) {
@@ -47,8 +51,14 @@ impl SidecarHandle {
             };
         }
         if now.is_some() {
-            let newcomer = open_regular(folder, name, Access::Read)?;
-            if !is_sidecar_of(&newcomer, session, name)? {
+            let newcomer = match open_regular(folder, name, Access::Read) {
+                // Gone again; whatever comes next is looked at then.
+                Err(error) if error.is_not_found() => return Ok(false),
+                opened => opened?,
+            };
+            let sessions = sessions();
+            let sessions: Vec<&str> = sessions.iter().map(String::as_str).collect();
+            if !ownership::is_sidecar_of(&newcomer, &sessions).context("read", name)? {
                 return Err(FsError::refused("append to", name, Refusal::Swapped));
             }
         }
@@ -59,8 +69,9 @@ impl SidecarHandle {
     pub(super) fn catch_up(&mut self, name: &str) -> Result<(), FsError> {
         let length = self.file.metadata().context("look at", name)?.len();
         if length < self.length {
-            // Cut by someone else: nothing we know holds.
-            (self.length, self.last_sequence, self.is_torn) = (0, 0, false);
+            // Cut by someone else: nothing we know holds, but numbers that
+            // were given out are not given out again.
+            (self.length, self.is_torn) = (0, false);
         }
         if length > self.length {
             let seen = scan::numbers(&self.file, self.length, length).context("read", name)?;
@@ -77,12 +88,4 @@ impl SidecarHandle {
         self.last_sequence += lines;
         self.is_torn = false;
     }
-}
-
-fn is_sidecar_of(file: &File, session: &SessionId, name: &str) -> Result<bool, FsError> {
-    let Some(line) = scan::first_line(file).context("read", name)? else { return Ok(true) };
-    let text = String::from_utf8_lossy(&line);
-    let belongs =
-        RuntimeRow::parse(text.trim()).is_ok_and(|row| row.session_id() == session.as_str());
-    Ok(belongs)
 }

@@ -8,7 +8,7 @@ use cap_std::fs::{Dir, File};
 use super::handle::SidecarHandle;
 use super::scan::read_at;
 use crate::error::{Context as _, FsError};
-use crate::replace::replace_file;
+use crate::replace::put_in_place;
 
 /// Replaces the sidecar by its last whole lines, at most `kept` bytes of them,
 /// followed by `added`. Returns how many lines went.
@@ -22,7 +22,7 @@ pub(super) fn replace_with_tail(
     let earliest = handle.length.saturating_sub(kept);
     let start = line_start(&handle.file, earliest, handle.length).context("read", name)?;
     let rolled_lines = count_lines(&handle.file, start).context("read", name)?;
-    replace_file(folder, name, 0o600, |new| {
+    put_in_place(folder, name, 0o600, |new| {
         copy(&handle.file, start, handle.length, new)?;
         if handle.is_torn && start < handle.length {
             new.write_all(b"\n")?;

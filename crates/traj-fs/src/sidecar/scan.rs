@@ -3,13 +3,12 @@
 use std::io;
 
 use cap_std::fs::{File, FileExt as _};
-use traj_core::port::source_sequence_of;
+use traj_core::port::{MAX_SEQUENCE, source_sequence_of};
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A line longer than this was not written by a recorder; its number, if it
-/// has one, is not worth the memory.
-const LONGEST_LINE_BYTES: usize = 8 * 1024 * 1024;
+/// More of a line than this is not kept in memory.
+pub(crate) const LONGEST_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// What a stretch of a sidecar tells.
 pub(super) struct Seen {
@@ -23,7 +22,6 @@ pub(super) struct Seen {
 pub(super) fn numbers(file: &File, from: u64, to: u64) -> io::Result<Seen> {
     let mut last_sequence = 0;
     let mut line: Vec<u8> = Vec::new();
-    let mut too_long = false;
     let mut buffer = vec![0; CHUNK_BYTES];
     let mut at = from;
     let mut last_byte = b'\n';
@@ -36,20 +34,29 @@ pub(super) fn numbers(file: &File, from: u64, to: u64) -> io::Result<Seen> {
         at += count as u64;
         last_byte = buffer[count - 1];
         for piece in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
-            too_long |= line.len() + piece.len() > LONGEST_LINE_BYTES;
-            if too_long {
-                line.clear();
-            } else {
-                line.extend_from_slice(piece);
-            }
+            let room = LONGEST_LINE_BYTES - line.len();
+            line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
-                last_sequence = last_sequence.max(source_sequence_of(&line).unwrap_or(0));
+                let number = if line.len() < LONGEST_LINE_BYTES {
+                    source_sequence_of(&line)
+                } else {
+                    sequence_in_start(&line)
+                };
+                last_sequence = last_sequence.max(number.unwrap_or(0));
                 line.clear();
-                too_long = false;
             }
         }
     }
     Ok(Seen { last_sequence, is_torn: last_byte != b'\n' })
+}
+
+/// The number in the start of a line that is too long to be read as a whole.
+/// In a text the quotes would be escaped, so it cannot be mistaken.
+fn sequence_in_start(line: &[u8]) -> Option<u64> {
+    const MEMBER: &[u8] = b",\"sourceSeq\":";
+    let at = line.windows(MEMBER.len()).position(|window| window == MEMBER)? + MEMBER.len();
+    let digits: Vec<u8> = line[at..].iter().copied().take_while(u8::is_ascii_digit).collect();
+    String::from_utf8(digits).ok()?.parse().ok().filter(|number| *number <= MAX_SEQUENCE)
 }
 
 /// The first line that is not blank, if it is not unreasonably long.

@@ -1,0 +1,38 @@
+//! From an event to a line and stored blobs.
+
+use traj_core::capture::{OmittedBlob, PendingLine, Prepared};
+use traj_core::port::SidecarError;
+
+use super::tally::Tally;
+
+/// Encodes an event and stores its blobs with `store`; `None` when it fits no
+/// line. Blobs go first: a line never names what is not there.
+pub(super) fn encode(
+    mut prepared: Prepared<'_>,
+    number: u64,
+    tally: &mut Tally,
+    mut store: impl FnMut(&traj_core::capture::Blob) -> Result<(), SidecarError>,
+) -> Option<PendingLine> {
+    let mut stored = 0;
+    loop {
+        let line = prepared.encode(number).ok()?;
+        let blobs: Vec<_> = prepared.blobs().iter().skip(stored).cloned().collect();
+        if blobs.is_empty() {
+            return Some(line);
+        }
+        for blob in blobs {
+            let omitted = match store(&blob) {
+                Ok(()) => {
+                    (stored, tally.stored_blobs) = (stored + 1, tally.stored_blobs + 1);
+                    continue;
+                }
+                Err(SidecarError::OverBudget { .. }) => OmittedBlob::Budget,
+                Err(_) => OmittedBlob::Storage,
+            };
+            tally.omitted_blobs += 1;
+            prepared.omit_blob(blob.digest(), omitted);
+        }
+        // To say that a blob is missing takes room too, and may push the whole
+        // data into another blob: look again.
+    }
+}

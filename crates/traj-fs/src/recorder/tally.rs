@@ -1,0 +1,42 @@
+//! What became of a batch.
+
+use super::stats::{Dropped, RecorderStats};
+
+/// Counts of one batch, until they are added to those of the recorder.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) written_events: u64,
+    pub(super) written_bytes: u64,
+    pub(super) rolled_lines: u64,
+    pub(super) stored_blobs: u64,
+    pub(super) omitted_blobs: u64,
+    pub(super) dropped: Dropped,
+    pub(super) error: Option<String>,
+}
+
+impl Tally {
+    /// Counts events that a defect of our own cost.
+    pub(super) fn met_defect(&mut self, events: u64) {
+        self.dropped.defect += events;
+        self.error = Some(DEFECT.to_owned());
+    }
+
+    /// Adds the counts to those of the recorder.
+    pub(super) fn add_to(self, stats: &mut RecorderStats) {
+        stats.written_events += self.written_events;
+        stats.written_bytes += self.written_bytes;
+        stats.rolled_lines += self.rolled_lines;
+        stats.stored_blobs += self.stored_blobs;
+        stats.omitted_blobs += self.omitted_blobs;
+        stats.dropped.sidecar_full += self.dropped.sidecar_full;
+        stats.dropped.storage += self.dropped.storage;
+        stats.dropped.too_large += self.dropped.too_large;
+        stats.dropped.defect += self.dropped.defect;
+        if self.error.is_some() {
+            stats.last_error = self.error;
+        }
+    }
+}
+
+/// What is said of a panic: its own words could hold payload.
+pub(super) const DEFECT: &str = "the recorder met a defect of its own";

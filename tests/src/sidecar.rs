@@ -1,0 +1,61 @@
+//! What tests of the recorder share: lines to write, folders to write to, and
+//! a strict look at the sidecar that comes out.
+
+mod content;
+mod place;
+
+pub use content::{Row, SidecarContent};
+pub use place::Place;
+
+use traj_core::capture::{Blob, Capture, PendingLine};
+use traj_core::event::{Event, EventKind, RunContext};
+use traj_core::id::SessionId;
+use traj_core::json::Object;
+use traj_core::limits::Limits;
+use traj_core::port::SidecarOptions;
+use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+use traj_core::settings::Settings;
+use traj_core::timestamp::UnixMillis;
+
+/// A session with this id.
+pub fn session(id: &str) -> SessionId {
+    SessionId::parse(id).expect("an id that is not empty")
+}
+
+/// The standard redactor with a key of its own.
+pub fn redactor() -> Redactor {
+    Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])))
+}
+
+/// The options of a recorder that sets nothing.
+pub fn options() -> SidecarOptions {
+    SidecarOptions::from_settings(&Settings::standard())
+}
+
+/// An event whose data is `{"text": …}`.
+pub fn event(text: &str) -> Event {
+    let mut data = Object::new();
+    data.push("text", text.to_owned());
+    Event::new(EventKind::parse("test.event"), Some(data))
+}
+
+/// Encoded lines with these texts, the first of which is number 1 of its run.
+pub fn lines<'t>(
+    session: &SessionId,
+    texts: impl IntoIterator<Item = &'t str>,
+) -> Vec<PendingLine> {
+    let capture = Capture::new(redactor(), Limits::standard(), &RunContext::new(session.clone()));
+    let encode = |(number, text): (u64, &str)| {
+        capture.prepare(event(text), UnixMillis::EPOCH).encode(number).expect("fits a line")
+    };
+    (1..).zip(texts).map(encode).collect()
+}
+
+/// A blob of this text.
+pub fn blob(text: &str) -> Blob {
+    let mut limits = Limits::standard();
+    limits.text_units = 1;
+    let capture = Capture::new(redactor(), limits, &RunContext::new(session("blob")));
+    let prepared = capture.prepare(event(text), UnixMillis::EPOCH);
+    prepared.blobs().first().cloned().expect("a text above the limit becomes a blob")
+}

@@ -1,0 +1,113 @@
+//! A folder for one test, with a session in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use tempfile::TempDir;
+use traj_core::event::RunContext;
+use traj_core::memory::FixedClock;
+use traj_core::settings::Settings;
+use traj_core::timestamp::UnixMillis;
+use traj_fs::{FsTrajectoryStore, Recorder};
+
+use super::{SidecarContent, redactor, session};
+
+/// A folder with a session called `chat.jsonl`, and what a recorder puts beside it.
+#[derive(Debug)]
+pub struct Place {
+    /// The folder, as a capability.
+    pub folder: Dir,
+    path: PathBuf,
+    /// Removed with the place; `None` for a folder that someone else owns.
+    _temporary: Option<TempDir>,
+}
+
+impl Place {
+    /// The sidecar's name.
+    pub const SIDECAR: &str = "chat.trajectory.jsonl";
+    /// The pointer's name.
+    pub const POINTER: &str = "chat.trajectory-path.json";
+    /// The name of the folder of blobs.
+    pub const BLOBS: &str = "chat.trajectory.blobs";
+
+    /// An empty folder.
+    ///
+    /// # Panics
+    /// When there can be none.
+    pub fn new() -> Self {
+        let temporary = TempDir::new().expect("a temporary folder");
+        let path = temporary.path().to_owned();
+        Self { _temporary: Some(temporary), ..Self::at(&path) }
+    }
+
+    /// A folder that exists already.
+    ///
+    /// # Panics
+    /// When it does not.
+    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+    pub fn at(path: &Path) -> Self {
+        let folder = Dir::open_ambient_dir(path, cap_std::ambient_authority());
+        let folder = folder.expect("a folder to test in");
+        Self { folder, path: path.to_owned(), _temporary: None }
+    }
+
+    /// The folder's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The store of sidecars beside the session.
+    ///
+    /// # Panics
+    /// When the folder's handle cannot be duplicated.
+    pub fn store(&self) -> FsTrajectoryStore {
+        let folder = self.folder.try_clone().expect("a second handle");
+        let path = self.path.to_string_lossy();
+        FsTrajectoryStore::beside(folder, &path, "chat.jsonl").expect("a store")
+    }
+
+    /// A recorder of the session `chat`.
+    pub fn recorder(&self, settings: &Settings) -> Recorder {
+        self.recorder_of_run("run", settings)
+    }
+
+    /// A recorder of one run of the session `chat`.
+    ///
+    /// # Panics
+    /// When the run's name is no id.
+    pub fn recorder_of_run(&self, run: &str, settings: &Settings) -> Recorder {
+        let mut context = RunContext::new(session("chat"));
+        context.run = Some(traj_core::id::RunId::parse(run).expect("a name is an id"));
+        let clock = Arc::new(FixedClock::new(UnixMillis::EPOCH));
+        Recorder::start(Arc::new(self.store()), clock, redactor(), context, settings)
+    }
+
+    /// The sidecar's bytes; none when there is no sidecar.
+    pub fn sidecar_bytes(&self) -> Vec<u8> {
+        self.folder.read(Self::SIDECAR).unwrap_or_default()
+    }
+
+    /// The sidecar, taken apart.
+    pub fn sidecar(&self) -> SidecarContent {
+        SidecarContent::of(&self.sidecar_bytes())
+    }
+
+    /// The names in the folder, sorted.
+    ///
+    /// # Panics
+    /// When the folder cannot be read.
+    pub fn names(&self) -> Vec<String> {
+        let entries = self.folder.entries().expect("a folder to read");
+        let name = |entry: cap_std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries.map(|entry| name(entry.expect("an entry"))).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::new()
+    }
+}
