@@ -2,6 +2,7 @@
 //! libraries and their answers into output; it decides nothing.
 
 mod completions;
+mod export;
 mod man;
 mod record;
 
@@ -20,6 +21,8 @@ pub(crate) type Outcome = Result<ExitCode, CommandError>;
 pub(crate) enum Command {
     /// Record events from standard input into a session's sidecar
     Record(record::Arguments),
+    /// Export a session as a redacted, verifiable bundle
+    Export(export::Arguments),
     /// Print shell completions
     Completions(completions::Arguments),
     /// Print the man page
@@ -31,6 +34,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
     match command {
         Command::Record(arguments) => record::run(arguments, host, output),
+        Command::Export(arguments) => export::run(&arguments, host, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
         Command::Man(arguments) => man::run(&arguments, output),
     }

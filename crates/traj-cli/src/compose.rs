@@ -113,6 +113,22 @@ impl Host {
         })
     }
 
+    /// Opens a folder that the user named as a root, making it (0700) if it is
+    /// missing. As it was named, it may also be reached through a link.
+    pub(crate) fn named_root(&self, path: &Path) -> Result<Dir, CommandError> {
+        let absolute = self.absolute(path);
+        let way = absolute.strip_prefix("/").unwrap_or(&absolute);
+        let root = root()?;
+        if root.metadata(way).is_ok_and(|metadata| metadata.is_dir()) {
+            let real = root.canonicalize(way).unwrap_or_else(|_| way.to_path_buf());
+            return root.open_dir(real).map_err(|error| {
+                CommandError::failure(format!("cannot open the folder {}", absolute.display()))
+                    .because(error)
+            });
+        }
+        self.folder_or_new(path)
+    }
+
     /// Opens the folder a file lies in; returns it with the file's name.
     pub(crate) fn folder_of(&self, file: &Path) -> Result<(Dir, String), CommandError> {
         let path = self.absolute(file);

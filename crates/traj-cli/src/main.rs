@@ -7,6 +7,7 @@ mod command_error;
 mod compose;
 mod input_lines;
 mod output;
+mod progress;
 mod terminal_text;
 
 use std::process::ExitCode;

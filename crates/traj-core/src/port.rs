@@ -37,7 +37,7 @@ pub use binding_store::{
 };
 pub use blob_folder::{BlobFolder, BlobFolderError};
 pub use bundle_sink::{
-    BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, Scratch,
+    BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
 };
 pub use clock::Clock;
 pub use event_sink::{EventSink, NoEvents};

@@ -10,13 +10,17 @@
 mod branch;
 mod entry_key;
 mod event;
+mod instant;
 mod line;
 mod migration;
 mod skeleton;
 
 pub use branch::{BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, walk_branch};
 pub use entry_key::EntryKey;
-pub use event::{EventFrame, TranscriptEvent, transcript_events};
+pub use event::{
+    EventFrame, TranscriptEvent, is_tool_call, tool_call_arguments, transcript_events,
+};
+pub use instant::entry_instant;
 pub use line::{is_blank, trim};
 pub use migration::{LegacyLinks, SessionVersion, migrate};
 pub use skeleton::{RowKind, Skeleton};

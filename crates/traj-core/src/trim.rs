@@ -50,6 +50,5 @@ pub use sidecar::SidecarEdit;
 pub use tally::Tally;
 pub use undo::{UndoEdit, UndoReport, UndoSelection, undo};
 
-#[cfg(test)]
-#[cfg(feature = "memory")]
+#[cfg(all(test, feature = "memory"))]
 mod tests;

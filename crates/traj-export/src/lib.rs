@@ -1,1 +1,63 @@
-//! Exports an agent session with its trajectory as a redacted, verifiable support bundle.
+//! The export use case: one session with its trajectory becomes a bundle that
+//! is redacted, verifiable and valid at any size, or does not appear at all.
+//!
+//! [`export`] takes the ports and a request:
+//!
+//! ```
+//! use traj_core::memory::{MemoryBundleSink, MemorySources};
+//! use traj_core::port::BundleFile;
+//! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+//! use traj_core::timestamp::UnixMillis;
+//! use traj_export::{ExportPorts, ExportRequest, Selection, Silent, export};
+//!
+//! let sources = MemorySources::new();
+//! sources.put(
+//!     "s1.jsonl",
+//!     r#"{"type":"session","version":3,"id":"s1"}
+//! {"type":"message","id":"a","parentId":null,"timestamp":1,"message":{"role":"user","content":"hi"}}
+//! "#,
+//! );
+//! let sink = MemoryBundleSink::new();
+//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let selection = Selection::file("s1.jsonl");
+//! let request = ExportRequest::new(selection, "/work", UnixMillis::EPOCH, redactor);
+//!
+//! let ports = ExportPorts { sources: &sources, sink: &sink };
+//! let report = export(ports, &request, &mut Silent)?;
+//! assert_eq!(report.transcript_event_count, 1);
+//! let bundle = sink.bundle(&report.name).expect("it was committed");
+//! assert!(bundle[&BundleFile::Events].contains("user.message"));
+//! # Ok::<(), traj_export::ExportError>(())
+//! ```
+//!
+//! Memory does not grow with the texts: the inputs are indexed once as small
+//! records, then read again in the order of the output. When there are very
+//! many records they wait in scratch files beside the bundle.
+
+mod bundle;
+mod error;
+mod export;
+mod fetch;
+mod index;
+mod locate;
+mod output;
+mod pipeline;
+mod progress;
+mod recheck;
+mod record;
+mod report;
+mod request;
+mod rows;
+mod scan;
+mod shrink;
+mod side;
+mod sort;
+mod split;
+mod warning;
+
+pub use error::{ExportError, Finding};
+pub use export::{ExportPorts, export};
+pub use progress::{Progress, Silent, Stage};
+pub use report::ExportReport;
+pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};
+pub use warning::{Warning, WarningSource};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Json, Number, Object, skip, text};
+use super::{Json, MAX_DEPTH, Number, Object, skip, text};
 
 /// Why a text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +70,13 @@ impl<'a> Parser<'a> {
     fn value(&mut self, depth: usize) -> Result<Json<'a>, ParseError> {
         self.skip_blanks();
         match self.peek() {
-            Some(b'[' | b'{') if depth >= self.max_depth => {
+            Some(first @ (b'[' | b'{')) if depth >= self.max_depth => {
                 skip::container(self)?;
-                Ok(depth_marker(self.max_depth))
+                Ok(match first {
+                    _ if self.max_depth == MAX_DEPTH => depth_marker(),
+                    b'[' => Json::Array(Vec::new()),
+                    _ => Json::Object(Object::new()),
+                })
             }
             Some(b'[') => self.array(depth),
             Some(b'{') => self.object(depth),
@@ -233,10 +237,10 @@ impl<'a> Parser<'a> {
 }
 
 /// What stands in for a container that is nested too deep.
-fn depth_marker(depth: usize) -> Json<'static> {
+fn depth_marker() -> Json<'static> {
     let mut marker = Object::with_capacity(3);
     marker.push("truncated", true);
     marker.push("reason", "trajectory-depth-limit");
-    marker.push("limitDepth", depth);
+    marker.push("limitDepth", MAX_DEPTH);
     Json::Object(marker)
 }

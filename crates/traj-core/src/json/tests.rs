@@ -152,7 +152,7 @@ fn a_shallow_reading_checks_what_it_passes_over() {
     let row = Json::parse_shallow(text, 2).unwrap();
     let message = row.get("message").unwrap();
     assert_eq!(message.get("role").and_then(Json::as_str), Some("user"));
-    assert_eq!(message.get("content").unwrap().get("truncated"), Some(&Json::Bool(true)));
+    assert_eq!(message.get("content"), Some(&Json::Array(Vec::new())));
     for broken in [r#"[[["x]]]"#, r#"[[["\x"]]]"#, "[[[\"\u{1}\"]]]", r#"[[{"a" 1}]]"#, "[[[1]]"] {
         assert!(Json::parse_shallow(broken, 1).is_err(), "{broken}");
         assert_eq!(Json::parse_shallow(broken, 1).err(), Json::parse(broken).err(), "{broken}");

@@ -36,8 +36,8 @@ impl<'a> Json<'a> {
     }
 
     /// Reads only the outer levels of a text: containers with `depth` others
-    /// around them are checked as strictly, but replaced by the marker for
-    /// depth. For looking at the ids of a row without building its content.
+    /// around them are checked as strictly, but come out empty. For looking at
+    /// the ids of a row without building its content.
     ///
     /// # Errors
     /// As [`Json::parse`].

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::id::BundleName;
 use crate::port::{
-    BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, Scratch, Source,
-    SourceError,
+    BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
+    Source, SourceError,
 };
 use crate::redaction::Redacted;
 
@@ -66,18 +66,32 @@ impl Default for MemoryBundleSink {
 }
 
 impl BundleSink for MemoryBundleSink {
-    fn begin(&self, name: &BundleName) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
-        let name = name.as_str().to_owned();
-        if lock(&self.state).bundles.contains_key(&name) {
-            return Err(BundleSinkError::Exists { name });
+    fn begin(
+        &self,
+        name: &BundleName,
+        taken: NameTaken,
+    ) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
+        let is_taken = lock(&self.state).bundles.contains_key(name.as_str());
+        if is_taken && taken == NameTaken::Refuse {
+            return Err(BundleSinkError::Exists { name: name.as_str().to_owned() });
         }
-        Ok(Box::new(Writer { name, state: Arc::clone(&self.state), files: Files::default() }))
+        let state = Arc::clone(&self.state);
+        let text = name.as_str().to_owned();
+        Ok(Box::new(Writer {
+            wanted: name.clone(),
+            name: text,
+            taken,
+            state,
+            files: Files::default(),
+        }))
     }
 }
 
 #[derive(Debug)]
 struct Writer {
+    wanted: BundleName,
     name: String,
+    taken: NameTaken,
     state: Arc<Mutex<State>>,
     files: Files,
 }
@@ -117,12 +131,18 @@ impl BundleWriter for Writer {
             return Err(BundleSinkError::Storage { name: self.name.clone(), source });
         }
         let mut state = lock(&self.state);
-        if state.bundles.contains_key(&self.name) {
-            return Err(BundleSinkError::Exists { name: self.name.clone() });
+        let mut name = self.name.clone();
+        let mut counter = 1;
+        while state.bundles.contains_key(&name) {
+            if self.taken == NameTaken::Refuse {
+                return Err(BundleSinkError::Exists { name });
+            }
+            counter += 1;
+            self.wanted.with_counter(counter).as_str().clone_into(&mut name);
         }
         let files = files.into_iter().map(|(file, state)| (file, state.text)).collect();
-        state.bundles.insert(self.name.clone(), files);
-        Ok(format!("memory:{}", self.name))
+        state.bundles.insert(name.clone(), files);
+        Ok(name)
     }
 }
 

@@ -146,13 +146,27 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
     Some(digest)
 }
 
+/// What happens when a bundle's name is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameTaken {
+    /// The bundle is refused: its name was chosen.
+    Refuse,
+    /// The bundle gets the next free number behind its name.
+    Renumber,
+}
+
 /// A place where bundles appear.
 pub trait BundleSink: Debug + Send + Sync {
     /// Starts a bundle under `name`, out of sight.
     ///
     /// # Errors
-    /// [`BundleSinkError::Exists`] when the name is taken.
-    fn begin(&self, name: &BundleName) -> Result<Box<dyn BundleWriter>, BundleSinkError>;
+    /// [`BundleSinkError::Exists`] when the name is taken and must be this one.
+    fn begin(
+        &self,
+        name: &BundleName,
+        taken: NameTaken,
+    ) -> Result<Box<dyn BundleWriter>, BundleSinkError>;
 }
 
 /// A bundle in the making. Dropped without [`BundleWriter::commit`], it leaves
@@ -177,11 +191,11 @@ pub trait BundleWriter: Debug + Send {
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError>;
 
     /// Makes the bundle visible under its name, completely and durably.
-    /// Returns the place for people to read.
+    /// Returns the name it got.
     ///
     /// # Errors
-    /// [`BundleSinkError::Exists`] when the name was taken meanwhile. Nothing
-    /// is left behind then.
+    /// [`BundleSinkError::Exists`] when the name was taken meanwhile and must be
+    /// this one. Nothing is left behind then.
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError>;
 }
 

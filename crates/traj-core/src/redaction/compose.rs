@@ -4,6 +4,8 @@
 //! redaction has seen. Building it from those three kinds of piece, and nothing
 //! else, keeps the result [`Redacted`] without a second pass.
 
+use std::borrow::Cow;
+
 use super::Redacted;
 use crate::json::{Json, write_string};
 use crate::timestamp::UnixMillis;
@@ -13,6 +15,25 @@ impl<'a> Redacted<Json<'a>> {
     #[must_use]
     pub const fn view(&self) -> Redacted<&Json<'a>> {
         Redacted::witness(&self.0)
+    }
+}
+
+impl<'a> Redacted<Json<'a>> {
+    /// The same object with a digest as its last member.
+    #[must_use]
+    pub fn with_sha256(self, name: &'static str, digest: &[u8; 32]) -> Self {
+        use std::fmt::Write as _;
+        let mut text = String::from("sha256:");
+        for byte in digest {
+            // Writing to a string does not fail.
+            write!(text, "{byte:02x}").ok();
+        }
+        self.map(|mut value| {
+            if let Some(object) = value.as_object_mut() {
+                object.push(name, text);
+            }
+            value
+        })
     }
 }
 
@@ -90,6 +111,12 @@ impl RedactedText {
         self
     }
 
+    /// Appends a redacted text that may still be borrowed.
+    pub fn push_cow(&mut self, text: &Redacted<Cow<'_, str>>) -> &mut Self {
+        self.0.push_str(&text.0);
+        self
+    }
+
     /// Appends a redacted text as a JSON literal.
     pub fn push_literal(&mut self, text: &Redacted<String>) -> &mut Self {
         write_string(&text.0, &mut self.0);
@@ -112,6 +139,12 @@ impl RedactedText {
     pub fn push_prefixed(&mut self, prefix: &'static str, value: Redacted<&Json<'_>>) -> &mut Self {
         let text = value.0.as_str().unwrap_or_default();
         write_string(&[prefix, text].concat(), &mut self.0);
+        self
+    }
+
+    /// Appends a text that was redacted before it was kept aside.
+    pub(super) fn push_kept(&mut self, text: &str) -> &mut Self {
+        self.0.push_str(text);
         self
     }
 

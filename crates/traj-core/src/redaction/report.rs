@@ -69,6 +69,36 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+impl FileReport {
+    fn add(&mut self, other: &Self) {
+        for (rule, count) in &other.rules {
+            *self.rules.entry(rule.clone()).or_default() += count;
+        }
+        for (place, rules) in &other.places {
+            if self.places.len() >= MAX_PLACES && !self.places.contains_key(place) {
+                self.other_places += rules.values().sum::<u64>();
+                continue;
+            }
+            let here = self.places.entry(place.clone()).or_default();
+            for (rule, count) in rules {
+                *here.entry(rule.clone()).or_default() += count;
+            }
+        }
+        self.other_places += other.other_places;
+        self.media += other.media;
+        self.paths += other.paths;
+        self.foreign_markers += other.foreign_markers;
+        for survivor in &other.survivors {
+            if self.survivors.len() < MAX_SURVIVORS {
+                self.survivors.push(survivor.clone());
+            } else {
+                self.other_survivors += 1;
+            }
+        }
+        self.other_survivors += other.other_survivors;
+    }
+}
+
 /// Counts of what was hidden, file by file.
 ///
 /// A report holds rule ids, places and numbers; nothing of the payload.
@@ -103,6 +133,17 @@ impl RedactionReport {
     /// Findings from here on stand in this line, counted from one.
     pub const fn at_line(&mut self, line: u64) {
         self.line = Some(line);
+    }
+
+    /// Adds what another report counted, for work that was done in parts.
+    pub fn merge(&mut self, other: &Self) {
+        for (name, theirs) in &other.files {
+            let ours = self.files.entry(name.clone()).or_default();
+            ours.add(theirs);
+        }
+        if let (Some(ours), Some(theirs)) = (&mut self.findings, &other.findings) {
+            ours.extend_from_slice(theirs);
+        }
     }
 
     /// The files in which something was counted, by name; a caller that named

@@ -1,6 +1,6 @@
 //! Redacted texts kept aside until their place is known.
 
-use super::Redacted;
+use super::{Redacted, RedactedText};
 use crate::port::{BundleSinkError, Scratch};
 
 /// Texts are handed to the scratch file in pieces of about this size.
@@ -31,13 +31,15 @@ pub struct RedactedSpill {
     scratch: Box<dyn Scratch>,
     written: u64,
     pending: Vec<u8>,
+    window: Vec<u8>,
+    window_start: u64,
 }
 
 impl RedactedSpill {
     /// An empty spill.
     #[must_use]
     pub fn new(scratch: Box<dyn Scratch>) -> Self {
-        Self { scratch, written: 0, pending: Vec::new() }
+        Self { scratch, written: 0, pending: Vec::new(), window: Vec::new(), window_start: 0 }
     }
 
     /// Keeps a text.
@@ -56,20 +58,72 @@ impl RedactedSpill {
         Ok(SpillSlot { offset, length })
     }
 
-    /// Reads a text back.
+    /// Appends a text that was kept to another one.
     ///
     /// # Errors
     /// When the scratch file cannot be read, or holds something else.
-    pub fn read(&self, slot: SpillSlot) -> Result<Redacted<String>, BundleSinkError> {
-        let mut bytes = vec![0; slot.length as usize];
-        match slot.offset.checked_sub(self.written) {
-            None => self.scratch.read_exact_at(slot.offset, &mut bytes)?,
+    pub fn read_into(
+        &mut self,
+        slot: SpillSlot,
+        text: &mut RedactedText,
+    ) -> Result<(), BundleSinkError> {
+        let bytes = match slot.offset.checked_sub(self.written) {
+            None => self.window(slot)?,
             Some(start) => {
                 let start = usize::try_from(start).unwrap_or(usize::MAX);
-                let part = self.pending.get(start..start.saturating_add(bytes.len()));
-                bytes.copy_from_slice(part.ok_or(BundleSinkError::ScratchDamaged)?);
+                let end = start.saturating_add(slot.length as usize);
+                self.pending.get(start..end).ok_or(BundleSinkError::ScratchDamaged)?
             }
+        };
+        let kept = std::str::from_utf8(bytes).map_err(|_| BundleSinkError::ScratchDamaged)?;
+        text.push_kept(kept);
+        Ok(())
+    }
+
+    /// The slot's bytes, read with those behind it: texts are mostly read in
+    /// the order they were kept.
+    fn window(&mut self, slot: SpillSlot) -> Result<&[u8], BundleSinkError> {
+        let length = u64::from(slot.length);
+        let window_end = self.window_start + self.window.len() as u64;
+        if slot.offset < self.window_start || slot.offset + length > window_end {
+            let available = self.written - slot.offset;
+            let wanted = length.max(PIECE as u64).min(available);
+            self.window.resize(usize::try_from(wanted).unwrap_or(usize::MAX), 0);
+            self.window_start = slot.offset;
+            self.scratch.read_exact_at(slot.offset, &mut self.window)?;
         }
-        String::from_utf8(bytes).map(Redacted::witness).map_err(|_| BundleSinkError::ScratchDamaged)
+        let start = usize::try_from(slot.offset - self.window_start).unwrap_or(usize::MAX);
+        let end = start.saturating_add(slot.length as usize);
+        self.window.get(start..end).ok_or(BundleSinkError::ScratchDamaged)
+    }
+}
+
+#[cfg(all(test, feature = "memory"))]
+mod tests {
+    use super::*;
+    use crate::id::BundleName;
+    use crate::memory::MemoryBundleSink;
+    use crate::port::{BundleSink as _, NameTaken};
+
+    #[test]
+    fn texts_come_back_in_any_order() {
+        let name = BundleName::parse("b").unwrap();
+        let writer = MemoryBundleSink::new().begin(&name, NameTaken::Refuse).unwrap();
+        let mut spill = RedactedSpill::new(writer.scratch().unwrap());
+        let long = "é".repeat(PIECE);
+        let slots: Vec<_> = (0..9)
+            .map(|number| {
+                let mut text = RedactedText::new();
+                text.push_number(number).push_kept(&long);
+                spill.push(&text.finish()).unwrap()
+            })
+            .collect();
+        for number in [3, 0, 8, 7, 1] {
+            let mut text = RedactedText::new();
+            spill.read_into(slots[number], &mut text).unwrap();
+            assert_eq!(text.finish().into_inner(), format!("{number}{long}"));
+        }
+        let behind = SpillSlot::new(spill.written + 1, 99);
+        assert!(spill.read_into(behind, &mut RedactedText::new()).is_err());
     }
 }

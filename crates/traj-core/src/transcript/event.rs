@@ -45,7 +45,7 @@ impl EventFrame {
     }
 }
 
-/// One event, complete but for its place in the whole.
+/// One event, complete but for its numbers.
 #[derive(Clone, Debug)]
 pub struct TranscriptEvent {
     head: Redacted<String>,
@@ -59,30 +59,27 @@ impl TranscriptEvent {
         (self.head, self.tail)
     }
 
-    /// The event's line once its sequence number is known, line end included.
-    #[must_use]
-    pub fn line(head: &Redacted<String>, seq: u64, tail: &Redacted<String>) -> Redacted<String> {
-        let mut line = RedactedText::with_capacity(head.as_ref().len() + tail.as_ref().len() + 24);
-        line.push_text(head).push_number(seq).push_text(tail).push_static("\n");
-        line.finish()
+    /// Puts the numbers between the two parts: the place in the bundle and the
+    /// place among the transcript's events.
+    pub fn push_numbers(line: &mut RedactedText, seq: u64, source_seq: u64) {
+        line.push_number(seq).push_static(",\"sourceSeq\":").push_number(source_seq);
     }
 }
 
 /// The events of one redacted entry, in order. Entries of unknown type have
-/// none. `first` is the source sequence number of the first event.
+/// none.
 #[must_use]
 pub fn transcript_events(
     frame: &EventFrame,
     entry: Redacted<&Json<'_>>,
     instant: UnixMillis,
-    first: u64,
 ) -> Vec<TranscriptEvent> {
     let mut events = Vec::new();
     let Some(kind) = entry.get("type").and_then(|kind| kind.value().as_str()) else {
         return events;
     };
     if kind == "message" {
-        message_events(frame, entry, instant, first, &mut events);
+        message_events(frame, entry, instant, &mut events);
     } else if let Some((event_type, members)) = plain_event(kind) {
         let mut data = RedactedText::new();
         for (name, lead) in members {
@@ -92,7 +89,6 @@ pub fn transcript_events(
             frame,
             entry,
             instant,
-            first,
             |head| {
                 head.push_static(event_type);
             },
@@ -176,7 +172,6 @@ fn message_events(
     frame: &EventFrame,
     entry: Redacted<&Json<'_>>,
     instant: UnixMillis,
-    first: u64,
     events: &mut Vec<TranscriptEvent>,
 ) {
     let Some(message) = entry.get("message") else { return };
@@ -189,19 +184,17 @@ fn message_events(
         Some("toolResult") => drop(head.push_static("\"tool.result\"")),
         _ => drop(head.push_prefixed("message.", role)),
     };
-    events.push(finish(frame, entry, instant, first, name_type, &data));
+    events.push(finish(frame, entry, instant, name_type, &data));
     if role.value().as_str() != Some("assistant") {
         return;
     }
     let Some(blocks) = message.get("content").and_then(Redacted::items) else { return };
     for (index, block) in blocks.enumerate().filter(|(_, block)| is_tool_call(block.value())) {
         let data = tool_call_data(entry, block, index);
-        let seq = first + events.len() as u64;
         events.push(finish(
             frame,
             entry,
             instant,
-            seq,
             |head| {
                 head.push_static("\"tool.call\"");
             },
@@ -211,7 +204,8 @@ fn message_events(
 }
 
 /// Whether a content block asks for a tool, however its type is spelled.
-pub(crate) fn is_tool_call(block: &Json<'_>) -> bool {
+#[must_use]
+pub fn is_tool_call(block: &Json<'_>) -> bool {
     let Some(kind) = block.get("type").and_then(Json::as_str) else { return false };
     let plain: String = super::trim(kind)
         .chars()
@@ -219,6 +213,22 @@ pub(crate) fn is_tool_call(block: &Json<'_>) -> bool {
         .map(|character| character.to_ascii_lowercase())
         .collect();
     matches!(plain.as_str(), "toolcall" | "tooluse" | "functioncall")
+}
+
+/// What a tool is asked to work on, under whichever name the block gives it.
+#[must_use]
+pub fn tool_call_arguments<'e, 'a>(block: &'e Json<'a>) -> Option<&'e Json<'a>> {
+    block.get(argument_member(block)?)
+}
+
+/// The first member that is there and not null; a null in the last place
+/// stays.
+fn argument_member(block: &Json<'_>) -> Option<&'static str> {
+    let is_given = |name: &&str| block.get(name).is_some_and(|value| !value.is_null());
+    ["arguments", "input", "parameters"]
+        .into_iter()
+        .find(is_given)
+        .or_else(|| block.get("parameters").map(|_| "parameters"))
 }
 
 fn tool_call_data(
@@ -234,11 +244,7 @@ fn tool_call_data(
     if let Some(name) = text("name") {
         data.push_static(",\"name\":").push_json(name);
     }
-    // The first one that is there and not null; a null in the last place stays.
-    let given = |name| block.get(name).filter(|value| !value.value().is_null());
-    let arguments =
-        given("arguments").or_else(|| given("input")).or_else(|| block.get("parameters"));
-    if let Some(arguments) = arguments {
+    if let Some(arguments) = argument_member(block.value()).and_then(|name| block.get(name)) {
         data.push_static(",\"arguments\":").push_json(arguments);
     }
     if let Some(id) = entry.get("id") {
@@ -252,7 +258,6 @@ fn finish(
     frame: &EventFrame,
     entry: Redacted<&Json<'_>>,
     instant: UnixMillis,
-    source_seq: u64,
     name_type: impl FnOnce(&mut RedactedText),
     members: &RedactedText,
 ) -> TranscriptEvent {
@@ -263,7 +268,7 @@ fn finish(
     name_type(&mut head);
     head.push_static(",\"ts\":").push_instant(instant).push_static(",\"seq\":");
     let mut tail = RedactedText::with_capacity(members.len() + 160);
-    tail.push_static(",\"sourceSeq\":").push_number(source_seq).push_text(&frame.middle);
+    tail.push_text(&frame.middle);
     if let Some(id) = entry.get("id") {
         tail.push_static(",\"entryId\":").push_json(id);
     }

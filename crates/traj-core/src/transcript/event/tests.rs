@@ -2,8 +2,17 @@
 
 use super::{EventFrame, TranscriptEvent, transcript_events};
 use crate::json::Json;
+use crate::redaction::RedactedText;
 use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
+
+fn line_of(event: TranscriptEvent, seq: u64, source_seq: u64) -> String {
+    let (head, tail) = event.into_parts();
+    let mut line = RedactedText::new();
+    line.push_text(&head);
+    TranscriptEvent::push_numbers(&mut line, seq, source_seq);
+    line.push_text(&tail).clone().finish().into_inner()
+}
 
 /// The events' types and data, one per line.
 fn data_of(entry: &str) -> String {
@@ -12,10 +21,9 @@ fn data_of(entry: &str) -> String {
     let frame = EventFrame::new(&redactor, &mut report, "s", None, "/w");
     let entry = redactor.json(Json::parse(entry).unwrap(), &mut report);
     let mut lines = String::new();
-    for event in transcript_events(&frame, entry.view(), UnixMillis::EPOCH, 1) {
-        let (head, tail) = event.into_parts();
-        let line = TranscriptEvent::line(&head, 9, &tail).into_inner();
-        let event = Json::parse(line.trim_end()).unwrap();
+    for event in transcript_events(&frame, entry.view(), UnixMillis::EPOCH) {
+        let line = line_of(event, 9, 1);
+        let event = Json::parse(&line).unwrap();
         event.get("type").unwrap().write_compact(&mut lines);
         lines.push(' ');
         event.get("data").unwrap().write_compact(&mut lines);
@@ -31,10 +39,9 @@ fn an_event_has_the_envelope_of_the_schema() {
     let frame = EventFrame::new(&redactor, &mut report, "s1", Some("agent:main:main"), "work");
     let entry = Json::parse(r#"{"type":"label","id":"l","parentId":null,"targetId":"a"}"#).unwrap();
     let entry = redactor.json(entry, &mut report);
-    let events = transcript_events(&frame, entry.view(), UnixMillis::EPOCH, 4);
-    let (head, tail) = events.into_iter().next().unwrap().into_parts();
+    let events = transcript_events(&frame, entry.view(), UnixMillis::EPOCH);
     insta::assert_snapshot!(
-        TranscriptEvent::line(&head, 12, &tail).into_inner(),
+        line_of(events.into_iter().next().unwrap(), 12, 4),
         @r#"{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s1","source":"transcript","type":"session.label","ts":"1970-01-01T00:00:00.000Z","seq":12,"sourceSeq":4,"sessionId":"s1","sessionKey":"agent:main:main","workspaceDir":"work","entryId":"l","parentEntryId":null,"data":{"targetId":"a"}}"#
     );
 }

@@ -1,0 +1,347 @@
+//! `traj export`: a session with its trajectory as a redacted bundle.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use traj_core::host::HostFacts;
+use traj_core::id::{BundleName, SessionId};
+use traj_core::redaction::{PathLabels, RedactionPolicy, Redactor};
+use traj_core::session_store::{agent_of_key, default_store_path, is_safe_id};
+use traj_core::settings::Settings;
+use traj_core::timestamp::UnixMillis;
+use traj_export::{
+    ExportError, ExportLimits, ExportPorts, ExportReport, ExportRequest, Selection, export,
+};
+use traj_fs::{BundleForm, FsBundleSink, FsSources};
+
+use super::Outcome;
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::output::Output;
+use crate::progress::StageSpinner;
+use crate::terminal_text::escape_control;
+
+/// More threads than this only wait for each other.
+const MAX_WORKERS: usize = 4;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Writes a support bundle of a session: its events in order, the active branch, \
+                  prompts, tools and results, with secrets and local paths hidden. The bundle is \
+                  read back and scanned before it appears; when anything fails, nothing does.",
+    after_help = "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing \
+                  was written · 4 the store is damaged"
+)]
+pub(crate) struct Arguments {
+    /// The session's transcript
+    #[arg(long, value_name = "FILE", required_unless_present = "session_key")]
+    session: Option<PathBuf>,
+    /// The session's id, if the transcript does not state it
+    #[arg(long, value_name = "ID", requires = "session")]
+    session_id: Option<String>,
+    /// The session's key; without --session it is looked up in the store
+    #[arg(long, value_name = "KEY")]
+    session_key: Option<String>,
+    /// The session store [default: the agent's]
+    #[arg(long, value_name = "FILE", requires = "session_key", conflicts_with = "session")]
+    store: Option<PathBuf>,
+    /// The agent whose store is searched [default: the one the key names]
+    #[arg(long, value_name = "ID", requires = "session_key", conflicts_with = "session")]
+    agent: Option<String>,
+    /// The sidecar [default: found beside the session]
+    #[arg(long, value_name = "FILE")]
+    runtime: Option<PathBuf>,
+    /// The folder the agent worked in; its path is hidden in the bundle
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+    /// The bundle's name, relative to the exports folder
+    #[arg(long, value_name = "NAME")]
+    output: Option<String>,
+    /// Another folder for bundles [default: .openclaw/trajectory-exports in the workspace]
+    #[arg(long, value_name = "DIR")]
+    output_root: Option<PathBuf>,
+    /// Write one file instead of a folder
+    #[arg(long, value_enum, value_name = "FORM")]
+    archive: Option<Archive>,
+    /// The time to write into the bundle [default: SOURCE_DATE_EPOCH, else now]
+    #[arg(long, value_name = "TIME")]
+    now: Option<String>,
+    /// Refuse what is larger than other exporters accept
+    #[arg(long)]
+    strict_limits: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Archive {
+    Zip,
+    #[value(name = "tar.zst")]
+    TarZst,
+}
+
+/// What was exported, for scripts.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Exported {
+    output_dir: String,
+    display_path: String,
+    #[serde(flatten)]
+    report: ExportReport,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let workspace = host.absolute(&arguments.workspace);
+    let request = request(arguments, host, output, &workspace)?;
+    let sources = sources(arguments, host, &request);
+    let (root, root_path) = root(arguments, host, &workspace)?;
+    let form = match arguments.archive {
+        None => BundleForm::Folder,
+        Some(Archive::Zip) => BundleForm::Zip,
+        Some(Archive::TarZst) => BundleForm::TarZst,
+    };
+    let sink = FsBundleSink::new(root, form);
+    let mut spinner = StageSpinner::new(output);
+    let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut spinner)
+        .map_err(explain)?;
+    spinner.finish();
+    let place = root_path.join(&report.name);
+    let display = place.strip_prefix(&workspace).unwrap_or(&place);
+    let exported = Exported {
+        output_dir: place.to_string_lossy().into_owned(),
+        display_path: display.to_string_lossy().into_owned(),
+        report,
+    };
+    output.result(&exported, describe)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(
+    arguments: &Arguments,
+    host: &Host,
+    output: &Output,
+    workspace: &Path,
+) -> Result<ExportRequest, CommandError> {
+    let workspace = workspace.to_string_lossy().into_owned();
+    let redactor = redactor(host, output, Some(&workspace))?;
+    let selection = selection(arguments, host)?;
+    let mut request = ExportRequest::new(selection, workspace, now(arguments, host)?, redactor);
+    request.name = arguments.output.as_deref().map(bundle_name).transpose()?;
+    request.sidecar.current_dir.clone_from(&host.facts.current_dir);
+    request.sidecar.runtime_file = arguments.runtime.as_deref().map(|file| name_of(file, host));
+    request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
+    if arguments.strict_limits {
+        request.limits = ExportLimits::strict();
+    }
+    let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    request.workers = NonZeroUsize::new(workers.min(MAX_WORKERS)).unwrap_or(NonZeroUsize::MIN);
+    Ok(request)
+}
+
+/// The redactor of this owner, with the paths and names of this host.
+pub(crate) fn redactor(
+    host: &Host,
+    output: &Output,
+    workspace: Option<&str>,
+) -> Result<Redactor, CommandError> {
+    let key = host.marker_key().or_else(|error| {
+        output.note(&format!("{}; using a key for this run only", error.message));
+        Host::passing_key()
+    })?;
+    let labels = path_labels(&host.facts, workspace);
+    Ok(Redactor::new(RedactionPolicy::standard(key).with_paths(labels)))
+}
+
+fn path_labels(facts: &HostFacts, workspace: Option<&str>) -> PathLabels {
+    let mut labels = PathLabels::default();
+    labels.workspace = workspace.map(str::to_owned);
+    labels.state_dir = facts.state_dir();
+    labels.homes = ["HOME", "USERPROFILE", "OPENCLAW_HOME", "TRAJ_HOME"]
+        .iter()
+        .filter_map(|name| facts.variables.get(name))
+        .map(|home| facts.absolute(home))
+        .collect();
+    labels.user.clone_from(&facts.user);
+    labels.host.clone_from(&facts.host_name);
+    labels
+}
+
+fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandError> {
+    if let Some(session) = &arguments.session {
+        let id = arguments.session_id.as_deref().map(SessionId::parse).transpose();
+        let session_id =
+            id.map_err(|error| CommandError::usage("--session-id is not usable").because(error))?;
+        let session_key = arguments.session_key.clone();
+        return Ok(Selection::with_names(name_of(session, host), session_id, session_key));
+    }
+    let session_key = arguments.session_key.clone().unwrap_or_default();
+    let agent = arguments.agent.as_deref().unwrap_or_else(|| agent_of_key(&session_key));
+    if !is_safe_id(agent) {
+        return Err(CommandError::usage("--agent is not the id of an agent"));
+    }
+    let store = match (&arguments.store, host.facts.state_dir()) {
+        (Some(store), _) => name_of(store, host),
+        (None, Some(state_dir)) => default_store_path(&state_dir, agent),
+        (None, None) => {
+            return Err(CommandError::usage("there is no state folder to look for sessions in")
+                .hint("set HOME or OPENCLAW_STATE_DIR, or name the store with --store"));
+        }
+    };
+    Ok(Selection::key(session_key, store))
+}
+
+/// A file as the user named it, unless that name would not be unique.
+fn name_of(file: &Path, host: &Host) -> String {
+    let text = file.to_string_lossy();
+    let is_plain = !text.starts_with('~') && !text.split('/').any(|part| part == "..");
+    if is_plain { text.into_owned() } else { host.absolute(file).to_string_lossy().into_owned() }
+}
+
+fn now(arguments: &Arguments, host: &Host) -> Result<UnixMillis, CommandError> {
+    if let Some(text) = &arguments.now {
+        return UnixMillis::parse_lenient(text).ok_or_else(|| {
+            CommandError::usage("--now is not a time").hint("for example 2026-06-01T10:00:00Z")
+        });
+    }
+    match host.facts.variables.get("SOURCE_DATE_EPOCH") {
+        None => Ok(Host::now()),
+        Some(seconds) => seconds
+            .parse::<i64>()
+            .ok()
+            .and_then(|seconds| seconds.checked_mul(1_000))
+            .and_then(UnixMillis::new)
+            .ok_or_else(|| CommandError::usage("SOURCE_DATE_EPOCH is not a number of seconds")),
+    }
+}
+
+fn bundle_name(name: &str) -> Result<BundleName, CommandError> {
+    BundleName::parse(name).map_err(|error| {
+        CommandError::usage(format!("--output: {error}"))
+            .hint("give a plain name such as bug-1234")
+            .hint("to write elsewhere, name the folder with --output-root DIR")
+    })
+}
+
+/// The folders that this export may read from.
+fn sources(arguments: &Arguments, host: &Host, request: &ExportRequest) -> FsSources {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let parent_of = |file: &Path| host.absolute(file).parent().map(Path::to_path_buf);
+    folders.extend(arguments.session.as_deref().and_then(parent_of));
+    folders.extend(arguments.runtime.as_deref().and_then(parent_of));
+    folders.extend(request.sidecar.trajectory_dir.as_ref().map(PathBuf::from));
+    folders.extend(host.facts.state_dir().map(PathBuf::from));
+    if let Selection::Key { store, .. } = &request.selection {
+        let sessions = parent_of(Path::new(store));
+        // Sessions of sibling agents lie beside each other.
+        let agents = sessions.as_deref().and_then(Path::parent).and_then(Path::parent);
+        folders.extend(agents.filter(|folder| folder.ends_with("agents")).map(Path::to_path_buf));
+        folders.extend(sessions);
+    }
+    let mut sources = FsSources::new(&host.facts.current_dir);
+    for folder in folders {
+        // A folder that is not there holds nothing to read.
+        if let Ok(opened) = host.folder(&folder) {
+            sources = sources.with_root(folder, opened);
+        }
+    }
+    sources
+}
+
+/// The folder that the bundle goes into.
+fn root(
+    arguments: &Arguments,
+    host: &Host,
+    workspace: &Path,
+) -> Result<(cap_std::fs::Dir, PathBuf), CommandError> {
+    if let Some(named) = &arguments.output_root {
+        return Ok((host.named_root(named)?, host.absolute(named)));
+    }
+    let folder = host.folder(workspace).map_err(|error| {
+        error.hint("the bundle goes under the workspace; --output-root DIR names another place")
+    })?;
+    let mut root = folder;
+    for name in [".openclaw", "trajectory-exports"] {
+        root = traj_fs::create_subfolder(&root, name).map_err(|error| {
+            CommandError::failure(format!("cannot use the folder {name} in the workspace"))
+                .because(error)
+                .hint("it must be a real folder; --output-root DIR names another place")
+        })?;
+    }
+    Ok((root, workspace.join(".openclaw/trajectory-exports")))
+}
+
+/// What a failed export means for the user.
+fn explain(error: ExportError) -> CommandError {
+    use traj_core::port::{BundleSinkError, SourceError};
+    let kind = match &error {
+        ExportError::SecretsRemain { .. } => ErrorKind::Findings,
+        ExportError::Store(_) => ErrorKind::Damaged,
+        _ => ErrorKind::Failure,
+    };
+    let hint = match &error {
+        ExportError::Source(SourceError::NotFound { .. }) => {
+            Some("check the path; a sidecar elsewhere is named with --runtime")
+        }
+        ExportError::Source(SourceError::NotRegular { .. }) => {
+            Some("links are not followed; name the file itself")
+        }
+        ExportError::Source(SourceError::Changed { .. }) => Some("run the export again"),
+        ExportError::Store(_) => {
+            Some("look at the keys in the store, or name the file with --session")
+        }
+        ExportError::UnknownSession => Some("name it with --session-id"),
+        ExportError::Limit { .. } => Some("leave out --strict-limits to export it with a warning"),
+        ExportError::SecretsRemain { .. } => {
+            Some("nothing was written; report the rule and the place it names")
+        }
+        ExportError::Sink(BundleSinkError::Exists { .. }) => {
+            Some("choose another name with --output")
+        }
+        ExportError::Sink(BundleSinkError::UnsafePlace { .. }) => {
+            Some("name a real folder with --output-root DIR")
+        }
+        ExportError::Sink(BundleSinkError::Full { .. }) => {
+            Some("free some space; nothing was left behind")
+        }
+        _ => None,
+    };
+    let message = error.to_string();
+    let source = std::error::Error::source(&error).map(ToString::to_string);
+    let explained = CommandError::new(kind, message);
+    let explained = match source {
+        Some(source) => explained.because(source),
+        None => explained,
+    };
+    match hint {
+        Some(hint) => explained.hint(hint),
+        None => explained,
+    }
+}
+
+fn describe(exported: &Exported) -> String {
+    let report = &exported.report;
+    let mut lines = vec![
+        format!("exported {}", escape_control(&exported.display_path)),
+        format!("  session   {}", escape_control(&report.session_id)),
+        format!(
+            "  events    {} ({} runtime, {} transcript)",
+            report.event_count, report.runtime_event_count, report.transcript_event_count
+        ),
+        format!("  files     {}", report.files.join(", ")),
+        format!("  digest    {}", report.digest),
+    ];
+    let hidden: u64 = report.redactions.values().sum();
+    lines.push(format!("  redacted  {hidden} values"));
+    for warning in report.warnings.iter().chain(&report.notices) {
+        let rows: Vec<String> =
+            warning.rows.iter().filter(|row| **row > 0).map(u64::to_string).collect();
+        let rows =
+            if rows.is_empty() { String::new() } else { format!(" (rows {})", rows.join(", ")) };
+        lines.push(format!(
+            "  warning   {} × {}: {}{rows}",
+            warning.count, warning.code, warning.message
+        ));
+    }
+    lines.join("\n") + "\n"
+}

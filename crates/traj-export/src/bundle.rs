@@ -1,0 +1,22 @@
+//! The files of a bundle, one builder each.
+
+mod artifacts;
+mod blobs;
+mod branch;
+mod common;
+mod events;
+mod manifest;
+mod metadata;
+mod pretty;
+mod prompts;
+mod skills;
+
+pub(crate) use artifacts::artifacts;
+pub(crate) use blobs::BlobFolder;
+pub(crate) use branch::{BranchContext, BranchOutcome, write_branch};
+pub(crate) use common::Common;
+pub(crate) use events::{EventContext, EventOutcome, write_events};
+pub(crate) use manifest::{ManifestParts, SourceFact, manifest};
+pub(crate) use metadata::{ModelNames, metadata};
+pub(crate) use prompts::{Prompting, write_prompts};
+pub(crate) use skills::{SkillMarks, SkillPaths};

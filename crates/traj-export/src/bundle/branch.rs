@@ -1,0 +1,292 @@
+//! `session-branch.json`, and the transcript's events on the way: every entry
+//! is parsed and redacted once.
+
+use std::num::NonZeroUsize;
+
+use traj_core::json::{Json, Object};
+use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
+use traj_core::redaction::{
+    Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot,
+};
+use traj_core::timestamp::UnixMillis;
+use traj_core::transcript::{
+    EventFrame, LegacyLinks, RowKind, TranscriptEvent, entry_instant, is_tool_call, migrate,
+    tool_call_arguments, transcript_events,
+};
+
+use super::pretty::PrettyObject;
+use super::skills::{SkillMarks, SkillPaths};
+use crate::error::ExportError;
+use crate::fetch::RowFetcher;
+use crate::index::{Branch, BranchStep, EventOrigin, EventRecord, SessionIndex, row_text};
+use crate::output::{Output, Written};
+use crate::pipeline;
+use crate::record::Spool;
+
+/// Rows are worked on in groups of about this many bytes.
+const GROUP_BYTES: usize = 384 * 1024;
+
+/// What writing the branch gave.
+pub(crate) struct BranchOutcome {
+    pub(crate) written: Written,
+    pub(crate) leaf_id: Option<String>,
+    pub(crate) events: u64,
+    pub(crate) marks: SkillMarks,
+    pub(crate) report: RedactionReport,
+}
+
+/// What the branch is written with.
+pub(crate) struct BranchContext<'c> {
+    pub(crate) redactor: &'c Redactor,
+    pub(crate) frame: &'c EventFrame,
+    pub(crate) skills: &'c SkillPaths,
+    pub(crate) workers: NonZeroUsize,
+}
+
+/// Writes the file; keeps the events aside and gives their records to `keep`.
+pub(crate) fn write_branch(
+    bundle: &mut dyn BundleWriter,
+    context: &BranchContext<'_>,
+    session: Option<(&dyn Source, &mut SessionIndex, &mut Branch)>,
+    kept: &mut RedactedSpill,
+    mut keep: impl FnMut(EventRecord, &dyn Spool) -> Result<(), BundleSinkError>,
+) -> Result<BranchOutcome, ExportError> {
+    let mut report = RedactionReport::default();
+    let mut marks = SkillMarks::default();
+    let mut events = 0;
+    let mut output = Output::create(bundle, BundleFile::SessionBranch)?;
+    let mut file = PrettyObject::begin(&mut output)?;
+    let Some((source, index, branch)) = session else {
+        let mut empty = Object::new();
+        empty.push("header", Json::Null);
+        empty.push("leafId", Json::Null);
+        write_members(&mut file, context.redactor, &mut report, empty)?;
+        file.array("entries")?.end()?;
+        file.end()?;
+        let written = output.finish()?;
+        return Ok(BranchOutcome { written, leaf_id: None, events, marks, report });
+    };
+    let mut rows = Rows { fetcher: RowFetcher::new(source), index };
+    let leaf_id = rows.leaf_id(branch)?;
+    let header = rows.header()?;
+    let header_text = header.as_deref().map(row_text);
+    let mut members = Object::new();
+    members.push("header", rows.parse_header(header_text.as_ref().map(|(text, _)| text.as_ref())));
+    members.push("leafId", leaf_id.as_deref().map_or(Json::Null, Json::from));
+    write_members(&mut file, context.redactor, &mut report, members)?;
+    let mut entries = file.array("entries")?;
+    let mut at = 0;
+    pipeline::ordered(
+        context.workers,
+        || rows.group(branch, &mut at),
+        |group| work(context, group),
+        |done| -> Result<(), ExportError> {
+            for entry in &done.entries {
+                entries.item(entry)?;
+            }
+            for (instant, event) in done.events {
+                let (head, tail) = event.into_parts();
+                let head = kept.push(&head)?;
+                let tail_length = kept.push(&tail)?.length;
+                let origin = EventOrigin::Transcript { head, tail_length };
+                let record = EventRecord { instant, rank: events, position: events, origin };
+                keep(record, &&*bundle)?;
+                events += 1;
+            }
+            marks.merge(&done.marks);
+            report.merge(&done.report);
+            Ok(())
+        },
+    )?;
+    entries.end()?;
+    file.end()?;
+    let written = output.finish()?;
+    Ok(BranchOutcome { written, leaf_id, events, marks, report })
+}
+
+fn write_members(
+    file: &mut PrettyObject<'_>,
+    redactor: &Redactor,
+    report: &mut RedactionReport,
+    members: Object<'_>,
+) -> Result<(), BundleSinkError> {
+    let members = redactor.json(Json::Object(members), report);
+    for name in ["header", "leafId"] {
+        if let Some(value) = members.view().get(name) {
+            file.member(name, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Entries to work on.
+struct Group {
+    entries: Vec<Entry>,
+    version: traj_core::transcript::SessionVersion,
+}
+
+struct Entry {
+    bytes: Vec<u8>,
+    links: LegacyLinks,
+    /// The parent to name instead of the one the row names.
+    relink: Option<Option<String>>,
+}
+
+/// Entries after the work.
+struct Done {
+    entries: Vec<Redacted<String>>,
+    events: Vec<(UnixMillis, TranscriptEvent)>,
+    marks: SkillMarks,
+    report: RedactionReport,
+}
+
+fn work(context: &BranchContext<'_>, group: Group) -> Done {
+    let mut done = Done {
+        entries: Vec::with_capacity(group.entries.len()),
+        events: Vec::new(),
+        marks: SkillMarks::default(),
+        report: RedactionReport::default(),
+    };
+    for entry in group.entries {
+        let (text, _) = row_text(&entry.bytes);
+        // The row was valid when it was indexed; the check for changes at the
+        // end says so if it no longer is.
+        let Ok(mut value) = Json::parse(&text) else { continue };
+        if let Some(object) = value.as_object_mut() {
+            migrate(object, group.version, entry.links);
+            if let Some(parent) = entry.relink {
+                object.insert("parentId", parent.map_or(Json::Null, Json::from));
+            }
+        }
+        if !context.skills.is_empty() {
+            mark_skills(context.skills, &value, &mut done.marks);
+        }
+        let instant = entry_instant(&value);
+        let redacted = context.redactor.json(value, &mut done.report);
+        let events = transcript_events(context.frame, redacted.view(), instant);
+        done.events.extend(events.into_iter().map(|event| (instant, event)));
+        let mut pretty = RedactedText::with_capacity(text.len() * 2);
+        pretty.push_pretty(redacted.view(), 2);
+        done.entries.push(pretty.finish());
+    }
+    done
+}
+
+fn mark_skills(skills: &SkillPaths, entry: &Json<'_>, marks: &mut SkillMarks) {
+    let message = entry
+        .get("message")
+        .filter(|message| message.get("role").and_then(Json::as_str) == Some("assistant"));
+    let blocks = message.and_then(|message| message.get("content")).and_then(Json::as_array);
+    for block in blocks.unwrap_or_default().iter().filter(|block| is_tool_call(block)) {
+        if let Some(arguments) = tool_call_arguments(block) {
+            skills.mark(arguments, marks);
+        }
+    }
+}
+
+/// The session's rows, with what an entry needs of its neighbours.
+struct Rows<'s, 'i> {
+    fetcher: RowFetcher<'s>,
+    index: &'i mut SessionIndex,
+}
+
+impl Rows<'_, '_> {
+    fn header(&mut self) -> Result<Option<Vec<u8>>, ExportError> {
+        let Some(place) = self.index.header else { return Ok(None) };
+        Ok(self.fetcher.fetch(place)?.bytes().map(<[u8]>::to_vec))
+    }
+
+    fn parse_header<'t>(&self, text: Option<&'t str>) -> Json<'t> {
+        let Some(Ok(mut header)) = text.map(Json::parse) else { return Json::Null };
+        if let Some(object) = header.as_object_mut() {
+            migrate(object, self.index.version, LegacyLinks::default());
+        }
+        header
+    }
+
+    fn leaf_id(&mut self, branch: &mut Branch) -> Result<Option<String>, ExportError> {
+        if branch.leaf_is_empty {
+            return Ok(Some(String::new()));
+        }
+        match branch.len().checked_sub(1) {
+            Some(last) => {
+                let leaf = branch.step(last)?.ordinal;
+                self.id_of(leaf)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The next entries of the branch.
+    fn group(&mut self, branch: &mut Branch, at: &mut u64) -> Result<Option<Group>, ExportError> {
+        let mut entries = Vec::new();
+        let mut bytes = 0;
+        while *at < branch.len() && bytes < GROUP_BYTES {
+            let step = branch.step(*at)?;
+            *at += 1;
+            if let Some(entry) = self.entry(step)? {
+                bytes += entry.bytes.len();
+                entries.push(entry);
+            }
+        }
+        let version = self.index.version;
+        Ok((!entries.is_empty()).then_some(Group { entries, version }))
+    }
+
+    fn entry(&mut self, step: BranchStep) -> Result<Option<Entry>, ExportError> {
+        let record = self.index.entries.get(step.ordinal)?;
+        let loaded = self.fetcher.fetch(record.place)?;
+        let Some(bytes) = loaded.bytes().map(<[u8]>::to_vec) else { return Ok(None) };
+        let links = if self.index.version.is_list() {
+            self.legacy_links(step.ordinal, &bytes)?
+        } else {
+            LegacyLinks::default()
+        };
+        let relink = match step.relink_to {
+            None => None,
+            Some(None) => Some(None),
+            Some(Some(parent)) => Some(self.id_of(parent)?),
+        };
+        Ok(Some(Entry { bytes, links, relink }))
+    }
+
+    fn legacy_links(&mut self, ordinal: u64, bytes: &[u8]) -> Result<LegacyLinks, ExportError> {
+        let mut links = LegacyLinks::default();
+        let made_up = self.index.entries.get(ordinal)?.made_up;
+        links.id = made_up.map(|number| LegacyLinks::made_up_id(u64::from(number)));
+        for before in (0..ordinal).rev() {
+            if self.index.entries.get(before)?.skeleton.kind != RowKind::Header {
+                links.parent = self.id_of(before)?;
+                break;
+            }
+        }
+        let (text, _) = row_text(bytes);
+        let row = Json::parse_shallow(&text, 1).unwrap_or_default();
+        let first_kept = row.get("firstKeptEntryIndex").and_then(Json::as_f64);
+        // Positions count all rows that parsed, the header among them.
+        let first_kept = first_kept.filter(|at| *at >= 0.0 && at.fract() == 0.0);
+        if let Some(at) = first_kept.map(|at| at as u64).filter(|at| *at < self.index.entries.len())
+            && self.index.entries.get(at)?.skeleton.kind != RowKind::Header
+        {
+            links.first_kept = self.id_of(at)?;
+        }
+        Ok(links)
+    }
+
+    /// The id of an entry, as text.
+    fn id_of(&mut self, ordinal: u64) -> Result<Option<String>, ExportError> {
+        let record = self.index.entries.get(ordinal)?;
+        if let Some(number) = record.made_up {
+            return Ok(Some(LegacyLinks::made_up_id(u64::from(number))));
+        }
+        let loaded = self.fetcher.fetch(record.place)?;
+        let (text, _) = row_text(loaded.bytes().unwrap_or_default());
+        let row = Json::parse_shallow(&text, 1).unwrap_or_default();
+        Ok(row.get("id").and_then(Json::as_str).map(str::to_owned))
+    }
+}
+
+/// Where an event's tail lies: directly behind its head.
+pub(crate) fn tail_slot(head: SpillSlot, tail_length: u32) -> SpillSlot {
+    SpillSlot::new(head.offset + u64::from(head.length), tail_length)
+}

@@ -1,0 +1,215 @@
+//! `events.jsonl`: all events in order, numbered anew.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+use traj_core::capture::BlobDigest;
+use traj_core::json::Json;
+use traj_core::port::{BundleFile, BundleWriter, Source};
+use traj_core::redaction::{Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor};
+use traj_core::transcript::TranscriptEvent;
+
+use super::blobs::{self, BlobFolder};
+use super::branch::tail_slot;
+use super::prompts::PromptRecord;
+use super::skills::{SkillMarks, SkillPaths};
+use crate::error::ExportError;
+use crate::fetch::RowFetcher;
+use crate::index::{EventOrigin, EventRecord, row_text};
+use crate::output::{Output, Written};
+use crate::pipeline;
+use crate::sort::{Sorted, Sorter};
+
+/// Events are worked on in groups of about this many bytes.
+const GROUP_BYTES: usize = 384 * 1024;
+
+/// What writing the events gave.
+pub(crate) struct EventOutcome {
+    pub(crate) written: Written,
+    pub(crate) prompts: Sorted<PromptRecord>,
+    pub(crate) marks: SkillMarks,
+    pub(crate) blobs: BTreeSet<BlobDigest>,
+    pub(crate) report: RedactionReport,
+}
+
+/// What events are written with.
+pub(crate) struct EventContext<'c> {
+    pub(crate) redactor: &'c Redactor,
+    pub(crate) skills: &'c SkillPaths,
+    pub(crate) blobs: &'c BlobFolder<'c>,
+    pub(crate) workers: NonZeroUsize,
+}
+
+/// Writes the file. Submitted prompts are kept aside with the transcript's
+/// events.
+pub(crate) fn write_events(
+    bundle: &mut dyn BundleWriter,
+    context: &EventContext<'_>,
+    runtime: Option<&dyn Source>,
+    mut order: Sorted<EventRecord>,
+    kept: &mut RedactedSpill,
+    prompts_kept: &mut RedactedSpill,
+) -> Result<EventOutcome, ExportError> {
+    let mut output = Output::create(bundle, BundleFile::Events)?;
+    let mut fetcher = runtime.map(RowFetcher::new);
+    let mut prompts = Sorter::new();
+    let mut marks = SkillMarks::default();
+    let mut found_blobs = BTreeSet::new();
+    let mut report = RedactionReport::default();
+    let mut seq = 0;
+    pipeline::ordered(
+        context.workers,
+        || group(&mut order, &mut seq, &mut fetcher, kept),
+        |pieces| work(context, pieces),
+        |done: Done| -> Result<(), ExportError> {
+            output.append(&done.lines)?;
+            for (position, prompt) in done.prompts {
+                let slot = prompts_kept.push(&prompt)?;
+                prompts.push(PromptRecord { position, slot }, &&*bundle)?;
+            }
+            marks.merge(&done.marks);
+            found_blobs.extend(done.blobs);
+            report.merge(&done.report);
+            Ok(())
+        },
+    )?;
+    if seq == 0 {
+        // Other readers expect at least one line end.
+        let mut line_end = RedactedText::new();
+        line_end.push_static("\n");
+        output.append(&line_end.finish())?;
+    }
+    let prompts = prompts.finish(&&*bundle)?;
+    Ok(EventOutcome { written: output.finish()?, prompts, marks, blobs: found_blobs, report })
+}
+
+/// A part of the file, in order.
+enum Piece {
+    /// Lines that are complete.
+    Ready(Redacted<String>),
+    /// A row of the sidecar.
+    Row { bytes: Vec<u8>, seq: u64, position: u64 },
+}
+
+fn group(
+    order: &mut Sorted<EventRecord>,
+    seq: &mut u64,
+    fetcher: &mut Option<RowFetcher<'_>>,
+    kept: &mut RedactedSpill,
+) -> Result<Option<Vec<Piece>>, ExportError> {
+    let mut pieces = Vec::new();
+    let mut ready = RedactedText::new();
+    let mut bytes = 0;
+    while bytes < GROUP_BYTES {
+        let Some(record) = order.next()? else { break };
+        *seq += 1;
+        match record.origin {
+            EventOrigin::Transcript { head, tail_length } => {
+                kept.read_into(head, &mut ready)?;
+                TranscriptEvent::push_numbers(&mut ready, *seq, record.position + 1);
+                kept.read_into(tail_slot(head, tail_length), &mut ready)?;
+                ready.push_static("\n");
+                bytes += (head.length + tail_length) as usize;
+            }
+            EventOrigin::Runtime(place) => {
+                if !ready.is_empty() {
+                    pieces.push(Piece::Ready(std::mem::take(&mut ready).finish()));
+                }
+                let Some(fetcher) = fetcher else { continue };
+                let loaded = fetcher.fetch(place)?;
+                let row = loaded.bytes().unwrap_or_default().to_vec();
+                bytes += row.len();
+                pieces.push(Piece::Row { bytes: row, seq: *seq, position: record.position });
+            }
+        }
+    }
+    if !ready.is_empty() {
+        pieces.push(Piece::Ready(ready.finish()));
+    }
+    Ok((!pieces.is_empty()).then_some(pieces))
+}
+
+/// Events after the work.
+struct Done {
+    lines: Redacted<String>,
+    prompts: Vec<(u64, Redacted<String>)>,
+    marks: SkillMarks,
+    blobs: BTreeSet<BlobDigest>,
+    report: RedactionReport,
+}
+
+fn work(context: &EventContext<'_>, pieces: Vec<Piece>) -> Done {
+    let mut lines = RedactedText::with_capacity(GROUP_BYTES + GROUP_BYTES / 4);
+    let mut done = Done {
+        lines: RedactedText::new().finish(),
+        prompts: Vec::new(),
+        marks: SkillMarks::default(),
+        blobs: BTreeSet::new(),
+        report: RedactionReport::default(),
+    };
+    for piece in pieces {
+        match piece {
+            Piece::Ready(text) => drop(lines.push_text(&text)),
+            Piece::Row { bytes, seq, position } => {
+                let (text, _) = row_text(&bytes);
+                // Valid when it was indexed; the check for changes at the end
+                // says so if it no longer is.
+                let Ok(mut event) = Json::parse(&text) else { continue };
+                if let Some(object) = event.as_object_mut() {
+                    object.insert("seq", seq);
+                }
+                look_into(context, &event, &text, &mut done);
+                let event = context.redactor.json(event, &mut done.report);
+                lines.push_json(event.view()).push_static("\n");
+                if let Some(prompt) = submitted_prompt(context, &event, &mut done.report) {
+                    done.prompts.push((position, prompt));
+                }
+            }
+        }
+    }
+    done.lines = lines.finish();
+    done
+}
+
+/// Notes what other files need of an event.
+fn look_into(context: &EventContext<'_>, event: &Json<'_>, text: &str, done: &mut Done) {
+    if memchr::memmem::find(text.as_bytes(), b"\"blob\"").is_some() {
+        blobs::referenced(event, &mut done.blobs);
+    }
+    let is_call = || event.get("type").and_then(Json::as_str) == Some("tool.call");
+    if !context.skills.is_empty() && is_call() {
+        let data = event.get("data");
+        let arguments = data.and_then(|data| data.get("arguments").or_else(|| data.get("args")));
+        if let Some(arguments) = arguments {
+            context.skills.mark(arguments, &mut done.marks);
+        }
+    }
+}
+
+/// The prompt of a redacted event as a JSON literal, whole even if the event
+/// has only its beginning.
+fn submitted_prompt(
+    context: &EventContext<'_>,
+    event: &Redacted<Json<'_>>,
+    report: &mut RedactionReport,
+) -> Option<Redacted<String>> {
+    let event = event.view();
+    if event.get("type")?.value().as_str() != Some("prompt.submitted") {
+        return None;
+    }
+    let mut literal = RedactedText::new();
+    let data = event.get("data")?;
+    match data.get("prompt") {
+        Some(prompt) if prompt.value().as_str().is_some() => {
+            literal.push_json(prompt);
+        }
+        _ => {
+            let whole = context.blobs.restore(data.value().clone());
+            let prompt = whole.get("prompt")?.as_str()?;
+            let mut text = RedactedText::new();
+            text.push_cow(&context.redactor.text(prompt, report));
+            literal.push_literal(&text.finish());
+        }
+    }
+    Some(literal.finish())
+}

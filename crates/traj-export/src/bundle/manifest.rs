@@ -1,0 +1,148 @@
+//! `manifest.json`: what the bundle holds, where it came from, what was hidden.
+
+use sha2::{Digest as _, Sha256};
+use traj_core::json::{Json, Object};
+use traj_core::port::BundleFile;
+use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
+
+use super::Common;
+use crate::locate::Found;
+use crate::output::{Written, hex};
+use crate::warning::Warning;
+
+/// The member that holds the digest of the whole.
+pub(crate) const DIGEST: &str = "digest";
+
+/// A file that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct SourceFact {
+    pub(crate) role: &'static str,
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+    pub(crate) rows: u64,
+    pub(crate) digest: [u8; 32],
+}
+
+impl SourceFact {
+    pub(crate) fn new(role: &'static str, found: &Found, rows: u64, digest: [u8; 32]) -> Self {
+        let (name, bytes) = (found.name.clone(), found.source.len());
+        Self { role, name, bytes, rows, digest }
+    }
+}
+
+/// What a manifest tells.
+pub(crate) struct ManifestParts<'m> {
+    pub(crate) common: &'m Common,
+    pub(crate) leaf_id: Option<&'m str>,
+    pub(crate) runtime_events: u64,
+    pub(crate) transcript_events: u64,
+    pub(crate) session_file: &'m str,
+    pub(crate) sources: &'m [SourceFact],
+    pub(crate) warnings: &'m [Warning],
+    pub(crate) notices: &'m [Warning],
+    pub(crate) files: &'m [Written],
+    pub(crate) report: &'m RedactionReport,
+    pub(crate) tool_version: &'m str,
+}
+
+/// The file's content, and the digest of the whole bundle.
+pub(crate) fn manifest(
+    parts: &ManifestParts<'_>,
+    redactor: &Redactor,
+) -> (Redacted<String>, String) {
+    let mut object = parts.common.members();
+    object.push("workspaceDir", parts.common.workspace_dir.as_str());
+    object.push("leafId", parts.leaf_id.map_or(Json::Null, Json::from));
+    object.push("eventCount", parts.runtime_events + parts.transcript_events);
+    object.push("runtimeEventCount", parts.runtime_events);
+    object.push("transcriptEventCount", parts.transcript_events);
+    object.push("sourceFiles", source_files(parts));
+    push_warnings(&mut object, "warnings", parts.warnings);
+    let supplemental = [BundleFile::Metadata, BundleFile::Artifacts, BundleFile::Prompts]
+        .into_iter()
+        .filter(|file| parts.files.iter().any(|written| written.file == *file))
+        .map(|file| file.to_string());
+    let supplemental: Vec<String> = supplemental.collect();
+    if !supplemental.is_empty() {
+        object.push("supplementalFiles", supplemental);
+    }
+    object.push("contents", Json::Array(parts.files.iter().map(content).collect()));
+    push_warnings(&mut object, "notices", parts.notices);
+    object.push("tool", tool(parts.tool_version));
+    object.push("redaction", redaction_summary(parts.report));
+    object.push("sources", Json::Array(parts.sources.iter().map(source).collect()));
+    // What the manifest says about redaction is what was done before it; its
+    // own paths are not counted.
+    let manifest = redactor.json(Json::Object(object), &mut RedactionReport::default());
+    // Sealed with the digest of itself, which names the digest of every file.
+    let digest = digest_without_seal(manifest.as_ref());
+    let mut text = RedactedText::new();
+    text.push_pretty(manifest.with_sha256(DIGEST, &digest).view(), 0).push_static("\n");
+    (text.finish(), format!("sha256:{}", hex(&digest)))
+}
+
+fn source_files<'m>(parts: &ManifestParts<'m>) -> Json<'m> {
+    let mut files = Object::new();
+    files.push("session", parts.session_file);
+    let runtime = parts.sources.iter().find(|source| source.role == "runtime");
+    files.push_some("runtime", runtime.map(|source| source.name.as_str()));
+    Json::Object(files)
+}
+
+fn push_warnings(object: &mut Object<'_>, name: &'static str, warnings: &[Warning]) {
+    if warnings.is_empty() {
+        return;
+    }
+    let list = warnings.iter().filter_map(|warning| Json::from_serialize(warning).ok());
+    object.push(name, Json::Array(list.collect()));
+}
+
+fn content(written: &Written) -> Json<'static> {
+    let mut content = Object::with_capacity(4);
+    content.push("path", written.file.to_string());
+    content.push("mediaType", written.file.media_type());
+    content.push("bytes", written.bytes);
+    content.push("sha256", hex(&written.digest));
+    Json::Object(content)
+}
+
+fn tool(version: &str) -> Json<'_> {
+    let mut tool = Object::with_capacity(2);
+    tool.push("name", "traj");
+    tool.push("version", version);
+    Json::Object(tool)
+}
+
+fn redaction_summary(report: &RedactionReport) -> Json<'static> {
+    let mut summary = Object::with_capacity(4);
+    let mut rules = Object::new();
+    let mut total = 0;
+    for (rule, count) in report.by_rule() {
+        rules.push(rule.to_owned(), count);
+        total += count;
+    }
+    summary.push("total", total);
+    summary.push("rules", Json::Object(rules));
+    summary.push("media", report.media());
+    summary.push("paths", report.paths());
+    Json::Object(summary)
+}
+
+fn source(source: &SourceFact) -> Json<'_> {
+    let mut object = Object::with_capacity(5);
+    object.push("role", source.role);
+    object.push("path", source.name.as_str());
+    object.push("bytes", source.bytes);
+    object.push("rows", source.rows);
+    object.push("sha256", hex(&source.digest));
+    Json::Object(object)
+}
+
+/// The digest of a manifest without its seal, on one line.
+pub(crate) fn digest_without_seal(manifest: &Json<'_>) -> [u8; 32] {
+    let mut unsealed = manifest.clone();
+    if let Some(object) = unsealed.as_object_mut() {
+        object.remove(DIGEST);
+    }
+    Sha256::digest(unsealed.to_line()).into()
+}

@@ -1,0 +1,55 @@
+//! `metadata.json`: what the run was made of.
+
+use traj_core::json::{Json, Object};
+
+use super::Common;
+use super::skills::{SkillMarks, marked_skills};
+
+/// Provider, name and interface of a model, as events carry them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModelNames<'a> {
+    provider: Option<Json<'a>>,
+    name: Option<Json<'a>>,
+    api: Option<Json<'a>>,
+}
+
+impl<'a> ModelNames<'a> {
+    /// The model that an event names.
+    pub(crate) fn of_event(event: &Json<'a>) -> Self {
+        let member = |name| event.get(name).cloned();
+        Self { provider: member("provider"), name: member("modelId"), api: member("modelApi") }
+    }
+
+    fn to_json(&self) -> Option<Json<'a>> {
+        let mut object = Object::new();
+        object.push_some("provider", self.provider.clone());
+        object.push_some("name", self.name.clone());
+        object.push_some("api", self.api.clone());
+        (!object.is_empty()).then_some(Json::Object(object))
+    }
+}
+
+/// The file's content from the data of the last event that describes the run.
+pub(crate) fn metadata<'a>(
+    common: &'a Common,
+    data: Json<'a>,
+    model: &ModelNames<'a>,
+    marks: &SkillMarks,
+) -> Json<'a> {
+    let mut data = match data {
+        Json::Object(data) => data,
+        _ => Object::new(),
+    };
+    let mut object = common.members();
+    object.push_some("harness", data.remove("harness"));
+    let described = data.remove("model").filter(|model| !model.is_null());
+    object.push_some("model", described.or_else(|| model.to_json()));
+    object.push_some("config", data.remove("config"));
+    object.push_some("plugins", data.remove("plugins"));
+    let skills = data.remove("skills").map(|skills| marked_skills(skills, marks));
+    object.push_some("skills", skills);
+    object.push_some("prompting", data.remove("prompting"));
+    object.push_some("redaction", data.remove("redaction"));
+    object.push_some("metadata", data.remove("metadata"));
+    Json::Object(object)
+}

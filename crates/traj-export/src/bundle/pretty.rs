@@ -1,0 +1,87 @@
+//! A JSON object written member by member, when it is too large to be built.
+
+use traj_core::json::Json;
+use traj_core::port::BundleSinkError;
+use traj_core::redaction::{Redacted, RedactedText};
+
+use crate::output::Output;
+
+/// Writes an object with two blanks of indentation.
+pub(crate) struct PrettyObject<'o> {
+    output: &'o mut Output,
+    is_empty: bool,
+}
+
+impl<'o> PrettyObject<'o> {
+    pub(crate) fn begin(output: &'o mut Output) -> Result<Self, BundleSinkError> {
+        constant(output, "{")?;
+        Ok(Self { output, is_empty: true })
+    }
+
+    /// Writes a member.
+    pub(crate) fn member(
+        &mut self,
+        name: &'static str,
+        value: Redacted<&Json<'_>>,
+    ) -> Result<(), BundleSinkError> {
+        let mut text = self.lead(name);
+        text.push_pretty(value, 1);
+        self.output.append(&text.finish())
+    }
+
+    /// Writes a member that is already rendered on one line.
+    pub(crate) fn rendered(
+        &mut self,
+        name: &'static str,
+        value: &Redacted<String>,
+    ) -> Result<(), BundleSinkError> {
+        let mut text = self.lead(name);
+        text.push_text(value);
+        self.output.append(&text.finish())
+    }
+
+    /// Starts a member that is an array.
+    pub(crate) fn array(&mut self, name: &'static str) -> Result<PrettyArray<'_>, BundleSinkError> {
+        let mut text = self.lead(name);
+        text.push_static("[");
+        self.output.append(&text.finish())?;
+        Ok(PrettyArray { output: self.output, is_empty: true })
+    }
+
+    pub(crate) fn end(self) -> Result<(), BundleSinkError> {
+        constant(self.output, if self.is_empty { "}\n" } else { "\n}\n" })
+    }
+
+    fn lead(&mut self, name: &'static str) -> RedactedText {
+        let mut text = RedactedText::new();
+        text.push_static(if self.is_empty { "\n  \"" } else { ",\n  \"" });
+        text.push_static(name).push_static("\": ");
+        self.is_empty = false;
+        text
+    }
+}
+
+/// Writes the items of an array at the second level.
+pub(crate) struct PrettyArray<'o> {
+    output: &'o mut Output,
+    is_empty: bool,
+}
+
+impl PrettyArray<'_> {
+    /// Writes an item that is already rendered.
+    pub(crate) fn item(&mut self, item: &Redacted<String>) -> Result<(), BundleSinkError> {
+        constant(self.output, if self.is_empty { "\n    " } else { ",\n    " })?;
+        self.is_empty = false;
+        self.output.append(item)
+    }
+
+    pub(crate) fn end(self) -> Result<(), BundleSinkError> {
+        constant(self.output, if self.is_empty { "]" } else { "\n  ]" })
+    }
+}
+
+fn constant(output: &mut Output, text: &'static str) -> Result<(), BundleSinkError> {
+    let mut constant = RedactedText::new();
+    constant.push_static(text);
+    output.append(&constant.finish())
+}

@@ -1,0 +1,140 @@
+//! `prompts.json`: what the model was told, whole.
+
+use traj_core::json::Json;
+use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
+use traj_core::redaction::{
+    Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot,
+};
+
+use super::Common;
+use super::pretty::PrettyObject;
+use crate::error::ExportError;
+use crate::output::{Output, Written};
+use crate::record::{Decoder, Encoder, Record};
+use crate::sort::Sorted;
+
+/// A submitted prompt that is kept aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PromptRecord {
+    /// Its place in the sidecar.
+    pub(crate) position: u64,
+    pub(crate) slot: SpillSlot,
+}
+
+impl Ord for PromptRecord {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.position.cmp(&other.position)
+    }
+}
+
+impl PartialOrd for PromptRecord {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Record for PromptRecord {
+    const SIZE: usize = 20;
+
+    fn encode(&self, bytes: &mut Encoder<'_>) {
+        bytes.u64(self.position);
+        bytes.u64(self.slot.offset);
+        bytes.u32(self.slot.length);
+    }
+
+    fn decode(bytes: &mut Decoder<'_>) -> Self {
+        let position = bytes.u64();
+        Self { position, slot: SpillSlot::new(bytes.u64(), bytes.u32()) }
+    }
+}
+
+/// The parts of the file that are not submitted prompts.
+#[derive(Debug, Default)]
+pub(crate) struct Prompting<'a> {
+    /// The system prompt, if the last compiled context has a text.
+    pub(crate) system: Option<&'a str>,
+    /// The prompting part of the run's description.
+    pub(crate) described: Option<&'a Json<'a>>,
+}
+
+impl<'a> Prompting<'a> {
+    fn text(&self, name: &str) -> Option<&'a str> {
+        self.described?.get(name)?.as_str()
+    }
+
+    fn report(&self) -> Option<&'a Json<'a>> {
+        let report = self.described?.get("systemPromptReport")?;
+        matches!(report, Json::Object(_) | Json::Array(_) | Json::Null).then_some(report)
+    }
+
+    fn is_empty(&self) -> bool {
+        let texts = [self.system, self.text("skillsPrompt"), self.text("userPromptPrefixText")];
+        texts.iter().flatten().all(|text| text.is_empty())
+    }
+}
+
+/// Writes the file, unless there is nothing to tell.
+pub(crate) fn write_prompts(
+    bundle: &mut dyn BundleWriter,
+    redactor: &Redactor,
+    report: &mut RedactionReport,
+    common: &Common,
+    prompting: &Prompting<'_>,
+    mut submitted: Sorted<PromptRecord>,
+    kept: &mut RedactedSpill,
+) -> Result<Option<Written>, ExportError> {
+    let mut next = submitted.next()?;
+    if next.is_none() && prompting.is_empty() {
+        return Ok(None);
+    }
+    let mut facts = common.members();
+    facts.push_some("system", prompting.system);
+    facts.push_some("skillsPrompt", prompting.text("skillsPrompt"));
+    facts.push_some("userPromptPrefixText", prompting.text("userPromptPrefixText"));
+    facts.push_some("systemPromptReport", prompting.report().cloned());
+    let facts = redactor.json(Json::Object(facts), report);
+    let mut output = Output::create(bundle, BundleFile::Prompts)?;
+    let mut file = PrettyObject::begin(&mut output)?;
+    for name in [
+        "traceSchema",
+        "schemaVersion",
+        "generatedAt",
+        "traceId",
+        "sessionId",
+        "sessionKey",
+        "system",
+    ] {
+        put(&mut file, &facts, name)?;
+    }
+    let mut latest = None;
+    let mut prompts = file.array("submittedPrompts")?;
+    while let Some(prompt) = next {
+        let text = read(kept, prompt.slot)?;
+        prompts.item(&text)?;
+        latest = Some(prompt.slot);
+        next = submitted.next()?;
+    }
+    prompts.end()?;
+    if let Some(slot) = latest {
+        file.rendered("latestSubmittedPrompt", &read(kept, slot)?)?;
+    }
+    for name in ["skillsPrompt", "userPromptPrefixText", "systemPromptReport"] {
+        put(&mut file, &facts, name)?;
+    }
+    file.end()?;
+    Ok(Some(output.finish()?))
+}
+
+fn put(
+    file: &mut PrettyObject<'_>,
+    facts: &Redacted<Json<'_>>,
+    name: &'static str,
+) -> Result<(), BundleSinkError> {
+    facts.view().get(name).map_or(Ok(()), |value| file.member(name, value))
+}
+
+fn read(kept: &mut RedactedSpill, slot: SpillSlot) -> Result<Redacted<String>, BundleSinkError> {
+    let mut text = RedactedText::with_capacity(slot.length as usize);
+    kept.read_into(slot, &mut text)?;
+    Ok(text.finish())
+}

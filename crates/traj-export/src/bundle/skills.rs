@@ -1,0 +1,152 @@
+//! Which skills a run used, told by the files its tool calls touched.
+
+use traj_core::json::{Json, Object};
+
+/// Where the skills of a run lie, to compare tool calls with.
+#[derive(Debug, Default)]
+pub(crate) struct SkillPaths {
+    /// One for each entry of the skill list; `None` where it has no path.
+    paths: Vec<Option<SkillPath>>,
+}
+
+#[derive(Debug)]
+struct SkillPath {
+    whole: String,
+    /// `/<folder>/skill.md`
+    ending: Option<String>,
+}
+
+/// One mark for each entry of the skill list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SkillMarks(Vec<bool>);
+
+impl SkillMarks {
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), false);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(mark, other)| *mark |= other);
+    }
+
+    fn is_set(&self, index: usize) -> bool {
+        self.0.get(index).copied().unwrap_or(false)
+    }
+}
+
+impl SkillPaths {
+    /// The paths of the skills that the run's description lists.
+    pub(crate) fn of_metadata(data: Option<&Json<'_>>) -> Self {
+        let paths = skill_entries(data).unwrap_or_default().iter().map(|entry| {
+            let whole = normalise(entry.get("filePath")?.as_str()?);
+            let folder = whole.rsplit('/').nth(1).filter(|folder| !folder.is_empty());
+            let ending = folder.map(|folder| format!("/{folder}/skill.md"));
+            Some(SkillPath { ending, whole })
+        });
+        Self { paths: paths.collect() }
+    }
+
+    /// Whether there is anything to look for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.paths.iter().all(Option::is_none)
+    }
+
+    /// Marks the skills that the arguments of a tool call mention.
+    pub(crate) fn mark(&self, arguments: &Json<'_>, marks: &mut SkillMarks) {
+        match arguments {
+            Json::Array(items) => items.iter().for_each(|item| self.mark(item, marks)),
+            Json::Object(object) => {
+                for (name, value) in object.iter() {
+                    match value {
+                        Json::String(text) if is_candidate(name, text) => {
+                            self.mark_path(&normalise(text), marks);
+                        }
+                        value => self.mark(value, marks),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn mark_path(&self, candidate: &str, marks: &mut SkillMarks) {
+        marks.0.resize(self.paths.len(), false);
+        for (path, mark) in self.paths.iter().zip(&mut marks.0) {
+            let Some(path) = path else { continue };
+            *mark |= candidate.ends_with(&path.whole)
+                || path.ending.as_ref().is_some_and(|ending| candidate.ends_with(ending));
+        }
+    }
+}
+
+fn skill_entries<'e, 'a>(data: Option<&'e Json<'a>>) -> Option<&'e [Json<'a>]> {
+    data?.get("skills")?.get("entries")?.as_array()
+}
+
+fn is_candidate(name: &str, text: &str) -> bool {
+    name.to_ascii_lowercase().contains("path")
+        || text.ends_with("SKILL.md")
+        || text.ends_with("skill.md")
+}
+
+fn normalise(path: &str) -> String {
+    traj_core::transcript::trim(&path.replace('\\', "/")).to_lowercase()
+}
+
+/// The skills of a run, each with a mark.
+pub(crate) fn marked_skills<'a>(skills: Json<'a>, marks: &SkillMarks) -> Json<'a> {
+    let Json::Object(mut skills) = skills else { return skills };
+    if let Some(Json::Array(entries)) = skills.get_mut("entries") {
+        for (index, entry) in entries.iter_mut().enumerate() {
+            mark_entry(entry, marks.is_set(index));
+        }
+    }
+    Json::Object(skills)
+}
+
+fn mark_entry(entry: &mut Json<'_>, is_invoked: bool) {
+    // An entry that is no object gets one for its mark, so that the list keeps
+    // its length.
+    if entry.as_object().is_none() {
+        *entry = Json::Object(Object::new());
+    }
+    let Some(object) = entry.as_object_mut() else { return };
+    object.insert("invoked", is_invoked);
+    if is_invoked {
+        object.insert("invocationDetectedBy", "tool-call-file-path");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invoked(skills: &str, calls: &[&str]) -> String {
+        let data = format!(r#"{{"skills":{{"entries":{skills}}}}}"#);
+        let data = Json::parse(&data).unwrap();
+        let paths = SkillPaths::of_metadata(Some(&data));
+        let mut marks = SkillMarks::default();
+        for call in calls {
+            paths.mark(&Json::parse(call).unwrap(), &mut marks);
+        }
+        marked_skills(data.get("skills").unwrap().clone(), &marks).get("entries").unwrap().to_line()
+    }
+
+    #[test]
+    fn paths_are_compared_without_case_and_separators() {
+        let skills = r#"[{"filePath":"/x/deploy/SKILL.md"},{"filePath":"/x/none/SKILL.md"}]"#;
+        let marked = invoked(skills, &[r#"{"path":"C:\\u\\skills\\Deploy\\SKILL.md"}"#]);
+        insta::assert_snapshot!(marked, @r#"[{"filePath":"/x/deploy/SKILL.md","invoked":true,"invocationDetectedBy":"tool-call-file-path"},{"filePath":"/x/none/SKILL.md","invoked":false}]"#);
+    }
+
+    #[test]
+    fn bare_array_items_are_no_candidates_but_nested_members_are() {
+        let skills = r#"[{"filePath":"git/skill.md"}]"#;
+        assert!(!invoked(skills, &[r#"["/a/git/skill.md"]"#]).contains("true"));
+        assert!(invoked(skills, &[r#"{"n":[{"f":"/a/git/skill.md"}]}"#]).contains("true"));
+    }
+
+    #[test]
+    fn a_null_entry_keeps_its_place() {
+        assert_eq!(invoked("[null]", &[]), r#"[{"invoked":false}]"#);
+    }
+}

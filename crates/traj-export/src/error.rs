@@ -1,0 +1,68 @@
+//! Why an export did not happen.
+
+use traj_core::port::{BundleFile, BundleSinkError, SourceError};
+use traj_core::session_store::SessionStoreError;
+
+/// Why an export did not happen. Nothing is left behind in any case.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The session, a sidecar or the store cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The bundle cannot be written.
+    #[error(transparent)]
+    Sink(#[from] BundleSinkError),
+    /// The store does not lead to a session.
+    #[error(transparent)]
+    Store(#[from] SessionStoreError),
+    /// There is neither a session nor a sidecar.
+    #[error("there is neither a session file nor a sidecar to export")]
+    NothingToExport,
+    /// No session id was given and none can be found in the files.
+    #[error("the session's id is not known")]
+    UnknownSession,
+    /// A limit of other exporters was exceeded, and limits are strict.
+    #[error("{what} is {actual}, above the limit of {limit}")]
+    Limit {
+        /// What is limited.
+        what: &'static str,
+        /// What was found.
+        actual: u64,
+        /// What is accepted.
+        limit: u64,
+    },
+    /// The finished bundle still shows something that the rules hide.
+    #[error("{} findings in the finished bundle, the first by rule {} in {} line {}",
+        findings.len(), findings[0].rule, findings[0].file, findings[0].line)]
+    SecretsRemain {
+        /// What was found, never the value; at least one.
+        findings: Vec<Finding>,
+    },
+    /// The finished bundle does not read back as it was written.
+    #[error("{file} does not read back as valid at line {line}")]
+    NotReadable {
+        /// The file concerned.
+        file: BundleFile,
+        /// The line concerned, 1-based.
+        line: u64,
+    },
+}
+
+/// Something that redaction would hide, found where nothing should be.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule that applies.
+    pub rule: String,
+    /// The file of the bundle.
+    pub file: String,
+    /// The line in it, 1-based.
+    pub line: u64,
+}
+
+impl Finding {
+    pub(crate) const fn new(rule: String, file: String, line: u64) -> Self {
+        Self { rule, file, line }
+    }
+}

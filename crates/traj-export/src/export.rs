@@ -1,0 +1,399 @@
+//! The export itself, step by step.
+
+use std::collections::BTreeMap;
+
+use traj_core::id::{BundleName, SessionId};
+use traj_core::json::Json;
+use traj_core::location::sidecar_beside;
+use traj_core::port::{BundleFile, BundleSink, BundleWriter, NameTaken, SourceError, Sources};
+use traj_core::redaction::{RedactedSpill, RedactedText, RedactionReport};
+use traj_core::transcript::EventFrame;
+
+use crate::bundle::{
+    self, BlobFolder, BranchContext, BranchOutcome, Common, EventContext, EventOutcome,
+    ManifestParts, SkillMarks, SkillPaths, SourceFact,
+};
+use crate::error::ExportError;
+use crate::index::{self, EventRecord, RuntimeIndex};
+use crate::locate::{self, Found, Located};
+use crate::output::{Output, Written};
+use crate::progress::{Progress, Stage};
+use crate::recheck;
+use crate::report::ExportReport;
+use crate::request::ExportRequest;
+use crate::side::{SideData, SideRows};
+use crate::sort::Sorter;
+use crate::warning::{Code, Warnings};
+
+/// What an export reads from and writes to.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "an export has these ports; a new one is a new call")]
+pub struct ExportPorts<'p> {
+    /// Sessions, sidecars, stores and blobs.
+    pub sources: &'p dyn Sources,
+    /// Where the bundle goes.
+    pub sink: &'p dyn BundleSink,
+}
+
+/// Exports one session as a bundle: complete, checked and sealed, or not at
+/// all.
+///
+/// # Errors
+/// As [`ExportError`] says; nothing is left behind then.
+pub fn export(
+    ports: ExportPorts<'_>,
+    request: &ExportRequest,
+    progress: &mut dyn Progress,
+) -> Result<ExportReport, ExportError> {
+    let located = locate::locate_session(ports.sources, &request.selection)?;
+    let session_id = match &located.session_id {
+        Some(id) => id.clone(),
+        None => stated_id(ports, request, &located)?,
+    };
+    let (name, taken) = match &request.name {
+        Some(name) => (name.clone(), NameTaken::Refuse),
+        None => (BundleName::for_session(&session_id, request.now), NameTaken::Renumber),
+    };
+    let bundle = ports.sink.begin(&name, taken)?;
+    let export = Export {
+        ports,
+        request,
+        session_id,
+        warnings: Warnings::default(),
+        progress,
+        report: RedactionReport::default(),
+        files: Vec::new(),
+    };
+    export.run(bundle, located)
+}
+
+/// The id that the session states, else its sidecar, else the one its file is
+/// named after.
+fn stated_id(
+    ports: ExportPorts<'_>,
+    request: &ExportRequest,
+    located: &Located,
+) -> Result<SessionId, ExportError> {
+    let stated = match &located.session {
+        Some(session) => index::stated_by_session(&*session.source)?,
+        None => {
+            let beside = sidecar_beside(&located.session_file);
+            let sidecar = request.sidecar.runtime_file.as_ref().unwrap_or(&beside);
+            match ports.sources.open(sidecar) {
+                Ok(source) => index::stated_by_runtime(&*source)?,
+                Err(_) => None,
+            }
+        }
+    };
+    let file = located.session_file.rsplit('/').next().unwrap_or_default();
+    let stem = file.strip_suffix(".jsonl").unwrap_or(file);
+    let id = stated.unwrap_or_else(|| stem.to_owned());
+    SessionId::parse(id).map_err(|_| ExportError::UnknownSession)
+}
+
+struct Export<'e> {
+    ports: ExportPorts<'e>,
+    request: &'e ExportRequest,
+    session_id: SessionId,
+    warnings: Warnings,
+    progress: &'e mut dyn Progress,
+    report: RedactionReport,
+    files: Vec<Written>,
+}
+
+impl Export<'_> {
+    fn run(
+        mut self,
+        mut bundle: Box<dyn BundleWriter>,
+        located: Located,
+    ) -> Result<ExportReport, ExportError> {
+        let request = self.request;
+        let Located { session_file, session, session_key, .. } = located;
+        let (sources, sidecar) = (self.ports.sources, &request.sidecar);
+        let runtime = locate::locate_runtime(
+            sources,
+            &session_file,
+            &self.session_id,
+            sidecar,
+            &mut self.warnings,
+        )?;
+        if session.is_none() && runtime.is_none() {
+            return Err(SourceError::NotFound { name: session_file }.into());
+        }
+        self.check_sizes(session.as_ref(), runtime.as_ref())?;
+        let mut facts = Vec::new();
+
+        self.progress.enter(Stage::Index);
+        let mut indexed = match &session {
+            Some(found) => {
+                let spool = &&*bundle;
+                let mut index = index::index_session(&*found.source, spool, &mut self.warnings)?;
+                let branch = index::resolve(&mut index, spool, &mut self.warnings)?;
+                facts.push(SourceFact::new("session", found, index.rows, index.digest));
+                Some((index, branch))
+            }
+            None => None,
+        };
+        let mut order = Sorter::<EventRecord>::new();
+        let runtime_index = match &runtime {
+            Some(found) => {
+                let index = index::index_runtime(
+                    &*found.source,
+                    self.session_id.as_str(),
+                    &&*bundle,
+                    &mut self.warnings,
+                    |record, spool| order.push(record, spool),
+                )?;
+                facts.push(SourceFact::new("runtime", found, index.rows, index.digest));
+                index
+            }
+            None => RuntimeIndex::default(),
+        };
+        let limit = request.limits.runtime_events;
+        self.check(
+            Code::TooManyRuntimeEvents,
+            "the number of runtime events",
+            runtime_index.events,
+            limit,
+        )?;
+
+        let common = Common {
+            session_id: self.session_id.as_str().to_owned(),
+            session_key: session_key.or_else(|| runtime_index.session_key.clone()),
+            workspace_dir: request.workspace_dir.clone(),
+            now: request.now,
+        };
+        let frame = EventFrame::new(
+            &request.redactor,
+            &mut self.report,
+            &common.session_id,
+            common.session_key.as_deref(),
+            &common.workspace_dir,
+        );
+        let blobs = BlobFolder::beside(sources, runtime.as_ref().map(|found| found.name.as_str()));
+        let side = SideRows::load(runtime.as_ref(), &runtime_index)?;
+        let side = side.parse(&blobs);
+        let skills = SkillPaths::of_metadata(side.metadata.as_ref());
+
+        self.progress.enter(Stage::Branch);
+        let mut kept = RedactedSpill::new(bundle.scratch()?);
+        let context = BranchContext {
+            redactor: &request.redactor,
+            frame: &frame,
+            skills: &skills,
+            workers: request.workers,
+        };
+        let parts = match (&session, &mut indexed) {
+            (Some(found), Some((index, branch))) => Some((&*found.source, index, branch)),
+            _ => None,
+        };
+        let BranchOutcome { written, leaf_id, events: transcript_events, mut marks, report } =
+            bundle::write_branch(&mut *bundle, &context, parts, &mut kept, |record, spool| {
+                order.push(record, spool)
+            })?;
+        drop(indexed);
+        self.files.push(written);
+        self.report.merge(&report);
+        let total = runtime_index.events + transcript_events;
+        self.check(
+            Code::TooManyEvents,
+            "the number of events",
+            total,
+            request.limits.total_events,
+        )?;
+
+        self.progress.enter(Stage::Events);
+        let order = order.finish(&&*bundle)?;
+        let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
+        let context = EventContext {
+            redactor: &request.redactor,
+            skills: &skills,
+            blobs: &blobs,
+            workers: request.workers,
+        };
+        let runtime_source = runtime.as_ref().map(|found| &*found.source);
+        let outcome = bundle::write_events(
+            &mut *bundle,
+            &context,
+            runtime_source,
+            order,
+            &mut kept,
+            &mut prompts_kept,
+        )?;
+        drop(kept);
+        let EventOutcome { written, prompts, marks: event_marks, blobs: referenced, report } =
+            outcome;
+        self.files.push(written);
+        self.report.merge(&report);
+        marks.merge(&event_marks);
+
+        self.progress.enter(Stage::SideFiles);
+        self.write_metadata(&mut *bundle, &common, &side, &marks)?;
+        self.write_artifacts(&mut *bundle, &common, &side)?;
+        let prompting = side.prompting();
+        self.files.extend(bundle::write_prompts(
+            &mut *bundle,
+            &request.redactor,
+            &mut self.report,
+            &common,
+            &prompting,
+            prompts,
+            &mut prompts_kept,
+        )?);
+        self.write_context(&mut *bundle, &side)?;
+        let copied = blobs.copy(
+            &referenced,
+            &mut *bundle,
+            &request.redactor,
+            &mut self.report,
+            &mut self.warnings,
+        )?;
+        self.files.extend(copied);
+        self.files.sort_by_key(|written| written.file);
+        for found in session.iter().chain(&runtime) {
+            found.source.check_unchanged()?;
+        }
+
+        self.progress.enter(Stage::Recheck);
+        let (warnings, notices) = std::mem::take(&mut self.warnings).finish();
+        let parts = ManifestParts {
+            common: &common,
+            leaf_id: leaf_id.as_deref(),
+            runtime_events: runtime_index.events,
+            transcript_events,
+            session_file: &session_file,
+            sources: &facts,
+            warnings: &warnings,
+            notices: &notices,
+            files: &self.files,
+            report: &self.report,
+            tool_version: env!("CARGO_PKG_VERSION"),
+        };
+        let (manifest, digest) = bundle::manifest(&parts, &request.redactor);
+        let manifest = Output::put(&mut *bundle, BundleFile::Manifest, &manifest)?;
+        self.files.insert(0, manifest);
+        recheck::recheck(&*bundle, &self.files, &request.redactor, request.workers)?;
+
+        self.progress.enter(Stage::Commit);
+        let name = bundle.commit()?;
+        Ok(ExportReport {
+            name,
+            session_id: common.session_id,
+            event_count: total,
+            runtime_event_count: runtime_index.events,
+            transcript_event_count: transcript_events,
+            files: self.files.iter().map(|written| written.file.to_string()).collect(),
+            runtime_file: runtime.map(|found| found.name),
+            warnings,
+            notices,
+            redactions: redactions(&self.report),
+            digest,
+        })
+    }
+
+    fn check_sizes(
+        &mut self,
+        session: Option<&Found>,
+        runtime: Option<&Found>,
+    ) -> Result<(), ExportError> {
+        let limits = self.request.limits;
+        if let Some(found) = session {
+            let bytes = found.source.len();
+            self.check(
+                Code::SessionTooLarge,
+                "the size of the session file",
+                bytes,
+                limits.session_bytes,
+            )?;
+        }
+        if let Some(found) = runtime {
+            let bytes = found.source.len();
+            self.check(
+                Code::RuntimeTooLarge,
+                "the size of the runtime file",
+                bytes,
+                limits.runtime_bytes,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Holds a figure against a limit of other exporters.
+    fn check(
+        &mut self,
+        code: Code,
+        what: &'static str,
+        actual: u64,
+        limit: u64,
+    ) -> Result<(), ExportError> {
+        if actual <= limit {
+            return Ok(());
+        }
+        if self.request.limits.are_strict {
+            return Err(ExportError::Limit { what, actual, limit });
+        }
+        self.warnings.add(code, 0);
+        Ok(())
+    }
+
+    fn write_metadata(
+        &mut self,
+        bundle: &mut dyn BundleWriter,
+        common: &Common,
+        side: &SideData<'_>,
+        marks: &SkillMarks,
+    ) -> Result<(), ExportError> {
+        let Some(data) = &side.metadata else { return Ok(()) };
+        let content = bundle::metadata(common, data.clone(), &side.model, marks);
+        self.put_json(bundle, BundleFile::Metadata, content)
+    }
+
+    fn write_artifacts(
+        &mut self,
+        bundle: &mut dyn BundleWriter,
+        common: &Common,
+        side: &SideData<'_>,
+    ) -> Result<(), ExportError> {
+        let (artifacts, completed) = (side.artifacts.as_ref(), side.completed.as_ref());
+        match bundle::artifacts(common, artifacts, completed, side.ended.as_ref()) {
+            Some(content) => self.put_json(bundle, BundleFile::Artifacts, content),
+            None => Ok(()),
+        }
+    }
+
+    fn write_context(
+        &mut self,
+        bundle: &mut dyn BundleWriter,
+        side: &SideData<'_>,
+    ) -> Result<(), ExportError> {
+        if let Some(system) = side.system().filter(|system| !system.is_empty()) {
+            let mut text = RedactedText::with_capacity(system.len() + 1);
+            text.push_cow(&self.request.redactor.text(system, &mut self.report));
+            if !system.ends_with('\n') {
+                text.push_static("\n");
+            }
+            self.files.push(Output::put(bundle, BundleFile::SystemPrompt, &text.finish())?);
+        }
+        match side.compiled.as_ref().and_then(|data| data.get("tools")) {
+            Some(tools @ Json::Array(_)) => self.put_json(bundle, BundleFile::Tools, tools.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    fn put_json(
+        &mut self,
+        bundle: &mut dyn BundleWriter,
+        file: BundleFile,
+        content: Json<'_>,
+    ) -> Result<(), ExportError> {
+        let content = self.request.redactor.json(content, &mut self.report);
+        let mut text = RedactedText::new();
+        text.push_pretty(content.view(), 0).push_static("\n");
+        self.files.push(Output::put(bundle, file, &text.finish())?);
+        Ok(())
+    }
+}
+
+fn redactions(report: &RedactionReport) -> BTreeMap<String, u64> {
+    report.by_rule().into_iter().map(|(rule, count)| (rule.to_owned(), count)).collect()
+}

@@ -1,0 +1,211 @@
+//! The active branch of an indexed session, without a table of ids in memory:
+//! ids and links are sorted and joined.
+
+use traj_core::port::BundleSinkError;
+use traj_core::transcript::{
+    BranchNode, BranchTable, BranchWarning, EntryKey, ParentLink, RowKind, walk_branch,
+};
+
+use super::session::{EntryRecord, SessionIndex};
+use crate::record::{Decoder, Encoder, Record, RecordStore, Spool};
+use crate::sort::Sorter;
+use crate::warning::{Code, Warnings};
+
+/// Marks an entry whose parent is not the row its link names.
+const RELINKED: u64 = 1 << 63;
+
+/// Stands for "no parent" and "missing parent" in the table of parents.
+const ROOT: u64 = u64::MAX;
+const MISSING: u64 = u64::MAX - 1;
+
+/// The active branch.
+pub(crate) struct Branch {
+    /// Ordinals of its entries, leaf first.
+    steps: RecordStore<u64>,
+    /// Whether the leaf is an entry with an empty id, which has no branch.
+    pub(crate) leaf_is_empty: bool,
+}
+
+/// One entry of the branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BranchStep {
+    pub(crate) ordinal: u64,
+    /// The entry before it on the branch, where the link must be rewritten.
+    pub(crate) relink_to: Option<Option<u64>>,
+}
+
+impl Branch {
+    pub(crate) const fn len(&self) -> u64 {
+        self.steps.len()
+    }
+
+    /// The entry at `index`, counted from the root.
+    pub(crate) fn step(&mut self, index: u64) -> Result<BranchStep, BundleSinkError> {
+        let last = self.steps.len() - 1;
+        let marked = self.steps.get(last - index)?;
+        let relink_to = if marked & RELINKED == 0 {
+            None
+        } else if index == 0 {
+            Some(None)
+        } else {
+            Some(Some(self.steps.get(last - index + 1)? & !RELINKED))
+        };
+        Ok(BranchStep { ordinal: marked & !RELINKED, relink_to })
+    }
+}
+
+/// Finds the active branch.
+pub(crate) fn resolve(
+    index: &mut SessionIndex,
+    spool: &dyn Spool,
+    warnings: &mut Warnings,
+) -> Result<Branch, BundleSinkError> {
+    let mut branch = Branch { steps: RecordStore::new(), leaf_is_empty: false };
+    let Some(mut start) = index.leaf.start() else { return Ok(branch) };
+    let parents = join_parents(&mut index.entries, spool)?;
+    let seen = vec![0_u64; usize::try_from(index.entries.len() / 64 + 1).unwrap_or(0)];
+    let mut table = Table { entries: &mut index.entries, parents, seen };
+    if table.entries.get(start)?.skeleton.kind == RowKind::Leaf
+        && table.parents.get(start)? == MISSING
+    {
+        warnings.add(Code::UnknownLeaf, table.entries.get(start)?.row);
+        let Some(fallback) = index.leaf.fallback() else { return Ok(branch) };
+        start = fallback;
+    }
+    let first = table.entries.get(start)?;
+    if first.skeleton.kind == RowKind::Entry && first.skeleton.id.is_some_and(EntryKey::is_empty) {
+        branch.leaf_is_empty = true;
+        return Ok(branch);
+    }
+    let steps = &mut branch.steps;
+    let warning = walk_branch(&mut table, start, |ordinal, relinked| {
+        steps.push(if relinked { ordinal | RELINKED } else { ordinal }, spool)
+    })?;
+    match warning {
+        Some(BranchWarning::Cycle { ordinal }) => {
+            warnings.add(Code::CyclicBranch, index.entries.get(ordinal)?.row);
+        }
+        Some(BranchWarning::MissingParent { ordinal }) => {
+            warnings.add(Code::IncompleteBranch, index.entries.get(ordinal)?.row);
+        }
+        _ => {}
+    }
+    Ok(branch)
+}
+
+struct Table<'i> {
+    entries: &'i mut RecordStore<EntryRecord>,
+    parents: RecordStore<u64>,
+    seen: Vec<u64>,
+}
+
+impl BranchTable for Table<'_> {
+    type Error = BundleSinkError;
+
+    fn node(&mut self, ordinal: u64) -> Result<BranchNode, BundleSinkError> {
+        let control = self.entries.get(ordinal)?.skeleton.kind == RowKind::Leaf;
+        let parent = match self.parents.get(ordinal)? {
+            ROOT => ParentLink::Root,
+            MISSING => ParentLink::Missing,
+            parent => ParentLink::Row(parent),
+        };
+        Ok(BranchNode::new(control, parent))
+    }
+
+    fn visit(&mut self, ordinal: u64) -> bool {
+        let word = usize::try_from(ordinal / 64).ok().and_then(|at| self.seen.get_mut(at));
+        let Some(word) = word else { return false };
+        let bit = 1 << (ordinal % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+}
+
+/// A key and the row that has it, or looks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Keyed {
+    key: EntryKey,
+    ordinal: u64,
+}
+
+impl Record for Keyed {
+    const SIZE: usize = 24;
+
+    fn encode(&self, bytes: &mut Encoder<'_>) {
+        bytes.bytes(&self.key.to_bytes());
+        bytes.u64(self.ordinal);
+    }
+
+    fn decode(bytes: &mut Decoder<'_>) -> Self {
+        Self { key: EntryKey::from_bytes(bytes.bytes()), ordinal: bytes.u64() }
+    }
+}
+
+/// A row and its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Link {
+    child: u64,
+    parent: u64,
+}
+
+impl Record for Link {
+    const SIZE: usize = 16;
+
+    fn encode(&self, bytes: &mut Encoder<'_>) {
+        bytes.u64(self.child);
+        bytes.u64(self.parent);
+    }
+
+    fn decode(bytes: &mut Decoder<'_>) -> Self {
+        Self { child: bytes.u64(), parent: bytes.u64() }
+    }
+}
+
+/// For every row the ordinal of its parent; of several rows with one id the
+/// last one counts.
+fn join_parents(
+    entries: &mut RecordStore<EntryRecord>,
+    spool: &dyn Spool,
+) -> Result<RecordStore<u64>, BundleSinkError> {
+    let (mut ids, mut links) = (Sorter::new(), Sorter::new());
+    for ordinal in 0..entries.len() {
+        let skeleton = entries.get(ordinal)?.skeleton;
+        if !skeleton.is_candidate() && skeleton.kind != RowKind::Leaf {
+            continue;
+        }
+        if let Some(key) = skeleton.id {
+            ids.push(Keyed { key, ordinal }, spool)?;
+        }
+        if let Some(key) = skeleton.next {
+            links.push(Keyed { key, ordinal }, spool)?;
+        }
+    }
+    let (mut ids, mut links) = (ids.finish(spool)?, links.finish(spool)?);
+    let mut found = Sorter::new();
+    let mut next_id = ids.next()?;
+    let mut current: Option<Keyed> = None;
+    while let Some(link) = links.next()? {
+        while let Some(id) = next_id.filter(|id| id.key <= link.key) {
+            current = Some(id);
+            next_id = ids.next()?;
+        }
+        let parent = current.filter(|id| id.key == link.key).map_or(MISSING, |id| id.ordinal);
+        found.push(Link { child: link.ordinal, parent }, spool)?;
+    }
+    let mut found = found.finish(spool)?;
+    let mut parents = RecordStore::new();
+    while let Some(link) = found.next()? {
+        while parents.len() < link.child {
+            parents.push(ROOT, spool)?;
+        }
+        parents.push(link.parent, spool)?;
+    }
+    while parents.len() < entries.len() {
+        parents.push(ROOT, spool)?;
+    }
+    Ok(parents)
+}
+
+#[cfg(test)]
+mod tests;

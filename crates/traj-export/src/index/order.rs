@@ -1,0 +1,129 @@
+//! The order of events: by instant, then source, then sequence number.
+
+use std::cmp::Ordering;
+
+use traj_core::json::Json;
+use traj_core::redaction::SpillSlot;
+use traj_core::timestamp::UnixMillis;
+
+use crate::record::{Decoder, Encoder, Record};
+use crate::rows::Place;
+
+/// Where an event comes from, and where its content lies. Runtime events come
+/// first among those of one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventOrigin {
+    /// A row of the sidecar.
+    Runtime(Place),
+    /// Head and tail of a transcript event, kept aside one behind the other.
+    Transcript { head: SpillSlot, tail_length: u32 },
+}
+
+/// One event, as far as its order goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EventRecord {
+    pub(crate) instant: UnixMillis,
+    pub(crate) rank: u64,
+    /// Place among the events of its source; keeps the order stable.
+    pub(crate) position: u64,
+    pub(crate) origin: EventOrigin,
+}
+
+impl EventRecord {
+    fn key(&self) -> (UnixMillis, bool, u64, u64) {
+        let is_transcript = matches!(self.origin, EventOrigin::Transcript { .. });
+        (self.instant, is_transcript, self.rank, self.position)
+    }
+}
+
+impl Ord for EventRecord {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for EventRecord {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Record for EventRecord {
+    const SIZE: usize = 41;
+
+    fn encode(&self, bytes: &mut Encoder<'_>) {
+        bytes.u64(self.instant.as_millis().cast_unsigned());
+        bytes.u64(self.rank);
+        bytes.u64(self.position);
+        match self.origin {
+            EventOrigin::Runtime(place) => {
+                bytes.u8(0);
+                bytes.u64(place.offset);
+                bytes.u64(place.length);
+            }
+            EventOrigin::Transcript { head, tail_length } => {
+                bytes.u8(1);
+                bytes.u64(head.offset);
+                bytes.u32(head.length);
+                bytes.u32(tail_length);
+            }
+        }
+    }
+
+    fn decode(bytes: &mut Decoder<'_>) -> Self {
+        let instant = UnixMillis::new(bytes.u64().cast_signed()).unwrap_or_default();
+        let (rank, position) = (bytes.u64(), bytes.u64());
+        let origin = if bytes.u8() == 0 {
+            EventOrigin::Runtime(Place { offset: bytes.u64(), length: bytes.u64() })
+        } else {
+            let head = SpillSlot::new(bytes.u64(), bytes.u32());
+            EventOrigin::Transcript { head, tail_length: bytes.u32() }
+        };
+        Self { instant, rank, position, origin }
+    }
+}
+
+/// The rank of a runtime row: its source sequence number, else its own, read
+/// as leniently as the original does. What is no number comes last.
+pub(crate) fn sequence_rank(row: &Json<'_>) -> u64 {
+    let number = match row.get("sourceSeq") {
+        None | Some(Json::Null) => row.get("seq").and_then(Json::as_f64),
+        Some(Json::Number(number)) => number.as_f64(),
+        Some(Json::String(text)) if text.trim().is_empty() => Some(0.0),
+        Some(Json::String(text)) => text.trim().parse().ok(),
+        Some(Json::Bool(value)) => Some(f64::from(u8::from(*value))),
+        Some(_) => None,
+    };
+    number.map_or(u64::MAX, rank)
+}
+
+/// Maps numbers to integers that sort alike.
+fn rank(number: f64) -> u64 {
+    // -0 and 0 are one place.
+    let bits = (number + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | (1 << 63) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ranks_sort_as_numbers_do(left in any::<f64>(), right in any::<f64>()) {
+            prop_assume!(!left.is_nan() && !right.is_nan());
+            prop_assert_eq!(rank(left).cmp(&rank(right)), left.partial_cmp(&right).unwrap());
+        }
+    }
+
+    #[test]
+    fn sequence_numbers_are_read_leniently() {
+        let rank_of = |row: &str| sequence_rank(&Json::parse(row).unwrap());
+        assert_eq!(rank_of(r#"{"sourceSeq":"7","seq":1.5}"#), rank(7.0));
+        assert_eq!(rank_of(r#"{"sourceSeq":null,"seq":6}"#), rank(6.0));
+        assert_eq!(rank_of(r#"{"sourceSeq":"x","seq":3}"#), u64::MAX);
+        assert!(rank_of(r#"{"seq":-1}"#) < rank_of(r#"{"seq":0}"#));
+    }
+}

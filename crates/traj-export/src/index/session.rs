@@ -1,0 +1,225 @@
+//! The session file as a list of entries: where each row is and what it is
+//! linked to.
+
+use traj_core::json::Json;
+use traj_core::port::{BundleSinkError, Source};
+use traj_core::transcript::{
+    EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton,
+};
+
+use super::row_text;
+use crate::error::ExportError;
+use crate::record::{Decoder, Encoder, Record, RecordStore, Spool};
+use crate::rows::{Place, RowReader};
+use crate::shrink::{self, Loaded};
+use crate::warning::{Code, Warnings};
+
+/// Rows are read this deep: the row itself and its message.
+const SKELETON_DEPTH: usize = 2;
+
+/// One valid row of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EntryRecord {
+    pub(crate) place: Place,
+    pub(crate) row: u64,
+    pub(crate) skeleton: Skeleton,
+    /// The number of the id that was made up for an entry of a plain list.
+    pub(crate) made_up: Option<u32>,
+}
+
+impl Record for EntryRecord {
+    const SIZE: usize = 61;
+
+    fn encode(&self, bytes: &mut Encoder<'_>) {
+        let skeleton = &self.skeleton;
+        let kind = match skeleton.kind {
+            RowKind::Header => 0,
+            RowKind::Leaf => 1,
+            _ => 2,
+        };
+        let flag = |set: bool, bit: u8| u8::from(set) << bit;
+        bytes.u64(self.place.offset);
+        bytes.u64(self.place.length);
+        bytes.u64(self.row);
+        bytes.bytes(&skeleton.id.map_or([0; 16], EntryKey::to_bytes));
+        bytes.bytes(&skeleton.next.map_or([0; 16], EntryKey::to_bytes));
+        bytes.u32(self.made_up.unwrap_or(u32::MAX));
+        bytes.u8(kind
+            | flag(skeleton.id.is_some(), 2)
+            | flag(skeleton.next.is_some(), 3)
+            | flag(skeleton.timed, 4)
+            | flag(skeleton.side, 5));
+    }
+
+    fn decode(bytes: &mut Decoder<'_>) -> Self {
+        let place = Place { offset: bytes.u64(), length: bytes.u64() };
+        let row = bytes.u64();
+        let (id, next) = (EntryKey::from_bytes(bytes.bytes()), EntryKey::from_bytes(bytes.bytes()));
+        let made_up = Some(bytes.u32()).filter(|number| *number != u32::MAX);
+        let flags = bytes.u8();
+        let is_set = |bit: u8| flags >> bit & 1 == 1;
+        let kind = match flags & 3 {
+            0 => RowKind::Header,
+            1 => RowKind::Leaf,
+            _ => RowKind::Entry,
+        };
+        let skeleton = Skeleton::new(
+            kind,
+            is_set(2).then_some(id),
+            is_set(3).then_some(next),
+            is_set(4),
+            is_set(5),
+        );
+        Self { place, row, skeleton, made_up }
+    }
+}
+
+/// What the indexing pass found in a session file.
+pub(crate) struct SessionIndex {
+    /// All valid rows, headers included, in file order.
+    pub(crate) entries: RecordStore<EntryRecord>,
+    /// The first header.
+    pub(crate) header: Option<Place>,
+    pub(crate) version: SessionVersion,
+    pub(crate) leaf: LeafTracker,
+    pub(crate) digest: [u8; 32],
+    pub(crate) rows: u64,
+}
+
+/// Reads a session file once.
+pub(crate) fn index_session(
+    source: &dyn Source,
+    spool: &dyn Spool,
+    warnings: &mut Warnings,
+) -> Result<SessionIndex, ExportError> {
+    let mut reader = RowReader::new(source);
+    let mut entries = RecordStore::new();
+    let mut leaf = LeafTracker::default();
+    let mut header: Option<(Place, SessionVersion)> = None;
+    while let Some(row) = reader.next()? {
+        let number = row.number;
+        let place = row.place;
+        let held;
+        let bytes = match row.bytes.filter(|bytes| !shrink::is_heavy(bytes)) {
+            Some(bytes) => bytes,
+            None => {
+                held = shrink::shorten(source, place)?;
+                let code = match held {
+                    Loaded::TooLarge => Code::SessionRowTooLarge,
+                    _ => Code::SessionRowShortened,
+                };
+                warnings.add(code, number);
+                let Some(bytes) = held.bytes() else { continue };
+                bytes
+            }
+        };
+        let (text, was_replaced) = row_text(bytes);
+        if text.is_empty() {
+            continue;
+        }
+        if was_replaced {
+            warnings.add(Code::SessionNotUtf8, number);
+        }
+        let Ok(value) = Json::parse_shallow(&text, SKELETON_DEPTH) else {
+            warnings.add(Code::InvalidSessionJson, number);
+            continue;
+        };
+        let Some(skeleton) = Skeleton::read(&value) else {
+            warnings.add(Code::InvalidSessionRow, number);
+            continue;
+        };
+        if skeleton.kind == RowKind::Header && header.is_none() {
+            header = Some((place, SessionVersion::of_header(Some(&value))));
+        }
+        leaf.see(entries.len(), &skeleton);
+        entries.push(EntryRecord { place, row: number, skeleton, made_up: None }, spool)?;
+    }
+    let rows = reader.rows();
+    let digest = reader.finish();
+    let version = header.map_or_else(|| SessionVersion::of_header(None), |(_, version)| version);
+    let header = header.map(|(place, _)| place);
+    let index = SessionIndex { entries, header, version, leaf, digest, rows };
+    if version.is_list() { Ok(link_list(index, spool)?) } else { Ok(index) }
+}
+
+/// Links the entries of an old plain list, each to the one before.
+fn link_list(mut index: SessionIndex, spool: &dyn Spool) -> Result<SessionIndex, BundleSinkError> {
+    let mut linked = RecordStore::new();
+    let mut leaf = LeafTracker::default();
+    let mut before: Option<EntryKey> = None;
+    let mut made_up = 0_u32;
+    for ordinal in 0..index.entries.len() {
+        let mut entry = index.entries.get(ordinal)?;
+        if entry.skeleton.kind != RowKind::Header {
+            entry.skeleton.kind = RowKind::Entry;
+            if entry.skeleton.id.is_none() {
+                entry.made_up = Some(made_up);
+                let id = LegacyLinks::made_up_id(u64::from(made_up));
+                entry.skeleton.id = Some(EntryKey::of(&id));
+                made_up += 1;
+            }
+            entry.skeleton.next = before.filter(|key| !key.is_empty());
+            before = entry.skeleton.id;
+        }
+        leaf.see(ordinal, &entry.skeleton);
+        linked.push(entry, spool)?;
+    }
+    index.entries = linked;
+    index.leaf = leaf;
+    Ok(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use traj_core::memory::MemorySources;
+    use traj_core::port::Sources as _;
+
+    use super::*;
+    use crate::record::tests::spool;
+
+    fn index(content: &str) -> (SessionIndex, Warnings) {
+        let sources = MemorySources::new();
+        sources.put("s", content);
+        let source = sources.open("s").unwrap();
+        let writer = spool();
+        let mut warnings = Warnings::default();
+        (index_session(&*source, &&*writer, &mut warnings).unwrap(), warnings)
+    }
+
+    #[test]
+    fn bad_rows_are_counted_with_their_numbers() {
+        let (index, warnings) = index(
+            "\u{feff}{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n{bad\n\n[]\n{\"type\":\"x\",\"id\":\"a\"}",
+        );
+        assert_eq!((index.entries.len(), index.rows), (2, 5));
+        let (warnings, _) = warnings.finish();
+        assert_eq!(warnings[0].rows, [2]);
+        assert_eq!(warnings[1].rows, [4]);
+    }
+
+    #[test]
+    fn old_lists_are_linked_in_order() {
+        let (mut index, _) = index(
+            "{\"type\":\"x\",\"timestamp\":1}\n{\"type\":\"session\"}\n{\"type\":\"x\",\"id\":\"e\",\"parentId\":\"no\",\"timestamp\":1}\n",
+        );
+        let first = index.entries.get(0).unwrap();
+        let last = index.entries.get(2).unwrap();
+        assert_eq!(first.made_up, Some(0));
+        assert_eq!(last.skeleton.next, Some(EntryKey::of("legacy-0")));
+        assert_eq!(index.leaf.start(), Some(2));
+    }
+
+    proptest! {
+        #[test]
+        fn entry_records_come_back(offset: u64, row: u64, id: Option<String>, next: Option<String>, timed: bool, side: bool, made_up in prop::option::of(0..u32::MAX)) {
+            let key = |id: Option<String>| id.map(|id| EntryKey::of(&id));
+            let skeleton = Skeleton::new(RowKind::Leaf, key(id), key(next), timed, side);
+            let record = EntryRecord { place: Place { offset, length: 7 }, row, skeleton, made_up };
+            let writer = spool();
+            let mut store = RecordStore::new();
+            store.push(record, &&*writer).unwrap();
+            prop_assert_eq!(store.get(0).unwrap(), record);
+        }
+    }
+}

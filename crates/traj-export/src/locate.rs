@@ -1,0 +1,162 @@
+//! Finding the session and its sidecar.
+
+use traj_core::id::SessionId;
+use traj_core::location::{Pointer, pointer_beside, sidecar_beside, sidecar_candidates_in_folder};
+use traj_core::port::{Source, SourceError, Sources};
+use traj_core::session_store::{SessionStore, session_file_candidates};
+
+use crate::error::ExportError;
+use crate::request::{Selection, SidecarHints};
+use crate::warning::{Code, Warnings};
+
+/// Stores and pointers are small; larger ones are not what they claim to be.
+const MAX_STORE_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_POINTER_BYTES: u64 = 64 * 1024;
+
+/// An input that was found.
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) source: Box<dyn Source>,
+}
+
+/// The session that was chosen.
+pub(crate) struct Located {
+    /// The name of the session file, also when there is none.
+    pub(crate) session_file: String,
+    pub(crate) session: Option<Found>,
+    pub(crate) session_id: Option<SessionId>,
+    pub(crate) session_key: Option<String>,
+}
+
+/// Finds the session file.
+pub(crate) fn locate_session(
+    sources: &dyn Sources,
+    selection: &Selection,
+) -> Result<Located, ExportError> {
+    match selection {
+        Selection::File { session, session_id, session_key } => {
+            let found = match sources.open(session) {
+                Ok(source) => Some(Found { name: session.clone(), source }),
+                // A sidecar without its session can still be exported.
+                Err(error) if error.is_not_found() => None,
+                Err(error) => return Err(error.into()),
+            };
+            Ok(Located {
+                session_file: session.clone(),
+                session: found,
+                session_id: session_id.clone(),
+                session_key: session_key.clone(),
+            })
+        }
+        Selection::Key { session_key, store } => locate_by_key(sources, session_key, store),
+    }
+}
+
+fn locate_by_key(
+    sources: &dyn Sources,
+    session_key: &str,
+    store: &str,
+) -> Result<Located, ExportError> {
+    let text = read_small(&*sources.open(store)?, store, MAX_STORE_BYTES)?;
+    let parsed = SessionStore::parse(&text)?;
+    let stored = parsed.find(session_key)?;
+    let folder = store.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    let candidates = session_file_candidates(stored, folder)?;
+    let session_id = SessionId::parse(stored.session_id.as_str()).ok();
+    let located = |session_file: String, session| Located {
+        session_file,
+        session,
+        session_id: session_id.clone(),
+        session_key: Some(session_key.to_owned()),
+    };
+    for name in &candidates {
+        match sources.open(name) {
+            Ok(source) => {
+                return Ok(located(name.clone(), Some(Found { name: name.clone(), source })));
+            }
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(located(candidates.into_iter().next().unwrap_or_default(), None))
+}
+
+/// Finds the sidecar: the one the user named, else the pointer's, else the
+/// default one, else the one in the folder that the environment names.
+pub(crate) fn locate_runtime(
+    sources: &dyn Sources,
+    session_file: &str,
+    session_id: &SessionId,
+    hints: &SidecarHints,
+    warnings: &mut Warnings,
+) -> Result<Option<Found>, ExportError> {
+    if let Some(name) = &hints.runtime_file {
+        let source = sources.open(name)?;
+        return Ok(Some(Found { name: name.clone(), source }));
+    }
+    let default = sidecar_beside(session_file);
+    let mut candidates = Vec::new();
+    if let Some(target) = pointer_target(sources, session_file, session_id, hints, warnings) {
+        candidates.push((target, true));
+    }
+    candidates.push((default, false));
+    if let Some(folder) = &hints.trajectory_dir {
+        let names = sidecar_candidates_in_folder(session_id);
+        let folder = folder.trim_end_matches('/');
+        candidates.extend(names.into_iter().map(|name| (format!("{folder}/{name}"), false)));
+    }
+    for (name, is_pointer) in candidates {
+        match sources.open(&name) {
+            Ok(source) => return Ok(Some(Found { name, source })),
+            Err(error) if error.is_not_found() => {}
+            Err(SourceError::Outside { .. }) if is_pointer => {
+                warnings.add(Code::PointerIgnored, 0);
+            }
+            Err(SourceError::NotRegular { .. } | SourceError::Outside { .. }) => {
+                warnings.add(Code::RuntimeRefused, 0);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+/// What the pointer beside the session leads to, if it may be believed.
+fn pointer_target(
+    sources: &dyn Sources,
+    session_file: &str,
+    session_id: &SessionId,
+    hints: &SidecarHints,
+    warnings: &mut Warnings,
+) -> Option<String> {
+    let name = pointer_beside(session_file);
+    let source = sources.open(&name).ok()?;
+    let pointer = read_small(&*source, &name, MAX_POINTER_BYTES)
+        .ok()
+        .and_then(|text| Pointer::parse(text.as_bytes()));
+    let absolute = |path: &str| {
+        if path.starts_with('/') {
+            path.to_owned()
+        } else {
+            format!("{}/{path}", hints.current_dir.trim_end_matches('/'))
+        }
+    };
+    let default = absolute(&sidecar_beside(session_file));
+    let target = pointer.and_then(|pointer| {
+        let target = absolute(&pointer.runtime_file);
+        pointer.leads_to(session_id, &target, &default).then_some(pointer.runtime_file)
+    });
+    if target.is_none() {
+        warnings.add(Code::PointerIgnored, 0);
+    }
+    target
+}
+
+fn read_small(source: &dyn Source, name: &str, limit: u64) -> Result<String, SourceError> {
+    if source.len() > limit {
+        return Err(SourceError::NotRegular { name: name.to_owned() });
+    }
+    let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or_default()];
+    source.read_exact_at(0, &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

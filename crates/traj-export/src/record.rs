@@ -1,0 +1,213 @@
+//! Small records of fixed size, by the million: in memory while they are few,
+//! in scratch files when they are many.
+
+use std::marker::PhantomData;
+
+use traj_core::port::{BundleSinkError, Scratch};
+
+/// Bytes of records that one store keeps in memory.
+const IN_MEMORY: usize = 6 * 1024 * 1024;
+
+/// Records are read back in blocks of about this many bytes.
+const BLOCK: usize = 64 * 1024;
+
+/// A record of fixed size.
+pub(crate) trait Record: Copy {
+    /// Its size in bytes.
+    const SIZE: usize;
+
+    /// Writes the record into exactly [`Self::SIZE`] bytes.
+    fn encode(&self, bytes: &mut Encoder<'_>);
+
+    /// Reads what [`Self::encode`] wrote.
+    fn decode(bytes: &mut Decoder<'_>) -> Self;
+}
+
+/// Writes the fields of a record one after the other.
+pub(crate) struct Encoder<'b>(&'b mut Vec<u8>);
+
+impl Encoder<'_> {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    pub(crate) fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    pub(crate) fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_le_bytes());
+    }
+
+    pub(crate) fn u8(&mut self, value: u8) {
+        self.bytes(&[value]);
+    }
+}
+
+/// Reads the fields of a record one after the other.
+pub(crate) struct Decoder<'b>(&'b [u8]);
+
+impl Decoder<'_> {
+    pub(crate) fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        // Stores only hold whole records, so a field is never cut.
+        let Some((field, rest)) = self.0.split_first_chunk() else { return [0; N] };
+        self.0 = rest;
+        *field
+    }
+
+    pub(crate) fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.bytes())
+    }
+
+    pub(crate) fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.bytes())
+    }
+
+    pub(crate) fn u8(&mut self) -> u8 {
+        let [value] = self.bytes();
+        value
+    }
+}
+
+/// Makes scratch files when stores outgrow memory.
+pub(crate) trait Spool {
+    fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError>;
+}
+
+impl Spool for &dyn traj_core::port::BundleWriter {
+    fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError> {
+        traj_core::port::BundleWriter::scratch(*self)
+    }
+}
+
+/// Records in the order they were pushed, read back by index.
+pub(crate) struct RecordStore<R> {
+    length: u64,
+    /// Records behind those in the scratch file.
+    tail: Vec<u8>,
+    spilled: Option<Spilled>,
+    limit: usize,
+    kind: PhantomData<R>,
+}
+
+struct Spilled {
+    scratch: Box<dyn Scratch>,
+    bytes: u64,
+    block: Vec<u8>,
+    block_start: u64,
+}
+
+impl<R: Record> RecordStore<R> {
+    pub(crate) fn new() -> Self {
+        Self::with_limit(IN_MEMORY)
+    }
+
+    pub(crate) const fn with_limit(limit: usize) -> Self {
+        Self { length: 0, tail: Vec::new(), spilled: None, limit, kind: PhantomData }
+    }
+
+    pub(crate) const fn len(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn push(&mut self, record: R, spool: &dyn Spool) -> Result<(), BundleSinkError> {
+        if self.tail.len() + R::SIZE > self.limit {
+            self.spill(spool)?;
+        }
+        record.encode(&mut Encoder(&mut self.tail));
+        self.length += 1;
+        Ok(())
+    }
+
+    fn spill(&mut self, spool: &dyn Spool) -> Result<(), BundleSinkError> {
+        let spilled = match &mut self.spilled {
+            Some(spilled) => spilled,
+            empty => {
+                let scratch = spool.scratch()?;
+                empty.insert(Spilled { scratch, bytes: 0, block: Vec::new(), block_start: 0 })
+            }
+        };
+        spilled.scratch.append(&self.tail)?;
+        spilled.bytes += self.tail.len() as u64;
+        self.tail.clear();
+        Ok(())
+    }
+
+    /// The record at `index`.
+    pub(crate) fn get(&mut self, index: u64) -> Result<R, BundleSinkError> {
+        let at = index * R::SIZE as u64;
+        let spilled_bytes = self.spilled.as_ref().map_or(0, |spilled| spilled.bytes);
+        if let Some(offset) = at.checked_sub(spilled_bytes) {
+            let start = usize::try_from(offset).unwrap_or(usize::MAX);
+            let record = self.tail.get(start..start.saturating_add(R::SIZE));
+            return record
+                .map(|record| R::decode(&mut Decoder(record)))
+                .ok_or(BundleSinkError::ScratchDamaged);
+        }
+        match &mut self.spilled {
+            Some(spilled) => spilled.get(at),
+            None => Err(BundleSinkError::ScratchDamaged),
+        }
+    }
+}
+
+impl Spilled {
+    fn get<R: Record>(&mut self, at: u64) -> Result<R, BundleSinkError> {
+        let inside = |spilled: &Self| {
+            at >= spilled.block_start
+                && at + R::SIZE as u64 <= spilled.block_start + spilled.block.len() as u64
+        };
+        if !inside(self) {
+            let per_block = (BLOCK / R::SIZE * R::SIZE) as u64;
+            self.block_start = at / per_block * per_block;
+            let length = per_block.min(self.bytes - self.block_start);
+            self.block.resize(usize::try_from(length).unwrap_or(BLOCK), 0);
+            self.scratch.read_exact_at(self.block_start, &mut self.block)?;
+        }
+        let start = usize::try_from(at - self.block_start).unwrap_or(usize::MAX);
+        let record = self.block.get(start..).ok_or(BundleSinkError::ScratchDamaged)?;
+        Ok(R::decode(&mut Decoder(record)))
+    }
+}
+
+impl Record for u64 {
+    const SIZE: usize = 8;
+
+    fn encode(&self, bytes: &mut Encoder<'_>) {
+        bytes.u64(*self);
+    }
+
+    fn decode(bytes: &mut Decoder<'_>) -> Self {
+        bytes.u64()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use traj_core::id::BundleName;
+    use traj_core::memory::MemoryBundleSink;
+    use traj_core::port::{BundleSink as _, BundleWriter, NameTaken};
+
+    use super::*;
+
+    /// A bundle in the making, for its scratch files.
+    pub(crate) fn spool() -> Box<dyn BundleWriter> {
+        MemoryBundleSink::new().begin(&BundleName::parse("b").unwrap(), NameTaken::Refuse).unwrap()
+    }
+
+    #[test]
+    fn records_come_back_whether_spilled_or_not() {
+        let writer = spool();
+        for limit in [usize::MAX, 1_000, 8] {
+            let mut store = RecordStore::<u64>::with_limit(limit);
+            for value in 0..50_000_u64 {
+                store.push(value * 3, &&*writer).unwrap();
+            }
+            assert_eq!(store.len(), 50_000);
+            for index in [0, 49_999, 1, 25_000, 8_191, 8_192, 3] {
+                assert_eq!(store.get(index).unwrap(), index * 3, "{limit} {index}");
+            }
+            assert!(store.get(50_000).is_err());
+        }
+    }
+}

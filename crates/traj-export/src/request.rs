@@ -1,0 +1,155 @@
+//! What to export, and how.
+
+use std::num::NonZeroUsize;
+
+use traj_core::id::SessionId;
+use traj_core::redaction::Redactor;
+use traj_core::timestamp::UnixMillis;
+
+/// Which session to export.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Selection {
+    /// A session file, by name. It may be missing if its sidecar is not.
+    File {
+        /// The session file.
+        session: String,
+        /// The session's id, if it is known better than the file says.
+        session_id: Option<SessionId>,
+        /// The key it runs under, if it is known.
+        session_key: Option<String>,
+    },
+    /// A key of an OpenClaw session store.
+    Key {
+        /// The key.
+        session_key: String,
+        /// The store file.
+        store: String,
+    },
+}
+
+impl Selection {
+    /// A session file, with what it says about itself.
+    #[must_use]
+    pub fn file(session: impl Into<String>) -> Self {
+        Self::File { session: session.into(), session_id: None, session_key: None }
+    }
+
+    /// A session file, with names that are known better than it says.
+    #[must_use]
+    pub fn with_names(
+        session: impl Into<String>,
+        session_id: Option<SessionId>,
+        session_key: Option<String>,
+    ) -> Self {
+        Self::File { session: session.into(), session_id, session_key }
+    }
+
+    /// A key of a session store.
+    #[must_use]
+    pub fn key(session_key: impl Into<String>, store: impl Into<String>) -> Self {
+        Self::Key { session_key: session_key.into(), store: store.into() }
+    }
+}
+
+/// Where sidecars may lie besides the session's own folder.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct SidecarHints {
+    /// The sidecar itself, if the user named it.
+    pub runtime_file: Option<String>,
+    /// The folder that the environment names for sidecars.
+    pub trajectory_dir: Option<String>,
+    /// What relative names in pointer files are relative to.
+    pub current_dir: String,
+}
+
+impl SidecarHints {
+    /// No hints but the folder that relative names start from.
+    #[must_use]
+    pub fn new(current_dir: impl Into<String>) -> Self {
+        Self { runtime_file: None, trajectory_dir: None, current_dir: current_dir.into() }
+    }
+}
+
+/// Limits of other exporters. By default they only warn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExportLimits {
+    /// Bytes of a session file.
+    pub session_bytes: u64,
+    /// Bytes of a sidecar.
+    pub runtime_bytes: u64,
+    /// Events of a sidecar.
+    pub runtime_events: u64,
+    /// Events of a bundle.
+    pub total_events: u64,
+    /// Whether exceeding one is an error.
+    pub are_strict: bool,
+}
+
+impl ExportLimits {
+    /// The limits that OpenClaw enforces, as warnings.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self {
+            session_bytes: 52_428_800,
+            runtime_bytes: 52_428_800,
+            runtime_events: 200_000,
+            total_events: 250_000,
+            are_strict: false,
+        }
+    }
+
+    /// The same limits, as errors.
+    #[must_use]
+    pub const fn strict() -> Self {
+        let mut limits = Self::standard();
+        limits.are_strict = true;
+        limits
+    }
+}
+
+/// An export, ready to run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ExportRequest {
+    /// Which session.
+    pub selection: Selection,
+    /// Where its sidecar may be.
+    pub sidecar: SidecarHints,
+    /// The workspace, as it is written in the bundle before redaction.
+    pub workspace_dir: String,
+    /// The bundle's name; made from session and time if it is not given.
+    pub name: Option<traj_core::id::BundleName>,
+    /// The time to write into the bundle.
+    pub now: UnixMillis,
+    /// What hides what must not leave.
+    pub redactor: Redactor,
+    /// Limits of other exporters.
+    pub limits: ExportLimits,
+    /// How many threads redact.
+    pub workers: NonZeroUsize,
+}
+
+impl ExportRequest {
+    /// An export with the usual limits, on one thread.
+    #[must_use]
+    pub fn new(
+        selection: Selection,
+        workspace_dir: impl Into<String>,
+        now: UnixMillis,
+        redactor: Redactor,
+    ) -> Self {
+        Self {
+            selection,
+            sidecar: SidecarHints::new("/"),
+            workspace_dir: workspace_dir.into(),
+            name: None,
+            now,
+            redactor,
+            limits: ExportLimits::standard(),
+            workers: NonZeroUsize::MIN,
+        }
+    }
+}

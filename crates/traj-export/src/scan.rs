@@ -1,0 +1,259 @@
+//! Parsing and scanning what a bundle holds, file by file.
+
+use std::num::NonZeroUsize;
+
+use traj_core::json::{Json, Object};
+use traj_core::port::BundleFile;
+use traj_core::redaction::{RedactionReport, Redactor};
+
+use crate::error::Finding;
+use crate::pipeline;
+use crate::split::{Bytes, Element, SplitError, Splitter};
+
+/// Elements and lines longer than this were not written by us.
+pub(crate) const LONGEST: usize = 96 * 1024 * 1024;
+
+/// Parts are worked on in groups of about this many bytes.
+const GROUP_BYTES: usize = 384 * 1024;
+
+/// What was found in a file.
+#[derive(Debug, Default)]
+pub(crate) struct Scanned {
+    pub(crate) findings: Vec<Finding>,
+    /// Lines that are not what they should be.
+    pub(crate) broken: Vec<Broken>,
+}
+
+/// A place that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub(crate) line: u64,
+    pub(crate) problem: &'static str,
+}
+
+impl Scanned {
+    fn extend(&mut self, other: Self) {
+        // The first ones tell enough; a hostile file could fill memory.
+        const ENOUGH: usize = 1_000;
+        if self.findings.len() < ENOUGH {
+            self.findings.extend(other.findings);
+        }
+        if self.broken.len() < ENOUGH {
+            self.broken.extend(other.broken);
+        }
+    }
+}
+
+/// Looks at each part of a file; says what is wrong with it, if anything.
+pub(crate) type Check<'c> = &'c (dyn Fn(&Json<'_>, &Part) -> Option<&'static str> + Sync);
+
+/// A part of a file.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// The member it belongs to.
+    pub(crate) name: Option<String>,
+    pub(crate) is_item: bool,
+    pub(crate) line: u64,
+    bytes: Vec<u8>,
+}
+
+/// Scans one file.
+pub(crate) fn scan(
+    file: BundleFile,
+    bytes: &mut dyn Bytes,
+    redactor: &Redactor,
+    workers: NonZeroUsize,
+    check: Check<'_>,
+) -> Result<Scanned, SplitError> {
+    let mut scanned = Scanned::default();
+    let mut parts: Box<dyn Parts + '_> = match file {
+        BundleFile::Events => Box::new(Lines::new(bytes)),
+        BundleFile::SystemPrompt | BundleFile::Blob(_) => {
+            scan_text(file, bytes, redactor, &mut scanned)?;
+            return Ok(scanned);
+        }
+        _ => Box::new(Elements(Splitter::new(bytes, LONGEST))),
+    };
+    let name = file.to_string();
+    pipeline::ordered(
+        workers,
+        || group(&mut *parts),
+        |group| scan_group(&name, group, redactor, check),
+        |part| {
+            scanned.extend(part);
+            Ok(())
+        },
+    )?;
+    Ok(scanned)
+}
+
+fn scan_group(file: &str, group: Vec<Part>, redactor: &Redactor, check: Check<'_>) -> Scanned {
+    let mut scanned = Scanned::default();
+    for part in group {
+        let broken = |problem| Broken { line: part.line, problem };
+        let Ok(text) = std::str::from_utf8(&part.bytes) else {
+            scanned.broken.push(broken("not UTF-8"));
+            continue;
+        };
+        let Ok(value) = Json::parse(text) else {
+            scanned.broken.push(broken("not JSON"));
+            continue;
+        };
+        scanned.broken.extend(check(&value, &part).map(broken));
+        // The name above a value is part of what the rules look at.
+        let document = match (&part.name, part.is_item) {
+            (None, false) => value,
+            (None, true) => Json::Array(vec![value]),
+            (Some(name), is_item) => {
+                let value = if is_item { Json::Array(vec![value]) } else { value };
+                let mut object = Object::with_capacity(1);
+                object.push(name.as_str(), value);
+                Json::Object(object)
+            }
+        };
+        let mut report = RedactionReport::listing();
+        drop(redactor.json(document, &mut report));
+        add_findings(file, part.line, &report, &mut scanned);
+    }
+    scanned
+}
+
+fn scan_text(
+    file: BundleFile,
+    bytes: &mut dyn Bytes,
+    redactor: &Redactor,
+    scanned: &mut Scanned,
+) -> Result<(), SplitError> {
+    let mut whole = Vec::new();
+    let mut piece = vec![0; GROUP_BYTES];
+    loop {
+        let read = bytes.read(&mut piece).map_err(SplitError::Read)?;
+        if read == 0 {
+            break;
+        }
+        whole.extend_from_slice(piece.get(..read).unwrap_or_default());
+        if whole.len() > LONGEST {
+            return Err(SplitError::TooLong { line: 1 });
+        }
+    }
+    let Ok(text) = std::str::from_utf8(&whole) else {
+        scanned.broken.push(Broken { line: 1, problem: "not UTF-8" });
+        return Ok(());
+    };
+    let mut report = RedactionReport::listing();
+    drop(redactor.text(text, &mut report));
+    add_findings(&file.to_string(), 1, &report, scanned);
+    Ok(())
+}
+
+fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut Scanned) {
+    let finding = |rule: &str| Finding::new(rule.to_owned(), file.to_owned(), line);
+    scanned.findings.extend(report.findings().iter().map(|found| finding(&found.rule)));
+    if report.paths() > 0 {
+        scanned.findings.push(finding("host-path"));
+    }
+    if report.media() > 0 {
+        scanned.findings.push(finding("media"));
+    }
+}
+
+/// Parts of a file, one after the other.
+trait Parts {
+    fn next(&mut self) -> Result<Option<Part>, SplitError>;
+}
+
+fn group(parts: &mut dyn Parts) -> Result<Option<Vec<Part>>, SplitError> {
+    let mut group = Vec::new();
+    let mut bytes = 0;
+    while bytes < GROUP_BYTES {
+        let Some(part) = parts.next()? else { break };
+        bytes += part.bytes.len();
+        group.push(part);
+    }
+    Ok((!group.is_empty()).then_some(group))
+}
+
+struct Elements<'b>(Splitter<'b>);
+
+impl Parts for Elements<'_> {
+    fn next(&mut self) -> Result<Option<Part>, SplitError> {
+        let Some(Element { name, is_item, value, line }) = self.0.next()? else { return Ok(None) };
+        let name = name.and_then(|name| {
+            let text = String::from_utf8_lossy(&name).into_owned();
+            Json::parse(&text).ok().and_then(|name| name.as_str().map(str::to_owned))
+        });
+        Ok(Some(Part { name, is_item, line, bytes: value }))
+    }
+}
+
+/// The lines of `events.jsonl`. An empty line is only allowed alone.
+struct Lines<'b> {
+    bytes: &'b mut dyn Bytes,
+    buffer: Vec<u8>,
+    at: usize,
+    line: u64,
+    is_drained: bool,
+}
+
+impl<'b> Lines<'b> {
+    fn new(bytes: &'b mut dyn Bytes) -> Self {
+        Self { bytes, buffer: Vec::new(), at: 0, line: 0, is_drained: false }
+    }
+
+    fn fill(&mut self) -> Result<(), SplitError> {
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        let length = self.buffer.len();
+        if length > LONGEST {
+            return Err(SplitError::TooLong { line: self.line + 1 });
+        }
+        self.buffer.resize(length + GROUP_BYTES, 0);
+        let piece = self.buffer.get_mut(length..).unwrap_or_default();
+        let read = self.bytes.read(piece).map_err(SplitError::Read)?;
+        self.buffer.truncate(length + read);
+        self.is_drained = read == 0;
+        Ok(())
+    }
+}
+
+impl Parts for Lines<'_> {
+    fn next(&mut self) -> Result<Option<Part>, SplitError> {
+        let mut searched = self.at;
+        loop {
+            let rest = self.buffer.get(searched..).unwrap_or_default();
+            if let Some(length) = memchr::memchr(b'\n', rest) {
+                let end = searched + length;
+                let bytes = self.buffer.get(self.at..end).unwrap_or_default().to_vec();
+                self.at = end + 1;
+                self.line += 1;
+                if bytes.is_empty() && self.line == 1 {
+                    continue_or_end(self)?;
+                    return Ok(None);
+                }
+                return Ok(Some(Part { name: None, is_item: false, line: self.line, bytes }));
+            }
+            if self.is_drained {
+                // Every line of ours ends; what does not was cut off.
+                let is_cut = self.at < self.buffer.len();
+                return if is_cut {
+                    Err(SplitError::NotJson { line: self.line + 1 })
+                } else {
+                    Ok(None)
+                };
+            }
+            searched = self.buffer.len() - self.at;
+            self.fill()?;
+        }
+    }
+}
+
+/// A file without events is one line end and nothing else.
+fn continue_or_end(lines: &mut Lines<'_>) -> Result<(), SplitError> {
+    while !lines.is_drained {
+        if lines.at < lines.buffer.len() {
+            return Err(SplitError::NotJson { line: 2 });
+        }
+        lines.fill()?;
+    }
+    if lines.at < lines.buffer.len() { Err(SplitError::NotJson { line: 2 }) } else { Ok(()) }
+}

@@ -1,0 +1,86 @@
+//! The few events that the smaller files are made from.
+
+use std::borrow::Cow;
+
+use traj_core::json::Json;
+
+use crate::bundle::{BlobFolder, ModelNames, Prompting};
+use crate::error::ExportError;
+use crate::fetch::RowFetcher;
+use crate::index::{RuntimeIndex, row_text};
+use crate::locate::Found;
+use crate::rows::Place;
+
+/// Their rows, as read.
+#[derive(Debug, Default)]
+pub(crate) struct SideRows {
+    metadata: Option<Vec<u8>>,
+    compiled: Option<Vec<u8>>,
+    model: Option<Vec<u8>>,
+    artifacts: Option<Vec<u8>>,
+    completed: Option<Vec<u8>>,
+    ended: Option<Vec<u8>>,
+}
+
+impl SideRows {
+    pub(crate) fn load(runtime: Option<&Found>, index: &RuntimeIndex) -> Result<Self, ExportError> {
+        let Some(runtime) = runtime else { return Ok(Self::default()) };
+        let mut fetcher = RowFetcher::new(&*runtime.source);
+        let mut row = |place: Option<Place>| -> Result<Option<Vec<u8>>, ExportError> {
+            let Some(place) = place else { return Ok(None) };
+            Ok(fetcher.fetch(place)?.bytes().map(<[u8]>::to_vec))
+        };
+        Ok(Self {
+            metadata: row(index.metadata)?,
+            compiled: row(index.compiled)?,
+            model: row(index.model)?,
+            artifacts: row(index.results.artifacts)?,
+            completed: row(index.results.completed)?,
+            ended: row(index.results.ended)?,
+        })
+    }
+
+    /// The data of each, with what the recorder had cut put back.
+    pub(crate) fn parse(&self, blobs: &BlobFolder<'_>) -> SideData<'static> {
+        let event = |row: &Option<Vec<u8>>| {
+            let (text, _) = row.as_deref().map_or((Cow::Borrowed(""), false), row_text);
+            Json::parse(&text).unwrap_or_default().into_owned()
+        };
+        let data = |row: &Option<Vec<u8>>| match event(row) {
+            Json::Object(mut event) => event.remove("data").map(|data| blobs.restore(data)),
+            _ => None,
+        };
+        SideData {
+            metadata: data(&self.metadata),
+            compiled: data(&self.compiled),
+            artifacts: data(&self.artifacts),
+            completed: data(&self.completed),
+            ended: data(&self.ended),
+            model: ModelNames::of_event(&event(&self.model)),
+        }
+    }
+}
+
+/// Their data.
+#[derive(Debug)]
+pub(crate) struct SideData<'a> {
+    pub(crate) metadata: Option<Json<'a>>,
+    pub(crate) compiled: Option<Json<'a>>,
+    pub(crate) artifacts: Option<Json<'a>>,
+    pub(crate) completed: Option<Json<'a>>,
+    pub(crate) ended: Option<Json<'a>>,
+    pub(crate) model: ModelNames<'a>,
+}
+
+impl<'a> SideData<'a> {
+    /// The system prompt of the last compiled context.
+    pub(crate) fn system(&self) -> Option<&str> {
+        self.compiled.as_ref()?.get("systemPrompt")?.as_str()
+    }
+
+    /// What the prompts file tells besides the submitted prompts.
+    pub(crate) fn prompting(&self) -> Prompting<'_> {
+        let described = self.metadata.as_ref().and_then(|data| data.get("prompting"));
+        Prompting { system: self.system(), described }
+    }
+}

@@ -1,0 +1,153 @@
+//! Sorting more records than memory should hold: sorted runs in a scratch
+//! file, merged as they are read.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use traj_core::port::BundleSinkError;
+
+use crate::record::{Record, RecordStore, Spool};
+
+/// Records that are sorted in memory at once.
+const RUN_BYTES: usize = 12 * 1024 * 1024;
+
+/// Collects records to give them back in order.
+pub(crate) struct Sorter<R> {
+    run: Vec<R>,
+    run_length: usize,
+    spilled: RecordStore<R>,
+    /// Indexes into `spilled` where runs end.
+    ends: Vec<u64>,
+}
+
+impl<R: Record + Ord> Sorter<R> {
+    pub(crate) fn new() -> Self {
+        Self::with_run_length(RUN_BYTES / size_of::<R>())
+    }
+
+    fn with_run_length(run_length: usize) -> Self {
+        // The store's own memory is kept small: runs are large already.
+        let spilled = RecordStore::with_limit(256 * 1024);
+        Self { run: Vec::new(), run_length, spilled, ends: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, record: R, spool: &dyn Spool) -> Result<(), BundleSinkError> {
+        self.run.push(record);
+        if self.run.len() >= self.run_length {
+            self.spill(spool)?;
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self, spool: &dyn Spool) -> Result<(), BundleSinkError> {
+        self.run.sort_unstable();
+        for record in self.run.drain(..) {
+            self.spilled.push(record, spool)?;
+        }
+        self.ends.push(self.spilled.len());
+        Ok(())
+    }
+
+    /// All records in order.
+    pub(crate) fn finish(mut self, spool: &dyn Spool) -> Result<Sorted<R>, BundleSinkError> {
+        if self.ends.is_empty() {
+            self.run.sort_unstable();
+            return Ok(Sorted::Memory(self.run.into_iter()));
+        }
+        if !self.run.is_empty() {
+            self.spill(spool)?;
+        }
+        self.run = Vec::new();
+        let mut start = 0;
+        let mut runs = Vec::with_capacity(self.ends.len());
+        for end in self.ends {
+            runs.push(Run { next: start, end, block: Vec::new().into_iter() });
+            start = end;
+        }
+        let mut merge = Merge { store: self.spilled, runs, heads: BinaryHeap::new() };
+        for run in 0..merge.runs.len() {
+            merge.refill(run)?;
+        }
+        Ok(Sorted::Merge(merge))
+    }
+}
+
+/// Records in order.
+pub(crate) enum Sorted<R> {
+    Memory(std::vec::IntoIter<R>),
+    Merge(Merge<R>),
+}
+
+impl<R: Record + Ord> Sorted<R> {
+    pub(crate) fn next(&mut self) -> Result<Option<R>, BundleSinkError> {
+        match self {
+            Self::Memory(records) => Ok(records.next()),
+            Self::Merge(merge) => merge.next(),
+        }
+    }
+}
+
+pub(crate) struct Merge<R> {
+    store: RecordStore<R>,
+    runs: Vec<Run<R>>,
+    heads: BinaryHeap<Reverse<(R, usize)>>,
+}
+
+struct Run<R> {
+    next: u64,
+    end: u64,
+    block: std::vec::IntoIter<R>,
+}
+
+/// Records of one run that are read ahead.
+const READ_AHEAD: u64 = 2_048;
+
+impl<R: Record + Ord> Merge<R> {
+    fn next(&mut self) -> Result<Option<R>, BundleSinkError> {
+        let Some(Reverse((record, run))) = self.heads.pop() else { return Ok(None) };
+        self.refill(run)?;
+        Ok(Some(record))
+    }
+
+    /// Puts the next record of a run among the heads.
+    fn refill(&mut self, index: usize) -> Result<(), BundleSinkError> {
+        let Some(run) = self.runs.get_mut(index) else { return Ok(()) };
+        let mut head = run.block.next();
+        if head.is_none() && run.next < run.end {
+            let stop = run.end.min(run.next + READ_AHEAD);
+            let block: Result<Vec<R>, _> = (run.next..stop).map(|at| self.store.get(at)).collect();
+            run.next = stop;
+            run.block = block?.into_iter();
+            head = run.block.next();
+        }
+        self.heads.extend(head.map(|record| Reverse((record, index))));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::tests::spool;
+
+    proptest! {
+        #[test]
+        fn runs_merge_to_the_same_order(values in prop::collection::vec(any::<u64>(), 0..200), run in 1_usize..40) {
+            let writer = spool();
+            let mut sorter = Sorter::with_run_length(run);
+            for value in &values {
+                sorter.push(*value, &&*writer).unwrap();
+            }
+            let mut sorted = sorter.finish(&&*writer).unwrap();
+            let mut merged = Vec::new();
+            while let Some(value) = sorted.next().unwrap() {
+                merged.push(value);
+            }
+            let mut expected = values;
+            expected.sort_unstable();
+            prop_assert_eq!(merged, expected);
+        }
+    }
+}

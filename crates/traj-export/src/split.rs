@@ -1,0 +1,342 @@
+//! A JSON document taken apart without holding it: the members of an object,
+//! the items of an array, and the items of arrays that are members.
+
+use traj_core::port::SourceError;
+
+/// How much is read at once.
+const PIECE: usize = 256 * 1024;
+
+/// Why a document cannot be taken apart.
+#[derive(Debug)]
+pub(crate) enum SplitError {
+    /// It is not JSON from this line on.
+    NotJson { line: u64 },
+    /// An element is longer than can be held.
+    TooLong { line: u64 },
+    /// It cannot be read.
+    Read(SourceError),
+}
+
+/// Where the bytes of a document come from: fills the buffer from the front
+/// and says how many there were; none at the end.
+pub(crate) trait Bytes {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, SourceError>;
+}
+
+/// A part of a document.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Element {
+    /// The member it is, or is an item of, as a JSON literal.
+    pub(crate) name: Option<Vec<u8>>,
+    /// Whether it is an item of that member.
+    pub(crate) is_item: bool,
+    /// The value's JSON.
+    pub(crate) value: Vec<u8>,
+    /// The line it starts in, 1-based.
+    pub(crate) line: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Start,
+    Object { is_first: bool },
+    Array { is_first: bool, is_member: bool },
+    End,
+}
+
+/// Takes a document apart.
+pub(crate) struct Splitter<'b> {
+    bytes: &'b mut dyn Bytes,
+    buffer: Vec<u8>,
+    at: usize,
+    line: u64,
+    is_drained: bool,
+    state: State,
+    name: Option<Vec<u8>>,
+    longest: usize,
+}
+
+impl<'b> Splitter<'b> {
+    /// Elements longer than `longest` bytes are refused.
+    pub(crate) fn new(bytes: &'b mut dyn Bytes, longest: usize) -> Self {
+        Self {
+            bytes,
+            buffer: Vec::new(),
+            at: 0,
+            line: 1,
+            is_drained: false,
+            state: State::Start,
+            name: None,
+            longest,
+        }
+    }
+
+    /// The next element.
+    pub(crate) fn next(&mut self) -> Result<Option<Element>, SplitError> {
+        loop {
+            let byte = self.peek_solid()?;
+            match (self.state, byte) {
+                (State::End, None) => return Ok(None),
+                (State::Start, Some(b'{')) => {
+                    self.at += 1;
+                    self.state = State::Object { is_first: true };
+                }
+                (State::Start, Some(b'[')) => {
+                    self.at += 1;
+                    self.state = State::Array { is_first: true, is_member: false };
+                }
+                (State::Start, Some(_)) => {
+                    self.state = State::End;
+                    return self.element(false).map(Some);
+                }
+                (State::Object { is_first }, Some(byte)) => {
+                    if let Some(element) = self.member(is_first, byte)? {
+                        return Ok(Some(element));
+                    }
+                }
+                (State::Array { is_first, is_member }, Some(byte)) => {
+                    if let Some(element) = self.item(is_first, is_member, byte)? {
+                        return Ok(Some(element));
+                    }
+                }
+                (State::End, Some(_)) | (_, None) => return Err(self.broken()),
+            }
+        }
+    }
+
+    fn member(&mut self, is_first: bool, byte: u8) -> Result<Option<Element>, SplitError> {
+        if byte == b'}' {
+            self.at += 1;
+            self.state = State::End;
+            return Ok(None);
+        }
+        if !is_first {
+            self.expect(b',')?;
+        }
+        self.state = State::Object { is_first: false };
+        if self.peek_solid()? != Some(b'"') {
+            return Err(self.broken());
+        }
+        self.name = Some(self.value()?);
+        self.expect(b':')?;
+        if self.peek_solid()? == Some(b'[') {
+            self.at += 1;
+            self.state = State::Array { is_first: true, is_member: true };
+            return Ok(None);
+        }
+        self.element(false).map(Some)
+    }
+
+    fn item(
+        &mut self,
+        is_first: bool,
+        is_member: bool,
+        byte: u8,
+    ) -> Result<Option<Element>, SplitError> {
+        if byte == b']' {
+            self.at += 1;
+            self.state = if is_member { State::Object { is_first: false } } else { State::End };
+            return Ok(None);
+        }
+        if !is_first {
+            self.expect(b',')?;
+            self.peek_solid()?;
+        }
+        self.state = State::Array { is_first: false, is_member };
+        self.element(true).map(Some)
+    }
+
+    fn element(&mut self, is_item: bool) -> Result<Element, SplitError> {
+        self.peek_solid()?;
+        let line = self.line;
+        Ok(Element { name: self.name.clone(), is_item, value: self.value()?, line })
+    }
+
+    /// The bytes of the value that starts here. Whether it is well-formed
+    /// inside is for a parser to say.
+    fn value(&mut self) -> Result<Vec<u8>, SplitError> {
+        // What is behind us is not needed any more.
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        let mut depth = 0_usize;
+        loop {
+            let Some(byte) = self.peek()? else { return Err(self.broken()) };
+            match byte {
+                b'"' => self.pass_text()?,
+                b'{' | b'[' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b'}' | b']' if depth > 0 => {
+                    depth -= 1;
+                    self.at += 1;
+                }
+                b',' | b':' if depth > 0 => self.at += 1,
+                b'}' | b']' | b',' | b':' => return Err(self.broken()),
+                _ => self.pass_plain()?,
+            }
+            if depth == 0 {
+                break;
+            }
+            if self.at > self.longest {
+                return Err(SplitError::TooLong { line: self.line });
+            }
+        }
+        let value = self.buffer.get(..self.at).unwrap_or_default().to_vec();
+        self.line += memchr::memchr_iter(b'\n', &value).count() as u64;
+        Ok(value)
+    }
+
+    fn pass_text(&mut self) -> Result<(), SplitError> {
+        self.at += 1;
+        loop {
+            let rest = self.buffer.get(self.at..).unwrap_or_default();
+            match memchr::memchr2(b'"', b'\\', rest) {
+                Some(length) if rest.get(length) == Some(&b'"') => {
+                    self.at += length + 1;
+                    return Ok(());
+                }
+                Some(length) if length + 1 < rest.len() => self.at += length + 2,
+                found => {
+                    self.at += found.unwrap_or(rest.len());
+                    if self.at > self.longest {
+                        return Err(SplitError::TooLong { line: self.line });
+                    }
+                    if !self.fill()? {
+                        return Err(self.broken());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Passes over blanks, numbers and words inside a value.
+    fn pass_plain(&mut self) -> Result<(), SplitError> {
+        self.at += 1;
+        loop {
+            let rest = self.buffer.get(self.at..).unwrap_or_default();
+            let is_end =
+                |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'\n');
+            // A line end inside a value is a blank; behind a scalar it ends it.
+            match rest.iter().position(is_end) {
+                Some(length) => {
+                    self.at += length;
+                    return Ok(());
+                }
+                None => {
+                    self.at += rest.len();
+                    if !self.fill()? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), SplitError> {
+        if self.peek_solid()? != Some(byte) {
+            return Err(self.broken());
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The next byte that is no blank.
+    fn peek_solid(&mut self) -> Result<Option<u8>, SplitError> {
+        loop {
+            match self.peek()? {
+                Some(b'\n') => {
+                    self.line += 1;
+                    self.at += 1;
+                }
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                byte => return Ok(byte),
+            }
+        }
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, SplitError> {
+        if self.at >= self.buffer.len() && !self.fill()? {
+            return Ok(None);
+        }
+        Ok(self.buffer.get(self.at).copied())
+    }
+
+    fn fill(&mut self) -> Result<bool, SplitError> {
+        if self.is_drained {
+            return Ok(false);
+        }
+        let length = self.buffer.len();
+        self.buffer.resize(length + PIECE, 0);
+        let piece = self.buffer.get_mut(length..).unwrap_or_default();
+        let read = self.bytes.read(piece).map_err(SplitError::Read)?;
+        self.buffer.truncate(length + read);
+        self.is_drained = read == 0;
+        Ok(read > 0)
+    }
+
+    const fn broken(&self) -> SplitError {
+        SplitError::NotJson { line: self.line }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Gives one byte at a time, which is the hardest way to read.
+    struct Drops<'b>(&'b [u8]);
+
+    impl Bytes for Drops<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> Result<usize, SourceError> {
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            buffer[0] = *first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+
+    fn split(document: &str) -> Result<Vec<String>, String> {
+        let mut drops = Drops(document.as_bytes());
+        let mut splitter = Splitter::new(&mut drops, 1_000);
+        let mut parts = Vec::new();
+        while let Some(part) = splitter.next().map_err(|error| format!("{error:?}"))? {
+            let name = part.name.map_or_else(String::new, |name| String::from_utf8(name).unwrap());
+            let mark = if part.is_item { "[]" } else { "" };
+            let value = String::from_utf8(part.value).unwrap();
+            parts.push(format!("{}:{name}{mark}={}", part.line, value.trim()));
+        }
+        Ok(parts)
+    }
+
+    #[test]
+    fn members_and_items_come_one_by_one() {
+        let document =
+            "{\n \"a\": {\"x\": [1]},\n \"b\": [\n  1,\n  \"]\\\"\" ],\n \"c\": null\n}\n";
+        assert_eq!(
+            split(document).unwrap(),
+            ["2:\"a\"={\"x\": [1]}", "4:\"b\"[]=1", "5:\"b\"[]=\"]\\\"\"", "6:\"c\"=null"]
+        );
+        assert_eq!(split("[1, {}]").unwrap(), ["1:[]=1", "1:[]={}"]);
+        assert!(split("[]").unwrap().is_empty());
+        assert!(split("{\"e\":[]}").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused() {
+        for broken in ["", "{", "{\"a\"}", "{\"a\":1 \"b\":2}", "[1", "{} {}", "[1]]", "{,}", "[,]"]
+        {
+            assert!(split(broken).is_err(), "{broken}");
+        }
+        assert!(split(&format!("[\"{}\"]", "x".repeat(2_000))).unwrap_err().contains("TooLong"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end(document in ".{0,200}") {
+            split(&document).ok();
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Inputs on the disk, read by position.
+
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::fs::{Dir, File, FileExt as _, Metadata, MetadataExt as _};
+use traj_core::port::{Source, SourceError, Sources};
+
+use crate::error::{FsError, Refusal};
+use crate::folder::open_subfolder;
+use crate::open::{Access, open_regular};
+
+/// Reads files below the folders it was given, and no others.
+///
+/// Names are paths; relative ones start from the current folder it was told.
+/// Below a root nothing is followed; how the root itself was reached is the
+/// matter of whoever opened it.
+#[derive(Debug)]
+pub struct FsSources {
+    current_dir: PathBuf,
+    roots: Vec<(PathBuf, Dir)>,
+}
+
+impl FsSources {
+    /// No roots yet; relative names start from `current_dir`.
+    #[must_use]
+    pub fn new(current_dir: impl Into<PathBuf>) -> Self {
+        Self { current_dir: current_dir.into(), roots: Vec::new() }
+    }
+
+    /// Also reads below `folder`, which lies at the absolute `path`.
+    #[must_use]
+    pub fn with_root(mut self, path: impl Into<PathBuf>, folder: Dir) -> Self {
+        self.roots.push((path.into(), folder));
+        self
+    }
+
+    /// The root that holds a path, and the way from there.
+    fn find(&self, path: &Path) -> Option<(&Dir, PathBuf)> {
+        let holding = self.roots.iter().filter_map(|(root, folder)| {
+            let rest = path.strip_prefix(root).ok()?;
+            Some((root.components().count(), folder, rest.to_path_buf()))
+        });
+        holding.max_by_key(|(depth, ..)| *depth).map(|(_, folder, rest)| (folder, rest))
+    }
+}
+
+impl Sources for FsSources {
+    fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
+        let outside = || SourceError::Outside { name: name.to_owned() };
+        let path = self.current_dir.join(name);
+        if path.components().any(|part| part == Component::ParentDir) {
+            return Err(outside());
+        }
+        let (root, rest) = self.find(&path).ok_or_else(outside)?;
+        let file = open_below(root, &rest).map_err(|error| source_error(error, name))?;
+        let snapshot = file.metadata().map_err(|error| storage(error, name))?;
+        Ok(Box::new(FsSource { name: name.to_owned(), file, snapshot }))
+    }
+}
+
+fn open_below(root: &Dir, path: &Path) -> Result<File, FsError> {
+    let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+    let unsafe_name = || FsError::refused("open", &path.to_string_lossy(), Refusal::UnsafeName);
+    let parts = parts.ok_or_else(unsafe_name)?;
+    let (name, folders) = parts.split_last().ok_or_else(unsafe_name)?;
+    let mut inner: Option<Dir> = None;
+    for folder in folders {
+        inner = Some(open_subfolder(inner.as_ref().unwrap_or(root), folder)?);
+    }
+    open_regular(inner.as_ref().unwrap_or(root), name, Access::Read)
+}
+
+fn source_error(error: FsError, name: &str) -> SourceError {
+    let name = name.to_owned();
+    if error.is_not_found() {
+        return SourceError::NotFound { name };
+    }
+    match error.refusal() {
+        Some(_) => SourceError::NotRegular { name },
+        None => SourceError::Storage { name, source: Box::new(error) },
+    }
+}
+
+fn storage(error: std::io::Error, name: &str) -> SourceError {
+    SourceError::Storage { name: name.to_owned(), source: Box::new(error) }
+}
+
+/// A file as long as it was when it was opened.
+#[derive(Debug)]
+pub(crate) struct FsSource {
+    name: String,
+    file: File,
+    snapshot: Metadata,
+}
+
+impl FsSource {
+    pub(crate) fn new(name: String, file: File) -> Result<Self, std::io::Error> {
+        let snapshot = file.metadata()?;
+        Ok(Self { name, file, snapshot })
+    }
+}
+
+impl Source for FsSource {
+    fn len(&self) -> u64 {
+        self.snapshot.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), SourceError> {
+        self.file.read_exact_at(buffer, offset).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::UnexpectedEof {
+                SourceError::Changed { name: self.name.clone() }
+            } else {
+                storage(error, &self.name)
+            }
+        })
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        let now = self.file.metadata().map_err(|error| storage(error, &self.name))?;
+        let stamp = |metadata: &Metadata| (metadata.mtime(), metadata.mtime_nsec());
+        // Appending changes the time as well; a file that is longer is taken
+        // as appended to.
+        let is_rewritten = now.len() == self.snapshot.len() && stamp(&now) != stamp(&self.snapshot);
+        if now.len() < self.snapshot.len() || is_rewritten {
+            return Err(SourceError::Changed { name: self.name.clone() });
+        }
+        Ok(())
+    }
+}
