@@ -1,8 +1,18 @@
-//! The binding stores keep their contract.
+//! The binding stores keep their contract, and the one on disk its promises about the disk.
 
-use traj_core::memory::MemoryBindingStore;
+use std::sync::Arc;
+
+use cap_std::fs::{Dir, PermissionsExt as _};
+use tempfile::TempDir;
+use traj_core::binding::{BindingOrigin, BindingRecord, IMPORT_SUFFIX};
+use traj_core::id::ThreadId;
+use traj_core::memory::{FixedClock, MemoryBindingStore};
 use traj_core::port::{BindingKey, BindingStore};
+use traj_core::timestamp::UnixMillis;
+use traj_fs::{BINDING_SUFFIX, FsBindingStore};
 use traj_tests::contract::binding_store::{BindingStoreHarness, all};
+
+struct Memory(MemoryBindingStore);
 
 impl BindingStoreHarness for Memory {
     fn store(&self) -> Box<dyn BindingStore> {
@@ -18,9 +28,79 @@ impl BindingStoreHarness for Memory {
     }
 }
 
-struct Memory(MemoryBindingStore);
+struct Disk {
+    _temporary: TempDir,
+    folder: Dir,
+}
+
+impl Disk {
+    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+    fn new() -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();
+        Self { _temporary: temporary, folder }
+    }
+}
+
+impl BindingStoreHarness for Disk {
+    fn store(&self) -> Box<dyn BindingStore> {
+        let clock = Arc::new(FixedClock::default());
+        Box::new(FsBindingStore::new(self.folder.try_clone().unwrap(), clock))
+    }
+
+    fn put_bytes(&self, key: &BindingKey, bytes: &[u8]) {
+        self.folder.write(format!("{key}{BINDING_SUFFIX}"), bytes).unwrap();
+    }
+
+    fn put_import(&self, key: &BindingKey, bytes: &[u8]) {
+        self.folder.write(format!("{key}{IMPORT_SUFFIX}"), bytes).unwrap();
+    }
+}
 
 #[test]
 fn in_memory() {
     all(|| Memory(MemoryBindingStore::new()));
+}
+
+#[test]
+fn on_disk() {
+    all(Disk::new);
+}
+
+fn record() -> BindingRecord {
+    let thread = ThreadId::parse("t").unwrap();
+    BindingRecord::new(thread, "/w", BindingOrigin::Started, UnixMillis::EPOCH)
+}
+
+#[test]
+fn records_are_private_and_leave_nothing_beside_them() {
+    let disk = Disk::new();
+    let key = BindingKey::parse("s.jsonl").unwrap();
+    disk.put_bytes(&key, b"garbage");
+    disk.store().set_aside(&key).unwrap();
+    disk.store().save(&key, &record(), None).unwrap();
+    let mut names: Vec<String> = disk
+        .folder
+        .entries()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let record = format!("s.jsonl{BINDING_SUFFIX}");
+    let aside = format!("{record}.damaged-1");
+    assert_eq!(names, [".traj-codex-binding.lock", record.as_str(), aside.as_str()]);
+    assert_eq!(disk.folder.read(&aside).unwrap(), b"garbage");
+    assert_eq!(disk.folder.metadata(&record).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+/// A link in the place of a record is neither followed nor replaced.
+#[test]
+fn links_are_refused() {
+    let disk = Disk::new();
+    let key = BindingKey::parse("s.jsonl").unwrap();
+    disk.folder.write("elsewhere", b"precious").unwrap();
+    disk.folder.symlink("elsewhere", format!("{key}{BINDING_SUFFIX}")).unwrap();
+    assert!(disk.store().load(&key).is_err());
+    assert!(disk.store().save(&key, &record(), None).is_err());
+    assert_eq!(disk.folder.read("elsewhere").unwrap(), b"precious");
 }

@@ -7,6 +7,7 @@
 
 mod binding_store_contract;
 mod codex_lifecycle;
+mod rewrite_filesystem;
 mod rewrite_interleavings;
 mod session_rewriter_contract;
 mod traj_binary;

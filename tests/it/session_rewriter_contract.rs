@@ -1,7 +1,13 @@
 //! The contract of the session rewriter, on every adapter.
+#![expect(clippy::disallowed_methods, reason = "tests open their own temporary folders")]
 
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use tempfile::TempDir;
 use traj_core::memory::{MemoryFiles, MemorySession};
 use traj_core::port::{RewriteError, RewriteMode, SessionRewriter};
+use traj_fs::{FsSessionRewriter, ProcessTable};
 use traj_tests::contract::session_rewriter::{self as contract, ReplaceLine, SessionFixture};
 
 struct InMemory(MemorySession);
@@ -20,14 +26,68 @@ fn in_memory(bytes: &[u8]) -> Box<dyn SessionFixture> {
     Box::new(InMemory(MemorySession::new(bytes)))
 }
 
+/// A session in a folder of its own.
+struct OnDisk {
+    rewriter: FsSessionRewriter,
+    folder: Dir,
+    _place: TempDir,
+}
+
+impl SessionFixture for OnDisk {
+    fn rewriter(&self) -> &dyn SessionRewriter {
+        &self.rewriter
+    }
+
+    fn read(&self) -> Option<Vec<u8>> {
+        let names: Vec<String> = self
+            .folder
+            .entries()
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        assert!(names.iter().all(|name| name == "s.jsonl"), "left behind: {names:?}");
+        self.folder.read("s.jsonl").ok()
+    }
+}
+
+fn on_disk() -> OnDisk {
+    let place = tempfile::tempdir().unwrap();
+    let folder = Dir::open_ambient_dir(place.path(), cap_std::ambient_authority()).unwrap();
+    let processes = Dir::open_ambient_dir("/proc", cap_std::ambient_authority()).unwrap();
+    let rewriter = FsSessionRewriter::new(
+        folder.try_clone().unwrap(),
+        "s.jsonl".to_owned(),
+        Some(Arc::new(ProcessTable::new(processes))),
+    );
+    OnDisk { rewriter, folder, _place: place }
+}
+
+fn on_disk_with(bytes: &[u8]) -> Box<dyn SessionFixture> {
+    let session = on_disk();
+    session.folder.write("s.jsonl", bytes).unwrap();
+    Box::new(session)
+}
+
+fn keeps_the_contract(
+    make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>,
+    missing: &dyn Fn() -> Box<dyn SessionFixture>,
+) {
+    contract::rewrites_lines_and_nothing_else(make);
+    contract::preview_changes_nothing(make);
+    contract::called_off_leaves_the_file(make);
+    contract::nothing_to_change_is_fine(make);
+    contract::rewriting_is_idempotent(make);
+    contract::missing_is_missing(missing);
+}
+
 #[test]
 fn memory_keeps_the_contract() {
-    contract::rewrites_lines_and_nothing_else(&in_memory);
-    contract::preview_changes_nothing(&in_memory);
-    contract::called_off_leaves_the_file(&in_memory);
-    contract::nothing_to_change_is_fine(&in_memory);
-    contract::rewriting_is_idempotent(&in_memory);
-    contract::missing_is_missing(&|| Box::new(InMemory(MemorySession::missing())));
+    keeps_the_contract(&in_memory, &|| Box::new(InMemory(MemorySession::missing())));
+}
+
+#[test]
+fn the_filesystem_keeps_the_contract() {
+    keeps_the_contract(&on_disk_with, &|| Box::new(on_disk()));
 }
 
 fn edit() -> ReplaceLine {

@@ -6,16 +6,14 @@
 //! timeout, a cancelled call, an answer for another thread) leaves the record as it is.
 
 mod error;
+mod loaded;
 mod plan;
+mod record;
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use traj_core::binding::{
-    BindingOrigin, BindingRecord, BundledMcp, Decision, RefusalKind, WantedPlugins, decide,
-    needs_plugin_build, stored_provider,
-};
+use traj_core::binding::{BindingRecord, Decision, RefusalKind, decide, needs_plugin_build};
 use traj_core::id::ThreadId;
 use traj_core::port::{
     AppServerError, BindingKey, BindingStore, BindingStoreError, Clock, LoadedBinding,
@@ -23,7 +21,10 @@ use traj_core::port::{
 };
 
 pub use error::LifecycleError;
+pub use loaded::LoadedThreads;
 pub use plan::{HowOpened, LostHistory, PluginApps, PluginBuild, ReadyThread, ThreadPlan};
+
+use record::{keep_chosen, resumed_record, started_record};
 
 /// How often a lost race for the record is run again.
 const ATTEMPTS: u32 = 4;
@@ -33,31 +34,6 @@ const ATTEMPTS: u32 = 4;
 pub struct ThreadKeeper {
     store: Arc<dyn BindingStore>,
     clock: Arc<dyn Clock>,
-}
-
-/// The threads that one server connection has loaded.
-///
-/// A thread without a turn is not on disk yet: the server that started it still has it, although
-/// resuming it fails.
-#[derive(Clone, Debug, Default)]
-pub struct LoadedThreads {
-    threads: Arc<Mutex<BTreeSet<ThreadId>>>,
-}
-
-impl LoadedThreads {
-    /// No threads.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    fn insert(&self, thread: ThreadId) {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
-    }
-
-    fn contains(&self, thread: &ThreadId) -> bool {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner).contains(thread)
-    }
 }
 
 impl ThreadKeeper {
@@ -167,7 +143,7 @@ impl ThreadKeeper {
             },
         };
         loaded.insert(opened.thread.clone());
-        let record = self.resumed_record(plan, &stored.record, &opened);
+        let record = resumed_record(plan, &stored.record, &opened, self.clock.now());
         self.save(&plan.key, &record, stored.revision).await?;
         Ok(ReadyThread::new(record, HowOpened::Resumed))
     }
@@ -206,7 +182,7 @@ impl ThreadKeeper {
             Some(stored) => (Some(stored.record), stored.revision),
             None => (None, None),
         };
-        let record = self.started_record(plan, old.as_ref(), &opened, built);
+        let record = started_record(plan, old.as_ref(), &opened, built, self.clock.now());
         if cancel.is_cancelled() {
             return Err(LifecycleError::Cancelled);
         }
@@ -313,82 +289,6 @@ impl ThreadKeeper {
             Ok(result) => result.map_err(LifecycleError::Store),
             Err(_) => Err(LifecycleError::Cancelled),
         }
-    }
-
-    fn resumed_record(
-        &self,
-        plan: &ThreadPlan,
-        old: &BindingRecord,
-        opened: &OpenedThread,
-    ) -> BindingRecord {
-        let mut record = old.clone();
-        plan.describe(&mut record);
-        record.origin = BindingOrigin::Started;
-        record.auth_profile = plan.auth_profile.clone().or_else(|| old.auth_profile.clone());
-        record.model =
-            plan.settings.model.clone().or_else(|| opened.model.clone()).or(record.model);
-        record.model_provider = provider_of(plan, opened);
-        if plan.wanted.bundled_mcp == BundledMcp::NotEvaluated {
-            record.fingerprints.bundled_mcp.clone_from(&old.fingerprints.bundled_mcp);
-        }
-        // The apps of a thread are those it was started with: what is stored goes on. An attached
-        // thread has none stored, and is taken as having what is wanted now.
-        if let (WantedPlugins::Enabled { input, built, .. }, None) =
-            (&plan.wanted.plugins, &old.fingerprints.plugin_input)
-        {
-            record.fingerprints.plugin_input = Some(input.clone());
-            record.fingerprints.plugin_apps.clone_from(built);
-        }
-        record.rollout_path = opened.rollout_path.clone().or_else(|| old.rollout_path.clone());
-        record.updated_at = self.clock.now();
-        record
-    }
-
-    fn started_record(
-        &self,
-        plan: &ThreadPlan,
-        old: Option<&BindingRecord>,
-        opened: &OpenedThread,
-        built: Option<PluginBuild>,
-    ) -> BindingRecord {
-        let now = self.clock.now();
-        let cwd = opened.cwd.as_deref().unwrap_or(&plan.cwd);
-        let mut record =
-            BindingRecord::new(opened.thread.clone(), cwd, BindingOrigin::Started, now);
-        if let Some(old) = old {
-            // What a person chose for the binding outlives the thread.
-            record.approval_policy = old.approval_policy;
-            record.sandbox = old.sandbox;
-            record.service_tier.clone_from(&old.service_tier);
-            record.unknown = old.unknown.clone();
-        }
-        plan.describe(&mut record);
-        record.auth_profile.clone_from(&plan.auth_profile);
-        record.model = opened.model.clone().or_else(|| plan.settings.model.clone());
-        record.model_provider = provider_of(plan, opened);
-        record.rollout_path.clone_from(&opened.rollout_path);
-        if let WantedPlugins::Enabled { input, .. } = &plan.wanted.plugins {
-            record.fingerprints.plugin_input = Some(input.clone());
-        }
-        if let Some(built) = built {
-            record.fingerprints.plugin_apps = Some(built.fingerprint);
-            record.plugin_policy = Some(built.policy);
-        }
-        record
-    }
-}
-
-fn provider_of(plan: &ThreadPlan, opened: &OpenedThread) -> Option<String> {
-    let told = opened.model_provider.as_ref().or(plan.settings.model_provider.as_ref())?;
-    stored_provider(told, plan.credential)
-}
-
-/// Settings that the plan leaves open are those chosen for the binding.
-fn keep_chosen(settings: &mut traj_core::port::ThreadSettings, record: &BindingRecord) {
-    settings.approval_policy = settings.approval_policy.or(record.approval_policy);
-    settings.sandbox = settings.sandbox.or(record.sandbox);
-    if settings.service_tier.is_none() {
-        settings.service_tier.clone_from(&record.service_tier);
     }
 }
 

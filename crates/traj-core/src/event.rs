@@ -19,6 +19,7 @@
 
 mod context;
 mod input;
+mod interruptions;
 mod kind;
 mod model;
 mod prompt;
@@ -29,6 +30,7 @@ mod turn;
 
 pub use context::RunContext;
 pub use input::InputProblem;
+pub use interruptions::Interruptions;
 pub use kind::EventKind;
 pub use model::{FallbackOutcome, FallbackStep, ModelCompleted};
 pub use prompt::{ContextCompiled, PromptSkipped, PromptSubmitted, ToolDefinition};
@@ -39,7 +41,7 @@ pub use run::{
 pub use tool::{ToolCall, ToolResult, ToolTimeout};
 pub use turn::{TurnEvent, TurnMoment};
 
-use crate::json::Object;
+use crate::json::{Json, Object};
 use crate::timestamp::UnixMillis;
 
 /// Marks every line of a sidecar and every bundle.
@@ -65,6 +67,22 @@ impl Event {
     #[must_use]
     pub const fn new(kind: EventKind, data: Option<Object<'static>>) -> Self {
         Self { kind, at: None, data }
+    }
+
+    /// The same event with one more member in its data, behind the others.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl Into<Json<'static>>) -> Self {
+        self.data.get_or_insert_default().push(name, value);
+        self
+    }
+
+    /// The same event with what ended its run early, behind the other members.
+    #[must_use]
+    pub fn with_interruptions(self, interruptions: Interruptions) -> Self {
+        interruptions
+            .members()
+            .into_iter()
+            .fold(self, |event, (name, value)| event.with(name, value))
     }
 
     /// The same event, at a time of its own.

@@ -50,5 +50,6 @@ pub use sidecar::SidecarEdit;
 pub use tally::Tally;
 pub use undo::{UndoEdit, UndoReport, UndoSelection, undo};
 
-#[cfg(all(test, feature = "memory"))]
+#[cfg(test)]
+#[cfg(feature = "memory")]
 mod tests;

@@ -5,28 +5,77 @@
 //! sees a path. Files that belong to us are regular, have one name, are 0600
 //! and are never reached through a link; what is not so is refused with a
 //! [`FsError`] that says why.
+//!
+//! # What is atomic, what is durable
+//!
+//! - A batch of lines is in the sidecar as a whole or not at all, whatever
+//!   other processes append; a crash in the middle leaves at most one torn
+//!   line, which the next writer closes off.
+//! - A file that is replaced (pointer, blob, binding, rewritten session) is
+//!   the old one or the new one at any moment, and the new one is on the disk
+//!   before the call returns.
+//! - Lines are on the disk when [`Recorder::flush`] says so; the setting
+//!   `Durability` makes that every batch, or leaves it to the system.
+//!
+//! # Recording
+//!
+//! ```
+//! use std::sync::Arc;
+//! use traj_core::event::{RunContext, SessionStarted};
+//! use traj_core::id::SessionId;
+//! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+//! use traj_core::settings::Settings;
+//! use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let temporary = tempfile::tempdir()?;
+//! # let folder = cap_std::fs::Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority())?;
+//! let store = FsTrajectoryStore::beside(folder, "/sessions", "chat.jsonl")?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let context = RunContext::new(SessionId::parse("chat")?);
+//! let clock = Arc::new(SystemClock::new());
+//! let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &Settings::standard());
+//!
+//! recorder.record(SessionStarted::default().event());
+//! assert!(recorder.flush().is_complete());
+//! assert_eq!(recorder.stats().written_events, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The feature `tokio` adds a flush that async hosts can await.
 
+mod binding_store;
+mod blob_folder;
 mod bundle_sink;
 mod error;
 mod folder;
 mod key_file;
+mod line_log;
 mod lock;
 mod open;
+mod process_table;
 mod recorder;
 mod replace;
+mod session_rewriter;
 mod sidecar;
 mod source;
 mod system_clock;
 mod trajectory_store;
 
+pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
+pub use blob_folder::FsBlobFolder;
 pub use bundle_sink::{BundleForm, FsBundleSink};
 pub use error::{FsError, Refusal};
 pub use folder::{create_folder, create_subfolder, make_private, open_folder, open_subfolder};
 pub use key_file::{KeyFileError, load_or_create_key};
+pub use line_log::FsLineLog;
 pub use lock::{FileLock, lock_exclusive};
 pub use open::{Access, Identity, identity_of, open_regular};
+pub use process_table::ProcessTable;
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
 pub use replace::{replace_file, sweep_leftovers, sync_folder};
+pub use session_rewriter::FsSessionRewriter;
 pub use source::FsSources;
 pub use system_clock::SystemClock;
 pub use trajectory_store::FsTrajectoryStore;

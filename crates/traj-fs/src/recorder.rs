@@ -3,30 +3,6 @@
 //! [`Recorder::record`] puts an event into a bounded queue and returns; one
 //! thread redacts, encodes and writes. What goes wrong is counted, told in a
 //! `trace.truncated` event once writing works, and never returned to the host.
-//!
-//! ```
-//! use std::sync::Arc;
-//! use traj_core::event::{RunContext, SessionStarted};
-//! use traj_core::id::SessionId;
-//! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
-//! use traj_core::settings::Settings;
-//! use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let temporary = tempfile::tempdir()?;
-//! # let folder = cap_std::fs::Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority())?;
-//! let store = FsTrajectoryStore::beside(folder, "/sessions", "chat.jsonl")?;
-//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-//! let context = RunContext::new(SessionId::parse("chat")?);
-//! let clock = Arc::new(SystemClock::new());
-//! let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &Settings::standard());
-//!
-//! recorder.record(SessionStarted::default().event());
-//! assert!(recorder.flush().is_complete());
-//! assert_eq!(recorder.stats().written_events, 1);
-//! # Ok(())
-//! # }
-//! ```
 
 mod encode;
 mod queue;

@@ -115,7 +115,7 @@ fn check_target(folder: &Dir, name: &str) -> Result<(), FsError> {
     }
 }
 
-fn create_temporary(folder: &Dir, name: &str) -> Result<(String, File), FsError> {
+pub(crate) fn create_temporary(folder: &Dir, name: &str) -> Result<(String, File), FsError> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);

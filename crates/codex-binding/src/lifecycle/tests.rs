@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use mockall::{Sequence, mock};
 use traj_core::binding::{
-    ApprovalPolicy, Fingerprint, SandboxMode, ServerText, ServiceTier, ToolSurface,
+    ApprovalPolicy, BindingOrigin, Fingerprint, SandboxMode, ServerText, ServiceTier, ToolSurface,
 };
 use traj_core::json::Json;
 use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryCodexHome, MemoryFailure};

@@ -75,10 +75,11 @@ impl MemoryBindingStore {
         let mut shared = self.lock();
         shared.calls += 1;
         if shared.failing == Some(shared.calls) {
-            let key = key.cloned().or_else(|| BindingKey::parse("list").ok());
-            if let Some(key) = key {
-                return Err(BindingStoreError::Storage { key, source: Box::new(AskedFor) });
-            }
+            let source = Box::new(AskedFor);
+            return Err(match key {
+                Some(key) => BindingStoreError::Storage { key: key.clone(), source },
+                None => BindingStoreError::Listing { source },
+            });
         }
         Ok(shared)
     }

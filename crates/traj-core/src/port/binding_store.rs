@@ -102,6 +102,12 @@ pub enum BindingStoreError {
         #[source]
         reason: RecordError,
     },
+    /// The records cannot be listed.
+    #[error("the bindings cannot be listed")]
+    Listing {
+        /// The adapter's cause.
+        source: Cause,
+    },
     /// Storage failed in a way the domain does not distinguish.
     #[error("the binding of {key} cannot be stored or loaded")]
     Storage {

@@ -57,17 +57,18 @@ pub trait Generations {
     /// When reading fails.
     fn whole_lines(&mut self, piece: Piece) -> Result<u64, Self::Error>;
 
-    /// Makes the candidate durable.
+    /// Makes the candidate durable as far as it stands.
     ///
     /// # Errors
     /// When the storage says so.
     fn sync(&mut self) -> Result<(), Self::Error>;
 
     /// Puts the candidate in the place of the current generation, in one step,
-    /// if that is still what stands there.
+    /// if that is still what stands there, and makes it durable.
     ///
     /// # Errors
-    /// When something else stands there, or the step failed; nothing changed.
+    /// When something else stands there, or the step failed and nothing changed;
+    /// or when it was done and its durability cannot be promised.
     fn exchange(&mut self) -> Result<(), Self::Error>;
 
     /// Whether anyone has this generation open for writing.
@@ -86,16 +87,18 @@ pub struct SettleLimits {
     pub quiet_pauses: u32,
     /// Pauses after which a writer that holds on is given up.
     pub held_pauses: u32,
+    /// Pauses before an exchange in the hope of a moment without a writer.
+    pub calm_pauses: u32,
     /// Exchanges after which a writer that never stops is given up.
     pub rounds: u32,
 }
 
 impl SettleLimits {
-    /// Three quiet pauses; two hundred for a writer that holds on; a hundred
-    /// exchanges.
+    /// Three quiet pauses; two hundred for a writer that holds on; twenty for a
+    /// calm moment; a thousand exchanges.
     #[must_use]
     pub const fn standard() -> Self {
-        Self { quiet_pauses: 3, held_pauses: 200, rounds: 100 }
+        Self { quiet_pauses: 3, held_pauses: 200, calm_pauses: 20, rounds: 1_000 }
     }
 }
 
@@ -171,13 +174,16 @@ fn run<G: Generations>(
         // The candidate stands up to `taken` of the current generation.
         taken = take_over(files, current, taken, &mut length, settled)?;
         files.sync()?;
+        // Writers that the sync held up go first: each of them would become a
+        // straggler and cost another round.
+        calm(files, current, limits);
         taken = take_over(files, current, taken, &mut length, settled)?;
         files.exchange()?;
         settled.rounds += 1;
         retired.push(Retired { generation: current, taken, place: length });
         current += 1;
 
-        let Some(pieces) = stragglers(files, &retired, limits, settled)? else {
+        let Some(pieces) = stragglers(files, &mut retired, limits, settled)? else {
             return Ok(());
         };
         if settled.rounds >= limits.rounds {
@@ -188,6 +194,16 @@ fn run<G: Generations>(
         length = rebuild(files, current, end, &mut retired, &pieces)?;
         settled.merged += pieces.iter().map(|piece| piece.to - piece.from).sum::<u64>();
         taken = end;
+    }
+}
+
+/// Waits for a moment without a writer, but not for long.
+fn calm<G: Generations>(files: &mut G, current: usize, limits: SettleLimits) {
+    for _ in 0..limits.calm_pauses {
+        if files.writers(current) != Writers::Some {
+            return;
+        }
+        files.pause();
     }
 }
 
@@ -215,7 +231,7 @@ fn take_over<G: Generations>(
 /// nothing when all of it is in place.
 fn stragglers<G: Generations>(
     files: &mut G,
-    retired: &[Retired],
+    retired: &mut Vec<Retired>,
     limits: SettleLimits,
     settled: &mut Settled,
 ) -> Result<Option<Vec<Piece>>, G::Error> {
@@ -224,6 +240,7 @@ fn stragglers<G: Generations>(
         let mut pieces = Vec::new();
         let mut open = false;
         let mut untold = false;
+        let mut done = Vec::new();
         for old in retired.iter() {
             // First the writers, then the length: without a writer it is final.
             let writers = files.writers(old.generation);
@@ -241,10 +258,14 @@ fn stragglers<G: Generations>(
                 if is_final { gained.to - gained.from } else { files.whole_lines(gained)? };
             if whole > 0 {
                 pieces.push(Piece { to: gained.from + whole, ..gained });
+            } else if writers == Writers::None {
+                done.push(old.generation);
             }
             open |= writers == Writers::Some;
             untold |= writers == Writers::Unknown;
         }
+        // Nobody can write to those any more: they need no further look.
+        retired.retain(|old| !done.contains(&old.generation));
         if !pieces.is_empty() {
             return Ok(Some(pieces));
         }

@@ -1,0 +1,172 @@
+//! Rewriting a session on a filesystem, while its owner goes on appending.
+//!
+//! The order of steps is decided in `traj_core::rewrite`; here they are system
+//! calls. The exchange is one `renameat2(RENAME_EXCHANGE)` where the filesystem
+//! has it: it says afterwards which file was really taken out, so a foreign
+//! replacement in the very last moment is noticed and undone. Whether anyone
+//! still writes to the old file is read from the table of processes.
+//!
+//! What remains: on systems without such a table, a writer that opened the old
+//! file before the exchange and appends to it more than some 15 ms later. Its
+//! lines are then in the old file only, which is gone.
+
+mod ranges;
+mod steps;
+
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::{Dir, File};
+use rustix::fs::{AtFlags, Stat, fstat, statat};
+use rustix::io::Errno;
+use traj_core::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRewriter};
+use traj_core::rewrite::{SettleLimits, StreamCounts};
+
+use self::steps::Steps;
+use crate::error::{Context as _, FsError, Refusal};
+use crate::lock::lock_exclusive;
+use crate::open::{Access, open_regular};
+use crate::process_table::ProcessTable;
+
+/// A file of lines inside a folder.
+#[derive(Debug)]
+pub struct FsSessionRewriter {
+    folder: Dir,
+    name: String,
+    processes: Option<Arc<ProcessTable>>,
+    limits: SettleLimits,
+}
+
+impl FsSessionRewriter {
+    /// The session file `name` directly inside `folder`. With a table of
+    /// processes, writers that hold the file open are waited for and told.
+    #[must_use]
+    pub const fn new(folder: Dir, name: String, processes: Option<Arc<ProcessTable>>) -> Self {
+        Self { folder, name, processes, limits: SettleLimits::standard() }
+    }
+
+    /// A sidecar `name`, whose recorders hold it open but append under its
+    /// lock, and look whether it was replaced before they do.
+    #[must_use]
+    pub const fn of_sidecar(folder: Dir, name: String) -> Self {
+        Self { folder, name, processes: None, limits: SettleLimits::standard() }
+    }
+
+    fn open(&self) -> Result<File, FsError> {
+        open_regular(&self.folder, &self.name, Access::Read)
+    }
+
+    /// Opens the file that has the name once nobody else rewrites it.
+    fn commit(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, StepError> {
+        loop {
+            let file = self.open()?;
+            let lock = lock_exclusive(&file, &self.name)?;
+            let stat = fstat(&file).map_err(io::Error::from).context("look at", &self.name)?;
+            if stat.st_nlink > 1 {
+                return Err(FsError::refused("rewrite", &self.name, Refusal::HardLink).into());
+            }
+            // Whoever held the lock before us may have replaced the file.
+            if self.named()?.is_some_and(|named| same_file(&named, &stat)) {
+                let copy = file.try_clone().context("open", &self.name)?;
+                return Steps::new(self, copy, stat).run(edit, &lock);
+            }
+        }
+    }
+
+    fn named(&self) -> Result<Option<Stat>, StepError> {
+        match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Err(StepError::Missing),
+            Err(errno) => Err(io::Error::from(errno).into_step("look at", &self.name)),
+        }
+    }
+
+    fn preview(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, StepError> {
+        let file = self.open()?;
+        let end = fstat(&file).map_err(io::Error::from).context("look at", &self.name)?.st_size;
+        let end = u64::try_from(end).unwrap_or(0);
+        let counts =
+            ranges::stream(&file, end, edit, &mut |_| Ok(())).context("read", &self.name)?;
+        Ok(report_of(counts, end))
+    }
+}
+
+impl SessionRewriter for FsSessionRewriter {
+    fn rewrite(
+        &self,
+        edit: &mut dyn LineEdit,
+        mode: RewriteMode,
+    ) -> Result<RewriteReport, RewriteError> {
+        let outcome = match mode {
+            RewriteMode::Preview => self.preview(edit),
+            RewriteMode::Commit => self.commit(edit),
+        };
+        outcome.map_err(|error| error.into_port(&self.name))
+    }
+}
+
+/// What can stop a rewrite here.
+#[derive(Debug)]
+enum StepError {
+    Fs(FsError),
+    Missing,
+    Busy,
+    Replaced,
+    CalledOff(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<FsError> for StepError {
+    fn from(error: FsError) -> Self {
+        Self::Fs(error)
+    }
+}
+
+trait IntoStep {
+    fn into_step(self, operation: &'static str, name: &str) -> StepError;
+}
+
+impl IntoStep for io::Error {
+    fn into_step(self, operation: &'static str, name: &str) -> StepError {
+        StepError::Fs(FsError::Io { operation, name: name.to_owned(), source: self })
+    }
+}
+
+impl StepError {
+    fn into_port(self, name: &str) -> RewriteError {
+        let name = name.to_owned();
+        match self {
+            Self::Missing => RewriteError::Missing { name },
+            Self::Fs(error) if error.is_not_found() => RewriteError::Missing { name },
+            Self::Busy => RewriteError::Busy { name },
+            Self::Replaced => RewriteError::Conflict { name },
+            Self::CalledOff(source) => RewriteError::CalledOff { name, source },
+            Self::Fs(error) => match error.refusal() {
+                Some(Refusal::Swapped) => RewriteError::Conflict { name },
+                Some(refusal) => RewriteError::Refused { name, reason: reason(refusal) },
+                None => RewriteError::Storage { name, source: error.into() },
+            },
+        }
+    }
+}
+
+const fn reason(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Symlink => "it is a symbolic link",
+        Refusal::HardLink => "it has more than one hard link",
+        Refusal::UnsafeName => "its name is not a plain file name",
+        Refusal::NotRegular | Refusal::NotAFolder | Refusal::Swapped => "it is not a regular file",
+    }
+}
+
+fn same_file(one: &Stat, other: &Stat) -> bool {
+    (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+}
+
+fn report_of(counts: StreamCounts, before: u64) -> RewriteReport {
+    let mut report = RewriteReport::default();
+    report.changed_lines = counts.changed;
+    report.passed_over = counts.passed_over;
+    report.bytes_before = before;
+    report.bytes_after = counts.bytes_out;
+    report
+}

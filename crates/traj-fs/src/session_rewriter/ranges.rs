@@ -1,0 +1,81 @@
+//! Reading parts of a file by position.
+
+use std::io;
+
+use cap_std::fs::File;
+use rustix::io::{Errno, pread};
+use traj_core::port::LineEdit;
+use traj_core::rewrite::{LineStream, Piece, StreamCounts};
+
+/// Bytes copied at a time.
+const COPY_BLOCK: usize = 256 * 1024;
+
+/// Runs the first `end` bytes of a file through an edit.
+pub(super) fn stream(
+    file: &File,
+    end: u64,
+    edit: &mut dyn LineEdit,
+    out: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<StreamCounts> {
+    let mut lines = LineStream::default();
+    let mut at = 0;
+    while at < end {
+        let space = lines.space();
+        let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(space.len());
+        let count = read_at(file, &mut space[..wanted], at)?;
+        if count == 0 {
+            // Cut while we read: whoever did that is about to write it anew.
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
+        }
+        lines.filled(count);
+        lines.pump(edit, out)?;
+        at += count as u64;
+    }
+    lines.finish(edit, out)?;
+    Ok(lines.counts())
+}
+
+/// Appends a part of a file to another one.
+pub(super) fn copy(source: &File, piece: Piece, target: &mut impl io::Write) -> io::Result<()> {
+    let mut block = vec![0; COPY_BLOCK];
+    let mut at = piece.from;
+    while at < piece.to {
+        let wanted = usize::try_from(piece.to - at).unwrap_or(usize::MAX).min(block.len());
+        let count = read_at(source, &mut block[..wanted], at)?;
+        if count == 0 {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
+        }
+        target.write_all(&block[..count])?;
+        at += count as u64;
+    }
+    Ok(())
+}
+
+/// The number of bytes of a range up to and with its last line end.
+pub(super) fn last_line_end(source: &File, piece: Piece) -> io::Result<u64> {
+    let mut block = vec![0; COPY_BLOCK];
+    let mut at = piece.from;
+    let mut end = 0;
+    while at < piece.to {
+        let wanted = usize::try_from(piece.to - at).unwrap_or(usize::MAX).min(block.len());
+        let count = read_at(source, &mut block[..wanted], at)?;
+        if count == 0 {
+            break;
+        }
+        if let Some(last) = block[..count].iter().rposition(|byte| *byte == b'\n') {
+            end = at - piece.from + last as u64 + 1;
+        }
+        at += count as u64;
+    }
+    Ok(end)
+}
+
+fn read_at(file: &File, space: &mut [u8], at: u64) -> io::Result<usize> {
+    loop {
+        match pread(file, &mut *space, at) {
+            Ok(count) => return Ok(count),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
