@@ -154,6 +154,7 @@ const fn reason(refusal: Refusal) -> &'static str {
         Refusal::Symlink => "it is a symbolic link",
         Refusal::HardLink => "it has more than one hard link",
         Refusal::UnsafeName => "its name is not a plain file name",
+        Refusal::Foreign => "it holds something that traj did not write",
         Refusal::NotRegular | Refusal::NotAFolder | Refusal::Swapped => "it is not a regular file",
     }
 }
