@@ -5,6 +5,7 @@ mod completions;
 mod export;
 mod man;
 mod record;
+mod trim;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Record(record::Arguments),
     /// Export a session as a redacted, verifiable bundle
     Export(export::Arguments),
+    /// Replace past tool results by short ones, or take that back
+    Trim(trim::Arguments),
     /// Print shell completions
     Completions(completions::Arguments),
     /// Print the man page
@@ -35,6 +38,7 @@ pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
     match command {
         Command::Record(arguments) => record::run(arguments, host, output),
         Command::Export(arguments) => export::run(&arguments, host, output),
+        Command::Trim(arguments) => trim::run(&arguments, host, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
         Command::Man(arguments) => man::run(&arguments, output),
     }

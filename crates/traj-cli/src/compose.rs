@@ -4,11 +4,13 @@
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use traj_core::host::{HostFacts, Variables};
 use traj_core::redaction::MarkerKey;
 use traj_core::timestamp::UnixMillis;
+use traj_fs::ProcessTable;
 
 use crate::command_error::CommandError;
 
@@ -129,6 +131,12 @@ impl Host {
         self.folder_or_new(path)
     }
 
+    /// The table of running processes, where the system has one.
+    pub(crate) fn process_table() -> Option<Arc<ProcessTable>> {
+        let folder = root().ok()?.open_dir("proc").ok()?;
+        Some(Arc::new(ProcessTable::new(folder)))
+    }
+
     /// Opens the folder a file lies in; returns it with the file's name.
     pub(crate) fn folder_of(&self, file: &Path) -> Result<(Dir, String), CommandError> {
         let path = self.absolute(file);
@@ -156,7 +164,7 @@ fn fresh_key() -> std::io::Result<[u8; 32]> {
 
 /// The filesystem's root: where ambient authority becomes a value.
 #[expect(clippy::disallowed_methods, reason = "the composition root holds ambient authority")]
-fn root() -> Result<Dir, CommandError> {
+pub(crate) fn root() -> Result<Dir, CommandError> {
     Dir::open_ambient_dir("/", cap_std::ambient_authority())
         .map_err(|error| CommandError::failure("cannot open the root folder").because(error))
 }

@@ -8,6 +8,8 @@ mod compose;
 mod input_lines;
 mod output;
 mod progress;
+mod quantity;
+mod session_place;
 mod terminal_text;
 
 use std::process::ExitCode;

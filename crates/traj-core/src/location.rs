@@ -42,6 +42,37 @@ pub fn sidecar_candidates_in_folder(session: &SessionId) -> Vec<String> {
     if legacy == ours { vec![ours] } else { vec![ours, legacy] }
 }
 
+/// Where the sidecar of a session may lie, as absolute paths in the order in
+/// which to look: where its pointer leads, beside it, in the folder of
+/// sidecars.
+#[must_use]
+pub fn sidecar_search(
+    session: &SessionId,
+    session_file: &str,
+    pointer: Option<&Pointer>,
+    trajectory_dir: Option<&str>,
+) -> Vec<String> {
+    let beside = sidecar_beside(session_file);
+    let mut places = Vec::new();
+    if let Some(pointer) = pointer {
+        let target = if pointer.runtime_file.starts_with('/') {
+            pointer.runtime_file.clone()
+        } else {
+            let folder = session_file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            format!("{folder}/{}", pointer.runtime_file)
+        };
+        if pointer.leads_to(session, &target, &beside) {
+            places.push(target);
+        }
+    }
+    places.push(beside);
+    if let Some(folder) = trajectory_dir {
+        let names = sidecar_candidates_in_folder(session);
+        places.extend(names.into_iter().map(|name| format!("{folder}/{name}")));
+    }
+    places
+}
+
 fn stem_of(file: &str) -> &str {
     file.strip_suffix(".jsonl").unwrap_or(file)
 }
@@ -142,5 +173,18 @@ mod tests {
         assert!(!pointer.leads_to(&session, "/t/other.jsonl", "/s/s1.trajectory.jsonl"));
         let other = SessionId::parse("s2").unwrap();
         assert!(!pointer.leads_to(&other, "/t/s1.jsonl", "/t/s1.jsonl"));
+    }
+
+    #[test]
+    fn a_sidecar_is_looked_for_where_it_may_be_ours() {
+        let session = SessionId::parse("s1").unwrap();
+        let honest = Pointer::new(&session, "/t/s1.jsonl");
+        assert_eq!(
+            sidecar_search(&session, "/s/x.jsonl", Some(&honest), Some("/d")),
+            ["/t/s1.jsonl", "/s/x.trajectory.jsonl", "/d/s1.jsonl"]
+        );
+        let hostile = Pointer::new(&session, "/etc/passwd");
+        let places = sidecar_search(&session, "/s/x.jsonl", Some(&hostile), None);
+        assert_eq!(places, ["/s/x.trajectory.jsonl"]);
     }
 }

@@ -24,6 +24,7 @@
 //! ```
 
 mod auto;
+mod auto_run;
 mod blobs;
 mod drain;
 mod edit;
@@ -40,12 +41,13 @@ mod undo;
 mod value;
 
 pub use auto::{Age, AutoEdit, AutoPolicy, AutoSurvey, AutoTotals};
+pub use auto_run::{AutoReport, auto_trim};
 pub use drain::{DrainReport, TrimError, TrimPorts, drain, has_tool_result};
 pub use edit::TrimEdit;
 pub use item::{SENTINEL, TOOL_NAME, TrimItem, tool_definition};
-pub use journal::{Document, JournalWriter, UndoRecord, WithJournal};
+pub use journal::{Document, JournalWriter, UndoRecord, WithJournal, expire, journal_beside};
 pub use locate::{SessionContext, session_file_candidates};
-pub use queue::{QueueEntry, QueueError, QueuedReply, enqueue};
+pub use queue::{QueueEntry, QueueError, QueuedReply, enqueue, queue_beside};
 pub use sidecar::SidecarEdit;
 pub use tally::Tally;
 pub use undo::{UndoEdit, UndoReport, UndoSelection, undo};

@@ -1,6 +1,7 @@
 //! The undo journal: every changed line as it was, for a while.
 
 use std::error::Error;
+use std::ops::ControlFlow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,6 +16,29 @@ const SCHEMA: &str = "traj-trim-undo";
 
 /// Records are handed to the log in portions of this size.
 const PORTION: usize = 1024 * 1024;
+
+/// The journal beside a session file.
+#[must_use]
+pub fn journal_beside(session_file: &str) -> String {
+    let stem = session_file.strip_suffix(".jsonl").unwrap_or(session_file);
+    format!("{stem}.trim-undo.jsonl")
+}
+
+/// Forgets records whose time has passed; all of them without `now`.
+///
+/// # Errors
+/// When the log cannot be used.
+pub fn expire(journal: &dyn LineLog, now: Option<UnixMillis>) -> Result<(), LineLogError> {
+    let is_current = |line: &[u8]| {
+        now.is_some_and(|now| UndoRecord::parse(line).is_some_and(|record| record.until >= now))
+    };
+    let mut stale = false;
+    journal.read(&mut |line| {
+        stale |= !is_current(line);
+        if stale { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    if stale { journal.retain(&mut |line| is_current(line)) } else { Ok(()) }
+}
 
 /// Which file a record is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,6 +11,13 @@ use crate::trim::{TrimItem, has_tool_result};
 
 const SCHEMA: &str = "traj-trim-queue";
 
+/// The queue beside a session file.
+#[must_use]
+pub fn queue_beside(session_file: &str) -> String {
+    let stem = session_file.strip_suffix(".jsonl").unwrap_or(session_file);
+    format!("{stem}.trim-queue.jsonl")
+}
+
 /// Why a trim was not queued. The words are those agents of the other runtimes
 /// know.
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,329 @@
+//! `traj trim`: past tool results make room.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use traj_core::json::{Json, Object};
+use traj_core::port::{LineLog, RewriteError, RewriteMode, SessionRewriter};
+use traj_core::timestamp::UnixMillis;
+use traj_core::trim::{
+    Age, AutoPolicy, AutoReport, DrainReport, JournalWriter, TrimError, TrimItem, TrimPorts,
+    UndoSelection, auto_trim, drain, enqueue, expire, journal_beside, queue_beside, undo,
+};
+
+use super::Outcome;
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+use crate::quantity;
+use crate::session_place::SessionPlace;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Replaces the text of past tool results by a short one, in the session, in its \
+                  trajectory sidecar and in the sidecar's blobs. Lines that others append \
+                  meanwhile are kept, and every other line stays as it is, byte for byte. What \
+                  was trimmed can be taken back with --undo for a while, unless --irreversible \
+                  is given.",
+    after_help = "Exit codes: 0 done · 1 something could not be trimmed · 2 wrong usage"
+)]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true)
+    .args(["tool_call", "queue", "auto", "undo"])))]
+pub(crate) struct Arguments {
+    /// The session's transcript, or a Codex rollout
+    #[arg(long, value_name = "FILE")]
+    session: PathBuf,
+    /// The tool call whose result is trimmed
+    #[arg(long, value_name = "ID")]
+    tool_call: Option<String>,
+    /// What stands in its place
+    #[arg(long, value_name = "TEXT", requires = "tool_call")]
+    replacement: Option<String>,
+    /// The trim call itself, whose input is shortened
+    #[arg(long, value_name = "ID", requires = "tool_call")]
+    self_call: Option<String>,
+    /// Drain this queue of trims too; `-` is the one beside the session
+    #[arg(long, value_name = "FILE")]
+    queue: Option<PathBuf>,
+    /// Only put the call into the queue, for the end of the agent's turn
+    #[arg(long, requires_all = ["tool_call", "self_call"])]
+    enqueue: bool,
+    /// Trim results that are old and large, and images that come again
+    #[arg(long, conflicts_with_all = ["tool_call", "queue", "undo"])]
+    auto: bool,
+    /// With --auto: turns that began since, or an age like 30d
+    #[arg(long, value_name = "N", default_value = "20", requires = "auto")]
+    older_than: String,
+    /// With --auto: bytes of text, like 4K
+    #[arg(long, value_name = "BYTES", default_value = "4K", value_parser = quantity::size, requires = "auto")]
+    larger_than: u64,
+    /// With --auto: leave repeated images alone
+    #[arg(long, requires = "auto")]
+    keep_images: bool,
+    /// Take the newest trim back
+    #[arg(long, conflicts_with_all = ["tool_call", "queue"])]
+    undo: bool,
+    /// With --undo: take everything back that can be
+    #[arg(long, requires = "undo")]
+    all: bool,
+    /// Keep nothing by which this, or an earlier trim, could be taken back
+    #[arg(long)]
+    irreversible: bool,
+    /// How long the trim can be taken back
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = quantity::duration)]
+    keep_undo: Duration,
+    /// Say what would happen, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    action: &'static str,
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undo_until: Option<String>,
+    report: Json<'static>,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let place = SessionPlace::of(&arguments.session, host)?;
+    let session = place.rewriter()?;
+    let sidecar_place = place.sidecar(host)?;
+    let sidecar = sidecar_place.as_ref().map(|sidecar| sidecar.rewriter()).transpose()?;
+    let blobs = sidecar_place.as_ref().map(|sidecar| sidecar.blobs()).transpose()?;
+    let ports = TrimPorts {
+        session: &session,
+        sidecar: sidecar.as_ref().map(|sidecar| sidecar as &dyn SessionRewriter),
+        blobs: blobs.as_ref().map(|blobs| blobs as _),
+    };
+    let work = Work {
+        arguments,
+        ports,
+        journal: &place.log(journal_beside(&place.name))?,
+        queue: match arguments.queue.as_deref() {
+            Some(file) if file.as_os_str() != "-" => {
+                let (folder, name) = host.folder_of(file)?;
+                traj_fs::FsLineLog::new(folder, name)
+            }
+            _ => place.log(queue_beside(&place.name))?,
+        },
+        name: place.path.to_string_lossy().into_owned(),
+        now: Host::now(),
+        mode: if arguments.dry_run { RewriteMode::Preview } else { RewriteMode::Commit },
+    };
+    if arguments.enqueue {
+        work.enqueue(output)
+    } else if arguments.undo {
+        work.undo(output)
+    } else if arguments.auto {
+        work.auto(output)
+    } else {
+        work.trim(output)
+    }
+}
+
+struct Work<'a> {
+    arguments: &'a Arguments,
+    ports: TrimPorts<'a>,
+    journal: &'a dyn LineLog,
+    queue: traj_fs::FsLineLog,
+    name: String,
+    now: UnixMillis,
+    mode: RewriteMode,
+}
+
+impl<'a> Work<'a> {
+    fn until(&self) -> UnixMillis {
+        let millis = self.arguments.keep_undo.as_millis();
+        self.now.plus_millis(i64::try_from(millis).unwrap_or(i64::MAX))
+    }
+
+    fn writer(&self) -> Option<JournalWriter<'a>> {
+        let keeps = !self.arguments.irreversible && self.mode == RewriteMode::Commit;
+        keeps.then(|| JournalWriter::new(self.journal, self.now, self.until()))
+    }
+
+    /// Forgets what is too old to be taken back, or everything.
+    fn tidy(&self) -> Result<(), CommandError> {
+        if self.mode == RewriteMode::Preview {
+            return Ok(());
+        }
+        let now = (!self.arguments.irreversible).then_some(self.now);
+        expire(self.journal, now).map_err(|error| failed(TrimError::from(error)))
+    }
+
+    fn enqueue(&self, output: &Output) -> Outcome {
+        let mut input = Object::new();
+        input.push_some("tool_call_id", self.arguments.tool_call.as_deref());
+        input.push_some("replacement", self.arguments.replacement.as_deref());
+        let own = self.arguments.self_call.as_deref().unwrap_or_default();
+        let reply = enqueue(self.ports.session, &self.queue, &Json::Object(input), own, self.now)
+            .map_err(|error| CommandError::failure(error.to_string()).because(error))?;
+        let report = self.report("enqueue", false, reply.to_json().into_owned());
+        output.result(&report, |_| format!("queued {}\n", escape_control(&reply.tool_call_id)))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn trim(&self, output: &Output) -> Outcome {
+        let mut items = Vec::new();
+        if let Some(target) = self.arguments.tool_call.as_deref() {
+            let (replacement, own) =
+                (self.arguments.replacement.as_deref(), self.arguments.self_call.as_deref());
+            items.push(TrimItem::parse(target, replacement, own).map_err(|error| {
+                CommandError::usage("the tool call has no usable id").because(error)
+            })?);
+        }
+        let queue = self.arguments.queue.is_some().then_some(&self.queue as &dyn LineLog);
+        let report = drain(&self.ports, &self.name, &items, queue, self.writer(), self.mode)
+            .map_err(failed)?;
+        self.tidy()?;
+        let Some(drained) = report else {
+            let report = self.report("trim", false, Json::Null);
+            output.result(&report, |_| "nothing is queued\n".to_owned())?;
+            return Ok(ExitCode::SUCCESS);
+        };
+        let changed = drained.rewrite.changed_lines + drained.sidecar_rewrite.changed_lines > 0;
+        let report = self.report("trim", changed, drained.to_json().into_owned());
+        output.result(&report, |report| human(report, &drained))?;
+        Ok(ExitCode::from(u8::from(drained.session.skipped > 0)))
+    }
+
+    fn auto(&self, output: &Output) -> Outcome {
+        let older_than = match self.arguments.older_than.parse() {
+            Ok(turns) => Age::Turns(turns),
+            Err(_) => {
+                let age = quantity::duration(&self.arguments.older_than)
+                    .map_err(|reason| CommandError::usage(format!("--older-than: {reason}")))?;
+                let millis = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
+                Age::Before(self.now.plus_millis(-millis))
+            }
+        };
+        let policy =
+            AutoPolicy::new(older_than, self.arguments.larger_than, !self.arguments.keep_images);
+        let auto =
+            auto_trim(&self.ports, &self.name, policy, self.writer(), self.mode).map_err(failed)?;
+        self.tidy()?;
+        let changed = auto.drain.rewrite.changed_lines > 0;
+        let report = self.report("auto", changed, auto_json(&auto));
+        output.result(&report, |report| {
+            let mut text = human(report, &auto.drain);
+            for (tool, (count, bytes)) in &auto.totals.tools {
+                let (tool, bytes) = (escape_control(tool), quantity::shown_size(*bytes));
+                text.push_str(&format!("  {tool}: {count} results, {bytes} of text\n"));
+            }
+            if auto.totals.images > 0 {
+                let bytes = quantity::shown_size(auto.totals.image_bytes);
+                text.push_str(&format!("  {} repeated images, {bytes}\n", auto.totals.images));
+            }
+            text
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn undo(&self, output: &Output) -> Outcome {
+        let selection = if self.arguments.all { UndoSelection::All } else { UndoSelection::Last };
+        let undone =
+            undo(&self.ports, self.journal, selection, self.now, self.mode).map_err(failed)?;
+        let mut json = Object::new();
+        json.push("session_lines", undone.session_lines);
+        json.push("sidecar_events", undone.sidecar_lines);
+        json.push("blobs", undone.blobs);
+        json.push("not_found", undone.not_found);
+        json.push("expired", undone.expired);
+        let report = self.report("undo", false, Json::Object(json));
+        output.result(&report, |_| {
+            format!(
+                "restored {} lines of the session, {} events of the sidecar, {} blobs\n",
+                undone.session_lines, undone.sidecar_lines, undone.blobs
+            )
+        })?;
+        if undone.not_found > 0 {
+            output.note(&format!("{} lines changed again since and stay", undone.not_found));
+        }
+        if undone.session_lines + undone.sidecar_lines + undone.blobs == 0 {
+            return Err(CommandError::failure("there is nothing to take back")
+                .hint("a trim can be taken back within its --keep-undo time only"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn report(&self, action: &'static str, undoable: bool, report: Json<'static>) -> Report {
+        let undo_until = (undoable && self.writer().is_some()).then(|| self.until().to_iso());
+        Report { action, dry_run: self.arguments.dry_run, undo_until, report }
+    }
+}
+
+fn auto_json(auto: &AutoReport) -> Json<'static> {
+    let mut json = auto.drain.to_json().into_owned();
+    if let Some(object) = json.as_object_mut() {
+        let tools: Object<'static> = auto
+            .totals
+            .tools
+            .iter()
+            .map(|(tool, (count, bytes))| {
+                let counts = Object::from_iter([("results", *count), ("text_bytes", *bytes)]);
+                (tool.clone(), Json::Object(counts))
+            })
+            .collect();
+        object.push("tools", tools);
+        object.push("images", auto.totals.images);
+        object.push("image_bytes", auto.totals.image_bytes);
+    }
+    json
+}
+
+fn human(report: &Report, drained: &DrainReport) -> String {
+    let verb = if report.dry_run { "would trim" } else { "trimmed" };
+    let (before, after) = (drained.rewrite.bytes_before, drained.rewrite.bytes_after);
+    let mut text = format!(
+        "{verb} {} results, {} trim calls: {} → {}\n",
+        drained.session.applied,
+        drained.session.self_compacted,
+        quantity::shown_size(before),
+        quantity::shown_size(after),
+    );
+    if drained.sidecar_rewrite.changed_lines > 0 {
+        let (events, blobs) = (drained.sidecar_rewrite.changed_lines, drained.removed_blobs);
+        text.push_str(&format!("sidecar: {events} events, {blobs} blobs\n"));
+    }
+    if drained.rewrite.held_open {
+        text.push_str(
+            "a writer still holds the old file; what it adds is kept beside the session\n",
+        );
+    }
+    for error in drained.session.errors.iter().chain(&drained.sidecar.errors) {
+        text.push_str(&format!("note: {}\n", escape_control(error)));
+    }
+    if let Some(until) = &report.undo_until {
+        text.push_str(&format!("can be taken back with --undo until {until}\n"));
+    }
+    text
+}
+
+fn failed(error: TrimError) -> CommandError {
+    let hint = match &error {
+        TrimError::Rewrite(RewriteError::Busy { .. }) => {
+            Some("trim when the agent's turn has ended, or stop the process that has it open")
+        }
+        TrimError::Rewrite(RewriteError::Refused { .. }) => {
+            Some("name the session file itself, not a link to it")
+        }
+        TrimError::Rewrite(RewriteError::Missing { .. }) => {
+            Some("run `traj sessions` to see which sessions there are")
+        }
+        TrimError::Rewrite(RewriteError::Conflict { .. }) => Some("try again in a moment"),
+        _ => None,
+    };
+    let failed = CommandError::failure("cannot trim the session").because(error);
+    match hint {
+        Some(hint) => failed.hint(hint),
+        None => failed,
+    }
+}

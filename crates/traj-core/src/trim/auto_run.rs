@@ -1,0 +1,40 @@
+//! Trimming by rule, over all documents of a session.
+
+use super::drain::{DrainReport, TrimError, TrimPorts, trim_copies, with_retries};
+use super::journal::JournalWriter;
+use super::{AutoEdit, AutoPolicy, AutoSurvey, AutoTotals};
+use crate::port::RewriteMode;
+
+/// What a trim by rule did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AutoReport {
+    /// Counts as of any trim.
+    pub drain: DrainReport,
+    /// By tool, and images.
+    pub totals: AutoTotals,
+}
+
+/// Trims what `policy` says, in the session and in every copy.
+///
+/// # Errors
+/// See [`TrimError`].
+pub fn auto_trim(
+    ports: &TrimPorts<'_>,
+    session_file: &str,
+    policy: AutoPolicy,
+    mut journal: Option<JournalWriter<'_>>,
+    mode: RewriteMode,
+) -> Result<AutoReport, TrimError> {
+    let (_, survey) = with_retries(ports.session, RewriteMode::Preview, AutoSurvey::default, None)?;
+    let make = || AutoEdit::new(policy, &survey);
+    let (rewrite, edit) = with_retries(ports.session, mode, make, journal.as_mut())?;
+    let (items, tally, totals) = edit.finish();
+    let mut drain = DrainReport { session_file: session_file.to_owned(), ..DrainReport::default() };
+    drain.session = tally;
+    drain.rewrite = rewrite;
+    if !items.is_empty() {
+        trim_copies(ports, &items, journal.as_mut(), mode, &mut drain)?;
+    }
+    Ok(AutoReport { drain, totals })
+}
