@@ -10,5 +10,7 @@ mod codex_lifecycle;
 mod rewrite_filesystem;
 mod rewrite_interleavings;
 mod session_rewriter_contract;
+mod sidecar_attacks;
+mod sidecar_files;
 mod traj_binary;
 mod trajectory_store_contract;

@@ -7,6 +7,8 @@ mod place;
 pub use content::{Row, SidecarContent};
 pub use place::Place;
 
+use std::sync::OnceLock;
+
 use traj_core::capture::{Blob, Capture, PendingLine};
 use traj_core::event::{Event, EventKind, RunContext};
 use traj_core::id::SessionId;
@@ -22,9 +24,11 @@ pub fn session(id: &str) -> SessionId {
     SessionId::parse(id).expect("an id that is not empty")
 }
 
-/// The standard redactor with a key of its own.
+/// The standard redactor with a key of its own. Its rules are compiled once.
 pub fn redactor() -> Redactor {
-    Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])))
+    static REDACTOR: OnceLock<Redactor> = OnceLock::new();
+    let standard = || Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+    REDACTOR.get_or_init(standard).clone()
 }
 
 /// The options of a recorder that sets nothing.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, PermissionsExt as _};
 use tempfile::TempDir;
 use traj_core::event::RunContext;
 use traj_core::memory::FixedClock;
@@ -35,9 +35,10 @@ impl Place {
     ///
     /// # Panics
     /// When there can be none.
+    #[expect(clippy::disallowed_methods, reason = "a linked temporary folder is the host's matter")]
     pub fn new() -> Self {
         let temporary = TempDir::new().expect("a temporary folder");
-        let path = temporary.path().to_owned();
+        let path = temporary.path().canonicalize().expect("its path without links");
         Self { _temporary: Some(temporary), ..Self::at(&path) }
     }
 
@@ -91,6 +92,15 @@ impl Place {
     /// The sidecar, taken apart.
     pub fn sidecar(&self) -> SidecarContent {
         SidecarContent::of(&self.sidecar_bytes())
+    }
+
+    /// The permission bits of a file or folder.
+    ///
+    /// # Panics
+    /// When there is none of that name.
+    pub fn mode(&self, name: &str) -> u32 {
+        let metadata = self.folder.symlink_metadata(name).expect("something to look at");
+        metadata.permissions().mode() & 0o7777
     }
 
     /// The names in the folder, sorted.

@@ -1,0 +1,245 @@
+//! The files a recorder leaves: their names, modes, order and leftovers.
+
+use std::time::{Duration, SystemTime};
+
+use cap_std::fs::{Permissions, PermissionsExt as _};
+use traj_core::port::{Room, SidecarWriter, TrajectoryStore as _};
+use traj_core::settings::Settings;
+use traj_fs::FsTrajectoryStore;
+use traj_tests::sidecar::{Place, SidecarContent, blob, event, lines, options, session};
+
+fn writer(place: &Place) -> Box<dyn SidecarWriter> {
+    place.store().open(&session("chat"), &options()).unwrap()
+}
+
+fn append(writer: &mut dyn SidecarWriter, text: &str) -> u64 {
+    let appended = writer.append(&lines(&session("chat"), [text]), Room::Ordinary);
+    appended.unwrap().first_source_sequence
+}
+
+#[test]
+fn the_pointer_follows_the_sidecar_and_says_where_it_is() {
+    let place = Place::new();
+    let mut small = options();
+    small.limit_bytes = 10;
+    let mut full = place.store().open(&session("chat"), &small).unwrap();
+    full.append(&lines(&session("chat"), ["text"]), Room::Ordinary).unwrap_err();
+    assert!(place.names().is_empty(), "no sidecar, no pointer");
+
+    append(writer(&place).as_mut(), "text");
+    assert_eq!(place.names(), [Place::POINTER, Place::SIDECAR]);
+    let pointer = traj_core::location::Pointer::parse(&place.folder.read(Place::POINTER).unwrap());
+    let pointer = pointer.unwrap();
+    let sidecar = place.path().join(Place::SIDECAR);
+    assert_eq!(pointer.runtime_file, sidecar.to_string_lossy());
+    assert!(pointer.is_marked && pointer.session_id == "chat");
+}
+
+#[test]
+fn everything_is_private_and_made_so_again() {
+    let place = Place::new();
+    let loose = |name: &str, mode: u32| {
+        place.folder.set_permissions(name, Permissions::from_mode(mode)).unwrap();
+    };
+    place.folder.create_dir(Place::BLOBS).unwrap();
+    place.folder.write(Place::SIDECAR, "").unwrap();
+    place.folder.write(Place::POINTER, "{}").unwrap();
+    loose(Place::BLOBS, 0o777);
+    loose(Place::SIDECAR, 0o644);
+    loose(Place::POINTER, 0o666);
+    let mut writer = writer(&place);
+    append(writer.as_mut(), "text");
+    let blob = blob("a long text");
+    writer.store_blob(&blob).unwrap();
+    for (name, mode) in [
+        (Place::SIDECAR, 0o600),
+        (Place::POINTER, 0o600),
+        (Place::BLOBS, 0o700),
+        (&format!("{}/{}", Place::BLOBS, blob.digest()), 0o600),
+    ] {
+        assert_eq!(place.mode(name), mode, "{name}");
+    }
+}
+
+#[test]
+fn leftovers_of_a_crash_are_swept_when_they_are_old() {
+    let place = Place::new();
+    place.folder.create_dir(Place::BLOBS).unwrap();
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let leave = |name: &str, is_old: bool| {
+        let file = place.folder.create(name).unwrap().into_std();
+        if is_old {
+            file.set_modified(old).unwrap();
+        }
+    };
+    let in_blobs = |name: &str| format!("{}/{name}", Place::BLOBS);
+    leave(".traj-1-1.tmp", true);
+    leave(".traj-1-2.tmp", false);
+    leave("notes.tmp", true);
+    leave(&in_blobs(".traj-1-3.tmp"), true);
+    let mut writer = writer(&place);
+    append(writer.as_mut(), "text");
+    writer.store_blob(&blob("a long text")).unwrap();
+    let names = place.names();
+    assert!(!names.contains(&".traj-1-1.tmp".to_owned()), "{names:?}");
+    assert!(names.contains(&".traj-1-2.tmp".to_owned()), "may be in use: {names:?}");
+    assert!(names.contains(&"notes.tmp".to_owned()), "not ours: {names:?}");
+    assert!(!place.folder.exists(in_blobs(".traj-1-3.tmp")));
+}
+
+#[test]
+fn hostile_session_ids_stay_inside_and_apart() {
+    let outer = Place::new();
+    outer.folder.create_dir("sidecars").unwrap();
+    let long = "x".repeat(10_000);
+    let ids = [
+        "../x",
+        "/abs",
+        "~",
+        "a\0b",
+        "a\nb",
+        &long,
+        "日本",
+        "..",
+        "CON",
+        "...",
+        "\u{202e}x",
+        ".",
+        "a_b",
+        "a/b",
+        "session",
+        " ",
+        "x.jsonl",
+        "-rf",
+        "é",
+        "e\u{301}",
+    ];
+    let inner = Place::at(&outer.path().join("sidecars"));
+    let store = FsTrajectoryStore::in_folder(inner.folder.try_clone().unwrap(), "/sidecars");
+    for (index, id) in ids.iter().enumerate() {
+        let session = session(id);
+        let mut writer = store.open(&session, &options()).unwrap();
+        let text = format!("text {index}");
+        writer.append(&lines(&session, [text.as_str()]), Room::Ordinary).unwrap();
+        writer.store_blob(&blob(&text)).unwrap();
+    }
+    for (index, id) in ids.iter().enumerate() {
+        let mut bytes = Vec::new();
+        let visited = store.visit(&session(id), &mut |line| {
+            bytes.extend_from_slice(line);
+            bytes.push(b'\n');
+            std::ops::ControlFlow::Continue(())
+        });
+        visited.unwrap();
+        assert_eq!(SidecarContent::of(&bytes).texts(), [format!("text {index}")], "{id:?}");
+    }
+    assert_eq!(outer.names(), ["sidecars"]);
+    assert_eq!(inner.names().len(), 2 * ids.len());
+}
+
+#[test]
+fn the_plain_names_of_other_recorders_are_read_and_not_written() {
+    let place = Place::new();
+    let odd = session("a/b");
+    let mut old = String::new();
+    lines(&odd, ["old"])[0].write(1, &mut old);
+    place.folder.write("a_b.jsonl", &old).unwrap();
+    let store = FsTrajectoryStore::in_folder(place.folder.try_clone().unwrap(), "/sidecars");
+    let mut seen = Vec::new();
+    let visited = store.visit(&odd, &mut |line| {
+        seen.extend_from_slice(line);
+        std::ops::ControlFlow::Continue(())
+    });
+    visited.unwrap();
+    assert_eq!(seen, old.trim_end().as_bytes());
+    let mut writer = store.open(&odd, &options()).unwrap();
+    writer.append(&lines(&odd, ["new"]), Room::Ordinary).unwrap();
+    assert_eq!(place.folder.read_to_string("a_b.jsonl").unwrap(), old);
+}
+
+#[test]
+fn a_sidecar_that_was_taken_away_or_cut_keeps_its_numbers_rising() {
+    let place = Place::new();
+    let mut writer = writer(&place);
+    assert_eq!(append(writer.as_mut(), "one"), 1);
+    place.folder.rename(Place::SIDECAR, &place.folder, "rotated").unwrap();
+    assert_eq!(append(writer.as_mut(), "two"), 2);
+    assert_eq!(place.sidecar().texts(), ["two"]);
+    place
+        .folder
+        .open_with(Place::SIDECAR, cap_std::fs::OpenOptions::new().write(true).truncate(true))
+        .unwrap();
+    assert_eq!(append(writer.as_mut(), "three"), 3);
+    assert_eq!(place.sidecar().texts(), ["three"]);
+    place.sidecar().assert_sound();
+}
+
+#[test]
+fn a_first_line_that_was_torn_does_not_end_the_sidecar() {
+    for torn in
+        ["{", r#"{"traceSchema":"openclaw-traj"#, r#"{"traceSchema":"openclaw-trajectory","x"#]
+    {
+        let place = Place::new();
+        place.folder.write(Place::SIDECAR, torn).unwrap();
+        append(writer(&place).as_mut(), "one");
+        append(writer(&place).as_mut(), "two");
+        let sidecar = place.sidecar();
+        assert_eq!((sidecar.texts(), sidecar.closed_torn_lines), (vec!["one", "two"], 1));
+        sidecar.assert_numbered();
+    }
+}
+
+#[test]
+fn a_blob_that_was_damaged_is_stored_again() {
+    let place = Place::new();
+    let blob = blob("a long text");
+    writer(&place).store_blob(&blob).unwrap();
+    let name = format!("{}/{}", Place::BLOBS, blob.digest());
+    place.folder.write(&name, "a lo").unwrap();
+    writer(&place).store_blob(&blob).unwrap();
+    assert_eq!(place.folder.read_to_string(&name).unwrap(), "a long text");
+}
+
+#[test]
+fn a_folder_of_blobs_that_was_removed_is_made_again() {
+    let place = Place::new();
+    let mut writer = writer(&place);
+    writer.store_blob(&blob("first text")).unwrap();
+    place.folder.remove_dir_all(Place::BLOBS).unwrap();
+    // The first may be lost with the folder; then it goes on.
+    writer.store_blob(&blob("second text")).ok();
+    writer.store_blob(&blob("third text")).unwrap();
+    let third = blob("third text");
+    let read = place.store().read_blob(&session("chat"), third.digest()).unwrap();
+    assert_eq!(read.as_deref(), Some("third text"));
+}
+
+#[test]
+fn a_session_id_with_a_secret_in_it_does_not_look_foreign() {
+    let place = Place::new();
+    let secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ";
+    let mut rolling = options();
+    rolling.when_full = traj_core::settings::WhenFull::Roll;
+    rolling.limit_bytes = 3_000;
+    let id = session(secret);
+    let mut writers = [(); 2].map(|()| place.store().open(&id, &rolling).unwrap());
+    for number in 0..30 {
+        let text = number.to_string();
+        writers[number % 2].append(&lines(&id, [text.as_str()]), Room::Ordinary).unwrap();
+    }
+    assert!(!String::from_utf8(place.sidecar_bytes()).unwrap().contains(secret));
+    place.sidecar().assert_sound();
+}
+
+#[test]
+fn a_disabled_recorder_leaves_nothing() {
+    let place = Place::new();
+    let mut settings = Settings::standard();
+    settings.enabled = false;
+    let recorder = place.recorder(&settings);
+    recorder.record(event("text"));
+    assert!(recorder.flush().is_complete() && !recorder.is_enabled());
+    assert_eq!(recorder.stats(), traj_fs::RecorderStats::default());
+    drop(recorder);
+    assert!(place.names().is_empty());
+}
