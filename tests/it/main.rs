@@ -6,6 +6,7 @@
 )]
 
 mod binding_store_contract;
+mod codex_cli;
 mod codex_lifecycle;
 mod rewrite_filesystem;
 mod rewrite_interleavings;

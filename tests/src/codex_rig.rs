@@ -117,6 +117,12 @@ plugins = false
         write_file(&self.codex_home().join("config.toml"), &text);
     }
 
+    /// The folder that holds everything.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
     /// The `CODEX_HOME` of the playground.
     #[must_use]
     pub fn codex_home(&self) -> PathBuf {

@@ -8,6 +8,7 @@
 //!   [`ThreadService`](traj_core::port::ThreadService) and
 //!   [`TurnService`](traj_core::port::TurnService).
 
+mod bound_turn;
 mod client;
 mod lifecycle;
 mod protocol;
@@ -15,6 +16,7 @@ mod rpc;
 pub mod transport;
 mod turn;
 
+pub use bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
 pub use client::{Client, ClientCounters, ClientOptions};
 pub use lifecycle::{
     HowOpened, LifecycleError, LoadedThreads, LostHistory, PluginApps, PluginBuild, ReadyThread,

@@ -24,7 +24,7 @@ pub use error::LifecycleError;
 pub use loaded::LoadedThreads;
 pub use plan::{HowOpened, LostHistory, PluginApps, PluginBuild, ReadyThread, ThreadPlan};
 
-use record::{keep_chosen, resumed_record, started_record};
+use record::{attached_record, keep_chosen, resumed_record, started_record};
 
 /// How often a lost race for the record is run again.
 const ATTEMPTS: u32 = 4;
@@ -195,6 +195,29 @@ impl ThreadKeeper {
             }
         }
         Ok(ReadyThread::new(record, how))
+    }
+
+    /// Binds a session to a thread that exists, after the server has loaded it. Nothing is known of
+    /// what the thread was started with: the next turn takes it as it is and records that.
+    ///
+    /// # Errors
+    /// The thread cannot be loaded, or the record cannot be written; the record is as it was.
+    pub async fn attach(
+        &self,
+        server: &dyn ThreadService,
+        plan: &ThreadPlan,
+        thread: &ThreadId,
+    ) -> Result<BindingRecord, LifecycleError> {
+        let stored = self.load(&plan.key).await?;
+        let resume = ResumeThread::new(thread.clone(), plan.settings.clone());
+        let opened = server.resume_thread(resume).await.map_err(LifecycleError::Server)?;
+        if opened.thread != *thread {
+            let (asked, answered) = (thread.clone(), opened.thread);
+            return Err(LifecycleError::ThreadMismatch { asked, answered });
+        }
+        let record = attached_record(plan, &opened, self.clock.now());
+        self.save(&plan.key, &record, stored.and_then(|stored| stored.revision)).await?;
+        Ok(record)
     }
 
     /// Notes a turn that ended, so that a later loss can say what was lost. A record that is bound

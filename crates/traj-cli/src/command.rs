@@ -1,6 +1,7 @@
 //! The verbs, one file each. A verb turns its flags into calls of the
 //! libraries and their answers into output; it decides nothing.
 
+mod codex;
 mod completions;
 mod export;
 mod man;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Export(export::Arguments),
     /// Replace past tool results by short ones, or take that back
     Trim(trim::Arguments),
+    /// Bind sessions to Codex threads and run turns on them
+    Codex(codex::Arguments),
     /// Print shell completions
     Completions(completions::Arguments),
     /// Print the man page
@@ -39,6 +42,7 @@ pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
         Command::Record(arguments) => record::run(arguments, host, output),
         Command::Export(arguments) => export::run(&arguments, host, output),
         Command::Trim(arguments) => trim::run(&arguments, host, output),
+        Command::Codex(arguments) => codex::run(arguments, host, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
         Command::Man(arguments) => man::run(&arguments, output),
     }

@@ -150,6 +150,74 @@ impl Host {
     }
 }
 
+impl Host {
+    /// The program to start: as named, as `TRAJ_<variable>` says, or as found on the `PATH`.
+    pub(crate) fn program(
+        &self,
+        named: Option<&Path>,
+        variable: &str,
+        name: &str,
+    ) -> Option<PathBuf> {
+        let variables = &self.facts.variables;
+        let named = named.map(Path::to_path_buf);
+        if let Some(program) = named.or_else(|| variables.shared(variable).map(PathBuf::from)) {
+            // A plain name is looked for on the PATH, like any other command.
+            let is_plain = program.components().count() == 1;
+            return if is_plain {
+                self.on_path(&program.to_string_lossy())
+            } else {
+                Some(self.absolute(&program))
+            };
+        }
+        self.on_path(name)
+    }
+
+    fn on_path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.facts.variables.get("PATH")?;
+        let candidates = path.split(':').map(|folder| self.absolute(Path::new(folder)).join(name));
+        candidates.into_iter().find(|candidate| candidate.is_file())
+    }
+
+    /// The text of a file the user named.
+    pub(crate) fn read_text(&self, file: &Path) -> Result<String, CommandError> {
+        let cannot_read = || format!("cannot read {}", file.display());
+        let (folder, name) = self.folder_of(file)?;
+        let opened = traj_fs::open_regular(&folder, &name, traj_fs::Access::Read);
+        let mut opened =
+            opened.map_err(|error| CommandError::failure(cannot_read()).because(error))?;
+        let mut text = String::new();
+        let read = std::io::Read::read_to_string(&mut opened, &mut text);
+        read.map_err(|error| CommandError::failure(cannot_read()).because(error))?;
+        Ok(text)
+    }
+
+    /// Everything on standard input.
+    pub(crate) fn read_standard_input() -> Result<String, CommandError> {
+        std::io::read_to_string(std::io::stdin())
+            .map_err(|error| CommandError::failure("cannot read standard input").because(error))
+    }
+
+    /// The id that a transcript names in its first line, else the file's name.
+    pub(crate) fn session_id_of(&self, session: &Path) -> Result<String, CommandError> {
+        let (folder, name) = self.folder_of(session)?;
+        let stem = name.strip_suffix(".jsonl").unwrap_or(&name).to_owned();
+        let Ok(file) = traj_fs::open_regular(&folder, &name, traj_fs::Access::Read) else {
+            return Ok(stem);
+        };
+        let mut line = String::new();
+        let first = std::io::Read::take(file, 1024 * 1024);
+        let read = std::io::BufRead::read_line(&mut std::io::BufReader::new(first), &mut line);
+        let header = read.ok().and_then(|_| traj_core::json::Json::parse(&line).ok());
+        let id = header.as_ref().and_then(|header| header.get("id")?.as_str()).map(str::to_owned);
+        Ok(id.filter(|id| !id.trim().is_empty()).unwrap_or(stem))
+    }
+
+    /// Ends at once, as an interrupted command does.
+    pub(crate) fn exit_interrupted() {
+        std::process::exit(130);
+    }
+}
+
 /// The file of the owner's marker key, in `traj` below the state folder.
 const KEY_FILE: &str = "redaction.key";
 

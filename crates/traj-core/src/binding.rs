@@ -24,6 +24,7 @@ mod conversation;
 mod decide;
 mod effort;
 mod exec_policy;
+mod explain;
 mod fingerprint;
 mod image;
 mod import;
@@ -53,6 +54,7 @@ pub use effort::reasoning_effort;
 pub use exec_policy::{
     ExecAsk, ExecLayer, ExecPolicy, ExecRefusal, ExecSecurity, Permissions, effective_permissions,
 };
+pub use explain::{ComponentState, explain};
 pub use fingerprint::{DESCRIPTIVE_MEMBERS, Fingerprint, SECRET_MEMBERS};
 
 pub use import::{IMPORT_SUFFIX, import_record};

@@ -25,6 +25,11 @@ impl LoadedThreads {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
     }
 
+    /// The server does not have the thread any more.
+    pub(crate) fn forget(&self, thread: &ThreadId) {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).remove(thread);
+    }
+
     pub(super) fn contains(&self, thread: &ThreadId) -> bool {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).contains(thread)
     }

@@ -67,6 +67,24 @@ pub(super) fn started_record(
     record
 }
 
+/// A record of a thread that was attached: its terms are not known.
+pub(super) fn attached_record(
+    plan: &ThreadPlan,
+    opened: &OpenedThread,
+    now: UnixMillis,
+) -> BindingRecord {
+    let cwd = opened.cwd.as_deref().unwrap_or(&plan.cwd);
+    let mut record = BindingRecord::new(opened.thread.clone(), cwd, BindingOrigin::Attached, now);
+    record.model = opened.model.clone().or_else(|| plan.settings.model.clone());
+    record.model_provider = provider_of(plan, opened);
+    record.auth_profile.clone_from(&plan.auth_profile);
+    record.approval_policy = plan.settings.approval_policy;
+    record.sandbox = plan.settings.sandbox;
+    record.service_tier.clone_from(&plan.settings.service_tier);
+    record.rollout_path.clone_from(&opened.rollout_path);
+    record
+}
+
 fn provider_of(plan: &ThreadPlan, opened: &OpenedThread) -> Option<String> {
     let told = opened.model_provider.as_ref().or(plan.settings.model_provider.as_ref())?;
     stored_provider(told, plan.credential)

@@ -158,8 +158,14 @@ fn context(arguments: &Arguments, host: &Host) -> Result<RunContext, CommandErro
     Ok(context)
 }
 
+/// The context of a session of which only the id is known.
+pub(super) fn context_of(session: &str) -> Result<RunContext, CommandError> {
+    let wrong_id = |error| CommandError::usage("the session's id is not usable").because(error);
+    SessionId::parse(session).map(RunContext::new).map_err(wrong_id)
+}
+
 /// The store for this session, and the sidecar's path for people.
-fn store(
+pub(super) fn store(
     session_file: &Path,
     host: &Host,
     settings: &Settings,

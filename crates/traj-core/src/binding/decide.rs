@@ -130,7 +130,7 @@ pub fn needs_plugin_build(stored: Option<&BindingRecord>, wanted: &WantedThread)
     !plugins_are_stale(stored, Some(input)) && (has_no_apps || *any_enabled)
 }
 
-fn rotate_reasons(stored: &BindingRecord, wanted: &WantedThread) -> Vec<RotateReason> {
+pub(super) fn rotate_reasons(stored: &BindingRecord, wanted: &WantedThread) -> Vec<RotateReason> {
     let mut reasons = Vec::new();
     let mut check = |changed: bool, reason: RotateReason| {
         if changed {

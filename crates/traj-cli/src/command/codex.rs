@@ -1,0 +1,104 @@
+//! `traj codex …`: sessions bound to threads of the Codex CLI.
+
+mod bind;
+mod detach;
+mod explain;
+mod list;
+mod plan;
+mod server;
+mod status;
+mod turn;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use codex_binding::{LifecycleError, ThreadKeeper};
+use traj_core::port::{BindingKey, BindingStore, BindingStoreError};
+use traj_fs::{FsBindingStore, SystemClock};
+
+use super::Outcome;
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::output::Output;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Bind a session to a new thread, or to one that exists
+    Bind(bind::Arguments),
+    /// Run one turn on the session's thread and print the reply
+    Turn(turn::Arguments),
+    /// Show what is remembered of a session, and whether its thread is there
+    Status(status::Arguments),
+    /// Tell what the next turn would do with the thread, and why
+    Explain(explain::Arguments),
+    /// Give a session's binding up; the thread stays with Codex
+    Detach(detach::Arguments),
+    /// List the bindings of a folder
+    List(list::Arguments),
+}
+
+pub(super) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
+    match arguments.verb {
+        Verb::Bind(arguments) => bind::run(&arguments, host, output),
+        Verb::Turn(arguments) => turn::run(&arguments, host, output),
+        Verb::Status(arguments) => status::run(&arguments, host, output),
+        Verb::Explain(arguments) => explain::run(&arguments, host, output),
+        Verb::Detach(arguments) => detach::run(&arguments, host, output),
+        Verb::List(arguments) => list::run(&arguments, host, output),
+    }
+}
+
+/// Where the binding of a session file is kept, and under which key.
+fn store(session: &Path, host: &Host) -> Result<(Arc<dyn BindingStore>, BindingKey), CommandError> {
+    let (folder, name) = host.folder_of(session)?;
+    let key = BindingKey::parse(&name)
+        .map_err(|error| CommandError::usage("--session is not usable").because(error))?;
+    let store = FsBindingStore::new(folder, Arc::new(SystemClock::new()));
+    Ok((Arc::new(store), key))
+}
+
+fn keeper(store: &Arc<dyn BindingStore>) -> ThreadKeeper {
+    ThreadKeeper::new(Arc::clone(store), Arc::new(SystemClock::new()))
+}
+
+/// A failure of the store, with what to do about it.
+fn store_error(error: BindingStoreError) -> CommandError {
+    match &error {
+        BindingStoreError::Unreadable { .. } => {
+            CommandError::new(ErrorKind::Damaged, "the binding cannot be read")
+                .hint("`traj codex detach --set-aside` moves it out of the way and keeps it")
+                .because(error)
+        }
+        _ => CommandError::failure("the binding cannot be used").because(error),
+    }
+}
+
+/// A failure of the lifecycle, with what to do about it.
+fn lifecycle_error(error: LifecycleError) -> CommandError {
+    let hint = match &error {
+        LifecycleError::Archived { thread } => Some(format!("run `codex unarchive {thread}`")),
+        LifecycleError::OpenElsewhere { .. } => {
+            Some("end the other process that has the thread open, then try again".to_owned())
+        }
+        LifecycleError::DamagedThread { .. } | LifecycleError::InvalidThread { .. } => Some(
+            "nothing was given up; `traj codex detach` gives the binding up for good".to_owned(),
+        ),
+        LifecycleError::Store(_) => None,
+        _ => Some("nothing was given up; the next turn tries the same thread again".to_owned()),
+    };
+    match error {
+        LifecycleError::Store(error) => store_error(error),
+        error => {
+            let failed = CommandError::failure("the session's thread cannot be had");
+            let failed = hint.into_iter().fold(failed, CommandError::hint);
+            failed.because(error)
+        }
+    }
+}

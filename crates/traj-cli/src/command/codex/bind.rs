@@ -1,0 +1,93 @@
+//! `traj codex bind`: binds a session to a thread.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use codex_binding::{LoadedThreads, ThreadKeeper, ThreadPlan};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+use traj_core::id::ThreadId;
+
+use super::super::Outcome;
+use super::plan::PlanArguments;
+use super::server::{ServerArguments, connect, runtime};
+use super::{keeper, lifecycle_error, store, store_error};
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Binds a session to a thread of Codex. With --thread the thread must exist: it \
+                  is loaded once to be sure. Without it a thread is started; Codex writes it to \
+                  disk with its first turn."
+)]
+pub(super) struct Arguments {
+    /// The session's transcript
+    #[arg(long, value_name = "FILE")]
+    session: PathBuf,
+    /// The thread to bind to
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
+    /// Replace a binding to another thread
+    #[arg(long)]
+    replace: bool,
+    #[command(flatten)]
+    plan: PlanArguments,
+    #[command(flatten)]
+    server: ServerArguments,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    thread_id: String,
+    how: &'static str,
+}
+
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let (store, key) = store(&arguments.session, host)?;
+    let wanted = arguments.thread.as_deref().map(ThreadId::parse).transpose();
+    let wanted =
+        wanted.map_err(|error| CommandError::usage("--thread is not usable").because(error))?;
+    let stored = store.load(&key).map_err(store_error)?;
+    let bound = stored.as_ref().map(|loaded| &loaded.record.thread);
+    if let Some(bound) = bound.filter(|bound| !arguments.replace && wanted.as_ref() != Some(*bound))
+    {
+        let message = format!("the session is bound to thread {bound} already");
+        return Err(CommandError::usage(message).hint("--replace binds it to another one"));
+    }
+    let plan = arguments.plan.plan(key, host, stored.as_ref().map(|l| l.record.cwd.as_str()))?;
+    let keeper = keeper(&store);
+    let report = runtime()?.block_on(async {
+        let client = connect(&arguments.server, host, output).await?;
+        let report = bind(&keeper, &client, &plan, wanted.as_ref(), bound).await;
+        client.stop().await;
+        report
+    })?;
+    output.result(&report, |report| {
+        format!("bound to thread {} ({})\n", escape_control(&report.thread_id), report.how)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn bind(
+    keeper: &ThreadKeeper,
+    client: &codex_binding::Client,
+    plan: &ThreadPlan,
+    wanted: Option<&ThreadId>,
+    bound: Option<&ThreadId>,
+) -> Result<Report, CommandError> {
+    if let Some(thread) = wanted {
+        let attached = keeper.attach(client, plan, thread).await.map_err(lifecycle_error)?;
+        return Ok(Report { thread_id: attached.thread.as_str().to_owned(), how: "attached" });
+    }
+    if let Some(bound) = bound {
+        keeper.clear(&plan.key, bound).await.map_err(lifecycle_error)?;
+    }
+    let (loaded, cancel) = (LoadedThreads::new(), CancellationToken::new());
+    let ready = keeper.ready(client, &loaded, plan, &cancel).await.map_err(lifecycle_error)?;
+    Ok(Report { thread_id: ready.thread().as_str().to_owned(), how: ready.how.as_str() })
+}

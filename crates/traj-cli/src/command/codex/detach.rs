@@ -1,0 +1,60 @@
+//! `traj codex detach`: gives a session's binding up.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::super::Outcome;
+use super::{store, store_error};
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The session's transcript
+    #[arg(long, value_name = "FILE")]
+    session: PathBuf,
+    /// Move a record that cannot be read out of the way; it is kept
+    #[arg(long)]
+    set_aside: bool,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    detached: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_as: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let (store, key) = store(&arguments.session, host)?;
+    let mut report = Report::default();
+    if arguments.set_aside {
+        report.kept_as = store.set_aside(&key).map_err(store_error)?;
+    }
+    if let Some(loaded) = store.load(&key).map_err(store_error)? {
+        let thread = loaded.record.thread;
+        report.detached = store.clear(&key, &thread).map_err(store_error)?;
+        report.thread_id = Some(thread.as_str().to_owned());
+    }
+    output.result(&report, describe)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(report: &Report) -> String {
+    let kept = report
+        .kept_as
+        .as_deref()
+        .map(|name| format!("the unreadable record is kept as {}\n", escape_control(name)));
+    let detached = match &report.thread_id {
+        Some(thread) => format!("detached; Codex still has thread {}\n", escape_control(thread)),
+        None => "the session is not bound\n".to_owned(),
+    };
+    kept.unwrap_or_default() + &detached
+}

@@ -1,0 +1,111 @@
+//! `traj codex explain`: what the next turn would do with the thread, and why.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use traj_core::binding::{ComponentState, Decision, decide, explain};
+
+use super::super::Outcome;
+use super::plan::PlanArguments;
+use super::{store, store_error};
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Compares what the session's thread was started with and what these flags ask \
+                  for, component by component, and tells what `traj codex turn` with the same \
+                  flags would do. Nothing is started and nothing is changed."
+)]
+pub(super) struct Arguments {
+    /// The session's transcript
+    #[arg(long, value_name = "FILE")]
+    session: PathBuf,
+    #[command(flatten)]
+    plan: PlanArguments,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    decision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<String>,
+    reasons: Vec<&'static str>,
+    meaning: String,
+    components: Vec<Component>,
+}
+
+#[derive(Debug, Serialize)]
+struct Component {
+    name: &'static str,
+    stored: Option<String>,
+    wanted: Option<String>,
+    changed: bool,
+}
+
+impl From<ComponentState> for Component {
+    fn from(state: ComponentState) -> Self {
+        let ComponentState { name, stored, wanted, has_changed, .. } = state;
+        Self { name, stored, wanted, changed: has_changed }
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let (store, key) = store(&arguments.session, host)?;
+    let stored = store.load(&key).map_err(store_error)?.map(|loaded| loaded.record);
+    let cwd = stored.as_ref().map(|record| record.cwd.as_str());
+    let plan = arguments.plan.plan(key, host, cwd)?;
+    let (decision, reasons, meaning) = match decide(stored.as_ref(), &plan.wanted) {
+        Decision::Resume { .. } => {
+            ("resume", vec![], "the stored thread goes on, with its history".to_owned())
+        }
+        Decision::Start => ("start", vec![], "a thread is started and remembered".to_owned()),
+        Decision::Rotate { reasons } => {
+            let reasons: Vec<&'static str> = reasons.iter().map(|reason| reason.as_str()).collect();
+            let meaning = format!(
+                "a new thread takes the place of the stored one, without its history, because of: {}",
+                reasons.join(", ")
+            );
+            ("rotate", reasons, meaning)
+        }
+        Decision::Transient { reason } => {
+            let meaning = "a thread is started for this turn only; the stored one stays";
+            ("transient", vec![reason.as_str()], meaning.to_owned())
+        }
+        _ => ("unknown", vec![], "this version cannot tell".to_owned()),
+    };
+    let components = explain(stored.as_ref(), &plan.wanted);
+    let report = Report {
+        decision,
+        thread_id: stored.map(|record| record.thread.as_str().to_owned()),
+        reasons,
+        meaning,
+        components: components.into_iter().map(Component::from).collect(),
+    };
+    output.result(&report, describe)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(report: &Report) -> String {
+    let thread = report.thread_id.as_deref().map_or("none".into(), escape_control);
+    let mut lines = vec![
+        format!("thread    {thread}"),
+        format!("next turn {}: {}", report.decision, report.meaning),
+    ];
+    for component in &report.components {
+        let mark = if component.changed { "changed" } else { "same" };
+        let short = |text: &Option<String>| {
+            text.as_deref().map_or_else(
+                || "-".to_owned(),
+                |text| text.chars().rev().take(12).collect::<Vec<_>>().iter().rev().collect(),
+            )
+        };
+        let (stored, wanted) = (short(&component.stored), short(&component.wanted));
+        lines.push(format!("  {mark:7}  {:20} {stored:>12} → {wanted}", component.name));
+    }
+    lines.join("\n") + "\n"
+}

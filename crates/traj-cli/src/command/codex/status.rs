@@ -1,0 +1,171 @@
+//! `traj codex status`: what is remembered of a session, and whether its thread is there.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use traj_core::binding::{ApprovalPolicy, BindingOrigin, BindingRecord, SandboxMode};
+use traj_core::port::ThreadService as _;
+use traj_core::timestamp::UnixMillis;
+
+use super::super::Outcome;
+use super::server::{ServerArguments, connect, runtime};
+use super::{store, store_error};
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The session's transcript
+    #[arg(long, value_name = "FILE")]
+    session: PathBuf,
+    /// Do not ask Codex whether the thread is there
+    #[arg(long)]
+    offline: bool,
+    #[command(flatten)]
+    server: ServerArguments,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    bound: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<Record>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    health: Option<Health>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    thread_id: String,
+    origin: &'static str,
+    cwd: String,
+    model: Option<String>,
+    model_provider: Option<String>,
+    approval_policy: Option<&'static str>,
+    sandbox: Option<&'static str>,
+    service_tier: Option<String>,
+    rollout_path: Option<String>,
+    turns: u64,
+    history_covered_through: Option<String>,
+    created_at: String,
+    updated_at: String,
+}
+
+/// What Codex says about the thread.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Health {
+    /// `present`, `missing` or `unknown`.
+    thread: &'static str,
+    server_version: Option<String>,
+    /// Turns that Codex has.
+    turns: Option<u64>,
+    /// Whether Codex has at least the turns that we know of; none when it does not tell.
+    history_complete: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let (store, key) = store(&arguments.session, host)?;
+    let stored = store.load(&key).map_err(store_error)?.map(|loaded| loaded.record);
+    let health = match (&stored, arguments.offline) {
+        (Some(record), false) => Some(health(record, arguments, host, output)),
+        _ => None,
+    };
+    let record = stored.as_ref().map(describe_record);
+    output.result(&Report { bound: record.is_some(), record, health }, describe)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe_record(record: &BindingRecord) -> Record {
+    Record {
+        thread_id: record.thread.as_str().to_owned(),
+        origin: match record.origin {
+            BindingOrigin::Attached => "attached",
+            BindingOrigin::Imported => "imported",
+            _ => "started",
+        },
+        cwd: record.cwd.clone(),
+        model: record.model.clone(),
+        model_provider: record.model_provider.clone(),
+        approval_policy: record.approval_policy.map(ApprovalPolicy::as_str),
+        sandbox: record.sandbox.map(SandboxMode::as_str),
+        service_tier: record.service_tier.as_ref().map(|tier| tier.as_str().to_owned()),
+        rollout_path: record.rollout_path.clone(),
+        turns: record.turns,
+        history_covered_through: record.history_covered_through.map(UnixMillis::to_iso),
+        created_at: record.created_at.to_iso(),
+        updated_at: record.updated_at.to_iso(),
+    }
+}
+
+/// Asks Codex. A server that does not start is a finding about health, not a failure of the verb.
+fn health(record: &BindingRecord, arguments: &Arguments, host: &Host, output: &Output) -> Health {
+    let unknown = |problem: String| Health {
+        thread: "unknown",
+        server_version: None,
+        turns: None,
+        history_complete: None,
+        problem: Some(problem),
+    };
+    let asked = runtime().and_then(|runtime| {
+        runtime.block_on(async {
+            let client = connect(&arguments.server, host, output).await?;
+            let version = client.server_version().map(str::to_owned);
+            let summary = client.read_thread(&record.thread).await;
+            client.stop().await;
+            Ok((version, summary))
+        })
+    });
+    match asked {
+        Err(error) => unknown(error.message),
+        Ok((server_version, Err(error))) => {
+            let is_missing = error.refusal().is_some();
+            let thread = if is_missing { "missing" } else { "unknown" };
+            Health { thread, server_version, ..unknown(error.to_string()) }
+        }
+        Ok((server_version, Ok(summary))) => Health {
+            thread: "present",
+            server_version,
+            turns: summary.turns,
+            history_complete: summary.turns.map(|turns| turns >= record.turns),
+            problem: None,
+        },
+    }
+}
+
+fn describe(report: &Report) -> String {
+    let Some(record) = &report.record else { return "the session is not bound\n".to_owned() };
+    let text = |text: &Option<String>| {
+        text.as_deref().map_or_else(|| "-".to_owned(), |text| escape_control(text).into_owned())
+    };
+    let mut lines = vec![
+        format!("thread     {} ({})", escape_control(&record.thread_id), record.origin),
+        format!("workspace  {}", escape_control(&record.cwd)),
+        format!("model      {} from {}", text(&record.model), text(&record.model_provider)),
+        format!("asks       {}", record.approval_policy.unwrap_or("as configured")),
+        format!("may touch  {}", record.sandbox.unwrap_or("as configured")),
+        format!(
+            "history    {} turns, through {}",
+            record.turns,
+            text(&record.history_covered_through)
+        ),
+    ];
+    if let Some(health) = &report.health {
+        let turns = health.turns.map_or_else(|| "?".to_owned(), |turns| turns.to_string());
+        let version = text(&health.server_version);
+        lines.push(format!("codex      {} ({turns} turns), version {version}", health.thread));
+        if health.history_complete == Some(false) {
+            lines.push("           fewer turns than this binding has seen".to_owned());
+        }
+        if let Some(problem) = &health.problem {
+            lines.push(format!("           {}", escape_control(problem)));
+        }
+    }
+    lines.join("\n") + "\n"
+}

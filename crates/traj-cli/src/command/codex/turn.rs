@@ -1,0 +1,344 @@
+//! `traj codex turn`: one turn on the session's thread.
+
+mod events;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use codex_binding::{
+    BoundTurn, BoundTurnError, Client, HowOpened, LoadedThreads, ThreadKeeper, ThreadPlan,
+    TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnSpec, run_bound_turn,
+};
+use serde::Serialize;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use traj_core::binding::TurnInput;
+use traj_core::port::{DenyAll, EventSink, NoEvents};
+use traj_core::settings::Settings;
+use traj_core::timestamp::UnixMillis;
+use traj_fs::{Recorder, SystemClock};
+
+use super::super::{Outcome, record};
+use super::plan::PlanArguments;
+use super::server::{ServerArguments, connect, redactor, runtime, server_error};
+use super::{keeper, lifecycle_error, store, store_error};
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+use events::{EventList, Stream};
+
+/// How often a server that died before the turn began is started anew.
+const STARTS: u32 = 3;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Runs one turn with the installed Codex on the thread that holds the session's \
+                  history, and prints the reply. The thread is resumed, or started if there is \
+                  none; what Codex asks is declined, never granted. The turn is recorded in the \
+                  session's sidecar. Ctrl-C interrupts the turn on the server, then exits."
+)]
+pub(super) struct Arguments {
+    /// The session's transcript; the binding and the sidecar lie beside it
+    #[arg(long, value_name = "FILE")]
+    session: PathBuf,
+    /// What to say; `-` reads standard input
+    #[arg(long, value_name = "TEXT")]
+    prompt: String,
+    /// Show this image; may be repeated
+    #[arg(long, value_name = "FILE")]
+    image: Vec<PathBuf>,
+    /// Give up after this many seconds; the turn is interrupted then
+    #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
+    timeout: u64,
+    /// The session's id, for the recording; without it the one in the transcript, else its name
+    #[arg(long, value_name = "ID")]
+    session_id: Option<String>,
+    /// Do not record the turn
+    #[arg(long)]
+    no_record: bool,
+    #[command(flatten)]
+    plan: PlanArguments,
+    #[command(flatten)]
+    server: ServerArguments,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    outcome: &'static str,
+    text: String,
+    thread_id: String,
+    turn_id: String,
+    thread: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<Lost>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<Value>,
+    events: Vec<Value>,
+}
+
+/// A history that is gone.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Lost {
+    thread_id: String,
+    turns: u64,
+    covered_through: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let (store, key) = store(&arguments.session, host)?;
+    let stored = store.load(&key).map_err(store_error)?;
+    let plan = arguments.plan.plan(key, host, stored.as_ref().map(|l| l.record.cwd.as_str()))?;
+    let prompt = match arguments.prompt.as_str() {
+        "-" => Host::read_standard_input()?,
+        prompt => prompt.to_owned(),
+    };
+    if prompt.trim().is_empty() {
+        return Err(CommandError::usage("there is nothing to say").hint("give --prompt a text"));
+    }
+    let recorder = recorder(arguments, &plan, host, output)?;
+    let sink: Arc<dyn EventSink> = match &recorder {
+        Some(recorder) => Arc::clone(recorder) as Arc<dyn EventSink>,
+        None => Arc::new(NoEvents::new()),
+    };
+    let events = Arc::new(EventList::default());
+    let stream = Arc::new(Stream::new(output, &events));
+    let mut options = TurnOptions::standard(Arc::new(DenyAll::new()));
+    options.timeout = Duration::from_secs(arguments.timeout.max(1));
+    options.observer = Some(stream.clone());
+    let facts = facts(arguments, &prompt, &plan, host);
+    let spec = TurnSpec::new(input(arguments, &prompt, host));
+    let keeper = keeper(&store);
+    let turn = runtime()?.block_on(async {
+        interrupt_on_signal(&options.cancel, output);
+        run_with_restarts(arguments, &keeper, &plan, &spec, &options, &facts, &sink, host, output)
+            .await
+    });
+    if let Some(recorder) = &recorder {
+        let flushed = recorder.flush();
+        if !flushed.is_complete() {
+            output.note("not everything was recorded");
+        }
+    }
+    let turn = turn?;
+    let report = report(&turn, events.take());
+    announce(&turn, output);
+    output.result(&report, |report| stream.rest_of(&report.text))?;
+    finish(&turn, output)
+}
+
+/// A server that dies before the turn begins is replaced: nothing was said to it yet.
+async fn run_with_restarts(
+    arguments: &Arguments,
+    keeper: &ThreadKeeper,
+    plan: &ThreadPlan,
+    spec: &TurnSpec,
+    options: &TurnOptions,
+    facts: &TurnFacts,
+    sink: &Arc<dyn EventSink>,
+    host: &Host,
+    output: &Output,
+) -> Result<BoundTurn, CommandError> {
+    let mut starts = 1;
+    loop {
+        let client = connect(&arguments.server, host, output).await?;
+        let loaded = LoadedThreads::new();
+        let turn = run_bound_turn(keeper, &client, &loaded, plan, spec, options, facts, sink).await;
+        client.stop().await;
+        match turn {
+            Ok(turn) => return Ok(turn),
+            Err(error) if error.is_lost_before_start() && starts < STARTS => {
+                starts += 1;
+                output.note("Codex went before the turn began; starting it again");
+            }
+            Err(error) => {
+                tell_last_words(&client, output);
+                return Err(turn_error(error));
+            }
+        }
+    }
+}
+
+/// The first Ctrl-C interrupts the turn; a second one ends us at once.
+fn interrupt_on_signal(cancel: &CancellationToken, output: &Output) {
+    let cancel = cancel.clone();
+    let is_quiet = !output.shows_progress();
+    drop(tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            cancel.cancel();
+            if !is_quiet {
+                anstream::eprintln!("interrupting the turn …");
+            }
+            if tokio::signal::ctrl_c().await.is_ok() {
+                Host::exit_interrupted();
+            }
+        }
+    }));
+}
+
+fn tell_last_words(client: &Client, output: &Output) {
+    let tail = client.stderr_tail().unwrap_or_default();
+    for line in tail.lines().rev().take(5).collect::<Vec<_>>().into_iter().rev() {
+        output.note(&format!("codex: {line}"));
+    }
+}
+
+fn turn_error(error: BoundTurnError) -> CommandError {
+    match error {
+        BoundTurnError::Thread(error) => lifecycle_error(error),
+        BoundTurnError::Turn(TurnError::NotStarted(error)) => server_error(error),
+        BoundTurnError::Turn(error) => CommandError::failure("Codex went while the turn ran")
+            .hint("the thread is kept; the next turn resumes it")
+            .because(error),
+        other => CommandError::failure("the turn did not run").because(other),
+    }
+}
+
+/// What a person must hear even if they only want the reply.
+fn announce(turn: &BoundTurn, output: &Output) {
+    match &turn.ready.how {
+        HowOpened::Replaced { lost } if lost.turns > 0 => output.note(&format!(
+            "Codex no longer has thread {}: the history of {} turns is lost; a new thread was started",
+            lost.thread, lost.turns
+        )),
+        HowOpened::Rotated { previous, reasons } => {
+            let reasons: Vec<&str> = reasons.iter().map(|reason| reason.as_str()).collect();
+            output.note(&format!(
+                "a new thread took the place of {previous}, because of: {}",
+                reasons.join(", ")
+            ));
+        }
+        HowOpened::Transient { reason } => output.note(&format!(
+            "this turn ran on a thread of its own ({}); the session's thread stays",
+            reason.as_str()
+        )),
+        _ => {}
+    }
+}
+
+fn report(turn: &BoundTurn, events: Vec<Value>) -> Report {
+    let report = &turn.report;
+    let (lost, reasons) = match &turn.ready.how {
+        HowOpened::Replaced { lost } => (
+            Some(Lost {
+                thread_id: lost.thread.as_str().to_owned(),
+                turns: lost.turns,
+                covered_through: lost.covered_through.map(UnixMillis::to_iso),
+            }),
+            vec![],
+        ),
+        HowOpened::Rotated { reasons, .. } => {
+            (None, reasons.iter().map(|reason| reason.as_str()).collect())
+        }
+        _ => (None, vec![]),
+    };
+    let message = match &report.outcome {
+        TurnOutcome::Failed { message } => message.clone(),
+        _ => None,
+    };
+    Report {
+        outcome: outcome_name(&report.outcome),
+        text: report.text.clone(),
+        thread_id: turn.ready.thread().as_str().to_owned(),
+        turn_id: report.turn.as_str().to_owned(),
+        thread: turn.ready.how.as_str(),
+        lost,
+        reasons,
+        message,
+        usage: report.usage.map(|usage| {
+            serde_json::json!({
+                "input": usage.input, "cachedInput": usage.cached_input, "output": usage.output,
+                "reasoning": usage.reasoning, "total": usage.total,
+            })
+        }),
+        events,
+    }
+}
+
+const fn outcome_name(outcome: &TurnOutcome) -> &'static str {
+    match outcome {
+        TurnOutcome::Completed => "completed",
+        TurnOutcome::Interrupted => "interrupted",
+        TurnOutcome::TimedOut { .. } => "timed-out",
+        _ => "failed",
+    }
+}
+
+/// A turn that did not complete is no success, whatever it said.
+fn finish(turn: &BoundTurn, output: &Output) -> Outcome {
+    let error = match &turn.report.outcome {
+        TurnOutcome::Completed => return Ok(ExitCode::SUCCESS),
+        TurnOutcome::Interrupted => CommandError::failure("the turn was interrupted"),
+        TurnOutcome::TimedOut { confirmed: true } => {
+            CommandError::failure("the turn took too long and was interrupted")
+        }
+        TurnOutcome::TimedOut { confirmed: false } => {
+            CommandError::failure("the turn took too long, and Codex did not confirm its end")
+        }
+        TurnOutcome::Failed { message } => {
+            let failed = CommandError::failure("the turn failed");
+            let message = message.as_deref().unwrap_or("no reason given");
+            failed.hint(format!("Codex says: {message}"))
+        }
+        _ => CommandError::failure("the turn did not complete"),
+    };
+    if output.is_json() { Ok(error.kind.exit_code()) } else { Err(error) }
+}
+
+fn input(arguments: &Arguments, prompt: &str, host: &Host) -> TurnInput {
+    let paths: Vec<String> = arguments
+        .image
+        .iter()
+        .map(|image| host.absolute(image).to_string_lossy().into_owned())
+        .collect();
+    let mimes = if paths.is_empty() { vec![] } else { vec!["image/*".to_owned()] };
+    TurnInput::text(prompt).with_media(&paths, &[], &mimes)
+}
+
+fn facts(arguments: &Arguments, prompt: &str, plan: &ThreadPlan, host: &Host) -> TurnFacts {
+    let mut facts = TurnFacts::new(prompt);
+    facts.trigger = Some("user".to_owned());
+    let session = host.absolute(&arguments.session);
+    facts.session_file = Some(session.to_string_lossy().into_owned());
+    facts.workspace = Some(plan.cwd.clone());
+    facts.images = u64::try_from(arguments.image.len()).unwrap_or(0);
+    facts.tools.clone_from(&plan.tools);
+    facts
+}
+
+/// The recorder of the session, unless nothing is to be recorded.
+fn recorder(
+    arguments: &Arguments,
+    plan: &ThreadPlan,
+    host: &Host,
+    output: &Output,
+) -> Result<Option<Arc<Recorder>>, CommandError> {
+    let settings = Settings::from_host(&host.facts);
+    if arguments.no_record || !settings.enabled {
+        return Ok(None);
+    }
+    let session = match &arguments.session_id {
+        Some(id) => id.clone(),
+        None => host.session_id_of(&arguments.session)?,
+    };
+    let mut context = record::context_of(&session)?;
+    context.workspace_dir = Some(plan.cwd.clone());
+    context.model_id.clone_from(&plan.settings.model);
+    context.provider.clone_from(&plan.settings.model_provider);
+    let (store, sidecar) = record::store(&arguments.session, host, &settings, &context.session)?;
+    if output.shows_progress() {
+        output.note(&format!("recording in {}", escape_control(&sidecar)));
+    }
+    let clock = Arc::new(SystemClock::new());
+    let recorder = Recorder::start(Arc::new(store), clock, redactor(host)?, context, &settings);
+    Ok(Some(Arc::new(recorder)))
+}
