@@ -4,9 +4,12 @@
 mod codex;
 mod completions;
 mod export;
+mod inspect;
 mod man;
 mod record;
+mod schema;
 mod trim;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -29,6 +32,12 @@ pub(crate) enum Command {
     Trim(trim::Arguments),
     /// Bind sessions to Codex threads and run turns on them
     Codex(codex::Arguments),
+    /// Show a session or bundle at a glance
+    Inspect(inspect::Arguments),
+    /// Check a bundle: complete, unchanged, well-formed, free of secrets
+    Verify(verify::Arguments),
+    /// Print the JSON Schema of a bundle file
+    Schema(schema::Arguments),
     /// Print shell completions
     Completions(completions::Arguments),
     /// Print the man page
@@ -43,6 +52,9 @@ pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
         Command::Export(arguments) => export::run(&arguments, host, output),
         Command::Trim(arguments) => trim::run(&arguments, host, output),
         Command::Codex(arguments) => codex::run(arguments, host, output),
+        Command::Inspect(arguments) => inspect::run(&arguments, host, output),
+        Command::Verify(arguments) => verify::run(&arguments, host, output),
+        Command::Schema(arguments) => schema::run(&arguments, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
         Command::Man(arguments) => man::run(&arguments, output),
     }

@@ -137,6 +137,21 @@ impl Host {
         Some(Arc::new(ProcessTable::new(folder)))
     }
 
+    /// A folder of our own that goes away with the value.
+    pub(crate) fn temporary_folder(&self) -> Result<TemporaryFolder, CommandError> {
+        let parent = self.facts.variables.get("TMPDIR").unwrap_or("/tmp");
+        let parent = self.named_root(Path::new(parent))?;
+        for number in 0..1_000_u32 {
+            let name = format!(".traj-{}-{number}.tmp", std::process::id());
+            let mut builder = cap_std::fs::DirBuilder::new();
+            cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+            if parent.create_dir_with(&name, &builder).is_ok() {
+                return Ok(TemporaryFolder { parent, name });
+            }
+        }
+        Err(CommandError::failure("cannot make a temporary folder").hint("set TMPDIR"))
+    }
+
     /// Opens the folder a file lies in; returns it with the file's name.
     pub(crate) fn folder_of(&self, file: &Path) -> Result<(Dir, String), CommandError> {
         let path = self.absolute(file);
@@ -228,6 +243,28 @@ fn fresh_key() -> std::io::Result<[u8; 32]> {
         filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
     }
     Ok(key)
+}
+
+/// A folder that is removed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct TemporaryFolder {
+    parent: Dir,
+    name: String,
+}
+
+impl TemporaryFolder {
+    /// The folder.
+    pub(crate) fn folder(&self) -> Result<Dir, CommandError> {
+        traj_fs::open_subfolder(&self.parent, &self.name)
+            .map_err(|error| CommandError::failure("cannot open a temporary folder").because(error))
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to whoever cleans the temporary files.
+        self.parent.remove_dir_all(&self.name).ok();
+    }
 }
 
 /// The filesystem's root: where ambient authority becomes a value.

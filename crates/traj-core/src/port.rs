@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Sources`] | export, verify, care | `traj-fs`, `memory` |
 //! | [`BundleSink`] | export | `traj-fs`, `memory` |
+//! | [`BundleSource`] | verify, inspect | `traj-fs`, `memory` |
 //! | [`SessionRewriter`] | care | `traj-fs`, `memory` |
 //! | [`LineLog`] | care: the queue and the journal of trims | `traj-fs`, `memory` |
 //! | [`BlobFolder`] | care | `traj-fs`, `memory` |
@@ -18,6 +19,7 @@ mod app_server;
 mod binding_store;
 mod blob_folder;
 mod bundle_sink;
+mod bundle_source;
 mod clock;
 mod event_sink;
 mod line_log;
@@ -39,6 +41,7 @@ pub use blob_folder::{BlobFolder, BlobFolderError};
 pub use bundle_sink::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
 };
+pub use bundle_source::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
 pub use clock::Clock;
 pub use event_sink::{EventSink, NoEvents};
 pub use line_log::{LineLog, LineLogError};

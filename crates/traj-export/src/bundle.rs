@@ -16,7 +16,7 @@ pub(crate) use blobs::BlobFolder;
 pub(crate) use branch::{BranchContext, BranchOutcome, write_branch};
 pub(crate) use common::Common;
 pub(crate) use events::{EventContext, EventOutcome, write_events};
-pub(crate) use manifest::{ManifestParts, SourceFact, manifest};
+pub(crate) use manifest::{ManifestParts, SourceFact, digest_without_seal, manifest};
 pub(crate) use metadata::{ModelNames, metadata};
 pub(crate) use prompts::{Prompting, write_prompts};
 pub(crate) use skills::{SkillMarks, SkillPaths};

@@ -26,7 +26,7 @@ pub trait Progress {
 
 /// Progress that nobody looks at.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing to add to silence")]
 pub struct Silent;
 
 impl Progress for Silent {

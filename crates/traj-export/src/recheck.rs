@@ -9,7 +9,7 @@ use traj_core::redaction::Redactor;
 use crate::error::ExportError;
 use crate::output::Written;
 use crate::scan;
-use crate::split::{Bytes, SplitError};
+use crate::split::{Bytes, ReadError, SplitError};
 
 /// Reads every file of a bundle in the making. What is found ends the export.
 pub(crate) fn recheck(
@@ -30,7 +30,9 @@ pub(crate) fn recheck(
         let scanned = scan::scan(file, &mut bytes, redactor, workers, &|_, _| None);
         let scanned = scanned.map_err(|error| match error {
             SplitError::NotJson { line } | SplitError::TooLong { line } => not_readable(line),
-            SplitError::Read(error) => error.into(),
+            SplitError::Read(source) => {
+                SourceError::Storage { name: file.to_string(), source }.into()
+            }
         })?;
         if let Some(broken) = scanned.broken.first() {
             return Err(not_readable(broken.line));
@@ -47,7 +49,7 @@ pub(crate) struct SourceBytes<'s> {
 }
 
 impl Bytes for SourceBytes<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, SourceError> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let left = usize::try_from(self.source.len() - self.at).unwrap_or(usize::MAX);
         let part = buffer.get_mut(..left.min(buffer.len())).unwrap_or_default();
         self.source.read_exact_at(self.at, part)?;

@@ -54,7 +54,7 @@ pub(crate) struct Part {
     pub(crate) name: Option<String>,
     pub(crate) is_item: bool,
     pub(crate) line: u64,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// Scans one file.

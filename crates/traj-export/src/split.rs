@@ -1,8 +1,6 @@
 //! A JSON document taken apart without holding it: the members of an object,
 //! the items of an array, and the items of arrays that are members.
 
-use traj_core::port::SourceError;
-
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
 
@@ -14,13 +12,16 @@ pub(crate) enum SplitError {
     /// An element is longer than can be held.
     TooLong { line: u64 },
     /// It cannot be read.
-    Read(SourceError),
+    Read(ReadError),
 }
+
+/// What reading failed with.
+pub(crate) type ReadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where the bytes of a document come from: fills the buffer from the front
 /// and says how many there were; none at the end.
 pub(crate) trait Bytes {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, SourceError>;
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError>;
 }
 
 /// A part of a document.
@@ -290,7 +291,7 @@ mod tests {
     struct Drops<'b>(&'b [u8]);
 
     impl Bytes for Drops<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> Result<usize, SourceError> {
+        fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
             let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
             buffer[0] = *first;
             self.0 = rest;
@@ -303,9 +304,10 @@ mod tests {
         let mut splitter = Splitter::new(&mut drops, 1_000);
         let mut parts = Vec::new();
         while let Some(part) = splitter.next().map_err(|error| format!("{error:?}"))? {
-            let name = part.name.map_or_else(String::new, |name| String::from_utf8(name).unwrap());
+            let name = part.name.unwrap_or_default();
+            let name = String::from_utf8_lossy(&name);
             let mark = if part.is_item { "[]" } else { "" };
-            let value = String::from_utf8(part.value).unwrap();
+            let value = String::from_utf8_lossy(&part.value);
             parts.push(format!("{}:{name}{mark}={}", part.line, value.trim()));
         }
         Ok(parts)

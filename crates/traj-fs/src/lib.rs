@@ -48,6 +48,7 @@
 mod binding_store;
 mod blob_folder;
 mod bundle_sink;
+mod bundle_source;
 mod error;
 mod folder;
 mod key_file;
@@ -66,6 +67,7 @@ mod trajectory_store;
 pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
 pub use blob_folder::FsBlobFolder;
 pub use bundle_sink::{BundleForm, FsBundleSink};
+pub use bundle_source::FsBundleSource;
 pub use error::{FsError, Refusal};
 pub use folder::{create_folder, create_subfolder, make_private, open_folder, open_subfolder};
 pub use key_file::{KeyFileError, load_or_create_key};

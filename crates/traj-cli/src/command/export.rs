@@ -140,7 +140,7 @@ fn request(
 }
 
 /// The redactor of this owner, with the paths and names of this host.
-pub(crate) fn redactor(
+pub(super) fn redactor(
     host: &Host,
     output: &Output,
     workspace: Option<&str>,
@@ -272,7 +272,7 @@ fn root(
 }
 
 /// What a failed export means for the user.
-fn explain(error: ExportError) -> CommandError {
+pub(super) fn explain(error: ExportError) -> CommandError {
     use traj_core::port::{BundleSinkError, SourceError};
     let kind = match &error {
         ExportError::SecretsRemain { .. } => ErrorKind::Findings,

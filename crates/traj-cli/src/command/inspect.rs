@@ -1,0 +1,146 @@
+//! `traj inspect`: a session or bundle at a glance.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use traj_core::timestamp::UnixMillis;
+use traj_export::{ExportPorts, ExportRequest, Selection, Silent, Summary, export, inspect};
+use traj_fs::{BundleForm, FsBundleSink, FsBundleSource, FsSources};
+
+use super::{Outcome, export as export_verb, verify};
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+/// Moments of the timeline that are printed.
+const PRINTED_MOMENTS: usize = 60;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Shows what happened in a session: timeline, models, tool calls with durations \
+                  and errors, usage and cost, what was redacted, warnings. Reads a bundle in \
+                  place; a session file is exported to a temporary folder first, so what is shown \
+                  is redacted."
+)]
+pub(crate) struct Arguments {
+    /// A bundle (folder, zip, tar.zst) or a session file (.jsonl)
+    #[arg(value_name = "BUNDLE|SESSION")]
+    subject: PathBuf,
+    /// The folder the agent worked in; its path is hidden
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    workspace: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let is_session = arguments.subject.extension().is_some_and(|extension| extension == "jsonl");
+    let summary = if is_session {
+        inspect_session(arguments, host, output)?
+    } else {
+        let bundle = verify::open(&arguments.subject, host)?;
+        inspect(&bundle).map_err(verify::explain)?
+    };
+    output.result(&summary, describe)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn inspect_session(
+    arguments: &Arguments,
+    host: &Host,
+    output: &Output,
+) -> Result<Summary, CommandError> {
+    let session = host.absolute(&arguments.subject);
+    let workspace = host.absolute(&arguments.workspace).to_string_lossy().into_owned();
+    let redactor = export_verb::redactor(host, output, Some(&workspace))?;
+    let selection = Selection::file(session.to_string_lossy());
+    let request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
+    let parent = session.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let sources = FsSources::new(&host.facts.current_dir).with_root(&parent, host.folder(&parent)?);
+    let temporary = host.temporary_folder()?;
+    let sink = FsBundleSink::new(temporary.folder()?, BundleForm::Folder);
+    let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut Silent)
+        .map_err(export_verb::explain)?;
+    let bundle =
+        FsBundleSource::open(&temporary.folder()?, &report.name).map_err(verify::explain)?;
+    inspect(&bundle).map_err(verify::explain)
+}
+
+fn describe(summary: &Summary) -> String {
+    let mut text = String::new();
+    let mut line = |parts: std::fmt::Arguments<'_>| {
+        // Writing to a string does not fail.
+        writeln!(text, "{parts}").ok();
+    };
+    let shown =
+        |value: &Option<String>| escape_control(value.as_deref().unwrap_or("-")).into_owned();
+    line(format_args!("session   {}", shown(&summary.session_id)));
+    if summary.session_key.is_some() {
+        line(format_args!("key       {}", shown(&summary.session_key)));
+    }
+    let seconds = summary.duration_millis as f64 / 1_000.0;
+    line(format_args!(
+        "from      {} to {} ({seconds:.1} s)",
+        shown(&summary.started_at),
+        shown(&summary.ended_at)
+    ));
+    line(format_args!("events    {}", summary.events));
+    for (kind, count) in &summary.kinds {
+        line(format_args!("  {count:>6}  {}", escape_control(kind)));
+    }
+    if !summary.models.is_empty() {
+        line(format_args!("models"));
+        for (model, count) in &summary.models {
+            line(format_args!("  {count:>6}  {}", escape_control(model)));
+        }
+    }
+    if !summary.tools.is_empty() {
+        line(format_args!("tools      calls  errors  no answer  total s  longest s"));
+        for (name, tool) in &summary.tools {
+            line(format_args!(
+                "  {:>12}  {:>6}  {:>9}  {:>7.1}  {:>9.1}  {}",
+                tool.calls,
+                tool.errors,
+                tool.unanswered,
+                tool.total_millis as f64 / 1_000.0,
+                tool.longest_millis as f64 / 1_000.0,
+                escape_control(name),
+            ));
+        }
+    }
+    let usage = &summary.usage;
+    if usage.input_tokens + usage.output_tokens > 0 {
+        let cost = usage.cost.map_or_else(String::new, |cost| format!(", cost {cost:.4}"));
+        line(format_args!(
+            "usage     {} tokens in ({} cached), {} out{cost}",
+            usage.input_tokens, usage.cached_tokens, usage.output_tokens
+        ));
+    }
+    if !summary.endings.is_empty() {
+        line(format_args!("ended     {}", escape_control(&summary.endings.join(", "))));
+    }
+    line(format_args!("timeline"));
+    for moment in summary.timeline.iter().take(PRINTED_MOMENTS) {
+        let (ts, kind) = (escape_control(&moment.ts), escape_control(&moment.kind));
+        let about = escape_control(&moment.about);
+        line(format_args!("  {:>6}  {ts}  {kind}  {about}", moment.seq));
+    }
+    let left = summary.events.saturating_sub(PRINTED_MOMENTS as u64);
+    if left > 0 {
+        line(format_args!("  … {left} more events"));
+    }
+    let redaction = &summary.redaction;
+    line(format_args!(
+        "redacted  {} secrets, {} media, {} paths",
+        redaction.total, redaction.media, redaction.paths
+    ));
+    for (rule, count) in &redaction.rules {
+        line(format_args!("  {count:>6}  {}", escape_control(rule)));
+    }
+    for warning in &summary.warnings {
+        let message = escape_control(&warning.message);
+        line(format_args!("warning   {} × {message}", warning.count));
+    }
+    text
+}

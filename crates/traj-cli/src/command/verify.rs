@@ -1,0 +1,107 @@
+//! `traj verify`: is a bundle complete, unchanged, well-formed and free of
+//! secrets.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use traj_core::port::BundleSourceError;
+use traj_core::redaction::{RedactionPolicy, Redactor};
+use traj_export::{VerifyReport, verify};
+use traj_fs::FsBundleSource;
+
+use super::Outcome;
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Checks a bundle in place, folder or archive: every file against the manifest's \
+                  size and digest, every line against its schema, and all of it against the \
+                  redaction rules. Nothing is unpacked.",
+    after_help = "Exit codes: 0 sound · 3 a secret survived · 4 damaged or not a bundle"
+)]
+pub(crate) struct Arguments {
+    /// The bundle: a folder, a zip or a tar.zst file
+    #[arg(value_name = "BUNDLE")]
+    bundle: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let bundle = open(&arguments.bundle, host)?;
+    // The rules alone: the paths and names of this host say nothing about a
+    // bundle from another one.
+    let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
+    let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let report = verify(&bundle, &redactor, workers).map_err(explain)?;
+    output.result(&report, describe)?;
+    let kind = if !report.problems.is_empty() {
+        ErrorKind::Damaged
+    } else if !report.findings.is_empty() {
+        ErrorKind::Findings
+    } else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    Ok(kind.exit_code())
+}
+
+/// Opens a bundle that the user named.
+pub(super) fn open(path: &std::path::Path, host: &Host) -> Result<FsBundleSource, CommandError> {
+    let (folder, name) = host.folder_of(path)?;
+    FsBundleSource::open(&folder, &name).map_err(explain)
+}
+
+/// What a bundle that cannot be read means for the user.
+pub(super) fn explain(error: BundleSourceError) -> CommandError {
+    let kind = match &error {
+        BundleSourceError::NotFound { .. } | BundleSourceError::Storage { .. } => {
+            ErrorKind::Failure
+        }
+        _ => ErrorKind::Damaged,
+    };
+    let hint = match &error {
+        BundleSourceError::NotABundle { .. } => {
+            Some("a bundle is a folder, a zip or a tar.zst file; links are not followed")
+        }
+        BundleSourceError::UnsafeEntry { .. }
+        | BundleSourceError::RepeatedEntry { .. }
+        | BundleSourceError::TooManyEntries { .. }
+        | BundleSourceError::Bomb => Some("nothing was unpacked; do not trust this archive"),
+        _ => None,
+    };
+    let message = error.to_string();
+    let cause = std::error::Error::source(&error).map(ToString::to_string);
+    let explained = CommandError::new(kind, message);
+    let explained = match cause {
+        Some(cause) => explained.because(cause),
+        None => explained,
+    };
+    match hint {
+        Some(hint) => explained.hint(hint),
+        None => explained,
+    }
+}
+
+fn describe(report: &VerifyReport) -> String {
+    let mut lines = Vec::new();
+    for problem in &report.problems {
+        let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
+        lines.push(
+            escape_control(&format!("damaged  {}{line} {}", problem.file, problem.problem))
+                .into_owned(),
+        );
+    }
+    for finding in &report.findings {
+        let text = format!("secret   {}:{} rule {}", finding.file, finding.line, finding.rule);
+        lines.push(escape_control(&text).into_owned());
+    }
+    let verdict = if report.is_sound() { "sound" } else { "not sound" };
+    lines.push(format!("{verdict}: {} files, {} events", report.files, report.events));
+    if let Some(digest) = &report.digest {
+        lines.push(escape_control(digest).into_owned());
+    }
+    lines.join("\n") + "\n"
+}

@@ -1,0 +1,61 @@
+//! A bundle held in memory, read back.
+
+use std::collections::BTreeSet;
+
+use super::MemoryBundle;
+use crate::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
+
+/// Files by path, in order.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryBundleSource {
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl MemoryBundleSource {
+    /// The files of a committed bundle.
+    #[must_use]
+    pub fn of(bundle: &MemoryBundle) -> Self {
+        let files = bundle.iter().map(|(file, text)| (file.to_string(), text.clone().into_bytes()));
+        Self { files: files.collect() }
+    }
+
+    /// Adds a file, or another one of the same name.
+    pub fn push(&mut self, path: impl Into<String>, content: impl Into<Vec<u8>>) {
+        self.files.push((path.into(), content.into()));
+    }
+
+    /// The content of a file, to change it.
+    pub fn content_mut(&mut self, path: &str) -> Option<&mut Vec<u8>> {
+        self.files.iter_mut().find(|(name, _)| name == path).map(|(_, content)| content)
+    }
+
+    /// Removes a file.
+    pub fn remove(&mut self, path: &str) {
+        self.files.retain(|(name, _)| name != path);
+    }
+}
+
+impl BundleSource for MemoryBundleSource {
+    fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError> {
+        let mut seen = BTreeSet::new();
+        for (index, (path, content)) in self.files.iter().enumerate() {
+            if !seen.insert(path.to_lowercase()) {
+                return Err(BundleSourceError::RepeatedEntry { number: index + 1 });
+            }
+            visit(path, &mut Rest(content))?;
+        }
+        Ok(())
+    }
+}
+
+struct Rest<'c>(&'c [u8]);
+
+impl BundleContent for Rest<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
+        let length = buffer.len().min(self.0.len());
+        let (now, later) = self.0.split_at(length);
+        buffer.get_mut(..length).unwrap_or_default().copy_from_slice(now);
+        self.0 = later;
+        Ok(length)
+    }
+}

@@ -1,0 +1,84 @@
+//! Reading a bundle back, whatever form it has.
+
+use std::fmt::Debug;
+
+/// Why a bundle cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BundleSourceError {
+    /// There is nothing of this name.
+    #[error("there is no bundle {name}")]
+    NotFound {
+        /// The bundle as it was asked for.
+        name: String,
+    },
+    /// It is neither a folder nor an archive that we know.
+    #[error("{name} is not a bundle")]
+    NotABundle {
+        /// The bundle as it was asked for.
+        name: String,
+    },
+    /// An entry has a name that could lead out of the bundle, or is a link or
+    /// device.
+    #[error("entry {number} has an unsafe name or is not a regular file")]
+    UnsafeEntry {
+        /// Its place in the bundle, 1-based.
+        number: usize,
+    },
+    /// Two entries have one name.
+    #[error("entry {number} has the name of an earlier one")]
+    RepeatedEntry {
+        /// Its place in the bundle, 1-based.
+        number: usize,
+    },
+    /// There are more entries than a bundle has.
+    #[error("it has more than {limit} entries")]
+    TooManyEntries {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// It unpacks to far more than it holds.
+    #[error("it unpacks to suspiciously much")]
+    Bomb,
+    /// The archive is cut or damaged.
+    #[error("the archive is cut or damaged")]
+    Damaged {
+        /// What the reader said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Reading failed in a way that callers do not tell apart.
+    #[error("cannot read the bundle {name}")]
+    Storage {
+        /// The bundle as it was asked for.
+        name: String,
+        /// What the storage said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+/// A bundle, read in place: nothing is unpacked.
+///
+/// Implementations refuse entries that are not regular files directly in the
+/// bundle or its `blobs` folder, repeated names (also those that differ only in
+/// case), more entries than a bundle has, and archives that unpack to far more
+/// than they hold.
+pub trait BundleSource: Debug {
+    /// Shows every file, in the order it is stored, until `visit` fails.
+    ///
+    /// # Errors
+    /// As [`BundleSourceError`] says, and what `visit` fails with.
+    fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError>;
+}
+
+/// Is shown the path of a file in the bundle, and its content.
+pub type BundleVisitor<'v> =
+    dyn FnMut(&str, &mut dyn BundleContent) -> Result<(), BundleSourceError> + 'v;
+
+/// The content of a file in a bundle, from start to end.
+pub trait BundleContent {
+    /// Fills the front of `buffer`; returns how much, nothing at the end.
+    ///
+    /// # Errors
+    /// When the content cannot be read or unpacked.
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError>;
+}

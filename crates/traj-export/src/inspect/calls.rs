@@ -1,0 +1,106 @@
+//! Tool calls, matched with their results.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use traj_core::json::Json;
+use traj_core::timestamp::UnixMillis;
+
+/// How many calls are remembered to match results with.
+const REMEMBERED: usize = 100_000;
+
+/// What became of the calls of one tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolSummary {
+    /// How often it was called.
+    pub calls: u64,
+    /// How often it failed.
+    pub errors: u64,
+    /// How often no answer is recorded.
+    pub unanswered: u64,
+    /// The time of all calls whose answer is recorded.
+    pub total_millis: i64,
+    /// The longest of them.
+    pub longest_millis: i64,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    tool: String,
+    started: Option<UnixMillis>,
+    is_answered: bool,
+}
+
+/// The calls so far.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    tools: BTreeMap<String, ToolSummary>,
+    /// By call id: sidecar and transcript may tell of the same call.
+    calls: BTreeMap<String, Call>,
+}
+
+impl Calls {
+    pub(super) fn take(&mut self, kind: &str, event: &Json<'_>, at: Option<UnixMillis>) {
+        let Some(data) = event.get("data") else { return };
+        match kind {
+            "tool.call" => self.start(data, at),
+            "tool.result" => self.end(data, at),
+            "tool.timeout" => self.fail(data),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, data: &Json<'_>, at: Option<UnixMillis>) {
+        let tool = text(data, "name").unwrap_or("unnamed").to_owned();
+        if let Some(id) = text(data, "toolCallId") {
+            if self.calls.contains_key(id) {
+                return;
+            }
+            if self.calls.len() < REMEMBERED {
+                let call = Call { tool: tool.clone(), started: at, is_answered: false };
+                self.calls.insert(id.to_owned(), call);
+            }
+        }
+        self.tools.entry(tool).or_default().calls += 1;
+    }
+
+    fn end(&mut self, data: &Json<'_>, at: Option<UnixMillis>) {
+        // The transcript puts the result into a message, the sidecar does not.
+        let result = data.get("message").unwrap_or(data);
+        let flag = |name| result.get(name).and_then(Json::as_bool);
+        let is_error = flag("isError") == Some(true) || flag("success") == Some(false);
+        let call = text(result, "toolCallId").and_then(|id| self.calls.get_mut(id));
+        let Some(call) = call else { return };
+        if std::mem::replace(&mut call.is_answered, true) {
+            return;
+        }
+        let tool = self.tools.entry(call.tool.clone()).or_default();
+        tool.errors += u64::from(is_error);
+        if let (Some(started), Some(at)) = (call.started, at) {
+            let millis = (at.as_millis() - started.as_millis()).max(0);
+            tool.total_millis += millis;
+            tool.longest_millis = tool.longest_millis.max(millis);
+        }
+    }
+
+    fn fail(&mut self, data: &Json<'_>) {
+        let call = text(data, "toolCallId").and_then(|id| self.calls.get_mut(id));
+        if let Some(call) = call.filter(|call| !call.is_answered) {
+            call.is_answered = true;
+            self.tools.entry(call.tool.clone()).or_default().errors += 1;
+        }
+    }
+
+    pub(super) fn finish(mut self) -> BTreeMap<String, ToolSummary> {
+        for call in self.calls.into_values().filter(|call| !call.is_answered) {
+            self.tools.entry(call.tool).or_default().unanswered += 1;
+        }
+        self.tools
+    }
+}
+
+fn text<'e>(value: &'e Json<'_>, name: &str) -> Option<&'e str> {
+    value.get(name)?.as_str()
+}

@@ -1,0 +1,47 @@
+use traj_core::memory::MemoryBundleSource;
+
+use super::inspect;
+
+#[test]
+fn calls_usage_and_models_are_added_up() {
+    let mut bundle = MemoryBundleSource::default();
+    let event = |seq: u64, ts: &str, kind: &str, rest: &str| {
+        format!(r#"{{"type":"{kind}","ts":"2026-06-01T10:00:{ts}Z","seq":{seq},{rest}}}"#) + "\n"
+    };
+    let lines = [
+        event(
+            1,
+            "00",
+            "prompt.submitted",
+            r#""modelId":"m","provider":"p","data":{"prompt":"do  it\nnow"}"#,
+        ),
+        event(2, "01", "tool.call", r#""data":{"toolCallId":"a","name":"read"}"#),
+        // The sidecar and the transcript tell of the same call.
+        event(3, "01", "tool.call", r#""data":{"toolCallId":"a","name":"read"}"#),
+        event(
+            4,
+            "03",
+            "tool.result",
+            r#""data":{"message":{"toolCallId":"a","toolName":"read","isError":true}}"#,
+        ),
+        event(5, "04", "tool.call", r#""data":{"toolCallId":"b","name":"bash"}"#),
+        event(6, "05", "model.completed", r#""data":{"usage":{"inputTokens":9}}"#),
+        event(
+            7,
+            "06",
+            "assistant.message",
+            r#""data":{"message":{"usage":{"input":10,"output":5,"cost":{"total":0.5}}}}"#,
+        ),
+        event(8, "07", "session.ended", r#""data":{"status":"success"}"#),
+    ];
+    bundle.push("events.jsonl", lines.concat());
+    let summary = inspect(&bundle).unwrap();
+    assert_eq!((summary.events, summary.duration_millis), (8, 7_000));
+    let read = &summary.tools["read"];
+    assert_eq!((read.calls, read.errors, read.total_millis), (1, 1, 2_000));
+    assert_eq!(summary.tools["bash"].unanswered, 1);
+    assert_eq!((summary.usage.input_tokens, summary.usage.cost), (10, Some(0.5)));
+    assert_eq!(summary.models["p/m"], 1);
+    assert_eq!(summary.timeline[0].about, "do it now");
+    assert_eq!(summary.endings, ["success"]);
+}

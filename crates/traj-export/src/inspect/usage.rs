@@ -1,0 +1,56 @@
+//! Tokens and cost, added up.
+
+use serde::Serialize;
+use traj_core::json::Json;
+
+/// Tokens and cost of a session, where they are known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens read by the model.
+    pub input_tokens: u64,
+    /// Tokens written by it.
+    pub output_tokens: u64,
+    /// Tokens read from a cache.
+    pub cached_tokens: u64,
+    /// The cost that the harness computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Whether the transcript gave the figures; they count more than the
+    /// sidecar's, which may tell of the same turns.
+    #[serde(skip)]
+    is_from_transcript: bool,
+}
+
+impl Usage {
+    pub(super) fn take(&mut self, kind: &str, event: &Json<'_>) {
+        let data = event.get("data");
+        let (usage, is_transcript) = match kind {
+            "assistant.message" => {
+                (data.and_then(|data| data.get("message")).and_then(|m| m.get("usage")), true)
+            }
+            "model.completed" => (data.and_then(|data| data.get("usage")), false),
+            _ => return,
+        };
+        let Some(usage) = usage.filter(|usage| usage.as_object().is_some()) else { return };
+        if is_transcript && !self.is_from_transcript {
+            *self = Self { is_from_transcript: true, ..Self::default() };
+        }
+        if is_transcript != self.is_from_transcript {
+            return;
+        }
+        let number = |names: &[&str]| {
+            names.iter().find_map(|name| usage.get(name)?.as_u64()).unwrap_or_default()
+        };
+        self.input_tokens += number(&["input", "inputTokens", "input_tokens"]);
+        self.output_tokens += number(&["output", "outputTokens", "output_tokens"]);
+        self.cached_tokens +=
+            number(&["cacheRead", "cachedInputTokens", "cache_read_input_tokens"]);
+        let cost = usage.get("cost");
+        let cost = cost.and_then(|cost| cost.get("total").unwrap_or(cost).as_f64());
+        if let Some(cost) = cost {
+            self.cost = Some(self.cost.unwrap_or_default() + cost);
+        }
+    }
+}

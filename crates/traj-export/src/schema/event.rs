@@ -1,0 +1,61 @@
+//! A line of `events.jsonl`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::any::{Any, AnyObject, TraceSchema};
+
+/// Where an event comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum EventSource {
+    /// The sidecar.
+    Runtime,
+    /// The session file.
+    Transcript,
+}
+
+/// One event of a bundle. Unknown members are kept from the source.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "Event")]
+#[expect(dead_code, reason = "members are read to be checked")]
+pub(crate) struct Event {
+    trace_schema: TraceSchema,
+    /// The version of the trace format: 1.
+    schema_version: f64,
+    #[serde(default)]
+    trace_id: Option<Any>,
+    pub(crate) source: EventSource,
+    /// The kind of event, such as `tool.call`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// When it happened, as its source wrote it.
+    ts: String,
+    /// Its place in the bundle, from 1.
+    pub(crate) seq: u64,
+    /// Its place in its source.
+    #[serde(default)]
+    source_seq: Option<Any>,
+    session_id: String,
+    #[serde(default)]
+    session_key: Option<Any>,
+    #[serde(default)]
+    run_id: Option<Any>,
+    #[serde(default)]
+    workspace_dir: Option<Any>,
+    #[serde(default)]
+    provider: Option<Any>,
+    #[serde(default)]
+    model_id: Option<Any>,
+    #[serde(default)]
+    model_api: Option<Any>,
+    /// The entry of the branch that the event stands for.
+    #[serde(default)]
+    entry_id: Option<Any>,
+    /// The entry before it on the branch.
+    #[serde(default)]
+    parent_entry_id: Option<Any>,
+    #[serde(default)]
+    data: Option<AnyObject>,
+}

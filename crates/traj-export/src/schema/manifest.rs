@@ -1,0 +1,114 @@
+//! `manifest.json`
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::any::TraceSchema;
+use crate::warning::Warning;
+
+/// What the bundle holds, where it came from, what was hidden.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(title = "Manifest")]
+#[expect(dead_code, reason = "some members are read to be checked only")]
+pub(crate) struct Manifest {
+    trace_schema: TraceSchema,
+    schema_version: u64,
+    pub(crate) generated_at: String,
+    trace_id: String,
+    pub(crate) session_id: String,
+    #[serde(default)]
+    pub(crate) session_key: Option<String>,
+    workspace_dir: String,
+    leaf_id: Option<String>,
+    pub(crate) event_count: u64,
+    pub(crate) runtime_event_count: u64,
+    pub(crate) transcript_event_count: u64,
+    source_files: SourceFiles,
+    /// Rows that had to be skipped.
+    #[serde(default)]
+    pub(crate) warnings: Vec<Warning>,
+    #[serde(default)]
+    supplemental_files: Vec<String>,
+    /// Every file but this one.
+    pub(crate) contents: Vec<ManifestContent>,
+    /// What else is worth knowing.
+    #[serde(default)]
+    pub(crate) notices: Vec<Warning>,
+    #[serde(default)]
+    tool: Option<Tool>,
+    #[serde(default)]
+    pub(crate) redaction: Option<ManifestSummary>,
+    #[serde(default)]
+    sources: Vec<ManifestSource>,
+    /// SHA-256 of this manifest on one line, without this member.
+    #[serde(default)]
+    pub(crate) digest: Option<String>,
+}
+
+/// The inputs by path.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "members are read to be checked")]
+pub(crate) struct SourceFiles {
+    session: String,
+    #[serde(default)]
+    runtime: Option<String>,
+}
+
+/// A file of the bundle.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ManifestContent {
+    /// Its path in the bundle.
+    pub path: String,
+    /// The kind of content.
+    pub media_type: String,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of its content, in hexadecimal.
+    #[serde(default)]
+    pub sha256: Option<String>,
+}
+
+/// The program that wrote the bundle.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "members are read to be checked")]
+pub(crate) struct Tool {
+    name: String,
+    version: String,
+}
+
+/// What was hidden, counted.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ManifestSummary {
+    /// All secrets.
+    pub total: u64,
+    /// Secrets by rule.
+    pub rules: BTreeMap<String, u64>,
+    /// Media replaced by a digest.
+    #[serde(default)]
+    pub media: u64,
+    /// Host paths and names replaced by a label.
+    #[serde(default)]
+    pub paths: u64,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ManifestSource {
+    /// What it was: `session` or `runtime`.
+    pub role: String,
+    /// Where it was.
+    pub path: String,
+    /// How much of it was read.
+    pub bytes: u64,
+    /// How many rows that was.
+    pub rows: u64,
+    /// SHA-256 of what was read, in hexadecimal.
+    pub sha256: String,
+}

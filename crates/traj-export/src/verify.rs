@@ -1,0 +1,287 @@
+//! Checking a bundle: is everything there, unchanged, well-formed, and free of
+//! what the rules hide.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use traj_core::json::Json;
+use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
+use traj_core::redaction::Redactor;
+
+use crate::bundle::digest_without_seal;
+use crate::error::Finding;
+use crate::output::hex;
+use crate::scan::{self, Part};
+use crate::schema::{self, EventSource, Manifest};
+use crate::split::{Bytes, ReadError, SplitError};
+
+/// Manifests are small; a larger one is not ours.
+const MAX_MANIFEST_BYTES: usize = 32 * 1024 * 1024;
+
+/// Something that is not as the manifest or the schema says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The file concerned.
+    pub file: String,
+    /// The line concerned, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct VerifyReport {
+    /// The session, as the manifest says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// How many files there are.
+    pub files: usize,
+    /// How many events there are.
+    pub events: u64,
+    /// The digest of the whole, as the manifest says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// What is damaged.
+    pub problems: Vec<Problem>,
+    /// What should have been hidden.
+    pub findings: Vec<Finding>,
+}
+
+impl VerifyReport {
+    /// Whether everything is as it should be.
+    #[must_use]
+    pub const fn is_sound(&self) -> bool {
+        self.problems.is_empty() && self.findings.is_empty()
+    }
+
+    fn add(&mut self, file: impl Into<String>, line: Option<u64>, problem: impl Into<String>) {
+        self.problems.push(Problem { file: file.into(), line, problem: problem.into() });
+    }
+}
+
+/// Checks a bundle in place.
+///
+/// # Errors
+/// When it cannot be read at all, or is an archive that is not safe to read.
+pub fn verify(
+    bundle: &dyn BundleSource,
+    redactor: &Redactor,
+    workers: NonZeroUsize,
+) -> Result<VerifyReport, BundleSourceError> {
+    let mut report = VerifyReport::default();
+    let mut found = BTreeMap::new();
+    let mut manifest = None;
+    let counts = EventCounts::default();
+    bundle.visit(&mut |path, content| {
+        let Some(file) = BundleFile::parse(path) else {
+            report.add(path, None, "is no file of a bundle");
+            return Ok(());
+        };
+        let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
+        let check = |value: &Json<'_>, part: &Part| counts.check(file, value, part);
+        let scanned = scan::scan(file, &mut bytes, redactor, workers, &check);
+        match scanned {
+            Ok(scanned) => {
+                let broken = scanned.broken.into_iter();
+                for broken in broken {
+                    report.add(path, Some(broken.line), broken.problem);
+                }
+                report.findings.extend(scanned.findings);
+            }
+            Err(SplitError::NotJson { line }) => report.add(path, Some(line), "is not JSON"),
+            Err(SplitError::TooLong { line }) => {
+                report.add(path, Some(line), "is too long to check");
+            }
+            Err(SplitError::Read(error)) => match error.downcast::<BundleSourceError>() {
+                Ok(error) => return Err(*error),
+                Err(source) => return Err(BundleSourceError::Damaged { source }),
+            },
+        }
+        let seen = bytes.finish()?;
+        if let Some(content) = &seen.kept {
+            manifest = Some(content.clone());
+        }
+        found.insert(file, seen);
+        Ok(())
+    })?;
+    check_schemas(bundle, &mut report)?;
+    report.files = found.len();
+    report.events = counts.lines.load(Ordering::Relaxed);
+    check_manifest(manifest.as_deref(), &found, &counts, &mut report);
+    Ok(report)
+}
+
+/// Reads the JSON files once more, as what they are supposed to be.
+fn check_schemas(
+    bundle: &dyn BundleSource,
+    report: &mut VerifyReport,
+) -> Result<(), BundleSourceError> {
+    bundle.visit(&mut |path, content| {
+        let Some(file) = BundleFile::parse(path) else { return Ok(()) };
+        let is_named = !matches!(file, BundleFile::Events | BundleFile::Blob(_));
+        let was_broken = report.problems.iter().any(|problem| problem.file == path);
+        if is_named && !was_broken && !schema::fits(file, Reading(content)) {
+            report.add(path, None, "does not fit its schema");
+        }
+        Ok(())
+    })
+}
+
+fn check_manifest(
+    manifest: Option<&[u8]>,
+    found: &BTreeMap<BundleFile, Seen>,
+    counts: &EventCounts,
+    report: &mut VerifyReport,
+) {
+    const NAME: &str = "manifest.json";
+    let Some(bytes) = manifest else {
+        report.add(NAME, None, "is missing");
+        return;
+    };
+    let Some(manifest) = schema::read::<Manifest>(bytes) else { return };
+    report.session_id = Some(manifest.session_id);
+    check_seal(bytes, manifest.digest.as_deref(), report);
+    report.digest = manifest.digest;
+    let mut listed = BTreeMap::new();
+    for content in &manifest.contents {
+        let Some(file) = BundleFile::parse(&content.path) else {
+            report.add(
+                NAME,
+                None,
+                format!("lists {:?}, which is no file of a bundle", content.path),
+            );
+            continue;
+        };
+        if listed.insert(file, content).is_some() {
+            report.add(NAME, None, format!("lists {file} twice"));
+        }
+        let Some(seen) = found.get(&file) else {
+            report.add(file.to_string(), None, "is missing");
+            continue;
+        };
+        if seen.bytes != content.bytes {
+            let (actual, stated) = (seen.bytes, content.bytes);
+            report.add(file.to_string(), None, format!("has {actual} bytes, not {stated}"));
+        }
+        match &content.sha256 {
+            Some(stated) if *stated == hex(&seen.digest) => {}
+            Some(_) => report.add(file.to_string(), None, "was changed: its digest differs"),
+            None => report.add(file.to_string(), None, "has no digest in the manifest"),
+        }
+    }
+    for file in found.keys().filter(|file| **file != BundleFile::Manifest) {
+        if !listed.contains_key(file) {
+            report.add(file.to_string(), None, "is not listed in the manifest");
+        }
+    }
+    let runtime = counts.runtime.load(Ordering::Relaxed);
+    let transcript = counts.transcript.load(Ordering::Relaxed);
+    for (what, stated, actual) in [
+        ("events", manifest.event_count, runtime + transcript),
+        ("runtime events", manifest.runtime_event_count, runtime),
+        ("transcript events", manifest.transcript_event_count, transcript),
+    ] {
+        if stated != actual {
+            report.add(NAME, None, format!("states {stated} {what}, there are {actual}"));
+        }
+    }
+}
+
+fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
+    const NAME: &str = "manifest.json";
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(value) = Json::parse(&text) else { return };
+    match stated {
+        None => report.add(NAME, None, "has no digest of the whole"),
+        Some(stated) if stated == format!("sha256:{}", hex(&digest_without_seal(&value))) => {}
+        Some(_) => report.add(NAME, None, "was changed: the digest of the whole differs"),
+    }
+}
+
+/// Counts events while they are checked in parallel.
+#[derive(Debug, Default)]
+struct EventCounts {
+    lines: AtomicU64,
+    runtime: AtomicU64,
+    transcript: AtomicU64,
+}
+
+impl EventCounts {
+    fn check(&self, file: BundleFile, _value: &Json<'_>, part: &Part) -> Option<&'static str> {
+        if file != BundleFile::Events {
+            return None;
+        }
+        self.lines.fetch_add(1, Ordering::Relaxed);
+        let Some(event) = schema::event_of(&part.bytes) else {
+            return Some("does not fit the schema of events");
+        };
+        let counter = match event.source {
+            EventSource::Runtime => &self.runtime,
+            EventSource::Transcript => &self.transcript,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        (event.seq != part.line).then_some("is not numbered by its place")
+    }
+}
+
+/// A file that went by.
+struct Seen {
+    bytes: u64,
+    digest: [u8; 32],
+    kept: Option<Vec<u8>>,
+}
+
+/// Content that is digested as it is read.
+struct Digesting<'c> {
+    content: &'c mut dyn BundleContent,
+    digest: Sha256,
+    bytes: u64,
+    kept: Option<Vec<u8>>,
+}
+
+impl<'c> Digesting<'c> {
+    fn new(content: &'c mut dyn BundleContent, is_kept: bool) -> Self {
+        Self { content, digest: Sha256::new(), bytes: 0, kept: is_kept.then(Vec::new) }
+    }
+
+    fn take(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
+        let read = self.content.read(buffer)?;
+        let part = buffer.get(..read).unwrap_or_default();
+        self.digest.update(part);
+        self.bytes += read as u64;
+        if let Some(kept) = self.kept.as_mut().filter(|kept| kept.len() < MAX_MANIFEST_BYTES) {
+            kept.extend_from_slice(part);
+        }
+        Ok(read)
+    }
+
+    /// Reads what is left; a scan may stop early.
+    fn finish(mut self) -> Result<Seen, BundleSourceError> {
+        let mut buffer = vec![0; 64 * 1024];
+        while self.take(&mut buffer)? > 0 {}
+        Ok(Seen { bytes: self.bytes, digest: self.digest.finalize().into(), kept: self.kept })
+    }
+}
+
+impl Bytes for Digesting<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        self.take(buffer).map_err(Into::into)
+    }
+}
+
+/// Content for readers of the standard library.
+pub(crate) struct Reading<'c>(pub(crate) &'c mut dyn BundleContent);
+
+impl std::io::Read for Reading<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(buffer).map_err(std::io::Error::other)
+    }
+}
