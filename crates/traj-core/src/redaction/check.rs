@@ -103,6 +103,9 @@ fn check_examples(
     finder: Finder<'_>,
     problems: &mut Vec<RuleProblem>,
 ) {
+    if rule.matcher == Matcher::Off {
+        return;
+    }
     for (number, example) in rule.examples.iter().enumerate() {
         let hidden = (1..=ROUNDS).all(|seed| {
             let filled = template::fill(example, seed);

@@ -73,7 +73,7 @@ impl Engine {
                 break;
             };
             let action = match rule.matcher {
-                Matcher::Frame => continue,
+                Matcher::Frame | Matcher::Off => continue,
                 Matcher::Run => {
                     run_rules.push(index);
                     continue;

@@ -107,7 +107,7 @@ impl Medium {
                 b'-' => buffer.push(b'+'),
                 b'_' => buffer.push(b'/'),
                 _ if byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=') => {
-                    buffer.push(byte)
+                    buffer.push(byte);
                 }
                 _ => {}
             }

@@ -107,7 +107,7 @@ impl PathTable {
             }
         }
         // The longest path first; of equal ones the first label.
-        needles.sort_by(|one, other| other.text.len().cmp(&one.text.len()));
+        needles.sort_by_key(|needle| std::cmp::Reverse(needle.text.len()));
         if needles.is_empty() {
             return Self::default();
         }
@@ -175,7 +175,7 @@ impl Needle {
             return true;
         };
         if !self.path {
-            return !is_name(before) && !(before == b'$' || before == b'{');
+            return !(is_name(before) || matches!(before, b'$' | b'{'));
         }
         if self.text.starts_with('/') {
             // Not in the middle of a longer path or of a URL's path.

@@ -91,6 +91,8 @@ pub(super) enum Matcher {
     Run,
     /// A pattern anywhere in a text that holds a keyword.
     Anywhere,
+    /// Not at all: the user switched the rule off.
+    Off,
 }
 
 /// What a match must also satisfy.

@@ -80,7 +80,7 @@ fn info(rule: &Rule) -> RuleInfo<'_> {
         title: &rule.title,
         class: rule.class,
         pattern: (rule.matcher != Matcher::Frame).then_some(rule.pattern.as_ref()),
-        keywords: rule.keywords.iter().map(std::convert::AsRef::as_ref).collect(),
+        keywords: rule.keywords.iter().map(AsRef::as_ref).collect(),
         entropy: if let super::rule::Check::Entropy(bits) = rule.check { Some(bits) } else { None },
         examples: filled(&rule.examples),
         counter_examples: filled(&rule.counter_examples),

@@ -282,9 +282,9 @@ fn is_reference(value: &[u8]) -> bool {
 
 /// `<token>`, `[REDACTED]`, `(hidden)`, `<your token here>`.
 fn is_bracketed_word(value: &[u8]) -> bool {
-    let inner = match value {
-        [b'<', inner @ .., b'>'] | [b'[', inner @ .., b']'] | [b'(', inner @ .., b')'] => inner,
-        _ => return false,
+    let ([b'<', inner @ .., b'>'] | [b'[', inner @ .., b']'] | [b'(', inner @ .., b')']) = value
+    else {
+        return false;
     };
     inner.len() <= 48
         && inner.iter().all(|byte| {
@@ -382,7 +382,7 @@ pub(super) fn is_sentence(value: &[u8]) -> bool {
     let mut words = 0_usize;
     let mut plain = 0_usize;
     let mut common = false;
-    for word in value.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
+    for word in value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
         words += 1;
         let bare: &[u8] = trim_punctuation(word);
         if !bare.is_empty()
@@ -474,7 +474,7 @@ pub(super) fn looks_random(value: &[u8]) -> bool {
     if value.len() < 14 || value.len() > 4096 || is_uuid(value) {
         return false;
     }
-    if !value.iter().all(|byte| byte.is_ascii_graphic()) {
+    if !value.iter().all(u8::is_ascii_graphic) {
         return false;
     }
     let classes = Classes::of(value);

@@ -188,7 +188,7 @@ impl Pass<'_> {
     fn strings(&mut self, items: &mut [Json<'_>]) {
         self.name_then_value(items);
         let total: usize = items.iter().filter_map(Json::as_str).map(str::len).sum();
-        if items.len() > MAX_JOINED || total > (1 << 20) || total < 12 {
+        if items.len() > MAX_JOINED || !(12..=(1 << 20)).contains(&total) {
             return;
         }
         let words = items

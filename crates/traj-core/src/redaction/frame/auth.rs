@@ -194,7 +194,7 @@ pub(in super::super) fn is_user_and_password(bytes: &[u8]) -> bool {
     let (user, password) = decoded.split_at(colon);
     user.len() <= 128
         && password.len() > 3
-        && user.iter().all(|byte| byte.is_ascii_graphic())
+        && user.iter().all(u8::is_ascii_graphic)
         && password.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
         && !user.is_empty()
         && !password.starts_with(b"://")

@@ -75,14 +75,11 @@ fn label_around(scan: &mut Scan<'_>, start: usize, end: usize) -> Option<Label> 
         first += 1;
     }
     let class = class_of(scan, first, last);
-    let frame = match class.frame() {
-        Some(frame) => frame,
-        None => {
-            if scan.slice(first, last).eq_ignore_ascii_case(b"login") {
-                code::read_login(scan, last);
-            }
-            return None;
+    let Some(frame) = class.frame() else {
+        if scan.slice(first, last).eq_ignore_ascii_case(b"login") {
+            code::read_login(scan, last);
         }
+        return None;
     };
     let before = scan.byte(first.wrapping_sub(1));
     let quoted = first > 0 && matches!(before, b'"' | b'\'' | b'`')
@@ -495,7 +492,7 @@ fn ends_with_word(head: &[u8], word: &[u8]) -> bool {
 }
 
 fn contains_word(head: &[u8], word: &[u8]) -> bool {
-    head.split(|byte| byte.is_ascii_whitespace()).any(|piece| piece.eq_ignore_ascii_case(word))
+    head.split(u8::is_ascii_whitespace).any(|piece| piece.eq_ignore_ascii_case(word))
 }
 
 /// Whether one of the two lines above is a netrc entry.

@@ -249,7 +249,7 @@ fn holds_only_markers(scan: &Scan<'_>, first: usize, last: usize) -> bool {
                 b'\n' | b'\r' | b' ' | b'\t' | b'\\' | b'n' | b'>'
             ) =>
             {
-                place += 1
+                place += 1;
             }
             None => return false,
         }
