@@ -11,6 +11,7 @@ mod arguments;
 mod figure;
 mod measure;
 mod recorder;
+mod redaction;
 mod sample;
 mod startup;
 
@@ -41,7 +42,8 @@ pub(crate) type Outcome = Result<Vec<Figure>, Box<dyn std::error::Error>>;
 type Subject = (&'static str, fn(&Bench) -> Outcome);
 
 /// Every subject, in the order in which they run.
-const SUBJECTS: &[Subject] = &[("startup", startup::run), ("recorder", recorder::run)];
+const SUBJECTS: &[Subject] =
+    &[("startup", startup::run), ("recorder", recorder::run), ("redaction", redaction::run)];
 
 fn main() -> ExitCode {
     let arguments = match Arguments::parse(std::env::args().skip(1)) {

@@ -30,6 +30,7 @@
 //! ```
 
 mod allow;
+mod blocks;
 mod check;
 mod checksum;
 mod compose;
@@ -60,6 +61,7 @@ mod witness;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+pub use blocks::block_end;
 pub use check::RuleProblem;
 pub use compose::RedactedText;
 pub use marker::{MarkerKey, is_marker};

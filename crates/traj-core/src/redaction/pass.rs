@@ -35,6 +35,8 @@ pub(super) struct Pass<'r> {
     /// JSON Pointer of the place under the eyes.
     pub(super) path: String,
     pub(super) nesting: u8,
+    /// Whether lines are counted: in a plain text they are its places.
+    counts_lines: bool,
     learned: Vec<(Vec<u8>, RuleIndex)>,
 }
 
@@ -54,6 +56,7 @@ impl<'r> Pass<'r> {
             reveal,
             path: String::new(),
             nesting: 0,
+            counts_lines: false,
             learned: Vec::new(),
         }
     }
@@ -69,6 +72,10 @@ impl<'r> Pass<'r> {
 
     /// Redacts a whole text.
     pub(super) fn plain_text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        self.counts_lines = true;
+        if self.report.line().is_none() {
+            self.report.at_line(1);
+        }
         let mut out = match self.text(text) {
             Some(changed) => Cow::Owned(changed),
             None => Cow::Borrowed(text),
@@ -139,14 +146,28 @@ impl<'r> Pass<'r> {
     pub(super) fn hide_spans(&mut self, text: &str, spans: &[Span]) -> String {
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
+        let first_line = self.report.line();
         for span in spans {
-            out.push_str(text.get(copied..span.start).unwrap_or_default());
+            let between = text.get(copied..span.start).unwrap_or_default();
+            out.push_str(between);
+            self.count_lines(between);
             let secret = text.get(span.start..span.end).unwrap_or_default();
             self.write_marker(&mut out, span.rule, secret);
+            self.count_lines(secret);
             copied = span.end;
         }
+        self.report.set_line(first_line);
         out.push_str(text.get(copied..).unwrap_or_default());
         out
+    }
+
+    fn count_lines(&mut self, text: &str) {
+        if self.counts_lines
+            && let Some(line) = self.report.line()
+        {
+            let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+            self.report.set_line(Some(line + breaks));
+        }
     }
 
     /// Writes the marker of a secret and counts it.
@@ -230,6 +251,7 @@ impl<'r> Pass<'r> {
         let mut out = String::new();
         let mut changed = false;
         let mut prose = String::new();
+        let first_line = self.report.line();
         self.nesting += 1;
         for line in text.split_inclusive('\n') {
             let trimmed = line.trim();
@@ -242,12 +264,14 @@ impl<'r> Pass<'r> {
                     }
                     None => out.push_str(line),
                 }
+                self.count_lines(line);
             } else {
                 prose.push_str(line);
             }
         }
         changed |= self.flush_prose(&mut prose, &mut out);
         self.nesting -= 1;
+        self.report.set_line(first_line);
         changed.then_some(out)
     }
 
@@ -260,6 +284,7 @@ impl<'r> Pass<'r> {
         let nesting = std::mem::replace(&mut self.nesting, MAX_NESTING);
         let redacted = self.text(&taken);
         self.nesting = nesting;
+        self.count_lines(&taken);
         let changed = redacted.is_some();
         out.push_str(redacted.as_deref().unwrap_or(&taken));
         changed

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::host::HostFacts;
+
 /// Paths and names of the host, and what stands in for them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -16,6 +18,23 @@ pub struct PathLabels {
     pub user: Option<String>,
     /// The host's name: `$HOSTNAME`.
     pub host: Option<String>,
+}
+
+impl PathLabels {
+    /// The labels of a host, and of the workspace of a run if it is known.
+    #[must_use]
+    pub fn of_host(facts: &HostFacts, workspace: Option<&str>) -> Self {
+        let profile = facts.variables.get("USERPROFILE").map(str::to_owned);
+        let mut homes: Vec<String> = facts.home().into_iter().chain(profile).collect();
+        homes.dedup();
+        Self {
+            workspace: workspace.map(str::to_owned),
+            state_dir: facts.state_dir(),
+            homes,
+            user: facts.user.clone(),
+            host: facts.host_name.clone(),
+        }
+    }
 }
 
 /// Account names that say nothing about a person, and are words.

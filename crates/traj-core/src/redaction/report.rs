@@ -146,6 +146,15 @@ impl RedactionReport {
         }
     }
 
+    /// The line findings stand in now.
+    pub(super) const fn line(&self) -> Option<u64> {
+        self.line
+    }
+
+    pub(super) const fn set_line(&mut self, line: Option<u64>) {
+        self.line = line;
+    }
+
     /// The files in which something was counted, by name; a caller that named
     /// none finds everything under the empty name.
     pub fn files(&self) -> impl Iterator<Item = (&str, &FileReport)> {

@@ -1,0 +1,39 @@
+//! Where a long text may be cut into blocks for redaction.
+
+/// The end of the longest head of `text` that can be redacted by itself: at a
+/// blank line, else at a line end, never inside a key block. `None` if there
+/// is no such place and more of the text is needed.
+#[must_use]
+pub fn block_end(text: &[u8]) -> Option<usize> {
+    let closed = open_armour(text).unwrap_or(text.len());
+    let head = &text[..closed];
+    // A blank line in the last quarter keeps paragraphs and tables whole.
+    let quarter = head.len() - head.len() / 4;
+    if let Some(found) = memchr::memmem::rfind(&head[quarter..], b"\n\n") {
+        return Some(quarter + found + 2);
+    }
+    memchr::memrchr(b'\n', head).map(|found| found + 1)
+}
+
+/// Where the last key block begins, if it does not end in the text.
+fn open_armour(text: &[u8]) -> Option<usize> {
+    let begin = memchr::memmem::rfind(text, b"-BEGIN ")?;
+    let closed = memchr::memmem::find(&text[begin..], b"-END ").is_some();
+    (!closed).then(|| memchr::memrchr(b'\n', &text[..begin]).map_or(0, |line| line + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_end_at_lines_and_never_in_a_key() {
+        assert_eq!(block_end(b"one\ntwo\nthr"), Some(8));
+        assert_eq!(block_end(b"no line end"), None);
+        assert_eq!(block_end(b"a\nb\n\nc\nd"), Some(5));
+        let cut = b"text\n-----BEGIN PRIVATE KEY-----\nabc\n";
+        assert_eq!(block_end(cut), Some(5));
+        let whole = b"text\n-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\nx";
+        assert_eq!(block_end(whole), Some(whole.len() - 1));
+    }
+}

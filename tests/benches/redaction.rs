@@ -1,0 +1,98 @@
+//! Redacting typical event lines against parsing and printing them, and what
+//! ten times the text costs when it is made to hurt.
+
+use std::hint::black_box;
+
+use serde_json::{Value, json};
+use traj_core::json::Json;
+use traj_core::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
+
+use crate::figure::Figure;
+use crate::measure::{medians, wall};
+use crate::{Bench, Outcome, sample};
+
+/// Texts that send careless patterns back over what they have read.
+const HOSTILE: &[(&str, &str)] = &[
+    ("dots", "a.a."),
+    ("equals", "===="),
+    ("base64", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0"),
+    ("quotes", "\"'\"'"),
+    ("backslashes", "\\\\\\\""),
+    ("labels", "token=key=pass="),
+    ("labels with blanks", "password: \" secret = "),
+    ("half tokens", "eyJaaaaaaaaaaaaaaaaaaaa-ghp_"),
+    ("half keys", "-----BEGIN PRIVATE KEY-----\n"),
+    ("urls", "https://a:b"),
+    ("commands", "curl -u docker login -p "),
+    ("inserts", "insert into t (token) values ('"),
+    ("markers", "<redacted:token:"),
+    ("braces", "{[{["),
+    ("columns", "token,key\n"),
+];
+
+pub(crate) fn run(bench: &Bench) -> Outcome {
+    let lines: Vec<String> = (0..bench.size(4_000, 50))
+        .map(|position| {
+            let (kind, data) = sample::event(position);
+            json!({
+                "traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": "trace-1",
+                "source": "runtime", "type": kind, "ts": "2026-11-16T02:30:00.000Z",
+                "seq": position, "sessionId": "session-1", "data": data,
+            })
+            .to_string()
+        })
+        .collect();
+    let rounds = bench.size(9, 1);
+    let redactor = redactor();
+    let mut report = RedactionReport::new();
+    let [redacted, parsed] = medians(
+        rounds,
+        [
+            &mut || {
+                wall(|| {
+                    for line in &lines {
+                        if let Ok(value) = Json::parse(line) {
+                            black_box(redactor.json(value, &mut report).to_line());
+                        }
+                    }
+                })
+            },
+            &mut || {
+                wall(|| {
+                    for line in &lines {
+                        if let Ok(value) = serde_json::from_str::<Value>(line) {
+                            black_box(value.to_string());
+                        }
+                    }
+                })
+            },
+        ],
+    );
+    let bytes: usize = lines.iter().map(String::len).sum();
+    let compile = medians(rounds, [&mut || wall(|| drop(black_box(self::redactor().compile_all())))]);
+    let mut figures = vec![
+        Figure::ratio("redacting / serde_json parse and print", parsed, redacted).at_least(1.0 / 3.0),
+        Figure::new("redacting", bytes as f64 / redacted / 1e6, "MB/s"),
+        Figure::new("compiling all rules", compile[0] * 1e3, "ms").at_most(200.0),
+    ];
+    let size = bench.size(200_000, 2_000);
+    for (name, piece) in HOSTILE {
+        let small = piece.repeat(size / piece.len());
+        let large = piece.repeat(10 * size / piece.len());
+        let mut report = RedactionReport::new();
+        let mut other = RedactionReport::new();
+        let [small, large] = medians(
+            bench.size(3, 1),
+            [
+                &mut || wall(|| drop(black_box(redactor.text(&small, &mut report)))),
+                &mut || wall(|| drop(black_box(redactor.text(&large, &mut other)))),
+            ],
+        );
+        figures.push(Figure::ratio(format!("ten times the text: {name}"), large, small).at_most(13.0));
+    }
+    Ok(figures)
+}
+
+fn redactor() -> Redactor {
+    Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])))
+}
