@@ -69,9 +69,17 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         ],
     );
     let bytes: usize = lines.iter().map(String::len).sum();
-    let compile = medians(rounds, [&mut || wall(|| drop(black_box(self::redactor().compile_all())))]);
+    let compile = medians(
+        rounds,
+        [&mut || {
+            wall(|| {
+                black_box(self::redactor().compile_all());
+            })
+        }],
+    );
     let mut figures = vec![
-        Figure::ratio("redacting / serde_json parse and print", parsed, redacted).at_least(1.0 / 3.0),
+        Figure::ratio("redacting / serde_json parse and print", parsed, redacted)
+            .at_least(1.0 / 3.0),
         Figure::new("redacting", bytes as f64 / redacted / 1e6, "MB/s"),
         Figure::new("compiling all rules", compile[0] * 1e3, "ms").at_most(200.0),
     ];
@@ -83,12 +91,12 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         let mut other = RedactionReport::new();
         let [small, large] = medians(
             bench.size(3, 1),
-            [
-                &mut || wall(|| drop(black_box(redactor.text(&small, &mut report)))),
-                &mut || wall(|| drop(black_box(redactor.text(&large, &mut other)))),
-            ],
+            [&mut || wall(|| drop(black_box(redactor.text(&small, &mut report)))), &mut || {
+                wall(|| drop(black_box(redactor.text(&large, &mut other))))
+            }],
         );
-        figures.push(Figure::ratio(format!("ten times the text: {name}"), large, small).at_most(13.0));
+        figures
+            .push(Figure::ratio(format!("ten times the text: {name}"), large, small).at_most(13.0));
     }
     Ok(figures)
 }

@@ -7,6 +7,9 @@ mod export;
 mod inspect;
 mod man;
 mod record;
+mod redact;
+mod rules;
+mod scan;
 mod schema;
 mod trim;
 mod verify;
@@ -38,6 +41,12 @@ pub(crate) enum Command {
     Verify(verify::Arguments),
     /// Print the JSON Schema of a bundle file
     Schema(schema::Arguments),
+    /// Hide secrets in standard input and write the rest to standard output
+    Redact(redact::Arguments),
+    /// Look for secrets in files, folders and bundles
+    Scan(scan::Arguments),
+    /// List, check and explain the redaction rules
+    Rules(rules::Arguments),
     /// Print shell completions
     Completions(completions::Arguments),
     /// Print the man page
@@ -55,6 +64,9 @@ pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
         Command::Inspect(arguments) => inspect::run(&arguments, host, output),
         Command::Verify(arguments) => verify::run(&arguments, host, output),
         Command::Schema(arguments) => schema::run(&arguments, output),
+        Command::Redact(arguments) => redact::run(&arguments, host, output),
+        Command::Scan(arguments) => scan::run(&arguments, host, output),
+        Command::Rules(arguments) => rules::run(&arguments, host, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
         Command::Man(arguments) => man::run(&arguments, output),
     }

@@ -67,6 +67,15 @@ impl Host {
         })
     }
 
+    /// The marker key in a file the user named, made if it is missing.
+    pub(crate) fn marker_key_in(&self, file: &Path) -> Result<MarkerKey, CommandError> {
+        let (folder, name) = self.folder_of(file)?;
+        traj_fs::load_or_create_key(&folder, &name, fresh_key).map_err(|error| {
+            CommandError::failure(format!("cannot use the redaction key in {}", file.display()))
+                .because(error)
+        })
+    }
+
     /// A marker key that nobody keeps.
     pub(crate) fn passing_key() -> Result<MarkerKey, CommandError> {
         fresh_key()

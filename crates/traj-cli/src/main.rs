@@ -9,6 +9,7 @@ mod input_lines;
 mod output;
 mod progress;
 mod quantity;
+mod redaction_options;
 mod session_place;
 mod terminal_text;
 

@@ -78,6 +78,20 @@ impl Output {
         }
     }
 
+    /// Says what was done where standard output carries the data: the
+    /// document, or the text made by `human`, goes to standard error.
+    pub(crate) fn summary<R: Serialize>(&self, result: &R, human: impl FnOnce(&R) -> String) {
+        if self.json {
+            let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
+            let envelope =
+                Envelope { schema, version, ok: true, result: Some(result), error: None };
+            // Standard error may be closed; the work is done.
+            io::stderr().write_all(document(&envelope).as_bytes()).ok();
+        } else {
+            self.note(&human(result));
+        }
+    }
+
     /// Writes text, styled where the terminal can show it. Data in it has to
     /// be escaped by the caller (see [`escape_control`]).
     pub(crate) fn write_text(&self, text: &str) -> Result<(), CommandError> {

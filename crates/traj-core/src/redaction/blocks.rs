@@ -30,7 +30,7 @@ mod tests {
     fn blocks_end_at_lines_and_never_in_a_key() {
         assert_eq!(block_end(b"one\ntwo\nthr"), Some(8));
         assert_eq!(block_end(b"no line end"), None);
-        assert_eq!(block_end(b"a\nb\n\nc\nd"), Some(5));
+        assert_eq!(block_end(b"one two three\nfour\n\nc\nd"), Some(20));
         let cut = b"text\n-----BEGIN PRIVATE KEY-----\nabc\n";
         assert_eq!(block_end(cut), Some(5));
         let whole = b"text\n-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\nx";

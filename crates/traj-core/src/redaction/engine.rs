@@ -193,6 +193,7 @@ impl Engine {
         if !exact && !rule.keywords.iter().any(|keyword| keyword.as_bytes() == &text[start..end]) {
             return;
         }
+        scan.token_seen = true;
         let Some(pattern) = self.pattern(index) else {
             return;
         };
@@ -289,7 +290,7 @@ impl Engine {
             Check::PublicAddress => checksum::public_address(secret),
             Check::Phone => checksum::phone(secret),
         };
-        if passes && start < end && !scan.is_marked(start, end) {
+        if passes && start < end && !scan.is_inside_marker(start) && !scan.is_marked(start, end) {
             let rank = if rule.user { RANK_USER } else { RANK_TOKEN };
             scan.spans.push(Span { start, end, rule: index, rank });
         }

@@ -77,7 +77,7 @@ impl Finder<'_> {
                         && !matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')
                 })
         });
-        self.shadows(text, depth, &mut spans);
+        self.shadows(text, depth, scan.token_seen, &mut spans);
         (spans, markers, runs)
     }
 
@@ -108,7 +108,7 @@ impl Finder<'_> {
     }
 
     /// Looks at the text as it reads without its disguises.
-    fn shadows(self, text: &str, depth: u8, spans: &mut Vec<Span>) {
+    fn shadows(self, text: &str, depth: u8, token_seen: bool, spans: &mut Vec<Span>) {
         let bytes = text.as_bytes();
         let traits = Traits::of(bytes);
         if traits.unusual
@@ -117,16 +117,14 @@ impl Finder<'_> {
             self.look_at_shadow(&shadow, false, spans);
         }
         if depth < MAX_DEPTH
-            && (traits.backslash && has_escape(bytes)
-                || traits.percent
-                || traits.entity
-                || traits.breaks && memchr::memmem::find(bytes, b"=\n").is_some()
-                || has_printable(bytes))
+            && shadow::is_encoded(bytes, traits)
             && let Some(shadow) = shadow::decoded(bytes)
         {
             self.look_at_shadow(&shadow, false, spans);
         }
-        if (traits.breaks || traits.joins || traits.backslash)
+        // Only the head of a token makes a torn one worth looking for.
+        if token_seen
+            && (traits.breaks || traits.joins || traits.backslash)
             && let Some(shadow) = shadow::joined(bytes)
         {
             self.look_at_shadow(&shadow, true, spans);
@@ -151,16 +149,6 @@ impl Finder<'_> {
             spans.push(Span { start, end, ..span });
         }
     }
-}
-
-/// `\u00` or `\x` behind a backslash.
-fn has_escape(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"\\u00").is_some() || memchr::memmem::find(bytes, b"\\x").is_some()
-}
-
-/// A character of a quoted-printable text.
-fn has_printable(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"=3D").is_some() || memchr::memmem::find(bytes, b"=5F").is_some()
 }
 
 /// Long runs that no rule hid and that look random: alphabets mixed, no words.

@@ -171,6 +171,8 @@ pub(super) struct Scan<'t> {
     pub(super) markers: Vec<(usize, usize)>,
     /// Bodies of public key blocks; key material in them is no secret.
     pub(super) quiet: Vec<(usize, usize)>,
+    /// Whether the head of a token was seen, whole or not.
+    pub(super) token_seen: bool,
     label_end: usize,
     table_end: usize,
     armour_end: usize,
@@ -186,6 +188,7 @@ impl<'t> Scan<'t> {
             spans: Vec::new(),
             markers: marker::find_all(text),
             quiet: Vec::new(),
+            token_seen: false,
             label_end: 0,
             table_end: 0,
             armour_end: 0,
@@ -196,6 +199,9 @@ impl<'t> Scan<'t> {
 
     /// Reads on from a keyword at `start..end`.
     pub(super) fn hook(&mut self, hook: Hook, start: usize, end: usize) {
+        if self.is_inside_marker(start) {
+            return;
+        }
         match hook {
             Hook::Label => label::read(self, start, end),
             Hook::Url => url::read(self, start, end),
@@ -224,6 +230,15 @@ impl<'t> Scan<'t> {
     pub(super) fn marker_at(&self, place: usize) -> Option<usize> {
         let found = self.markers.binary_search_by_key(&place, |(start, _)| *start).ok()?;
         self.markers.get(found).map(|(_, end)| *end)
+    }
+
+    /// Whether `place` lies in a marker.
+    pub(super) fn is_inside_marker(&self, place: usize) -> bool {
+        let before = self.markers.partition_point(|(start, _)| *start <= place);
+        before
+            .checked_sub(1)
+            .and_then(|last| self.markers.get(last))
+            .is_some_and(|(_, end)| place < *end)
     }
 
     /// Whether `start..end` holds nothing but markers.

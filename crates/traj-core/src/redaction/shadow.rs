@@ -253,13 +253,14 @@ fn fold(letter: char) -> Option<u8> {
 
 /// Decodes `\u0067`, `\x67`, `%67`, `&#103;`, `&amp;`, `=67` and soft breaks.
 pub(super) fn decoded(text: &[u8]) -> Option<Shadow> {
+    let printable = is_quoted_printable(text);
     if text.len() > MAX_SHADOW {
         return None;
     }
     let mut shadow = Shadow::with_capacity(text.len());
     let mut place = 0;
     while place < text.len() {
-        let (byte, length) = decode_one(&text[place..]);
+        let (byte, length) = decode_one(&text[place..], printable);
         if length > 1 {
             shadow.changed = true;
         }
@@ -271,8 +272,27 @@ pub(super) fn decoded(text: &[u8]) -> Option<Shadow> {
     shadow.finish()
 }
 
+/// Whether anything in the text is written as an escape.
+pub(super) fn is_encoded(text: &[u8], traits: Traits) -> bool {
+    let finds = |piece: &[u8]| memchr::memmem::find(text, piece).is_some();
+    (traits.backslash && (finds(b"\\u00") || finds(b"\\x")))
+        || (traits.percent
+            && memchr::memchr_iter(b'%', text)
+                .any(|place| hex(text.get(place + 1..place + 3)).is_some()))
+        || (traits.entity
+            && memchr::memchr_iter(b'&', text).any(|place| entity(&text[place..]).is_some()))
+        || is_quoted_printable(text)
+}
+
+/// Whether the text is in the quoted-printable form of mail: an equals sign
+/// itself is written `=3D` there.
+fn is_quoted_printable(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"=3D").is_some()
+        || memchr::memmem::find(text, b"quoted-printable").is_some()
+}
+
 /// The byte an escape at the head of `rest` stands for and its length.
-fn decode_one(rest: &[u8]) -> (Option<u8>, usize) {
+fn decode_one(rest: &[u8], printable: bool) -> (Option<u8>, usize) {
     let plain = (Some(rest[0]), 1);
     match rest[0] {
         b'\\' => {
@@ -297,20 +317,13 @@ fn decode_one(rest: &[u8]) -> (Option<u8>, usize) {
             Some(code) if (0x20..0x7f).contains(&code) => (u8::try_from(code).ok(), 3),
             _ => plain,
         },
-        b'=' => match rest.get(1..3) {
+        b'=' if printable => match rest.get(1..3) {
             Some([b'\n', _]) => (None, 2),
             Some(b"\r\n") => (None, 3),
-            Some(digits)
-                if digits
-                    .iter()
-                    .all(|digit| digit.is_ascii_digit() || digit.is_ascii_uppercase()) =>
-            {
-                match hex(Some(digits)) {
-                    Some(code) if (0x21..0x7f).contains(&code) => (u8::try_from(code).ok(), 3),
-                    _ => plain,
-                }
-            }
-            _ => plain,
+            digits => match hex(digits) {
+                Some(code) if (0x21..0x7f).contains(&code) => (u8::try_from(code).ok(), 3),
+                _ => plain,
+            },
         },
         b'&' => entity(rest).unwrap_or(plain),
         _ => plain,
@@ -377,6 +390,8 @@ fn joint(rest: &[u8]) -> usize {
     match rest[0] {
         b'\n' => broken(rest, 1),
         b'\r' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
+        b'=' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
+        b'=' if rest.get(1..3) == Some(b"\r\n") => broken(rest, 3),
         b'\\' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
         b'\\' if rest.get(1..3) == Some(b"\r\n") => broken(rest, 3),
         b'\\' if rest.get(1) == Some(&b'n') => broken(rest, 2),
@@ -422,6 +437,14 @@ fn broken(rest: &[u8], length: usize) -> usize {
         None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b')' | b'\\')
     );
     let piece = &line[..run];
+    // `name=value` is a line of its own.
+    if piece
+        .iter()
+        .position(|byte| *byte == b'=')
+        .is_some_and(|sign| piece[sign..].iter().any(|byte| *byte != b'='))
+    {
+        return 0;
+    }
     let digits = piece.iter().any(u8::is_ascii_digit);
     let mixed = piece.iter().skip(1).any(u8::is_ascii_uppercase)
         && piece.iter().any(u8::is_ascii_lowercase);
@@ -448,10 +471,11 @@ mod tests {
 
     #[test]
     fn escapes_are_decoded() {
-        for text in ["\\u0067h", "%67h", "&#103;h", "&#x67;h", "\\x67h", "=67h"] {
+        for text in ["\\u0067h", "%67h", "&#103;h", "&#x67;h", "\\x67h"] {
             assert_eq!(shown(decoded(text.as_bytes())).as_deref(), Some("gh"), "{text}");
         }
-        assert_eq!(shown(decoded(b"ab=\ncd")).as_deref(), Some("abcd"));
+        assert_eq!(shown(decoded(b"a=3Db=\ncd=5F")).as_deref(), Some("a=bcd_"));
+        assert_eq!(shown(decoded(b"key=67ab==\nEOF")), None);
         assert_eq!(shown(decoded(b"100% sure")), None);
     }
 

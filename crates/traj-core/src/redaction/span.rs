@@ -49,7 +49,8 @@ pub(super) fn unite(text: &str, spans: &mut Vec<Span>) {
         match united.last_mut() {
             Some(last) if span.start < last.end => {
                 last.end = last.end.max(span.end);
-                if span.rank > last.rank {
+                // Of equals, the rule that comes first in its tables.
+                if (span.rank, last.rule) > (last.rank, span.rule) {
                     last.rank = span.rank;
                     last.rule = span.rule;
                 }

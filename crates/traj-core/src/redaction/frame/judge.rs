@@ -43,7 +43,12 @@ fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
     match frame {
         Frame::OneTimeCode => value.len() >= 20 && looks_random(value),
         Frame::CardNumber => is_card(value),
-        Frame::Credential if value.windows(3).any(|window| window == b"://") => false,
+        // The password inside has its own rule.
+        Frame::Credential
+            if value.contains(&b'@') || value.windows(3).any(|window| window == b"://") =>
+        {
+            false
+        }
         Frame::Cookie => value.len() >= 16 && !value.contains(&b'=') && looks_random(value),
         Frame::Token if style == Style::Machine || style == Style::Data => {
             looks_random(value)

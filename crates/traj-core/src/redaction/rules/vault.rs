@@ -101,14 +101,6 @@ pub(super) const ROWS: &[Row] = &[
         &["SSWS token"],
     ),
     prefix(
-        "clerk-secret",
-        "Clerk secret key",
-        &["sk_live_", "sk_test_"],
-        r"sk_(?:live|test)_[A-Za-z0-9]{20,}",
-        &["sk_test_{an:42}"],
-        &["sk_test_key"],
-    ),
-    prefix(
         "ansible-vault",
         "Ansible vault block",
         &["$ANSIBLE_VAULT;"],

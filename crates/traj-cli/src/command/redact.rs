@@ -1,0 +1,268 @@
+//! `traj redact`: hides secrets in what comes in and writes it out.
+
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr as _;
+
+use serde::Serialize;
+use traj_core::json::Json;
+use traj_core::redaction::{PathLabels, RedactionReport, Redactor, RevealMap, block_end};
+
+use crate::command::Outcome;
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::input_lines::{InputLine, for_each_line};
+use crate::output::{Output, cannot_print};
+use crate::redaction_options::{KeyOptions, RuleOptions};
+
+/// A line longer than this is left out, with a word about it.
+const LONGEST_LINE_BYTES: usize = 512 << 20;
+/// A text is redacted in blocks of about this size.
+const BLOCK_BYTES: usize = 64 << 20;
+/// How many lines that are no JSON are named.
+const NAMED_LINES: usize = 20;
+
+/// Hide secrets in standard input and write the rest to standard output
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Every line is a JSON value (the default if the input begins like one)
+    #[arg(long, conflicts_with = "text")]
+    jsonl: bool,
+    /// The input is plain text
+    #[arg(long)]
+    text: bool,
+    #[command(flatten)]
+    rules: RuleOptions,
+    #[command(flatten)]
+    key: KeyOptions,
+    /// Write what was hidden, by rule and place, to a file; never values
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Write which secret each marker stands for, encrypted to --recipient
+    #[arg(long, value_name = "FILE", requires = "recipient")]
+    reveal_map: Option<PathBuf>,
+    /// The age recipient of the map (age1…)
+    #[arg(long, value_name = "RECIPIENT", requires = "reveal_map")]
+    recipient: Option<String>,
+    /// Also replace paths below this folder by $WORKSPACE_DIR
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Leave paths, user and host name as they are
+    #[arg(long)]
+    keep_paths: bool,
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    hidden: u64,
+    media: u64,
+    paths: u64,
+    foreign_markers: u64,
+    survivors: u64,
+    invalid_lines: u64,
+    omitted_lines: u64,
+}
+
+/// A redaction under way.
+struct Work {
+    redactor: Redactor,
+    report: RedactionReport,
+    reveal: Option<RevealMap>,
+    invalid_lines: u64,
+    omitted_lines: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let recipient = arguments.recipient.as_deref().map(recipient).transpose()?;
+    let key = arguments.key.key(host)?;
+    let paths = if arguments.keep_paths {
+        PathLabels::default()
+    } else {
+        let workspace = arguments
+            .workspace
+            .as_deref()
+            .map(|path| host.absolute(path).to_string_lossy().into_owned());
+        PathLabels::of_host(&host.facts, workspace.as_deref())
+    };
+    let mut work = Work {
+        redactor: arguments.rules.redactor(host, key, paths)?,
+        report: RedactionReport::new(),
+        reveal: recipient.is_some().then(RevealMap::new),
+        invalid_lines: 0,
+        omitted_lines: 0,
+    };
+    let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let jsonl = arguments.jsonl || !arguments.text && begins_like_json(&mut input)?;
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    if jsonl {
+        work.lines(input, &mut out, output)?;
+    } else {
+        work.texts(input, &mut out)?;
+    }
+    out.flush().map_err(cannot_print)?;
+    drop(out);
+
+    if let Some(path) = &arguments.report {
+        let document = work
+            .report
+            .to_json()
+            .map_err(|error| CommandError::failure("cannot write the report").because(error))?;
+        write_private(host, path, document.as_bytes())?;
+    }
+    if let (Some(path), Some(recipient), Some(reveal)) =
+        (&arguments.reveal_map, &recipient, &work.reveal)
+    {
+        write_reveal_map(host, path, recipient, reveal)?;
+    }
+    let summary = Summary {
+        hidden: work.report.hidden(),
+        media: work.report.media(),
+        paths: work.report.paths(),
+        foreign_markers: work.report.foreign_markers(),
+        survivors: work.report.survivors(),
+        invalid_lines: work.invalid_lines,
+        omitted_lines: work.omitted_lines,
+    };
+    output.summary(&summary, describe);
+    let damaged = summary.invalid_lines + summary.omitted_lines > 0;
+    Ok(if damaged { ErrorKind::Damaged.exit_code() } else { ExitCode::SUCCESS })
+}
+
+impl Work {
+    /// One JSON value a line. A line that is none becomes a JSON string with
+    /// its redacted text, so that the output always parses.
+    fn lines(
+        &mut self,
+        input: impl io::BufRead,
+        out: &mut impl io::Write,
+        output: &Output,
+    ) -> Result<(), CommandError> {
+        let outcome = for_each_line(input, LONGEST_LINE_BYTES, |number, line| {
+            self.report.at_line(number);
+            let bytes = match line {
+                InputLine::TooLong => {
+                    self.omitted_lines += 1;
+                    output.note(&format!(
+                        "line {number}: longer than {LONGEST_LINE_BYTES} bytes, left out"
+                    ));
+                    return writeln!(out, "\"<omitted: line too long>\"");
+                }
+                InputLine::Whole(bytes) if bytes.trim_ascii().is_empty() => return writeln!(out),
+                InputLine::Whole(bytes) => bytes,
+            };
+            let value = Json::parse_lossy(bytes).unwrap_or_else(|_| {
+                self.invalid_lines += 1;
+                if self.invalid_lines <= NAMED_LINES as u64 {
+                    output.note(&format!("line {number}: not JSON, redacted as text"));
+                }
+                Json::String(String::from_utf8_lossy(bytes))
+            });
+            let redacted = match &mut self.reveal {
+                Some(reveal) => self.redactor.json_revealing(value, &mut self.report, reveal),
+                None => self.redactor.json(value, &mut self.report),
+            };
+            let mut line = redacted.to_line().into_inner();
+            line.push('\n');
+            out.write_all(line.as_bytes())
+        });
+        outcome.map_err(cannot_print)
+    }
+
+    /// Plain text, block by block.
+    fn texts(
+        &mut self,
+        mut input: impl io::BufRead,
+        out: &mut impl io::Write,
+    ) -> Result<(), CommandError> {
+        let mut buffer = Vec::new();
+        let mut line = 1;
+        loop {
+            let wanted = (BLOCK_BYTES as u64).saturating_sub(buffer.len() as u64).max(1 << 20);
+            let read = input.by_ref().take(wanted).read_to_end(&mut buffer).map_err(|error| {
+                CommandError::failure("cannot read standard input").because(error)
+            })?;
+            let last = (read as u64) < wanted;
+            if last && buffer.is_empty() {
+                return Ok(());
+            }
+            let end = if last { buffer.len() } else { block_end(&buffer).unwrap_or(0) };
+            // Nothing to cut at: more is needed, up to a limit.
+            let end =
+                if end == 0 && buffer.len() >= LONGEST_LINE_BYTES { buffer.len() } else { end };
+            if end > 0 {
+                let rest = buffer.split_off(end);
+                let text = String::from_utf8_lossy(&buffer);
+                self.report.at_line(line);
+                line += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+                let redacted = match &mut self.reveal {
+                    Some(reveal) => self.redactor.text_revealing(&text, &mut self.report, reveal),
+                    None => self.redactor.text(&text, &mut self.report),
+                };
+                out.write_all(redacted.into_inner().as_bytes()).map_err(cannot_print)?;
+                buffer = rest;
+            }
+            if last {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Whether the first character that is no blank begins a JSON document.
+fn begins_like_json(input: &mut impl io::BufRead) -> Result<bool, CommandError> {
+    let head = input
+        .fill_buf()
+        .map_err(|error| CommandError::failure("cannot read standard input").because(error))?;
+    Ok(matches!(head.trim_ascii_start().first(), Some(b'{' | b'[')))
+}
+
+fn recipient(text: &str) -> Result<age::x25519::Recipient, CommandError> {
+    age::x25519::Recipient::from_str(text).map_err(|reason| {
+        CommandError::usage("--recipient is not an age recipient")
+            .because(reason)
+            .hint("`age-keygen` prints one; it begins with age1")
+    })
+}
+
+/// Writes the map for its owner's eyes only.
+fn write_reveal_map(
+    host: &Host,
+    path: &Path,
+    recipient: &age::x25519::Recipient,
+    reveal: &RevealMap,
+) -> Result<(), CommandError> {
+    let cannot = || CommandError::failure(format!("cannot encrypt the map for {}", path.display()));
+    let plain = reveal.danger_to_json().map_err(|error| cannot().because(error))?;
+    let sealed =
+        age::encrypt(recipient, plain.as_bytes()).map_err(|error| cannot().because(error))?;
+    write_private(host, path, &sealed)
+}
+
+fn write_private(host: &Host, path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    let (folder, name) = host.folder_of(path)?;
+    traj_fs::replace_file(&folder, &name, 0o600, |file| file.write_all(bytes)).map_err(|error| {
+        CommandError::failure(format!("cannot write {}", path.display())).because(error)
+    })
+}
+
+fn describe(summary: &Summary) -> String {
+    let mut text = format!("hid {} secrets", summary.hidden);
+    for (count, what) in [
+        (summary.media, "media replaced"),
+        (summary.paths, "paths and names replaced"),
+        (summary.foreign_markers, "markers were there before"),
+        (summary.survivors, "strings look like secrets and stayed (see --report)"),
+        (summary.invalid_lines, "lines were no JSON"),
+        (summary.omitted_lines, "lines left out"),
+    ] {
+        if count > 0 {
+            // Writing to a string does not fail.
+            let _ = write!(text, ", {count} {what}");
+        }
+    }
+    text
+}

@@ -1,0 +1,171 @@
+//! `traj rules`: lists, checks and explains what is hidden.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use serde::Serialize;
+use traj_core::redaction::RuleInfo;
+
+use crate::command::Outcome;
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::output::Output;
+use crate::redaction_options::RuleOptions;
+use crate::terminal_text::escape_control;
+
+/// List, check and explain the redaction rules
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List all rules (the default)
+    List {
+        #[command(flatten)]
+        rules: RuleOptions,
+    },
+    /// Hold every rule against its examples; exit 3 if one fails
+    Check {
+        #[command(flatten)]
+        rules: RuleOptions,
+    },
+    /// Show what one rule looks for
+    Explain {
+        /// The rule's id
+        id: String,
+        #[command(flatten)]
+        rules: RuleOptions,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RuleLine<'r> {
+    id: &'r str,
+    title: &'r str,
+    class: &'static str,
+    user: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Explanation<'r> {
+    id: &'r str,
+    title: &'r str,
+    class: &'static str,
+    user: bool,
+    pattern: Option<&'r str>,
+    keywords: &'r [&'r str],
+    entropy: Option<f64>,
+    examples: &'r [String],
+    counter_examples: &'r [String],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CheckReport {
+    rules: usize,
+    problems: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    match &arguments.verb {
+        None => list(&traj_core::redaction::RuleSet::builtin(), output),
+        Some(Verb::List { rules }) => list(&rules.rule_set(host)?, output),
+        Some(Verb::Check { rules }) => {
+            let rules = rules.rule_set(host)?;
+            let problems: Vec<String> = rules.check().iter().map(ToString::to_string).collect();
+            let failed = !problems.is_empty();
+            output.result(&CheckReport { rules: rules.len(), problems }, |report| {
+                let mut text = report
+                    .problems
+                    .iter()
+                    .map(|problem| format!("{}\n", escape_control(problem)))
+                    .collect::<String>();
+                // Writing to a string does not fail.
+                let _ =
+                    writeln!(text, "{} rules, {} problems", report.rules, report.problems.len());
+                text
+            })?;
+            Ok(if failed { ErrorKind::Findings.exit_code() } else { ExitCode::SUCCESS })
+        }
+        Some(Verb::Explain { id, rules }) => {
+            let rules = rules.rule_set(host)?;
+            let rule = rules.get(id).ok_or_else(|| {
+                CommandError::usage(format!("there is no rule called {id:?}"))
+                    .hint("`traj rules list` names all of them")
+            })?;
+            explain(&rule, output)
+        }
+    }
+}
+
+fn list(rules: &traj_core::redaction::RuleSet, output: &Output) -> Outcome {
+    let lines: Vec<RuleInfo<'_>> = rules.iter().collect();
+    let lines: Vec<RuleLine<'_>> = lines
+        .iter()
+        .map(|rule| RuleLine {
+            id: rule.id,
+            title: rule.title,
+            class: rule.class.name(),
+            user: rule.user,
+        })
+        .collect();
+    output.result(&lines, |lines| {
+        lines
+            .iter()
+            .map(|rule| {
+                format!(
+                    "{:<28} {:<11} {}\n",
+                    escape_control(rule.id),
+                    rule.class,
+                    escape_control(rule.title)
+                )
+            })
+            .collect()
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn explain(rule: &RuleInfo<'_>, output: &Output) -> Outcome {
+    let explanation = Explanation {
+        id: rule.id,
+        title: rule.title,
+        class: rule.class.name(),
+        user: rule.user,
+        pattern: rule.pattern,
+        keywords: &rule.keywords,
+        entropy: rule.entropy,
+        examples: &rule.examples,
+        counter_examples: &rule.counter_examples,
+    };
+    output.result(&explanation, |rule| {
+        let mut lines = vec![
+            format!("{}: {}", escape_control(rule.id), escape_control(rule.title)),
+            format!("marker:   <redacted:{}:…>", escape_control(rule.id)),
+            format!("class:    {}", rule.class),
+            format!(
+                "pattern:  {}",
+                rule.pattern.map_or("the surroundings of the value decide".into(), escape_control)
+            ),
+        ];
+        if !rule.keywords.is_empty() {
+            lines.push(format!("keywords: {}", escape_control(&rule.keywords.join(", "))));
+        }
+        if let Some(bits) = rule.entropy {
+            lines.push(format!("entropy:  at least {bits} bits a character"));
+        }
+        for example in rule.examples {
+            lines.push(format!("hides:    {}", escape_control(example)));
+        }
+        for example in rule.counter_examples {
+            lines.push(format!("leaves:   {}", escape_control(example)));
+        }
+        lines.join("\n") + "\n"
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,263 @@
+//! `traj scan`: looks for what a rule would hide in files, folders and
+//! bundles.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use cap_std::fs::Dir;
+use serde::Serialize;
+use traj_core::json::Json;
+use traj_core::redaction::{MarkerKey, PathLabels, RedactionReport, Redactor, block_end};
+use traj_fs::{Access, open_regular, open_subfolder};
+
+use crate::command::Outcome;
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::input_lines::{InputLine, for_each_line};
+use crate::output::Output;
+use crate::redaction_options::RuleOptions;
+use crate::terminal_text::escape_control;
+
+/// A line or document longer than this is not looked at.
+const LONGEST_BYTES: usize = 512 << 20;
+const BLOCK_BYTES: u64 = 64 << 20;
+/// Folders nested deeper than this are not entered.
+const DEEPEST: usize = 64;
+
+/// Look for secrets that a rule would hide; exit 3 if there are any
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Files, folders and bundles to look at
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: RuleOptions,
+}
+
+/// One finding: where, and which rule; never the value.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FileFinding {
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    path: String,
+    rule: String,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    files: u64,
+    binary_files: u64,
+    rules: BTreeMap<String, u64>,
+    findings: Vec<FileFinding>,
+    /// What could not be looked at, and why.
+    skipped: Vec<Skipped>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Skipped {
+    file: String,
+    reason: String,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy)]
+enum Form {
+    Json,
+    JsonLines,
+    Text,
+}
+
+struct Look {
+    redactor: Redactor,
+    report: Report,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    // Nothing is written, so the key does not matter.
+    let redactor =
+        arguments.rules.redactor(host, MarkerKey::new([0; 32]), PathLabels::default())?;
+    let mut look = Look { redactor, report: Report::default() };
+    for path in &arguments.paths {
+        look.at(host, path)?;
+    }
+    let found = !look.report.findings.is_empty();
+    output.result(&look.report, describe)?;
+    Ok(if found { ErrorKind::Findings.exit_code() } else { ExitCode::SUCCESS })
+}
+
+impl Look {
+    fn at(&mut self, host: &Host, path: &Path) -> Result<(), CommandError> {
+        let (folder, name) = host.folder_of(path)?;
+        let shown = path.to_string_lossy().into_owned();
+        let is_folder = folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_dir());
+        if is_folder {
+            let inner = host.folder(path)?;
+            self.folder(&inner, &shown, 0);
+            Ok(())
+        } else {
+            self.file(&folder, &name, &shown).map_err(|error| {
+                CommandError::failure(format!("cannot read {shown}")).because(error)
+            })
+        }
+    }
+
+    fn folder(&mut self, folder: &Dir, shown: &str, depth: usize) {
+        let entries = match folder.entries() {
+            Ok(entries) => entries,
+            Err(error) => return self.skip(shown, &error),
+        };
+        let mut names: Vec<(String, bool)> = entries
+            .filter_map(Result::ok)
+            .filter_map(|entry| {
+                Some((entry.file_name().into_string().ok()?, entry.file_type().ok()?.is_dir()))
+            })
+            .collect();
+        names.sort();
+        for (name, is_folder) in names {
+            let place = format!("{}/{name}", shown.trim_end_matches('/'));
+            if !is_folder {
+                if let Err(error) = self.file(folder, &name, &place) {
+                    self.skip(&place, &error);
+                }
+            } else if depth >= DEEPEST {
+                self.skip(&place, &"nested too deep");
+            } else if name != ".git" {
+                match open_subfolder(folder, &name) {
+                    Ok(inner) => self.folder(&inner, &place, depth + 1),
+                    Err(error) => self.skip(&place, &error),
+                }
+            }
+        }
+    }
+
+    fn skip(&mut self, file: &str, reason: &dyn std::fmt::Display) {
+        self.report.skipped.push(Skipped { file: file.to_owned(), reason: reason.to_string() });
+    }
+
+    fn file(
+        &mut self,
+        folder: &Dir,
+        name: &str,
+        shown: &str,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let file = open_regular(folder, name, Access::Read)?;
+        let mut input = io::BufReader::with_capacity(1 << 16, file);
+        self.report.files += 1;
+        let mut report = RedactionReport::listing();
+        // A file's name can hold a secret as well.
+        self.redactor.text(name, &mut report);
+        let head = input.fill_buf()?;
+        if head.contains(&0)
+            && !head.starts_with(&[0xff, 0xfe])
+            && !head.starts_with(&[0xfe, 0xff])
+            && memchr::memchr_iter(0, head).count() * 3 < head.len()
+        {
+            self.report.binary_files += 1;
+        } else {
+            let form = form_of(name, head);
+            self.content(form, input, &mut report)?;
+        }
+        for finding in report.findings() {
+            *self.report.rules.entry(finding.rule.clone()).or_default() += 1;
+            self.report.findings.push(FileFinding {
+                file: shown.to_owned(),
+                line: finding.line,
+                path: finding.path.clone(),
+                rule: finding.rule.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn content(
+        &self,
+        form: Form,
+        mut input: impl io::BufRead,
+        report: &mut RedactionReport,
+    ) -> io::Result<()> {
+        match form {
+            Form::Json => {
+                let mut bytes = Vec::new();
+                input.by_ref().take(LONGEST_BYTES as u64).read_to_end(&mut bytes)?;
+                match Json::parse_lossy(&bytes) {
+                    Ok(value) => drop(self.redactor.json(value, report)),
+                    Err(_) => drop(self.redactor.text(&String::from_utf8_lossy(&bytes), report)),
+                }
+                Ok(())
+            }
+            Form::JsonLines => for_each_line(input, LONGEST_BYTES, |number, line| {
+                report.at_line(number);
+                if let InputLine::Whole(bytes) = line {
+                    match Json::parse_lossy(bytes) {
+                        Ok(value) => drop(self.redactor.json(value, report)),
+                        Err(_) => drop(self.redactor.text(&String::from_utf8_lossy(bytes), report)),
+                    }
+                }
+                Ok(())
+            }),
+            Form::Text => {
+                let mut buffer = Vec::new();
+                let mut line = 1;
+                loop {
+                    let read = input.by_ref().take(BLOCK_BYTES).read_to_end(&mut buffer)?;
+                    let last = (read as u64) < BLOCK_BYTES;
+                    let end = if last {
+                        buffer.len()
+                    } else {
+                        block_end(&buffer).unwrap_or(buffer.len())
+                    };
+                    let rest = buffer.split_off(end);
+                    report.at_line(line);
+                    line += memchr::memchr_iter(b'\n', &buffer).count() as u64;
+                    self.redactor.text(&String::from_utf8_lossy(&buffer), report);
+                    buffer = rest;
+                    if last {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn form_of(name: &str, head: &[u8]) -> Form {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let starts_like_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
+    match extension {
+        "jsonl" | "ndjson" => Form::JsonLines,
+        "json" if starts_like_json => Form::Json,
+        _ => Form::Text,
+    }
+}
+
+fn describe(report: &Report) -> String {
+    let mut lines: Vec<String> = report
+        .findings
+        .iter()
+        .map(|finding| {
+            let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let path = if finding.path.is_empty() {
+                String::new()
+            } else {
+                format!(" at {}", escape_control(&finding.path))
+            };
+            format!("{}{line}: {}{path}", escape_control(&finding.file), finding.rule)
+        })
+        .collect();
+    for skipped in &report.skipped {
+        lines.push(format!(
+            "{}: not looked at: {}",
+            escape_control(&skipped.file),
+            escape_control(&skipped.reason)
+        ));
+    }
+    lines.push(format!("{} findings in {} files", report.findings.len(), report.files));
+    lines.join("\n") + "\n"
+}

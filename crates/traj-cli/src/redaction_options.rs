@@ -1,0 +1,103 @@
+//! Flags that say what to hide, shared by the verbs that hide or look.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use traj_core::redaction::{
+    MAX_RULE_FILE_BYTES, MarkerKey, PathLabels, RedactionPolicy, Redactor, RuleSet,
+};
+use traj_fs::{Access, open_regular};
+
+use crate::command_error::CommandError;
+use crate::compose::Host;
+
+/// Which rules are in force.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RuleOptions {
+    /// Add rules and allow-lists from a TOML file; a gitleaks configuration is one
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+    /// Also hide e-mail addresses, telephone, card and account numbers
+    #[arg(long)]
+    personal_data: bool,
+    /// Also hide public network addresses
+    #[arg(long)]
+    addresses: bool,
+}
+
+impl RuleOptions {
+    /// The built-in rules with those of the files.
+    pub(crate) fn rule_set(&self, host: &Host) -> Result<RuleSet, CommandError> {
+        let mut rules = RuleSet::builtin();
+        for path in &self.rules {
+            rules = add_file(rules, host, path)?;
+        }
+        Ok(rules)
+    }
+
+    /// A redactor with these rules; `paths` are replaced as well.
+    pub(crate) fn redactor(
+        &self,
+        host: &Host,
+        key: MarkerKey,
+        paths: PathLabels,
+    ) -> Result<Redactor, CommandError> {
+        let mut policy =
+            RedactionPolicy::standard(key).with_rules(self.rule_set(host)?).with_paths(paths);
+        if self.personal_data {
+            policy = policy.with_personal_data();
+        }
+        if self.addresses {
+            policy = policy.with_addresses();
+        }
+        Ok(Redactor::new(policy))
+    }
+}
+
+/// Adds the rules of one file.
+pub(crate) fn add_file(rules: RuleSet, host: &Host, path: &Path) -> Result<RuleSet, CommandError> {
+    let text = read_text(host, path)?;
+    rules.with_file(&text).map_err(|error| {
+        CommandError::usage(format!("cannot use the rules in {}", path.display()))
+            .because(error)
+            .hint("`traj rules check --rules FILE` looks at a file by itself; the form is described in docs/format/redaction.md")
+    })
+}
+
+/// Reads a file the user named, up to the size of a rules file.
+pub(crate) fn read_text(host: &Host, path: &Path) -> Result<String, CommandError> {
+    let cannot = |error: Box<dyn std::error::Error + Send + Sync>| {
+        CommandError::failure(format!("cannot read {}", path.display())).because(error)
+    };
+    let (folder, name) = host.folder_of(path)?;
+    let file = open_regular(&folder, &name, Access::Read).map_err(|error| cannot(error.into()))?;
+    let mut text = String::new();
+    // One byte more than is read: a larger file is refused, not cut.
+    file.take(MAX_RULE_FILE_BYTES as u64 + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| cannot(error.into()))?;
+    Ok(text)
+}
+
+/// Where the marker key comes from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct KeyOptions {
+    /// Make markers with the key in this file, made if it is missing
+    #[arg(long, value_name = "FILE", conflicts_with = "ephemeral_key")]
+    key_file: Option<PathBuf>,
+    /// Make markers with a key nobody keeps: they tell secrets apart within this run only
+    #[arg(long)]
+    ephemeral_key: bool,
+}
+
+impl KeyOptions {
+    pub(crate) fn key(&self, host: &Host) -> Result<MarkerKey, CommandError> {
+        if self.ephemeral_key {
+            return Host::passing_key();
+        }
+        match &self.key_file {
+            Some(path) => host.marker_key_in(path),
+            None => host.marker_key(),
+        }
+    }
+}
