@@ -8,6 +8,9 @@
 mod binding_store_contract;
 mod codex_cli;
 mod codex_lifecycle;
+mod recorder_crash;
+mod recorder_faults;
+mod recorder_process;
 mod rewrite_filesystem;
 mod rewrite_interleavings;
 mod session_rewriter_contract;

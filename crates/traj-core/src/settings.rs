@@ -46,6 +46,10 @@ pub struct Settings {
     pub flush_timeout: Duration,
     /// Bounds on what is kept (`MAX_…`, ours only).
     pub limits: Limits,
+    /// Events that may wait to be written (`MAX_QUEUE_EVENTS`, ours only).
+    pub queue_events: usize,
+    /// Their size in memory, roughly (`MAX_QUEUE_BYTES`, ours only).
+    pub queue_bytes: usize,
     /// What a full sidecar means (`WHEN_FULL`: `stop` or `roll`, ours only).
     pub when_full: WhenFull,
     /// When lines reach the disk (`DURABILITY`: `relaxed`, `flush` or
@@ -62,6 +66,8 @@ impl Settings {
             trajectory_dir: None,
             flush_timeout: Duration::from_secs(10),
             limits: Limits::standard(),
+            queue_events: 65_536,
+            queue_bytes: 64 * 1024 * 1024,
             when_full: WhenFull::Stop,
             durability: Durability::Flush,
         }
@@ -80,6 +86,8 @@ impl Settings {
             trajectory_dir: variables.shared("TRAJECTORY_DIR").map(|path| host.absolute(path)),
             flush_timeout,
             limits: limits(variables, standard.limits),
+            queue_events: count(variables, "TRAJ_MAX_QUEUE_EVENTS", standard.queue_events),
+            queue_bytes: count(variables, "TRAJ_MAX_QUEUE_BYTES", standard.queue_bytes),
             when_full: match variables.get("TRAJ_WHEN_FULL") {
                 Some("roll") => WhenFull::Roll,
                 _ => WhenFull::Stop,
@@ -94,11 +102,7 @@ impl Settings {
 }
 
 fn limits(variables: &Variables, standard: Limits) -> Limits {
-    let count = |name: &str, standard: usize| {
-        positive(variables.get(name))
-            .and_then(|value| usize::try_from(value).ok())
-            .unwrap_or(standard)
-    };
+    let count = |name: &str, standard: usize| count(variables, name, standard);
     let bytes = |name: &str, standard: u64| positive(variables.get(name)).unwrap_or(standard);
     Limits {
         line_bytes: count("TRAJ_MAX_LINE_BYTES", standard.line_bytes),
@@ -110,6 +114,10 @@ fn limits(variables: &Variables, standard: Limits) -> Limits {
         blob_budget_bytes: bytes("TRAJ_MAX_BLOB_BYTES", standard.blob_budget_bytes),
         preview_characters: count("TRAJ_PREVIEW_CHARS", standard.preview_characters),
     }
+}
+
+fn count(variables: &Variables, name: &str, standard: usize) -> usize {
+    positive(variables.get(name)).and_then(|value| usize::try_from(value).ok()).unwrap_or(standard)
 }
 
 fn is_off(value: &str) -> bool {
@@ -157,5 +165,7 @@ mod tests {
     fn limits_are_settings() {
         let set = settings(&[("TRAJ_MAX_TEXT_CHARS", "100"), ("TRAJ_MAX_LINE_BYTES", "nonsense")]);
         assert_eq!(set.limits, Limits { text_units: 100, ..Limits::standard() });
+        let set = settings(&[("TRAJ_MAX_QUEUE_EVENTS", "7"), ("TRAJ_MAX_QUEUE_BYTES", "0")]);
+        assert_eq!((set.queue_events, set.queue_bytes), (7, Settings::standard().queue_bytes));
     }
 }

@@ -61,7 +61,7 @@ impl Recorder {
         if !settings.enabled {
             return Self::disabled();
         }
-        let queue = Arc::new(Queue::new());
+        let queue = Arc::new(Queue::new(settings.queue_events, settings.queue_bytes));
         let writer = Writer {
             queue: Arc::clone(&queue),
             clock: Arc::clone(&clock),

@@ -35,7 +35,6 @@ impl Place {
     ///
     /// # Panics
     /// When there can be none.
-    #[expect(clippy::disallowed_methods, reason = "a linked temporary folder is the host's matter")]
     pub fn new() -> Self {
         let temporary = TempDir::new().expect("a temporary folder");
         let path = temporary.path().canonicalize().expect("its path without links");

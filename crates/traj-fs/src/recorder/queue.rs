@@ -12,12 +12,6 @@ use traj_core::json::Json;
 
 use super::stats::{FlushReport, RecorderStats};
 
-/// Events that may wait.
-const MAX_EVENTS: usize = 65_536;
-
-/// Bytes of events that may wait, roughly.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
-
 /// Events the writer takes at once.
 const BATCH_EVENTS: usize = 512;
 
@@ -26,6 +20,10 @@ const BATCH_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Queue {
+    /// Events that may wait.
+    max_events: usize,
+    /// Bytes of events that may wait, roughly.
+    max_bytes: usize,
     state: Mutex<State>,
     /// The writer waits here for work.
     work: Condvar,
@@ -84,8 +82,9 @@ pub(super) enum Work {
 }
 
 impl Queue {
-    pub(super) fn new() -> Self {
-        Self { state: Mutex::default(), work: Condvar::new(), progress: Condvar::new() }
+    pub(super) fn new(max_events: usize, max_bytes: usize) -> Self {
+        let (work, progress) = (Condvar::new(), Condvar::new());
+        Self { max_events, max_bytes, state: Mutex::default(), work, progress }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -98,7 +97,7 @@ impl Queue {
         let queued = Queued::new(event);
         let mut state = self.lock();
         state.stats.recorded_events += 1;
-        if state.has_room(queued.bytes) {
+        if self.has_room(&state, queued.bytes) {
             self.push(state, queued);
         } else {
             state.stats.dropped.queue_full += 1;
@@ -110,7 +109,7 @@ impl Queue {
         let queued = Queued::new(event);
         let mut state = self.lock();
         state.stats.recorded_events += 1;
-        while !state.has_room(queued.bytes) && !state.is_closed {
+        while !self.has_room(&state, queued.bytes) && !state.is_closed {
             state.hosts_wait += 1;
             state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
             state.hosts_wait -= 1;
@@ -120,6 +119,13 @@ impl Queue {
         } else {
             self.push(state, queued);
         }
+    }
+
+    fn has_room(&self, state: &State, bytes: usize) -> bool {
+        let waiting = state.bytes + state.taken_bytes;
+        // One event of any size is taken when nothing else waits.
+        let fits = waiting + bytes <= self.max_bytes || waiting == 0;
+        state.events.len() < self.max_events && fits
     }
 
     fn push(&self, mut state: MutexGuard<'_, State>, queued: Queued) {
@@ -247,13 +253,6 @@ impl Queue {
 }
 
 impl State {
-    fn has_room(&self, bytes: usize) -> bool {
-        let waiting = self.bytes + self.taken_bytes;
-        // One event of any size is taken when nothing else waits.
-        let fits = waiting + bytes <= MAX_BYTES || waiting == 0;
-        self.events.len() < MAX_EVENTS && fits
-    }
-
     fn take_batch(&mut self) -> Vec<Event> {
         let mut batch = Vec::new();
         let mut bytes = 0;
