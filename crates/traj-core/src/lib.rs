@@ -53,6 +53,7 @@ pub mod redaction;
 pub mod rewrite;
 pub mod session_store;
 pub mod settings;
+pub mod tail;
 pub mod timestamp;
 pub mod transcript;
 pub mod trim;

@@ -1,0 +1,173 @@
+//! Following a file that grows, is cut, rewritten or replaced.
+
+use super::seen::Seen;
+use super::{LONGEST_LINE, Origin, TailEvent};
+
+/// So many bytes before the place we read up to are compared on every look.
+const RECENT: usize = 64;
+
+/// What the file is right now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "three plain facts about a file")]
+pub struct FileState {
+    /// Tells one file from another.
+    pub key: (u64, u64),
+    /// Its length.
+    pub length: u64,
+}
+
+/// A part of the file to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a range of a file")]
+pub struct ReadRange {
+    /// First byte.
+    pub from: u64,
+    /// Behind the last byte.
+    pub to: u64,
+}
+
+/// The place up to which a file was read, and what was shown of it.
+#[derive(Debug)]
+pub struct Follow {
+    origin: Origin,
+    key: Option<(u64, u64)>,
+    offset: u64,
+    /// The bytes before `offset`.
+    recent: Vec<u8>,
+    /// The beginning of a line that is not complete yet.
+    pub(super) line: Vec<u8>,
+    /// That line is too long to be kept; this many bytes of it passed.
+    dropped: u64,
+    seen: Seen,
+    is_again: bool,
+}
+
+impl Follow {
+    /// Follows a file from its beginning.
+    #[must_use]
+    pub fn new(origin: Origin) -> Self {
+        Self {
+            origin,
+            key: None,
+            offset: 0,
+            recent: Vec::new(),
+            line: Vec::new(),
+            dropped: 0,
+            seen: Seen::default(),
+            is_again: false,
+        }
+    }
+
+    /// Follows a file from `offset`, after these events were shown.
+    #[must_use]
+    pub fn from_middle(origin: Origin, key: (u64, u64), offset: u64, shown: &[TailEvent]) -> Self {
+        let mut follow = Self::new(origin);
+        follow.key = Some(key);
+        follow.offset = offset;
+        follow.seen.start_in_the_middle();
+        for event in shown {
+            follow.seen.remember(event.identity);
+        }
+        follow
+    }
+
+    /// What to read, now that the file looks like this; `None` when there is
+    /// nothing to read. Another file, or a shorter one, is read from its
+    /// beginning; what was left of the old one has to be read before.
+    pub fn look(&mut self, now: FileState, show: &mut dyn FnMut(TailEvent)) -> Option<ReadRange> {
+        if self.key != Some(now.key) {
+            if self.key.is_some() {
+                self.start_again(show);
+            }
+            self.key = Some(now.key);
+        }
+        if now.length < self.offset {
+            self.start_again(show);
+        }
+        let from = self.offset - self.recent.len() as u64;
+        (now.length > self.offset).then_some(ReadRange { from, to: now.length })
+    }
+
+    /// Takes bytes that stand at `from`; `false` when the file was rewritten
+    /// under us and has to be looked at again.
+    pub fn feed(&mut self, from: u64, bytes: &[u8], show: &mut dyn FnMut(TailEvent)) -> bool {
+        let overlap = usize::try_from(self.offset.saturating_sub(from)).unwrap_or(usize::MAX);
+        let known = self.recent.len().saturating_sub(overlap);
+        let expected = self.recent.get(known..).unwrap_or_default();
+        if from > self.offset || bytes.len() < overlap || !bytes.starts_with(expected) {
+            self.start_again(show);
+            return false;
+        }
+        let fresh = bytes.get(overlap..).unwrap_or_default();
+        self.offset += fresh.len() as u64;
+        self.recent.extend_from_slice(&fresh[fresh.len().saturating_sub(RECENT)..]);
+        let excess = self.recent.len().saturating_sub(RECENT);
+        self.recent.drain(..excess);
+        self.lines(fresh, show);
+        true
+    }
+
+    /// Tells that everything there is was read; `true` when it has to be read
+    /// once more, because all of it is new.
+    pub fn reached_end(&mut self) -> bool {
+        if !self.is_again {
+            return false;
+        }
+        self.is_again = false;
+        let foreign = self.seen.reached_end();
+        if foreign {
+            self.rewind();
+        }
+        foreign
+    }
+
+    fn start_again(&mut self, show: &mut dyn FnMut(TailEvent)) {
+        // The last line of the old file may lack its line end only.
+        let line = std::mem::take(&mut self.line);
+        self.event(&line, show);
+        self.rewind();
+        self.seen.read_again();
+        self.is_again = true;
+    }
+
+    fn rewind(&mut self) {
+        self.offset = 0;
+        self.recent.clear();
+        self.line.clear();
+        self.dropped = 0;
+    }
+
+    fn lines(&mut self, bytes: &[u8], show: &mut dyn FnMut(TailEvent)) {
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (head, tail) = (&rest[..end], &rest[end + 1..]);
+            if self.dropped > 0 {
+                let event = TailEvent::of_long_line(self.origin, self.dropped + head.len() as u64);
+                self.dropped = 0;
+                if self.seen.take(event.identity) {
+                    show(event);
+                }
+            } else if self.line.is_empty() {
+                self.event(head, show);
+            } else {
+                self.line.extend_from_slice(head);
+                let line = std::mem::take(&mut self.line);
+                self.event(&line, show);
+            }
+            rest = tail;
+        }
+        if self.dropped > 0 || self.line.len() + rest.len() > LONGEST_LINE {
+            self.dropped += (self.line.len() + rest.len()) as u64;
+            self.line = Vec::new();
+        } else {
+            self.line.extend_from_slice(rest);
+        }
+    }
+
+    fn event(&mut self, line: &[u8], show: &mut dyn FnMut(TailEvent)) {
+        let event = TailEvent::parse(line, self.origin);
+        if let Some(event) = event.filter(|event| self.seen.take(event.identity)) {
+            show(event);
+        }
+    }
+}

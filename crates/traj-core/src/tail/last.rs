@@ -1,0 +1,96 @@
+//! The newest events of a file, found from its end.
+
+use super::{LONGEST_LINE, Origin, TailEvent};
+
+/// Reads a file backwards, block by block, until there are enough events.
+#[derive(Debug)]
+pub struct LastEvents {
+    origin: Origin,
+    wanted: usize,
+    /// The beginning of what was read last, whose line starts further up.
+    carry: Vec<u8>,
+    /// That line is too long to be kept; this many bytes of it were dropped.
+    dropped: u64,
+    /// Newest first.
+    events: Vec<TailEvent>,
+    /// The first block may end inside a line that is still being written.
+    is_first: bool,
+    unfinished: u64,
+}
+
+impl LastEvents {
+    /// Wants the newest `wanted` events.
+    #[must_use]
+    pub const fn new(origin: Origin, wanted: usize) -> Self {
+        Self {
+            origin,
+            wanted,
+            carry: Vec::new(),
+            dropped: 0,
+            events: Vec::new(),
+            is_first: true,
+            unfinished: 0,
+        }
+    }
+
+    /// Takes the block before the one taken last; `false` when no more is
+    /// needed. `keep` decides which events count.
+    pub fn block(&mut self, block: &[u8], keep: &mut dyn FnMut(&TailEvent) -> bool) -> bool {
+        let mut rest = block;
+        while let Some(end) = memchr::memrchr(b'\n', rest) {
+            let tail = &rest[end + 1..];
+            rest = &rest[..end];
+            self.line_start(tail, keep);
+            if self.events.len() >= self.wanted {
+                return false;
+            }
+        }
+        self.grow(rest);
+        true
+    }
+
+    /// Ends at the beginning of the file; returns the events, oldest first.
+    pub fn finish(&mut self, keep: &mut dyn FnMut(&TailEvent) -> bool) -> Vec<TailEvent> {
+        if self.events.len() < self.wanted {
+            self.line_start(&[], keep);
+        }
+        let mut events = std::mem::take(&mut self.events);
+        events.truncate(self.wanted);
+        events.reverse();
+        events
+    }
+
+    /// Bytes at the end of the file that are no complete event yet.
+    #[must_use]
+    pub const fn unfinished(&self) -> u64 {
+        self.unfinished
+    }
+
+    fn grow(&mut self, front: &[u8]) {
+        if self.dropped > 0 || self.carry.len() + front.len() > LONGEST_LINE {
+            self.dropped += (front.len() + self.carry.len()) as u64;
+            self.carry.clear();
+        } else {
+            self.carry.splice(0..0, front.iter().copied());
+        }
+    }
+
+    /// A line begins with `front`; the rest of it is carried.
+    fn line_start(&mut self, front: &[u8], keep: &mut dyn FnMut(&TailEvent) -> bool) {
+        self.grow(front);
+        let line = std::mem::take(&mut self.carry);
+        let is_last = std::mem::take(&mut self.is_first);
+        let event = if self.dropped > 0 {
+            let bytes = std::mem::take(&mut self.dropped);
+            Some(TailEvent::of_long_line(self.origin, bytes))
+        } else {
+            TailEvent::parse(&line, self.origin)
+        };
+        if is_last && event.is_none() {
+            self.unfinished = line.len() as u64;
+        }
+        if let Some(event) = event.filter(|event| keep(event)) {
+            self.events.push(event);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Which events were shown, so that a file that was replaced repeats none.
+
+use std::collections::{HashMap, VecDeque};
+
+/// So many of the newest events are remembered.
+const REMEMBERED: usize = 262_144;
+
+/// The newest events, by identity and number of appearances.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    order: VecDeque<u64>,
+    counts: HashMap<u64, u32>,
+    /// Older events exist that are not remembered.
+    is_partial: bool,
+    /// While a file is read again: what is still expected from before.
+    again: Option<Again>,
+}
+
+#[derive(Debug)]
+struct Again {
+    expected: HashMap<u64, u32>,
+    met: bool,
+}
+
+impl Seen {
+    /// Events before the first one that is remembered exist.
+    pub(super) const fn start_in_the_middle(&mut self) {
+        self.is_partial = true;
+    }
+
+    /// Expects everything from the beginning.
+    pub(super) fn read_again(&mut self) {
+        self.again = Some(Again { expected: self.counts.clone(), met: false });
+    }
+
+    /// Nothing that was shown is in the file: all of it is new. Tells whether
+    /// the file has to be read once more for it.
+    pub(super) fn reached_end(&mut self) -> bool {
+        let was_foreign = self.again.as_ref().is_some_and(|again| !again.met && self.is_partial);
+        self.again = None;
+        if was_foreign {
+            *self = Self::default();
+        }
+        was_foreign
+    }
+
+    /// Whether an event is new; remembers it.
+    pub(super) fn take(&mut self, identity: u64) -> bool {
+        if let Some(again) = &mut self.again {
+            if let Some(left) = again.expected.get_mut(&identity).filter(|left| **left > 0) {
+                *left -= 1;
+                again.met = true;
+                return false;
+            }
+            if self.is_partial && !again.met {
+                // Before everything we remember: shown, or older than the start.
+                return false;
+            }
+        }
+        self.remember(identity);
+        true
+    }
+
+    pub(super) fn remember(&mut self, identity: u64) {
+        self.order.push_back(identity);
+        *self.counts.entry(identity).or_default() += 1;
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.is_partial = true;
+            if let Some(count) = self.counts.get_mut(&oldest) {
+                *count -= 1;
+                if *count == 0 {
+                    self.counts.remove(&oldest);
+                }
+            }
+        }
+    }
+}

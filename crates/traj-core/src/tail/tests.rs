@@ -1,0 +1,240 @@
+//! Tail on files that grow, are cut, rewritten and replaced.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn line(number: u64) -> String {
+    format!(
+        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s","source":"runtime","type":"tool.call","ts":"2026-06-01T10:00:00.{:03}Z","seq":{number},"sourceSeq":{number},"sessionId":"s","data":{{"toolCallId":"c{number}","name":"read é"}}}}"#,
+        number % 1_000
+    )
+}
+
+/// A file and a follower of it, driven as the adapter does.
+struct Rig {
+    key: (u64, u64),
+    bytes: Vec<u8>,
+    follow: Follow,
+    shown: Vec<u64>,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let follow = Follow::new(Origin::Sidecar);
+        Self { key: (1, 1), bytes: Vec::new(), follow, shown: Vec::new() }
+    }
+
+    fn poll(&mut self, chunk: usize) {
+        let shown = &mut self.shown;
+        let mut show = |event: TailEvent| {
+            let call = event.call.expect("every event here has a call");
+            shown.push(call.trim_start_matches('c').parse().expect("a number"));
+        };
+        loop {
+            let state = FileState { key: self.key, length: self.bytes.len() as u64 };
+            let Some(range) = self.follow.look(state, &mut show) else {
+                if self.follow.reached_end() {
+                    continue;
+                }
+                return;
+            };
+            let (from, to) = (
+                range.from as usize,
+                (range.to as usize).min(range.from as usize + RECENT_AND + chunk),
+            );
+            self.follow.feed(range.from, &self.bytes[from..to], &mut show);
+        }
+    }
+}
+
+const RECENT_AND: usize = 64;
+
+#[derive(Clone, Debug)]
+enum Change {
+    Append(usize),
+    Partial(usize),
+    Replace,
+    Roll(usize),
+    Rotate,
+    Poll(usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (1_usize..4).prop_map(Change::Append),
+        (1_usize..200).prop_map(Change::Partial),
+        Just(Change::Replace),
+        (0_usize..3).prop_map(Change::Roll),
+        Just(Change::Rotate),
+        (1_usize..500).prop_map(Change::Poll),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_event_is_lost_or_repeated(changes in proptest::collection::vec(change(), 1..40)) {
+        let mut rig = Rig::new();
+        let mut next = 0;
+        let mut pending: Vec<u8> = Vec::new();
+        for change in changes {
+            match change {
+                Change::Append(count) => {
+                    rig.bytes.append(&mut pending);
+                    for _ in 0..count {
+                        rig.bytes.extend_from_slice(line(next).as_bytes());
+                        rig.bytes.push(b'\n');
+                        next += 1;
+                    }
+                }
+                Change::Partial(cut) => {
+                    rig.bytes.append(&mut pending);
+                    let mut whole = line(next).into_bytes();
+                    next += 1;
+                    whole.push(b'\n');
+                    pending = whole.split_off(cut.min(whole.len()));
+                    rig.bytes.extend(whole);
+                }
+                // What happens to the whole file happens after it was read, as
+                // an adapter that holds the old file open makes sure.
+                Change::Replace => {
+                    rig.poll(1_000);
+                    rig.key.1 += 1;
+                }
+                Change::Roll(lines) => {
+                    rig.bytes.append(&mut pending);
+                    rig.poll(1_000);
+                    for _ in 0..lines {
+                        let end = rig.bytes.iter().position(|byte| *byte == b'\n');
+                        rig.bytes.drain(..end.map_or(0, |end| end + 1));
+                    }
+                    rig.key.1 += 1;
+                }
+                Change::Rotate => {
+                    rig.bytes.append(&mut pending);
+                    rig.poll(1_000);
+                    rig.bytes.clear();
+                    rig.key.1 += 1;
+                }
+                Change::Poll(chunk) => rig.poll(chunk),
+            }
+        }
+        rig.bytes.append(&mut pending);
+        rig.poll(300);
+        let expected: Vec<u64> = (0..next).collect();
+        prop_assert_eq!(rig.shown, expected);
+    }
+
+    #[test]
+    fn the_last_events_are_those_of_a_plain_read(
+        count in 0_u64..30,
+        wanted in 0_usize..40,
+        block in 1_usize..700,
+        torn in any::<bool>(),
+    ) {
+        let mut text: String = (0..count).map(|number| format!("{}\nnoise\n", line(number))).collect();
+        if torn {
+            text.push_str("{\"traceSch");
+        }
+        let bytes = text.as_bytes();
+        let mut last = LastEvents::new(Origin::Sidecar, wanted);
+        let mut end = bytes.len();
+        while end > 0 {
+            let start = end.saturating_sub(block);
+            if !last.block(&bytes[start..end], &mut |_| true) {
+                break;
+            }
+            end = start;
+        }
+        let events = last.finish(&mut |_| true);
+        let calls: Vec<String> = events.into_iter().filter_map(|event| event.call).collect();
+        let first = count.saturating_sub(wanted as u64);
+        let expected: Vec<String> = (first..count).map(|number| format!("c{number}")).collect();
+        prop_assert_eq!(calls, expected);
+        prop_assert_eq!(last.unfinished() > 0, torn);
+    }
+}
+
+#[test]
+fn a_file_cut_in_place_is_read_again_without_repeats() {
+    let mut rig = Rig::new();
+    rig.bytes = (0..5).map(|number| line(number) + "\n").collect::<String>().into_bytes();
+    rig.poll(100);
+    // Cut and grown beyond the old length between two looks, same file.
+    rig.bytes = (3..12).map(|number| line(number) + "\n").collect::<String>().into_bytes();
+    rig.poll(100);
+    assert_eq!(rig.shown, (0..12).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_run_with_smaller_numbers_is_shown_after_a_replacement() {
+    let mut rig = Rig::new();
+    rig.bytes = (100..103).map(|number| line(number) + "\n").collect::<String>().into_bytes();
+    rig.poll(100);
+    rig.key.1 += 1;
+    rig.bytes.extend((1..3).map(|number| line(number) + "\n").collect::<String>().into_bytes());
+    rig.poll(100);
+    assert_eq!(rig.shown, [100, 101, 102, 1, 2]);
+}
+
+#[test]
+fn lines_read_like_the_other_tail_with_more_facts() {
+    let event = |kind: &str, time: &str, data: &str| {
+        let row = format!(
+            r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"type":"{kind}","ts":"2026-06-01T10:00:{time}Z","seq":1,"sessionId":"s","sessionKey":"agent:main:telegram:direct:123456","provider":"openai","modelId":"gpt","data":{data}}}"#
+        );
+        TailEvent::parse(row.as_bytes(), Origin::Sidecar).unwrap()
+    };
+    let mut timings = Timings::default();
+    let lines: Vec<String> = [
+        event("session.started", "00.000", "{}"),
+        event("context.compiled", "00.100", r#"{"tools":[{},{}]}"#),
+        event("prompt.submitted", "00.200", "{}"),
+        event(
+            "tool.call",
+            "01.000",
+            r#"{"toolCallId":"c","name":"bash","arguments":{"x":"secret"}}"#,
+        ),
+        event("tool.result", "02.500", r#"{"toolCallId":"c","name":"bash","success":false}"#),
+        event(
+            "model.completed",
+            "05.000",
+            r#"{"promptError":"overloaded","usage":{"input":1200,"output":30}}"#,
+        ),
+        event("turn.terminal_idle_timeout", "05.500", "{}"),
+        event("session.ended", "59.000", r#"{"status":"error"}"#),
+    ]
+    .into_iter()
+    .map(|mut event| {
+        timings.annotate(&mut event);
+        event.layout()
+    })
+    .collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    10:00:00 session.started  agent:main:telegram:direct:12… session started
+    10:00:00 context.compiled agent:main:telegram:direct:12… context compiled (2 tools)
+    10:00:00 prompt.submitted agent:main:telegram:direct:12… prompt submitted
+    10:00:01 tool.call        agent:main:telegram:direct:12… bash {...redacted...}
+    10:00:02 tool.result      agent:main:telegram:direct:12… bash error · 1.5 s
+    10:00:05 model.completed  agent:main:telegram:direct:12… openai/gpt error · 4.8 s · 1200 in, 30 out: overloaded
+    10:00:05 turn.terminal_i… agent:main:telegram:direct:12…
+    10:00:59 session.ended    agent:main:telegram:direct:12… error · 59.0 s
+    ");
+}
+
+#[test]
+fn long_lines_cost_no_memory() {
+    let long = vec![b'x'; LONGEST_LINE + 10];
+    let mut rig = Follow::new(Origin::Sidecar);
+    let mut shown = Vec::new();
+    let state = FileState { key: (1, 1), length: 1 << 40 };
+    rig.look(state, &mut |_| {});
+    assert!(rig.feed(0, &long, &mut |event| shown.push(event)));
+    assert!(rig.line.capacity() <= LONGEST_LINE);
+    let range = rig.look(state, &mut |_| {}).unwrap();
+    let mut next = vec![b'x'; (long.len() as u64 - range.from) as usize];
+    next.extend_from_slice(b"x\n");
+    assert!(rig.feed(range.from, &next, &mut |event| shown.push(event)));
+    assert_eq!(shown.len(), 1);
+    assert_eq!(shown[0].severity, Severity::Warning);
+}
