@@ -11,6 +11,7 @@ mod redact;
 mod rules;
 mod scan;
 mod schema;
+mod tail;
 mod trim;
 mod verify;
 
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Record(record::Arguments),
     /// Export a session as a redacted, verifiable bundle
     Export(export::Arguments),
+    /// Show the newest events of a session, and follow it
+    Tail(tail::Arguments),
     /// Replace past tool results by short ones, or take that back
     Trim(trim::Arguments),
     /// Bind sessions to Codex threads and run turns on them
@@ -59,6 +62,7 @@ pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
     match command {
         Command::Record(arguments) => record::run(arguments, host, output),
         Command::Export(arguments) => export::run(&arguments, host, output),
+        Command::Tail(arguments) => tail::run(&arguments, host, output),
         Command::Trim(arguments) => trim::run(&arguments, host, output),
         Command::Codex(arguments) => codex::run(arguments, host, output),
         Command::Inspect(arguments) => inspect::run(&arguments, host, output),

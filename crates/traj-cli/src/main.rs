@@ -11,6 +11,7 @@ mod progress;
 mod quantity;
 mod redaction_options;
 mod session_place;
+mod store_place;
 mod terminal_text;
 
 use std::process::ExitCode;

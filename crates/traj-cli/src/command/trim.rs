@@ -19,7 +19,7 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
 use crate::quantity;
-use crate::session_place::SessionPlace;
+use crate::session_place::{SessionPlace, SidecarPlace};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -96,8 +96,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let place = SessionPlace::of(&arguments.session, host)?;
     let session = place.rewriter()?;
     let sidecar_place = place.sidecar(host)?;
-    let sidecar = sidecar_place.as_ref().map(|sidecar| sidecar.rewriter()).transpose()?;
-    let blobs = sidecar_place.as_ref().map(|sidecar| sidecar.blobs()).transpose()?;
+    let sidecar = sidecar_place.as_ref().map(SidecarPlace::rewriter).transpose()?;
+    let blobs = sidecar_place.as_ref().map(SidecarPlace::blobs).transpose()?;
     let ports = TrimPorts {
         session: &session,
         sidecar: sidecar.as_ref().map(|sidecar| sidecar as &dyn SessionRewriter),
@@ -213,16 +213,16 @@ impl<'a> Work<'a> {
         let changed = auto.drain.rewrite.changed_lines > 0;
         let report = self.report("auto", changed, auto_json(&auto));
         output.result(&report, |report| {
-            let mut text = human(report, &auto.drain);
+            let mut lines = vec![human(report, &auto.drain)];
             for (tool, (count, bytes)) in &auto.totals.tools {
                 let (tool, bytes) = (escape_control(tool), quantity::shown_size(*bytes));
-                text.push_str(&format!("  {tool}: {count} results, {bytes} of text\n"));
+                lines.push(format!("  {tool}: {count} results, {bytes} of text\n"));
             }
             if auto.totals.images > 0 {
                 let bytes = quantity::shown_size(auto.totals.image_bytes);
-                text.push_str(&format!("  {} repeated images, {bytes}\n", auto.totals.images));
+                lines.push(format!("  {} repeated images, {bytes}\n", auto.totals.images));
             }
-            text
+            lines.concat()
         })?;
         Ok(ExitCode::SUCCESS)
     }
@@ -282,29 +282,30 @@ fn auto_json(auto: &AutoReport) -> Json<'static> {
 fn human(report: &Report, drained: &DrainReport) -> String {
     let verb = if report.dry_run { "would trim" } else { "trimmed" };
     let (before, after) = (drained.rewrite.bytes_before, drained.rewrite.bytes_after);
-    let mut text = format!(
+    let mut lines = vec![format!(
         "{verb} {} results, {} trim calls: {} → {}\n",
         drained.session.applied,
         drained.session.self_compacted,
         quantity::shown_size(before),
         quantity::shown_size(after),
-    );
+    )];
     if drained.sidecar_rewrite.changed_lines > 0 {
         let (events, blobs) = (drained.sidecar_rewrite.changed_lines, drained.removed_blobs);
-        text.push_str(&format!("sidecar: {events} events, {blobs} blobs\n"));
+        lines.push(format!("sidecar: {events} events, {blobs} blobs\n"));
     }
     if drained.rewrite.held_open {
-        text.push_str(
-            "a writer still holds the old file; what it adds is kept beside the session\n",
+        lines.push(
+            "a writer still holds the old file; what it adds is kept beside the session\n"
+                .to_owned(),
         );
     }
     for error in drained.session.errors.iter().chain(&drained.sidecar.errors) {
-        text.push_str(&format!("note: {}\n", escape_control(error)));
+        lines.push(format!("note: {}\n", escape_control(error)));
     }
     if let Some(until) = &report.undo_until {
-        text.push_str(&format!("can be taken back with --undo until {until}\n"));
+        lines.push(format!("can be taken back with --undo until {until}\n"));
     }
-    text
+    lines.concat()
 }
 
 fn failed(error: TrimError) -> CommandError {

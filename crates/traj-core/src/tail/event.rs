@@ -100,7 +100,8 @@ impl TailEvent {
     /// The preview with everything that is known beside it.
     #[must_use]
     pub fn summary(&self) -> String {
-        let mut parts = vec![self.preview.clone()];
+        let mut parts: Vec<String> =
+            Some(self.preview.clone()).filter(|preview| !preview.is_empty()).into_iter().collect();
         parts.extend(self.duration.map(shown_duration));
         parts.extend(self.tokens.map(|(input, output)| format!("{input} in, {output} out")));
         let mut text = parts.join(" · ");

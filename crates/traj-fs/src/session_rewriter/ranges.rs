@@ -3,9 +3,10 @@
 use std::io;
 
 use cap_std::fs::File;
-use rustix::io::{Errno, pread};
 use traj_core::port::LineEdit;
 use traj_core::rewrite::{LineStream, Piece, StreamCounts};
+
+use crate::position::read_at;
 
 /// Bytes copied at a time.
 const COPY_BLOCK: usize = 256 * 1024;
@@ -68,14 +69,4 @@ pub(super) fn last_line_end(source: &File, piece: Piece) -> io::Result<u64> {
         at += count as u64;
     }
     Ok(end)
-}
-
-fn read_at(file: &File, space: &mut [u8], at: u64) -> io::Result<usize> {
-    loop {
-        match pread(file, &mut *space, at) {
-            Ok(count) => return Ok(count),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
 }

@@ -1,0 +1,290 @@
+//! `traj tail`: the newest events of a session, live.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use globset::{Glob, GlobMatcher};
+use regex::Regex;
+use serde::Serialize;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
+use traj_core::tail::{Origin, Severity, TailEvent, Timings};
+use traj_core::timestamp::UnixMillis;
+use traj_fs::{FolderWatch, FollowedFile, FsError};
+
+use super::Outcome;
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+use crate::session_place::SessionPlace;
+use crate::store_place::StorePlace;
+use crate::terminal_text::escape_control;
+
+/// How often we look when no notification comes.
+const POLL: Duration = Duration::from_millis(1_000);
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Prints the newest events of a session's trajectory, one readable line each: \
+                  time, type, session, what happened, how long it took, tokens and errors. With \
+                  --follow it goes on as events are recorded, through rotation, replacement and \
+                  truncation of the file, without losing or repeating one. With --json every \
+                  event is one JSON object on a line of its own, schema traj-tail/1.",
+    after_help = "Exit codes: 0 the end was reached · 1 the file cannot be read · 2 wrong usage · \
+                  130 ended by SIGINT · 143 ended by SIGTERM"
+)]
+#[command(group(clap::ArgGroup::new("which").required(true).args(["session", "session_key"])))]
+pub(crate) struct Arguments {
+    /// The session's transcript
+    #[arg(long, value_name = "FILE")]
+    session: Option<PathBuf>,
+    /// The session's key in the store
+    #[arg(long, value_name = "KEY")]
+    session_key: Option<String>,
+    /// The store that lists the key
+    #[arg(long, value_name = "FILE", requires = "session_key")]
+    store: Option<PathBuf>,
+    /// Go on as events are recorded
+    #[arg(long, short)]
+    follow: bool,
+    /// How many events to begin with
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 80)]
+    tail: usize,
+    /// Only events whose type matches, for example `tool.*`
+    #[arg(long = "type", value_name = "GLOB")]
+    kind: Option<Glob>,
+    /// Only events whose line matches
+    #[arg(long, value_name = "REGEX")]
+    grep: Option<Regex>,
+    /// Rows of the transcript too
+    #[arg(long)]
+    transcript: bool,
+}
+
+/// An event for scripts.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    schema: &'static str,
+    at: Option<String>,
+    origin: &'static str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    session: &'a str,
+    severity: &'static str,
+    preview: &'a str,
+    duration_ms: Option<u64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    error: Option<&'a str>,
+}
+
+/// Why the wait ended.
+#[derive(Clone, Copy, Debug)]
+enum Wake {
+    Change,
+    Signal(i32),
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let file = match (&arguments.session, &arguments.session_key) {
+        (Some(file), _) => file.clone(),
+        (None, Some(key)) => StorePlace::file_of_key(key, arguments.store.as_deref(), host)?,
+        (None, None) => return Err(CommandError::usage("name a session")),
+    };
+    let (sender, receiver) = channel();
+    if arguments.follow {
+        watch_signals(sender.clone())?;
+    }
+    let place = SessionPlace::of(&file, host)?;
+    let mut view = View::new(arguments, host, output);
+    let mut files = Vec::new();
+    let mut watches = Vec::new();
+    let sidecar = place.sidecar(host)?;
+    let sidecar_folder =
+        sidecar.as_ref().map_or(place.path.as_path(), |sidecar| sidecar.path.as_path()).parent();
+    watches.extend(sidecar_folder.and_then(|path| watch(path, &sender)));
+    files.push(match sidecar {
+        Some(sidecar) => FollowedFile::new(sidecar.folder, sidecar.name, Origin::Sidecar),
+        None => {
+            let name = traj_core::location::sidecar_beside(&place.name);
+            let folder = host.folder_of(&file)?.0;
+            FollowedFile::new(folder, name, Origin::Sidecar)
+        }
+    });
+    if arguments.transcript {
+        watches.extend(place.path.parent().and_then(|path| watch(path, &sender)));
+        files.push(FollowedFile::new(place.folder, place.name, Origin::Transcript));
+    }
+    view.begin(&mut files)?;
+    if !arguments.follow {
+        return Ok(ExitCode::SUCCESS);
+    }
+    follow(&mut files, &mut view, &receiver)
+}
+
+fn watch(folder: &Path, sender: &Sender<Wake>) -> Option<FolderWatch> {
+    FolderWatch::start(folder, sender.clone(), Wake::Change)
+}
+
+fn watch_signals(sender: Sender<Wake>) -> Result<(), CommandError> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])
+        .map_err(|error| CommandError::failure("cannot listen for signals").because(error))?;
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            sender.send(Wake::Signal(signal)).ok();
+        }
+    });
+    Ok(())
+}
+
+fn follow(files: &mut [FollowedFile], view: &mut View<'_>, wakes: &Receiver<Wake>) -> Outcome {
+    loop {
+        for file in files.iter_mut() {
+            let mut failed = None;
+            let polled = file.poll(&mut |event| {
+                if failed.is_none() {
+                    failed = view.show(event).err();
+                }
+            });
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            polled.map_err(unreadable)?;
+        }
+        let mut woken = wakes.recv_timeout(POLL);
+        // One look serves all the changes that were told meanwhile.
+        while let Ok(Wake::Change) = woken {
+            woken = match wakes.try_recv() {
+                Ok(wake) => Ok(wake),
+                Err(_) => break,
+            };
+        }
+        match woken {
+            Ok(Wake::Signal(signal)) => {
+                let code = u8::try_from(signal).map_or(1, |signal| signal.saturating_add(128));
+                return Ok(ExitCode::from(code));
+            }
+            Ok(Wake::Change) | Err(RecvTimeoutError::Timeout) => {}
+            // Cannot happen while we hold a sender; polling goes on.
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
+        }
+    }
+}
+
+fn unreadable(error: FsError) -> CommandError {
+    CommandError::failure("cannot read the events of the session").because(error)
+}
+
+/// What is shown, and how.
+struct View<'a> {
+    output: &'a Output,
+    host: &'a Host,
+    tail: usize,
+    kind: Option<GlobMatcher>,
+    grep: Option<&'a Regex>,
+    timings: Timings,
+    /// Made with the first text that needs it: most lines need none.
+    redactor: OnceCell<Redactor>,
+}
+
+impl<'a> View<'a> {
+    fn new(arguments: &'a Arguments, host: &'a Host, output: &'a Output) -> Self {
+        Self {
+            output,
+            host,
+            tail: arguments.tail,
+            kind: arguments.kind.as_ref().map(Glob::compile_matcher),
+            grep: arguments.grep.as_ref(),
+            timings: Timings::default(),
+            redactor: OnceCell::new(),
+        }
+    }
+
+    /// Shows the newest events of all files, by time.
+    fn begin(&mut self, files: &mut [FollowedFile]) -> Result<(), CommandError> {
+        let mut events = Vec::new();
+        for file in files {
+            let mut keep = |event: &TailEvent| self.wants(event);
+            events.extend(file.last(self.tail, &mut keep).map_err(unreadable)?);
+        }
+        events.sort_by_key(|event| event.at);
+        let surplus = events.len().saturating_sub(self.tail);
+        for event in events.into_iter().skip(surplus) {
+            self.show(event)?;
+        }
+        Ok(())
+    }
+
+    fn wants(&self, event: &TailEvent) -> bool {
+        self.kind.as_ref().is_none_or(|kind| kind.is_match(&event.kind))
+            && self.grep.is_none_or(|grep| grep.is_match(&event.layout()))
+    }
+
+    fn show(&mut self, mut event: TailEvent) -> Result<(), CommandError> {
+        self.timings.annotate(&mut event);
+        if !self.wants(&event) {
+            return Ok(());
+        }
+        if event.origin == Origin::Transcript {
+            event.preview = self.redacted(&event.preview)?;
+        }
+        if let Some(error) = event.error.take() {
+            event.error = Some(self.redacted(&error)?);
+        }
+        if self.output.is_json() {
+            let mut text = serde_json::to_string(&line_of(&event)).unwrap_or_default();
+            text.push('\n');
+            return self.output.write_bytes(text.as_bytes());
+        }
+        for text in [&mut event.kind, &mut event.session, &mut event.preview] {
+            *text = escape_control(text).into_owned();
+        }
+        event.error = event.error.map(|error| escape_control(&error).into_owned());
+        let style = match event.severity {
+            Severity::Error => Style::new().fg_color(Some(AnsiColor::Red.into())),
+            Severity::Warning => Style::new().fg_color(Some(AnsiColor::Yellow.into())),
+            _ => Style::new(),
+        };
+        self.output.write_text(&format!("{style}{}{style:#}\n", event.layout()))
+    }
+
+    fn redacted(&self, text: &str) -> Result<String, CommandError> {
+        let redactor = match self.redactor.get() {
+            Some(redactor) => redactor,
+            None => {
+                let key = self.host.marker_key().or_else(|_| Host::passing_key())?;
+                self.redactor.get_or_init(|| Redactor::new(RedactionPolicy::standard(key)))
+            }
+        };
+        let mut report = RedactionReport::default();
+        Ok(redactor.text(text, &mut report).into_inner().into_owned())
+    }
+}
+
+fn line_of(event: &TailEvent) -> Line<'_> {
+    Line {
+        schema: "traj-tail/1",
+        at: event.at.map(UnixMillis::to_iso),
+        origin: if event.origin == Origin::Sidecar { "sidecar" } else { "transcript" },
+        kind: &event.kind,
+        session: &event.session,
+        severity: match event.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            _ => "normal",
+        },
+        preview: &event.preview,
+        duration_ms: event.duration,
+        input_tokens: event.tokens.map(|(input, _)| input),
+        output_tokens: event.tokens.map(|(_, output)| output),
+        error: event.error.as_deref(),
+    }
+}

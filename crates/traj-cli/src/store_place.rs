@@ -1,0 +1,89 @@
+//! Stores of sessions, and the files of the sessions they list.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use traj_core::session_store::{
+    SessionStore, StoredSession, agent_of_key, default_store_path, session_file_candidates,
+};
+use traj_fs::{Access, open_regular};
+
+use crate::command_error::CommandError;
+use crate::compose::Host;
+
+/// A store in its folder.
+#[derive(Debug)]
+pub(crate) struct StorePlace {
+    pub(crate) path: PathBuf,
+    pub(crate) store: SessionStore,
+}
+
+impl StorePlace {
+    /// Reads the store the user named, or the default one of an agent.
+    pub(crate) fn read(
+        store: Option<&Path>,
+        agent: &str,
+        host: &Host,
+    ) -> Result<Self, CommandError> {
+        let path = match store {
+            Some(path) => host.absolute(path),
+            None => {
+                let state = host.facts.state_dir().ok_or_else(|| {
+                    CommandError::failure("cannot tell where the session store is")
+                        .hint("set HOME, or name the store with --store")
+                })?;
+                PathBuf::from(default_store_path(&state, agent))
+            }
+        };
+        let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
+            CommandError::failure(format!("cannot read the session store {}", path.display()))
+                .because(error)
+                .hint("name the store with --store")
+        };
+        let (folder, name) = host.folder_of(&path)?;
+        let mut file =
+            open_regular(&folder, &name, Access::Read).map_err(|error| unreadable(error.into()))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| unreadable(error.into()))?;
+        let store = SessionStore::parse(&String::from_utf8_lossy(&bytes))
+            .map_err(|error| unreadable(error.into()))?;
+        Ok(Self { path, store })
+    }
+
+    /// The file of a listed session: the one that exists, else the first it
+    /// may have.
+    pub(crate) fn file_of(
+        &self,
+        session: &StoredSession,
+        host: &Host,
+    ) -> Result<PathBuf, CommandError> {
+        let folder = self.path.parent().map(Path::to_string_lossy).unwrap_or_default();
+        let candidates = session_file_candidates(session, &folder).map_err(|error| {
+            CommandError::failure("the stored session has no usable file").because(error)
+        })?;
+        let exists = |file: &&String| {
+            host.folder_of(Path::new(file)).is_ok_and(|(folder, name)| {
+                folder.symlink_metadata(name).is_ok_and(|metadata| metadata.is_file())
+            })
+        };
+        let found = candidates.iter().find(exists).or(candidates.first());
+        found
+            .map(PathBuf::from)
+            .ok_or_else(|| CommandError::failure("the stored session has no usable file"))
+    }
+
+    /// The file of the session with this key.
+    pub(crate) fn file_of_key(
+        key: &str,
+        store: Option<&Path>,
+        host: &Host,
+    ) -> Result<PathBuf, CommandError> {
+        let place = Self::read(store, agent_of_key(key), host)?;
+        let session = place.store.find(key).map_err(|error| {
+            CommandError::failure(format!("there is no session {key}"))
+                .because(error)
+                .hint("run `traj sessions` to see which sessions there are")
+        })?;
+        place.file_of(session, host)
+    }
+}

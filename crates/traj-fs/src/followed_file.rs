@@ -1,0 +1,125 @@
+//! A file whose events are shown as they come.
+
+use std::io;
+
+use cap_std::fs::{Dir, File};
+use rustix::fs::fstat;
+use traj_core::tail::{FileState, Follow, LastEvents, Origin, TailEvent};
+
+use crate::error::{Context as _, FsError};
+use crate::open::{Access, open_regular};
+use crate::position::read_at;
+
+/// Bytes read at a time.
+const BLOCK: usize = 256 * 1024;
+
+/// What tells one file from another.
+type Key = (u64, u64);
+
+/// A file inside a folder, which may come, grow, be cut, rewritten, replaced
+/// and go.
+#[derive(Debug)]
+pub struct FollowedFile {
+    folder: Dir,
+    name: String,
+    origin: Origin,
+    open: Option<(File, Key)>,
+    follow: Follow,
+}
+
+impl FollowedFile {
+    /// Follows the file `name` directly inside `folder` from its beginning.
+    #[must_use]
+    pub fn new(folder: Dir, name: String, origin: Origin) -> Self {
+        Self { folder, name, origin, open: None, follow: Follow::new(origin) }
+    }
+
+    /// The newest events; what follows them is shown by [`Self::poll`].
+    ///
+    /// # Errors
+    /// When the file is a link or cannot be read; a missing one has no events.
+    pub fn last(
+        &mut self,
+        wanted: usize,
+        keep: &mut dyn FnMut(&TailEvent) -> bool,
+    ) -> Result<Vec<TailEvent>, FsError> {
+        let Some((file, key)) = self.open_named()? else { return Ok(Vec::new()) };
+        let length = length(&file).context("look at", &self.name)?;
+        let mut last = LastEvents::new(self.origin, wanted);
+        let mut block = vec![0; BLOCK];
+        let mut end = length;
+        while end > 0 && wanted > 0 {
+            let size = usize::try_from(end).unwrap_or(BLOCK).min(BLOCK);
+            let start = end - size as u64;
+            let count = read_at(&file, &mut block[..size], start).context("read", &self.name)?;
+            if count < size || !last.block(&block[..count], keep) {
+                break;
+            }
+            end = start;
+        }
+        let events = last.finish(keep);
+        let offset = length - last.unfinished();
+        self.follow = Follow::from_middle(self.origin, key, offset, &events);
+        self.open = Some((file, key));
+        Ok(events)
+    }
+
+    /// Shows what is new.
+    ///
+    /// # Errors
+    /// When the file is a link or cannot be read; a missing one is waited for.
+    pub fn poll(&mut self, show: &mut dyn FnMut(TailEvent)) -> Result<(), FsError> {
+        // What the file we know gained comes first, even if it lost its name.
+        if let Some((file, key)) = self.open.take() {
+            let outcome = self.drain(&file, key, show);
+            self.open = Some((file, key));
+            outcome?;
+        }
+        let Some((file, key)) = self.open_named()? else { return Ok(()) };
+        if self.open.as_ref().is_none_or(|(_, known)| *known != key) {
+            self.drain(&file, key, show)?;
+            self.open = Some((file, key));
+        }
+        Ok(())
+    }
+
+    fn open_named(&self) -> Result<Option<(File, Key)>, FsError> {
+        let file = match open_regular(&self.folder, &self.name, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let stat = fstat(&file).map_err(io::Error::from).context("look at", &self.name)?;
+        Ok(Some((file, (stat.st_dev, stat.st_ino))))
+    }
+
+    fn drain(
+        &mut self,
+        file: &File,
+        key: Key,
+        show: &mut dyn FnMut(TailEvent),
+    ) -> Result<(), FsError> {
+        let mut block = vec![0; BLOCK];
+        loop {
+            let length = length(file).context("look at", &self.name)?;
+            let Some(range) = self.follow.look(FileState { key, length }, show) else {
+                if self.follow.reached_end() {
+                    continue;
+                }
+                return Ok(());
+            };
+            let size = usize::try_from(range.to - range.from).unwrap_or(BLOCK).min(BLOCK);
+            let count =
+                read_at(file, &mut block[..size], range.from).context("read", &self.name)?;
+            if count == 0 {
+                // Cut meanwhile; the next look sees it.
+                return Ok(());
+            }
+            self.follow.feed(range.from, &block[..count], show);
+        }
+    }
+}
+
+fn length(file: &File) -> io::Result<u64> {
+    Ok(u64::try_from(fstat(file)?.st_size).unwrap_or(0))
+}

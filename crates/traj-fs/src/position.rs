@@ -1,0 +1,20 @@
+//! Reading by position.
+
+use std::io;
+
+use cap_std::fs::File;
+use rustix::io::{Errno, pread};
+
+/// Reads what stands at an offset; fewer bytes than asked for only at the end.
+pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut filled = 0;
+    while let Some(rest) = space.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match pread(file, rest, offset + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(filled)
+}
