@@ -6,8 +6,12 @@
 )]
 
 mod binding_store_contract;
+mod bundle_sink_contract;
 mod codex_cli;
 mod codex_lifecycle;
+mod export_branch;
+mod export_events;
+mod export_sources;
 mod recorder_crash;
 mod recorder_faults;
 mod recorder_process;
@@ -16,5 +20,6 @@ mod rewrite_interleavings;
 mod session_rewriter_contract;
 mod sidecar_attacks;
 mod sidecar_files;
+mod source_contract;
 mod traj_binary;
 mod trajectory_store_contract;

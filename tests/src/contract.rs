@@ -1,5 +1,7 @@
 //! One suite per port, run on the in-memory adapter and on the filesystem.
 
 pub mod binding_store;
+pub mod bundle_sink;
 pub mod session_rewriter;
+pub mod source;
 pub mod trajectory_store;

@@ -3,6 +3,7 @@
 
 pub mod codex_rig;
 pub mod contract;
+pub mod export_fixture;
 pub mod model_server;
 pub mod sidecar;
 pub mod traj_binary;

@@ -135,8 +135,8 @@ fn describe(summary: &Summary) -> String {
         "redacted  {} secrets, {} media, {} paths",
         redaction.total, redaction.media, redaction.paths
     ));
-    for (rule, count) in &redaction.rules {
-        line(format_args!("  {count:>6}  {}", escape_control(rule)));
+    for rule in &redaction.rules {
+        line(format_args!("  {:>6}  {}", rule.count, escape_control(&rule.rule)));
     }
     for warning in &summary.warnings {
         let message = escape_control(&warning.message);

@@ -114,15 +114,17 @@ fn tool(version: &str) -> Json<'_> {
 }
 
 fn redaction_summary(report: &RedactionReport) -> Json<'static> {
+    // A list, not an object: a count under the name of a rule such as
+    // `password` would look like a password.
+    let rule = |(rule, count): (&str, u64)| {
+        let mut entry = Object::with_capacity(2);
+        entry.push("rule", rule.to_owned());
+        entry.push("count", count);
+        Json::Object(entry)
+    };
     let mut summary = Object::with_capacity(4);
-    let mut rules = Object::new();
-    let mut total = 0;
-    for (rule, count) in report.by_rule() {
-        rules.push(rule.to_owned(), count);
-        total += count;
-    }
-    summary.push("total", total);
-    summary.push("rules", Json::Object(rules));
+    summary.push("total", report.hidden());
+    summary.push("rules", Json::Array(report.by_rule().into_iter().map(rule).collect()));
     summary.push("media", report.media());
     summary.push("paths", report.paths());
     Json::Object(summary)

@@ -1,7 +1,5 @@
 //! `manifest.json`
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -88,13 +86,23 @@ pub struct ManifestSummary {
     /// All secrets.
     pub total: u64,
     /// Secrets by rule.
-    pub rules: BTreeMap<String, u64>,
+    pub rules: Vec<RuleCount>,
     /// Media replaced by a digest.
     #[serde(default)]
     pub media: u64,
     /// Host paths and names replaced by a label.
     #[serde(default)]
     pub paths: u64,
+}
+
+/// How often one rule hid something.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RuleCount {
+    /// The rule's id.
+    pub rule: String,
+    /// How often.
+    pub count: u64,
 }
 
 /// A file that was read.

@@ -23,6 +23,8 @@ pub(super) struct Staging {
     root: Dir,
     name: String,
     folder: Dir,
+    /// Tells other exports that this folder is in use, as long as it is held.
+    _lock: Option<File>,
     is_kept: bool,
 }
 
@@ -31,11 +33,10 @@ impl Staging {
     pub(super) fn create(root: Dir) -> Result<Self, FsError> {
         let name = make_folder(&root).context("make a folder in", ".")?;
         let folder = open_subfolder(&root, &name)?;
-        let staging = Self { root, name, folder, is_kept: false };
+        // Where locks are not supported, age alone has to tell.
+        let lock = lock(&folder);
+        let staging = Self { root, name, folder, _lock: lock, is_kept: false };
         make_private(&staging.folder, &staging.name)?;
-        // The lock tells other exports that this folder is in use. Where locks
-        // are not supported, age alone has to tell.
-        rustix::fs::flock(&staging.folder, FlockOperation::NonBlockingLockExclusive).ok();
         staging.sweep();
         Ok(staging)
     }
@@ -90,11 +91,10 @@ impl Staging {
             }
             if metadata.is_file() {
                 self.root.remove_file(name).ok();
-            } else if let Ok(folder) = open_subfolder(&self.root, name) {
-                let lock = rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive);
-                if lock.is_ok() {
-                    self.root.remove_dir_all(name).ok();
-                }
+            } else if let Ok(folder) = open_subfolder(&self.root, name)
+                && lock(&folder).is_some()
+            {
+                self.root.remove_dir_all(name).ok();
             }
         }
     }
@@ -107,6 +107,14 @@ impl Drop for Staging {
             self.root.remove_dir_all(&self.name).ok();
         }
     }
+}
+
+/// Locks a folder, unless another process holds it. The handle of the folder
+/// itself only stands for a place, so it is opened once more.
+fn lock(folder: &Dir) -> Option<File> {
+    let handle = folder.open(".").ok()?;
+    rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some(handle)
 }
 
 /// A name that no running export uses.

@@ -1,0 +1,108 @@
+//! What every [`BundleSink`] promises.
+
+use traj_core::id::BundleName;
+use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken};
+use traj_core::redaction::{Redacted, RedactedText};
+
+/// A sink under test, with eyes for what it made visible.
+pub trait BundleSinkHarness {
+    /// The sink.
+    fn sink(&self) -> &dyn BundleSink;
+    /// The names of everything that can be seen, in order.
+    fn names(&self) -> Vec<String>;
+    /// The content of a file in a visible bundle.
+    fn read(&self, bundle: &str, file: &str) -> Option<String>;
+}
+
+/// Runs the whole suite; `fresh` makes an empty sink.
+pub fn all<H: BundleSinkHarness>(fresh: impl Fn() -> H) {
+    a_bundle_appears_with_its_commit(&fresh());
+    what_is_dropped_leaves_nothing(&fresh());
+    a_file_is_written_once(&fresh());
+    a_chosen_name_is_never_taken_twice(&fresh());
+    a_made_up_name_gets_a_number(&fresh());
+    scratch_gives_back_what_it_got(&fresh());
+}
+
+fn name(text: &str) -> BundleName {
+    BundleName::parse(text).expect("a plain name")
+}
+
+fn text(content: &'static str) -> Redacted<String> {
+    let mut text = RedactedText::new();
+    text.push_static(content);
+    text.finish()
+}
+
+fn put(writer: &mut dyn BundleWriter, file: BundleFile, content: &'static str) {
+    let mut output = writer.create(file).expect("creates");
+    output.append(&text(content)).expect("appends");
+    output.finish().expect("finishes");
+}
+
+fn a_bundle_appears_with_its_commit(harness: &impl BundleSinkHarness) {
+    let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
+    put(&mut *writer, BundleFile::Events, "a\n");
+    put(&mut *writer, BundleFile::Blob([0xab; 32]), "long");
+    let back = writer.read_back(BundleFile::Events).expect("reads back");
+    let mut bytes = [0; 2];
+    back.read_exact_at(0, &mut bytes).expect("reads");
+    assert_eq!((&bytes, back.len()), (b"a\n", 2));
+    assert!(harness.names().is_empty(), "nothing is visible before the commit");
+    assert_eq!(writer.commit().expect("commits"), "one");
+    assert_eq!(harness.names(), ["one"]);
+    assert_eq!(harness.read("one", "events.jsonl").as_deref(), Some("a\n"));
+    let blob = format!("blobs/{}.txt", "ab".repeat(32));
+    assert_eq!(harness.read("one", &blob).as_deref(), Some("long"));
+}
+
+fn what_is_dropped_leaves_nothing(harness: &impl BundleSinkHarness) {
+    let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
+    put(&mut *writer, BundleFile::Events, "a\n");
+    let scratch = writer.scratch().expect("makes room");
+    drop(writer);
+    drop(scratch);
+    assert!(harness.names().is_empty());
+}
+
+fn a_file_is_written_once(harness: &impl BundleSinkHarness) {
+    let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
+    put(&mut *writer, BundleFile::Events, "a\n");
+    let again = writer.create(BundleFile::Events);
+    assert!(matches!(again, Err(BundleSinkError::Repeated { file: BundleFile::Events })));
+    assert!(writer.read_back(BundleFile::Tools).is_err());
+}
+
+fn a_chosen_name_is_never_taken_twice(harness: &impl BundleSinkHarness) {
+    let sink = harness.sink();
+    let mut first = sink.begin(&name("one"), NameTaken::Refuse).expect("begins");
+    let mut second = sink.begin(&name("one"), NameTaken::Refuse).expect("not taken yet");
+    put(&mut *first, BundleFile::Events, "first\n");
+    put(&mut *second, BundleFile::Events, "second\n");
+    first.commit().expect("commits");
+    assert!(matches!(second.commit(), Err(BundleSinkError::Exists { .. })));
+    let third = sink.begin(&name("one"), NameTaken::Refuse);
+    assert!(matches!(third, Err(BundleSinkError::Exists { .. })));
+    assert_eq!(harness.names(), ["one"]);
+    assert_eq!(harness.read("one", "events.jsonl").as_deref(), Some("first\n"));
+}
+
+fn a_made_up_name_gets_a_number(harness: &impl BundleSinkHarness) {
+    for expected in ["one", "one-2", "one-3"] {
+        let mut writer = harness.sink().begin(&name("one"), NameTaken::Renumber).expect("begins");
+        put(&mut *writer, BundleFile::Events, "x\n");
+        assert_eq!(writer.commit().expect("commits"), expected);
+    }
+    assert_eq!(harness.names().len(), 3);
+}
+
+fn scratch_gives_back_what_it_got(harness: &impl BundleSinkHarness) {
+    let writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
+    let mut scratch = writer.scratch().expect("makes room");
+    scratch.append(b"0123").expect("appends");
+    scratch.append(b"4567").expect("appends");
+    let mut bytes = [0; 4];
+    scratch.read_exact_at(2, &mut bytes).expect("reads");
+    assert_eq!(&bytes, b"2345");
+    assert!(scratch.read_exact_at(6, &mut bytes).is_err());
+}

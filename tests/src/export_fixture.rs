@@ -1,0 +1,123 @@
+//! Sessions and sidecars to export in memory, and a short form of what comes out.
+
+use serde_json::Value;
+use traj_core::id::{BundleName, SessionId};
+use traj_core::memory::{MemoryBundle, MemoryBundleSink, MemorySources};
+use traj_core::port::BundleFile;
+use traj_core::redaction::{MarkerKey, PathLabels, RedactionPolicy, Redactor};
+use traj_core::timestamp::UnixMillis;
+use traj_export::{
+    ExportError, ExportPorts, ExportReport, ExportRequest, Selection, SidecarHints, Silent, export,
+};
+
+/// The header of a current session.
+pub const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/home/ann/shop"}"#;
+
+/// A redactor with the paths of the fixtures.
+pub fn redactor() -> Redactor {
+    let mut labels = PathLabels::default();
+    labels.workspace = Some("/home/ann/shop".to_owned());
+    labels.state_dir = Some("/home/ann/.openclaw".to_owned());
+    labels.homes = vec!["/home/ann".to_owned()];
+    Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(labels))
+}
+
+/// A request for the session `s1` in the file `s1.jsonl`.
+pub fn request() -> ExportRequest {
+    let id = SessionId::parse("s1").expect("a name is an id");
+    let key = Some("agent:main:main".to_owned());
+    let selection = Selection::with_names("s1.jsonl", Some(id), key);
+    let mut request =
+        ExportRequest::new(selection, "/home/ann/shop", UnixMillis::EPOCH, redactor());
+    request.sidecar = SidecarHints::new("/");
+    request.name = BundleName::parse("b").ok();
+    request
+}
+
+/// A message entry at a second of 10:00.
+pub fn message(id: &str, parent: Option<&str>, second: u32, message: &str) -> String {
+    let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
+    format!(
+        r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-06-01T10:00:{second:02}.000Z","message":{message}}}"#
+    )
+}
+
+/// A runtime event of `s1`; `rest` is appended to its envelope.
+pub fn runtime(kind: &str, ts: &str, seq: u32, rest: &str) -> String {
+    format!(
+        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s1","source":"runtime","type":"{kind}","ts":"{ts}","seq":{seq},"sessionId":"s1"{rest}}}"#
+    )
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Exported {
+    /// The files.
+    pub files: MemoryBundle,
+    /// What was reported.
+    pub report: ExportReport,
+}
+
+/// Exports rows, and the rows of a sidecar if there are any.
+///
+/// # Panics
+/// When the export fails.
+pub fn exported(session: &[String], sidecar: &[String]) -> Exported {
+    let sources = MemorySources::new();
+    sources.put("s1.jsonl", [&[HEADER.to_owned()], session].concat().join("\n"));
+    if !sidecar.is_empty() {
+        sources.put("s1.trajectory.jsonl", sidecar.join("\n"));
+    }
+    export_from(&sources, &request()).expect("exports")
+}
+
+/// Exports from these sources.
+///
+/// # Errors
+/// When the export fails.
+pub fn export_from(
+    sources: &MemorySources,
+    request: &ExportRequest,
+) -> Result<Exported, ExportError> {
+    let sink = MemoryBundleSink::new();
+    let report = export(ExportPorts { sources, sink: &sink }, request, &mut Silent)?;
+    let files = sink.bundle(&report.name).expect("what was reported is there");
+    Ok(Exported { files, report })
+}
+
+impl Exported {
+    /// A JSON file, if it was written.
+    pub fn json(&self, file: BundleFile) -> Option<Value> {
+        let text = self.files.get(&file)?;
+        Some(serde_json::from_str(text).expect("every file is valid JSON"))
+    }
+
+    /// All events.
+    pub fn events(&self) -> Vec<Value> {
+        let text = &self.files[&BundleFile::Events];
+        let lines = text.lines().filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_str(line).expect("every line is valid JSON")).collect()
+    }
+
+    /// `type` of each event, with the entry it stands for.
+    pub fn sequence(&self) -> Vec<String> {
+        let shown = self.events().into_iter().enumerate().map(|(index, event)| {
+            assert_eq!(event["seq"], index + 1, "events are numbered by their place");
+            let kind = event["type"].as_str().unwrap_or("?").to_owned();
+            event["entryId"].as_str().map_or(kind.clone(), |entry| format!("{kind} {entry}"))
+        });
+        shown.collect()
+    }
+
+    /// `code [rows]` of each warning of the original's.
+    pub fn warnings(&self) -> Vec<String> {
+        let list = self.report.warnings.iter();
+        list.map(|warning| format!("{} {:?}", warning.code, warning.rows)).collect()
+    }
+
+    /// `code [rows]` of each notice.
+    pub fn notices(&self) -> Vec<String> {
+        let list = self.report.notices.iter();
+        list.map(|warning| format!("{} {:?}", warning.code, warning.rows)).collect()
+    }
+}
