@@ -56,6 +56,14 @@ pub(crate) fn perform(workspace: &Workspace) -> Result<Vec<String>> {
     let given = sh.read_file("events.jsonl")?;
     ensure!(recorded.lines().count() == given.lines().count(), "an event was not recorded");
     ensure_hidden(&recorded)?;
+
+    stage.remark("make a bundle that can be sent");
+    stage.traj(&format!(
+        "export --session session.jsonl --workspace {AGENT_WORKSPACE} --output-root bundles --output first"
+    ))?;
+    for file in sh.read_dir("bundles/first")? {
+        ensure_hidden(&sh.read_file(file)?)?;
+    }
     Ok(stage.lines)
 }
 

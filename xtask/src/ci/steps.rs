@@ -10,7 +10,7 @@ use xshell::cmd;
 
 use super::{Outcome, Step, licences};
 use crate::workspace::Workspace;
-use crate::{codex, tidy};
+use crate::{codex, demo, tidy};
 
 /// Every step, in order.
 pub(super) fn all() -> Vec<Step> {
@@ -25,6 +25,7 @@ pub(super) fn all() -> Vec<Step> {
         Step { name: "codex", run: codex::install_all },
         Step { name: "tests", run: tests },
         Step { name: "doctests", run: doctests },
+        Step { name: "demo", run: demonstration },
         Step { name: "benches", run: benches },
     ]
 }
@@ -97,6 +98,12 @@ fn tests(workspace: &Workspace) -> Result<Outcome> {
 fn doctests(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     cmd!(sh, "cargo test --locked --workspace --all-features --doc").run()?;
+    Ok(Outcome::Passed)
+}
+
+/// The README's first command does the main job.
+fn demonstration(workspace: &Workspace) -> Result<Outcome> {
+    demo::perform(workspace)?;
     Ok(Outcome::Passed)
 }
 

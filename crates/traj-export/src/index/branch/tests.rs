@@ -1,3 +1,5 @@
+//! Tests of `branch`: laws, formats and corner cases.
+
 use traj_core::memory::MemorySources;
 use traj_core::port::Sources as _;
 
