@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "limit" => settings.limits.sidecar_bytes = value.parse()?,
             "queue" => settings.queue_events = value.parse()?,
             "rolling" => settings.when_full = WhenFull::Roll,
+            "disabled" => settings.enabled = false,
             "relaxed" => settings.durability = Durability::Relaxed,
             "umask" => drop(umask(Mode::from_raw_mode(u32::from_str_radix(value, 8)?))),
             _ => return Err("an unknown setting".into()),
@@ -77,6 +78,10 @@ impl Child {
             }
             "files" => Ok(limit(Resource::Nofile, value.parse()?)?),
             "bytes" => Ok(limit(Resource::Fsize, value.parse()?)?),
+            "threads" => {
+                let tasks = Place::at(Path::new("/proc/self/task"));
+                Ok(tasks.names().len().to_string())
+            }
             "fill" => self.fill(),
             "free" => {
                 self.place.folder.remove_file(FILLER)?;

@@ -173,6 +173,20 @@ fn a_host_without_file_handles_is_waited_for() {
 }
 
 #[test]
+fn a_recorder_that_is_off_starts_no_thread() {
+    let threads = |settings: &[&str]| {
+        let place = Place::new();
+        let mut child = RecorderProcess::start(place.path(), settings);
+        child.ask("record 10");
+        let threads = child.ask("threads");
+        child.finish();
+        (threads, place.names().is_empty())
+    };
+    assert_eq!(threads(&["disabled=yes"]), ("1".to_owned(), true));
+    assert_eq!(threads(&[]), ("2".to_owned(), false));
+}
+
+#[test]
 fn the_umask_changes_nothing() {
     for umask in ["umask=000", "umask=077"] {
         let place = Place::new();

@@ -6,4 +6,5 @@ pub mod contract;
 pub mod export_fixture;
 pub mod model_server;
 pub mod sidecar;
+pub mod stub_store;
 pub mod traj_binary;

@@ -1,6 +1,6 @@
 //! From an event to a line and stored blobs.
 
-use traj_core::capture::{OmittedBlob, PendingLine, Prepared};
+use traj_core::capture::{Blob, OmittedBlob, PendingLine, Prepared};
 use traj_core::port::SidecarError;
 
 use super::tally::Tally;
@@ -11,7 +11,7 @@ pub(super) fn encode(
     mut prepared: Prepared<'_>,
     number: u64,
     tally: &mut Tally,
-    mut store: impl FnMut(&traj_core::capture::Blob) -> Result<(), SidecarError>,
+    mut store: impl FnMut(&Blob) -> Result<(), SidecarError>,
 ) -> Option<PendingLine> {
     let mut stored = 0;
     loop {

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use traj_core::capture::{Capture, PendingLine};
+use traj_core::capture::{Blob, Capture, PendingLine};
 use traj_core::event::{Event, TraceTruncated};
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
@@ -274,10 +274,13 @@ impl Writer {
             dropped_event_bytes: 0,
             limit_bytes: self.options.limit_bytes,
         };
-        let mut prepared = self.capture.prepare(event.event(), self.clock.now());
-        let Ok(line) = prepared.encode(progress.sequence + 1) else { return Ok(()) };
+        let prepared = self.capture.prepare(event.event(), self.clock.now());
+        let (number, mut tally) = (progress.sequence + 1, Tally::default());
+        // Limits can be so small that even this event has a blob.
+        let store = |blob: &Blob| self.sidecar(progress)?.store_blob(blob);
+        let Some(line) = encode(prepared, number, &mut tally, store) else { return Ok(()) };
         self.sidecar(progress)?.append(&[line], room)?;
-        progress.sequence += 1;
+        progress.sequence = number;
         Ok(())
     }
 }
