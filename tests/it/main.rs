@@ -8,7 +8,10 @@
 mod binding_store_contract;
 mod bundle_sink_contract;
 mod codex_cli;
+mod codex_faults;
 mod codex_lifecycle;
+mod codex_random;
+mod codex_turns;
 mod export_branch;
 mod export_events;
 mod export_sources;

@@ -33,6 +33,7 @@ struct Inner {
     routes: Routes,
     closed: watch::Receiver<Option<CloseCause>>,
     counters: watch::Receiver<ClientCounters>,
+    finished: watch::Receiver<bool>,
     tokens: AtomicU64,
     options: ClientOptions,
     stderr: Option<StderrTail>,
@@ -64,10 +65,18 @@ impl Client {
         let (commands, received) = mpsc::unbounded_channel();
         let (closing, closed) = watch::channel(None);
         let (counting, counters) = watch::channel(ClientCounters::default());
+        let (finishing, finished) = watch::channel(false);
         let routes = Routes::default();
         let stderr = transport.child.as_ref().map(crate::transport::ChildProcess::stderr);
         let process = transport.child.as_ref().and_then(crate::transport::ChildProcess::id);
-        let driver = Driver::new(&options, routes.clone(), commands.downgrade(), closing, counting);
+        let driver = Driver::new(
+            &options,
+            routes.clone(),
+            commands.downgrade(),
+            closing,
+            counting,
+            finishing,
+        );
         // Ends when the last client is dropped or the server is gone.
         drop(tokio::spawn(driver.run(transport, received)));
         let client = Self {
@@ -76,6 +85,7 @@ impl Client {
                 routes,
                 closed,
                 counters,
+                finished,
                 tokens: AtomicU64::new(0),
                 options,
                 stderr,
@@ -155,10 +165,10 @@ impl Client {
 
     /// Ends the server: closes its input, waits, terminates, kills. Every waiter ends at once.
     pub async fn stop(&self) {
-        let (done, stopped) = oneshot::channel();
-        self.send(Command::Stop { done });
+        self.send(Command::Stop);
+        let mut finished = self.inner.finished.clone();
         // A driver that has gone has stopped everything already.
-        let _gone = stopped.await;
+        let _gone = finished.wait_for(|is_finished| *is_finished).await;
     }
 
     /// The server's version.

@@ -10,7 +10,10 @@
 
 mod bound_turn;
 mod client;
+mod conversation;
+mod lanes;
 mod lifecycle;
+mod pool;
 mod protocol;
 mod rpc;
 pub mod transport;
@@ -18,10 +21,13 @@ mod turn;
 
 pub use bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
 pub use client::{Client, ClientCounters, ClientOptions};
+pub use conversation::{ControlOutcome, ConversationOptions, Conversations, Handled, Inbound};
+pub use lanes::{LaneError, LanePass, Lanes};
 pub use lifecycle::{
     HowOpened, LifecycleError, LoadedThreads, LostHistory, PluginApps, PluginBuild, ReadyThread,
     ThreadKeeper, ThreadPlan,
 };
+pub use pool::{ClientPool, Connection, Connector, Lease, PoolKey};
 pub use turn::{
     TurnCollector, TurnEnd, TurnError, TurnFacts, TurnObserver, TurnOptions, TurnOutcome,
     TurnReport, run_turn,

@@ -21,6 +21,9 @@ use watch::TurnWatch;
 
 /// Hears a turn while it runs.
 pub trait TurnObserver: std::fmt::Debug + Send + Sync {
+    /// The turn has begun.
+    fn started(&self, _thread: &ThreadId, _turn: &TurnId) {}
+
     /// Something happened. Called from the task that reads the server: it must not block.
     fn event(&self, event: &ThreadEvent);
 }
@@ -140,6 +143,9 @@ pub async fn run_turn(
             return Err(TurnError::NotStarted(error));
         }
     };
+    if let Some(observer) = &options.observer {
+        observer.started(&thread, &turn);
+    }
     watch.begin(&turn);
     let report = finish(server, &thread, &turn, &watch, options).await;
     drop(listening);

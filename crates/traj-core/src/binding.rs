@@ -22,6 +22,7 @@ mod codec;
 mod context_engine;
 mod conversation;
 mod decide;
+mod display;
 mod effort;
 mod exec_policy;
 mod explain;
@@ -50,6 +51,7 @@ pub use codec::{
 pub use context_engine::{ContextEngineBinding, ContextEngineFacts, Projection};
 pub use conversation::{Claim, ConversationData, ExecutionFacts, InboundMessage, claim};
 pub use decide::{Decision, RotateReason, TransientReason, decide, needs_plugin_build};
+pub use display::chat_text;
 pub use effort::reasoning_effort;
 pub use exec_policy::{
     ExecAsk, ExecLayer, ExecPolicy, ExecRefusal, ExecSecurity, Permissions, effective_permissions,

@@ -56,9 +56,7 @@ pub(super) enum Command {
         answer: Option<Json<'static>>,
     },
     WriteFailed,
-    Stop {
-        done: oneshot::Sender<()>,
-    },
+    Stop,
 }
 
 pub(super) struct Driver {
@@ -73,6 +71,7 @@ pub(super) struct Driver {
     stop_patience: Duration,
     closing: watch::Sender<Option<CloseCause>>,
     counting: watch::Sender<ClientCounters>,
+    finishing: watch::Sender<bool>,
     epoch: Instant,
 }
 
@@ -91,6 +90,7 @@ impl Driver {
         commands: mpsc::WeakUnboundedSender<Command>,
         closing: watch::Sender<Option<CloseCause>>,
         counting: watch::Sender<ClientCounters>,
+        finishing: watch::Sender<bool>,
     ) -> Self {
         let wordings = options.profile.wordings.clone();
         Self {
@@ -105,6 +105,7 @@ impl Driver {
             stop_patience: options.stop_patience,
             closing,
             counting,
+            finishing,
             epoch: Instant::now(),
         }
     }
@@ -119,7 +120,6 @@ impl Driver {
         let writing = tokio::spawn(write_lines(writer, to_write, self.commands.clone()));
         let mut lines = Some(lines);
         let mut chunk = vec![0; CHUNK];
-        let mut stopping = None;
         let cause = loop {
             let wake = self.session.next_wake().map(|wake| self.epoch + wake);
             let event = tokio::select! {
@@ -130,11 +130,15 @@ impl Driver {
             };
             let outputs = match event {
                 Event::Command(None) => break CloseCause::ByUs,
-                Event::Command(Some(Command::Stop { done })) => {
-                    stopping = Some(done);
-                    break CloseCause::ByUs;
+                Event::Command(Some(Command::Stop)) => break CloseCause::ByUs,
+                Event::Command(Some(Command::WriteFailed)) => {
+                    self.last_words(&mut reader, &mut chunk).await;
+                    // A server that exited breaks the pipe, too: how it exited tells more.
+                    break match end_of(child.as_mut()).await {
+                        CloseCause::Exited { code: None, signal: None } => CloseCause::BrokenPipe,
+                        exited => exited,
+                    };
                 }
-                Event::Command(Some(Command::WriteFailed)) => break CloseCause::BrokenPipe,
                 Event::Command(Some(command)) => self.command(command, lines.as_ref()),
                 Event::Read(Ok(count @ 1..)) => self.read(chunk.get(..count).unwrap_or_default()),
                 // Its output ended: it is gone or useless, whatever else it does.
@@ -167,10 +171,7 @@ impl Driver {
         } else {
             writing.abort();
         }
-        if let Some(done) = stopping {
-            // Whoever asked may have gone.
-            let _gone = done.send(());
-        }
+        self.finishing.send_replace(true);
     }
 
     fn command(&mut self, command: Command, lines: Option<&Lines>) -> Vec<Output> {
@@ -190,11 +191,7 @@ impl Driver {
                 Vec::new()
             }
             Command::Answer { id, answer } => self.session.step(now, Input::Answer { id, answer }),
-            Command::WriteFailed => Vec::new(),
-            Command::Stop { done } => {
-                let _gone = done.send(());
-                Vec::new()
-            }
+            Command::WriteFailed | Command::Stop => Vec::new(),
         }
     }
 

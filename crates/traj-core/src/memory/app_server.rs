@@ -163,6 +163,12 @@ impl MemoryAppServer {
         }
     }
 
+    /// Whether the process was killed.
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        lock(&self.state).is_dead
+    }
+
     /// The methods called so far, in order.
     #[must_use]
     pub fn calls(&self) -> Vec<&'static str> {

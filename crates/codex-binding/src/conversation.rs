@@ -1,0 +1,387 @@
+//! Conversations of a chat bound to Codex threads.
+//!
+//! A message is claimed by rules that send nothing, waits for its turn in its conversation, runs on
+//! the thread that holds the conversation's history, and is answered with the model's reply or with
+//! why there is none. Nothing is granted that the host's handler does not grant, and no message of
+//! somebody who may not command is ever run.
+
+mod active;
+mod reply;
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use traj_core::binding::{
+    BindingProfile, Claim, ConversationData, ExecPolicy, ExecutionFacts, InboundMessage,
+    Permissions, ServiceTier, TurnInput, claim, effective_permissions,
+};
+use traj_core::port::{
+    AppServerError, BindingKey, EventSink, NodeSessions, NodeTurn, RequestHandler,
+};
+use traj_core::redaction::Redactor;
+
+pub use active::ControlOutcome;
+
+use active::ActiveTurns;
+use reply::{failure_reply, turn_reply};
+
+use crate::bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
+use crate::lanes::{LaneError, Lanes};
+use crate::lifecycle::{LifecycleError, ThreadKeeper, ThreadPlan};
+use crate::pool::{ClientPool, Connector, PoolKey};
+use crate::turn::{TurnFacts, TurnOptions, TurnOutcome};
+
+/// How often a server that goes before the turn begins is replaced.
+const STARTS: u32 = 3;
+/// A node gets this much longer than its turn, so that it can say why it failed.
+const NODE_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// What all conversations of a host share.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConversationOptions {
+    /// Wordings and limits.
+    pub profile: BindingProfile,
+    /// The host's word on questions of the server.
+    pub handler: Arc<dyn RequestHandler>,
+    /// The host's reach to other nodes.
+    pub nodes: Option<Arc<dyn NodeSessions>>,
+    /// Hides secrets in what is shown of failures.
+    pub redactor: Redactor,
+}
+
+impl ConversationOptions {
+    /// The ordinary behaviour, without nodes.
+    #[must_use]
+    pub fn standard(handler: Arc<dyn RequestHandler>, redactor: Redactor) -> Self {
+        Self { profile: BindingProfile::standard(), handler, nodes: None, redactor }
+    }
+}
+
+/// A message that arrived, with everything the host knows about it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Inbound {
+    /// What the host keeps with the conversation; none when it is not bound.
+    pub data: Option<ConversationData>,
+    /// The message.
+    pub message: InboundMessage,
+    /// What the message shows beside its text.
+    pub media: TurnInput,
+    /// What the host knows about the session.
+    pub facts: ExecutionFacts,
+    /// How far the host lets it execute, resolved just now.
+    pub policy: ExecPolicy,
+    /// The permissions of the runtime.
+    pub runtime: Permissions,
+    /// What the turn wants of its thread; permissions are filled in here.
+    pub plan: ThreadPlan,
+    /// The server it runs on.
+    pub server: PoolKey,
+    /// Starts that server.
+    pub connector: Arc<dyn Connector>,
+    /// Where the run is recorded.
+    pub sink: Arc<dyn EventSink>,
+}
+
+impl Inbound {
+    /// A message of a bound conversation.
+    #[must_use]
+    pub fn new(
+        data: Option<ConversationData>,
+        message: InboundMessage,
+        plan: ThreadPlan,
+        server: (PoolKey, Arc<dyn Connector>),
+        permissions: (ExecPolicy, Permissions),
+        sink: Arc<dyn EventSink>,
+    ) -> Self {
+        Self {
+            data,
+            message,
+            media: TurnInput::text(""),
+            facts: ExecutionFacts::default(),
+            policy: permissions.0,
+            runtime: permissions.1,
+            plan,
+            server: server.0,
+            connector: server.1,
+            sink,
+        }
+    }
+}
+
+/// What became of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Handled {
+    /// It is not ours; others may handle it.
+    NotOurs,
+    /// It was swallowed.
+    Silent,
+    /// It is answered.
+    Reply(String),
+}
+
+/// The bound conversations of a host. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Conversations {
+    keeper: ThreadKeeper,
+    pool: ClientPool,
+    lanes: Lanes,
+    active: ActiveTurns,
+    options: ConversationOptions,
+}
+
+impl Conversations {
+    /// Conversations whose bindings `keeper` keeps, on servers of `pool`.
+    #[must_use]
+    pub fn new(keeper: ThreadKeeper, pool: ClientPool, options: ConversationOptions) -> Self {
+        let lanes = Lanes::new(options.profile.queue_limit);
+        Self { keeper, pool, lanes, active: ActiveTurns::default(), options }
+    }
+
+    /// Handles a message. Cancelling takes it out of the queue, or interrupts its turn.
+    pub async fn inbound(&self, inbound: Inbound, cancel: &CancellationToken) -> Handled {
+        let prompt = match claim(inbound.data.as_ref(), &inbound.message, inbound.facts) {
+            Claim::NotOurs => return Handled::NotOurs,
+            Claim::Silent => return Handled::Silent,
+            Claim::Blocked { reply } => return Handled::Reply(reply.to_owned()),
+            Claim::Run { prompt } => prompt,
+            _ => return Handled::Silent,
+        };
+        let Some(data) = inbound.data.clone() else { return Handled::NotOurs };
+        let lane = data.queue_key();
+        let pass = match self.lanes.enter(&lane, cancel).await {
+            Ok(pass) => pass,
+            Err(LaneError::Cancelled) => return Handled::Silent,
+            Err(error) => {
+                return Handled::Reply(failure_reply("Codex is busy", &error, &self.options));
+            }
+        };
+        let reply = match data {
+            ConversationData::CliNode { node, session, cwd } => {
+                self.node_turn(node, session, cwd, prompt).await
+            }
+            _ => self.app_server_turn(&lane, inbound, &prompt, cancel).await,
+        };
+        drop(pass);
+        Handled::Reply(reply)
+    }
+
+    async fn node_turn(
+        &self,
+        node: String,
+        session: String,
+        cwd: Option<String>,
+        prompt: String,
+    ) -> String {
+        // The claim has seen to it that there is a node runtime.
+        let Some(nodes) = &self.options.nodes else {
+            return self.options.profile.empty_reply.clone();
+        };
+        let timeout = self.options.profile.turn_timeout;
+        let turn = NodeTurn::new(node, session, prompt, cwd, timeout);
+        let run = tokio::time::timeout(timeout + NODE_GRACE, nodes.resume(turn)).await;
+        match run {
+            Ok(Ok(text)) if text.trim().is_empty() => self.options.profile.empty_reply.clone(),
+            Ok(Ok(text)) => text.trim().to_owned(),
+            Ok(Err(error)) => failure_reply("Codex CLI node turn failed", &error, &self.options),
+            Err(_) => {
+                let error = AppServerError::TimedOut { method: "node turn" };
+                failure_reply("Codex CLI node turn failed", &error, &self.options)
+            }
+        }
+    }
+
+    async fn app_server_turn(
+        &self,
+        lane: &str,
+        inbound: Inbound,
+        prompt: &str,
+        cancel: &CancellationToken,
+    ) -> String {
+        const FAILED: &str = "Codex app-server turn failed";
+        let stored = match self.keeper.load(&inbound.plan.key).await {
+            Ok(stored) => stored.map(|stored| stored.record),
+            Err(error) => return failure_reply(FAILED, &error, &self.options),
+        };
+        let chosen = stored.as_ref().map_or((None, None), |r| (r.approval_policy, r.sandbox));
+        let permissions = match effective_permissions(&inbound.policy, chosen, inbound.runtime) {
+            Ok(permissions) => permissions,
+            // Refused before anything is sent anywhere.
+            Err(refusal) => return failure_reply(FAILED, &refusal, &self.options),
+        };
+        let mut inbound = inbound;
+        let settings = &mut inbound.plan.settings;
+        settings.approval_policy = Some(permissions.approval);
+        settings.sandbox = Some(permissions.sandbox);
+        if settings.model.is_none() {
+            settings.model = stored.as_ref().and_then(|record| record.model.clone());
+        }
+        match self.run(lane, &inbound, prompt, cancel).await {
+            Ok(turn) => turn_reply(&turn, &self.options),
+            Err(error) => failure_reply(FAILED, &error, &self.options),
+        }
+    }
+
+    async fn run(
+        &self,
+        lane: &str,
+        inbound: &Inbound,
+        prompt: &str,
+        cancel: &CancellationToken,
+    ) -> Result<BoundTurn, BoundTurnError> {
+        let server = |error| BoundTurnError::Thread(LifecycleError::Server(error));
+        let mut input = inbound.media.clone();
+        prompt.clone_into(&mut input.text);
+        let mut facts = TurnFacts::new(prompt);
+        facts.workspace = Some(inbound.plan.cwd.clone());
+        facts.session_file = Some(lane.to_owned());
+        facts.images = u64::try_from(input.images.len()).unwrap_or(0);
+        facts.tools.clone_from(&inbound.plan.tools);
+        let spec = TurnSpec::new(input);
+        let mut starts = 1;
+        loop {
+            let lease = self.pool.lease(&inbound.server, inbound.connector.as_ref()).await;
+            let lease = lease.map_err(server)?;
+            let gone = || AppServerError::Closed { cause: traj_core::port::CloseCause::NotStarted };
+            let connection = Arc::clone(lease.server().ok_or_else(|| server(gone()))?);
+            let profile = &self.options.profile;
+            let mut options = TurnOptions::standard(Arc::clone(&self.options.handler));
+            options.timeout = profile.turn_timeout;
+            options.interrupt_timeout = profile.interrupt_timeout;
+            options.early_notifications = profile.early_notifications;
+            options.cancel = cancel.child_token();
+            options.observer = Some(self.active.observer(lane, &connection));
+            let turn = run_bound_turn(
+                &self.keeper,
+                connection.as_ref(),
+                lease.loaded(),
+                &inbound.plan,
+                &spec,
+                &options,
+                &facts,
+                &inbound.sink,
+            )
+            .await;
+            self.active.ended(lane);
+            match turn {
+                Err(error) if error.is_lost_before_start() && starts < STARTS => starts += 1,
+                // The turn may still run there: nobody else shall meet it.
+                Ok(turn) if turn.report.outcome == TurnOutcome::TimedOut { confirmed: false } => {
+                    self.pool.retire(&lease);
+                    return Ok(turn);
+                }
+                settled => return settled,
+            }
+        }
+    }
+
+    /// Binds a conversation: to a thread that exists, or to a new one.
+    ///
+    /// # Errors
+    /// The server does not start, or the thread cannot be had; an earlier binding is as it was.
+    pub async fn bind(
+        &self,
+        plan: &ThreadPlan,
+        thread: Option<&traj_core::id::ThreadId>,
+        server: &PoolKey,
+        connector: &dyn Connector,
+        cancel: &CancellationToken,
+    ) -> Result<traj_core::binding::BindingRecord, LifecycleError> {
+        let lease = self.pool.lease(server, connector).await.map_err(LifecycleError::Server)?;
+        let gone = AppServerError::Closed { cause: traj_core::port::CloseCause::NotStarted };
+        let connection = lease.server().ok_or(LifecycleError::Server(gone))?;
+        match thread {
+            Some(thread) => self.keeper.attach(connection.as_ref(), plan, thread).await,
+            None => {
+                let ready =
+                    self.keeper.ready(connection.as_ref(), lease.loaded(), plan, cancel).await?;
+                let (approval, sandbox) = (plan.settings.approval_policy, plan.settings.sandbox);
+                let tier = plan.settings.service_tier.clone();
+                self.keeper
+                    .change(&plan.key, move |record| {
+                        record.approval_policy = approval.or(record.approval_policy);
+                        record.sandbox = sandbox.or(record.sandbox);
+                        if tier.is_some() {
+                            record.service_tier.clone_from(&tier);
+                        }
+                    })
+                    .await
+                    .map(
+                        |record| {
+                            if record.thread == *ready.thread() { record } else { ready.record }
+                        },
+                    )
+            }
+        }
+    }
+
+    /// The host's answer to a request to bind: a denied one gives the binding up. Tells whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// The record cannot be read or removed.
+    pub async fn bind_denied(
+        &self,
+        data: &ConversationData,
+        key: &BindingKey,
+    ) -> Result<bool, LifecycleError> {
+        if !matches!(data, ConversationData::AppServer { .. }) {
+            return Ok(false);
+        }
+        match self.keeper.load(key).await? {
+            Some(stored) => self.keeper.clear(key, &stored.record.thread).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Asks the running turn of a conversation to end.
+    pub async fn stop(&self, data: &ConversationData) -> ControlOutcome {
+        self.active.stop(&data.queue_key()).await
+    }
+
+    /// Says something more in the running turn of a conversation.
+    pub async fn steer(&self, data: &ConversationData, text: &str) -> ControlOutcome {
+        self.active.steer(&data.queue_key(), text).await
+    }
+
+    /// Chooses the model of a bound conversation; the next turn uses it.
+    ///
+    /// # Errors
+    /// The session is not bound, or its record cannot be written.
+    pub async fn choose_model(&self, key: &BindingKey, model: &str) -> Result<(), LifecycleError> {
+        let model = model.trim().to_owned();
+        self.keeper.change(key, move |record| record.model = Some(model.clone())).await.map(drop)
+    }
+
+    /// Chooses the service tier of a bound conversation.
+    ///
+    /// # Errors
+    /// The session is not bound, or its record cannot be written.
+    pub async fn choose_tier(&self, key: &BindingKey, tier: &str) -> Result<(), LifecycleError> {
+        let tier = ServiceTier::parse(tier);
+        self.keeper.change(key, move |record| record.service_tier.clone_from(&tier)).await.map(drop)
+    }
+
+    /// Chooses the permissions of a bound conversation.
+    ///
+    /// # Errors
+    /// The session is not bound, or its record cannot be written.
+    pub async fn choose_permissions(
+        &self,
+        key: &BindingKey,
+        permissions: Permissions,
+    ) -> Result<(), LifecycleError> {
+        let change = move |record: &mut traj_core::binding::BindingRecord| {
+            record.approval_policy = Some(permissions.approval);
+            record.sandbox = Some(permissions.sandbox);
+        };
+        self.keeper.change(key, change).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod random_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Which turn runs in which conversation, to stop and to steer it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use traj_core::binding::TurnInput;
+use traj_core::id::{ThreadId, TurnId};
+use traj_core::port::{AppServerError, ThreadEvent};
+
+use crate::pool::Connection;
+use crate::turn::TurnObserver;
+
+/// What became of a wish to stop or steer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum ControlOutcome {
+    /// It was sent.
+    Sent,
+    /// No turn runs.
+    NothingRuns,
+    /// There is nothing to say.
+    NothingToSay,
+    /// The server did not take it.
+    Refused(AppServerError),
+}
+
+/// Running turns by conversation. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ActiveTurns {
+    turns: Arc<Mutex<BTreeMap<String, Active>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Active {
+    server: Arc<dyn Connection>,
+    turn: Option<(ThreadId, TurnId)>,
+}
+
+impl ActiveTurns {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Active>> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hears a turn of a conversation, to know it by name.
+    pub(super) fn observer(
+        &self,
+        lane: &str,
+        server: &Arc<dyn Connection>,
+    ) -> Arc<dyn TurnObserver> {
+        let active = Active { server: Arc::clone(server), turn: None };
+        self.lock().insert(lane.to_owned(), active);
+        Arc::new(Hearing { turns: self.clone(), lane: lane.to_owned() })
+    }
+
+    /// The turn of a conversation has ended. Only one runs at a time in a lane.
+    pub(super) fn ended(&self, lane: &str) {
+        self.lock().remove(lane);
+    }
+
+    fn running(&self, lane: &str) -> Option<(Arc<dyn Connection>, ThreadId, TurnId)> {
+        let turns = self.lock();
+        let active = turns.get(lane)?;
+        let (thread, turn) = active.turn.clone()?;
+        Some((Arc::clone(&active.server), thread, turn))
+    }
+
+    pub(super) async fn stop(&self, lane: &str) -> ControlOutcome {
+        let Some((server, thread, turn)) = self.running(lane) else {
+            return ControlOutcome::NothingRuns;
+        };
+        outcome(server.interrupt_turn(&thread, &turn).await)
+    }
+
+    pub(super) async fn steer(&self, lane: &str, text: &str) -> ControlOutcome {
+        if text.trim().is_empty() {
+            return ControlOutcome::NothingToSay;
+        }
+        let Some((server, thread, turn)) = self.running(lane) else {
+            return ControlOutcome::NothingRuns;
+        };
+        let input = TurnInput::text(text.trim()).items();
+        outcome(server.steer_turn(&thread, &turn, input).await)
+    }
+}
+
+fn outcome(result: Result<(), AppServerError>) -> ControlOutcome {
+    match result {
+        Ok(()) => ControlOutcome::Sent,
+        Err(error) => ControlOutcome::Refused(error),
+    }
+}
+
+#[derive(Debug)]
+struct Hearing {
+    turns: ActiveTurns,
+    lane: String,
+}
+
+impl TurnObserver for Hearing {
+    fn started(&self, thread: &ThreadId, turn: &TurnId) {
+        if let Some(active) = self.turns.lock().get_mut(&self.lane) {
+            active.turn = Some((thread.clone(), turn.clone()));
+        }
+    }
+
+    fn event(&self, _event: &ThreadEvent) {}
+}

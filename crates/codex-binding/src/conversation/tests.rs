@@ -1,0 +1,280 @@
+//! Conversations on servers in memory.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use traj_core::binding::{
+    ApprovalPolicy, ExecLayer, RefusalKind, SandboxMode, ServiceTier as Tier,
+};
+use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryEventSink, MemoryFailure};
+use traj_core::port::{BindingStore as _, DenyAll, NodeTurnError};
+use traj_core::redaction::{MarkerKey, RedactionPolicy};
+
+use super::*;
+use crate::pool::tests::MemoryConnector;
+use crate::transport::ServerCommand;
+
+pub(super) struct World {
+    pub(super) store: MemoryBindingStore,
+    pub(super) connector: Arc<MemoryConnector>,
+    conversations: Conversations,
+    events: MemoryEventSink,
+}
+
+pub(super) fn world() -> World {
+    world_with(|_| {})
+}
+
+fn world_with(change: impl FnOnce(&mut ConversationOptions)) -> World {
+    let store = MemoryBindingStore::new();
+    let keeper = ThreadKeeper::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
+    let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+    let mut options = ConversationOptions::standard(Arc::new(DenyAll::new()), redactor);
+    change(&mut options);
+    let conversations = Conversations::new(keeper, ClientPool::new(), options);
+    World { store, connector: Arc::default(), conversations, events: MemoryEventSink::new() }
+}
+
+fn data() -> ConversationData {
+    let session_file = "s.jsonl".to_owned();
+    ConversationData::AppServer { session_file, workspace: None, agent_dir: None }
+}
+
+fn key() -> BindingKey {
+    BindingKey::parse("s.jsonl").unwrap()
+}
+
+impl World {
+    fn message(&self, text: &str) -> Inbound {
+        let message = InboundMessage::new(Some(true), Some(text.to_owned()), None);
+        let command = ServerCommand::codex("codex", vec![], "/w");
+        let server = PoolKey::of(&command, None, &MarkerKey::new([1; 32]));
+        let connector: Arc<dyn Connector> = self.connector.clone();
+        let runtime = Permissions::new(ApprovalPolicy::Never, SandboxMode::WorkspaceWrite);
+        Inbound::new(
+            Some(data()),
+            message,
+            ThreadPlan::new(key(), "/w"),
+            (server, connector),
+            (ExecPolicy::resolve(&[], None), runtime),
+            Arc::new(self.events.clone()),
+        )
+    }
+
+    pub(super) async fn say(&self, text: &str) -> String {
+        match self.conversations.inbound(self.message(text), &CancellationToken::new()).await {
+            Handled::Reply(reply) => reply,
+            other => panic!("no reply: {other:?}"),
+        }
+    }
+
+    fn calls(&self, server: usize) -> Vec<&'static str> {
+        self.connector.started.lock().unwrap()[server].calls()
+    }
+
+    pub(super) fn record(&self) -> traj_core::binding::BindingRecord {
+        self.store.load(&key()).unwrap().unwrap().record
+    }
+}
+
+#[tokio::test]
+async fn messages_run_on_one_thread_and_are_recorded() {
+    let world = world();
+    assert_eq!(world.say("one").await, "echo: one");
+    assert_eq!(world.say("two").await, "echo: two");
+    assert_eq!(world.calls(0), ["thread/start", "turn/start", "thread/resume", "turn/start"]);
+    assert_eq!(world.events.kinds().iter().filter(|kind| *kind == "session.ended").count(), 2);
+}
+
+/// Scenario 49: a message of somebody who may not command reaches nobody.
+#[tokio::test]
+async fn unauthorised_and_empty_messages_are_silent() {
+    let world = world();
+    for (authorized, text) in [(None, "hi"), (Some(false), "hi"), (Some(true), "  ")] {
+        let mut inbound = world.message(text);
+        inbound.message.authorized = authorized;
+        let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
+        assert_eq!(handled, Handled::Silent);
+    }
+    assert!(world.connector.started.lock().unwrap().is_empty(), "no server was started");
+}
+
+/// Scenario 51.
+#[tokio::test]
+async fn a_sandboxed_session_is_told_why_and_starts_nothing() {
+    let world = world();
+    let mut inbound = world.message("hi");
+    inbound.facts.host_sandbox_active = true;
+    let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
+    assert!(matches!(handled, Handled::Reply(reply) if reply.contains("sandboxing is active")));
+    assert!(world.connector.started.lock().unwrap().is_empty());
+}
+
+/// Scenarios 53 and 54: a policy that Codex cannot keep refuses before any request.
+#[tokio::test]
+async fn a_touched_policy_refuses_before_anything_is_sent() {
+    let world = world();
+    for (mode, words) in [("deny", "tools.exec.mode=deny"), ("ask", "interactive approvals")] {
+        let mut inbound = world.message("hi");
+        inbound.policy = ExecPolicy::resolve(&[ExecLayer::mode(mode)], None);
+        let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
+        assert!(matches!(&handled, Handled::Reply(reply) if reply.contains(words)), "{handled:?}");
+    }
+    assert!(world.connector.started.lock().unwrap().is_empty());
+}
+
+/// Scenario 52: a session on a node runs through the host's port.
+#[tokio::test]
+async fn node_sessions_run_through_the_host() {
+    #[derive(Debug, Default)]
+    struct Nodes(Mutex<Vec<NodeTurn>>);
+    #[async_trait]
+    impl NodeSessions for Nodes {
+        async fn resume(&self, turn: NodeTurn) -> Result<String, NodeTurnError> {
+            self.0.lock().unwrap().push(turn);
+            Ok(" done \n".to_owned())
+        }
+    }
+    let nodes = Arc::new(Nodes::default());
+    let world = world_with(|options| options.nodes = Some(nodes.clone()));
+    let mut inbound = world.message("hi");
+    let (node, session) = ("n".to_owned(), "s".to_owned());
+    inbound.data = Some(ConversationData::CliNode { node, session, cwd: Some("/w".to_owned()) });
+    inbound.facts.has_node_runtime = true;
+    let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
+    assert_eq!(handled, Handled::Reply("done".to_owned()));
+    let turns = nodes.0.lock().unwrap();
+    assert_eq!((turns[0].prompt.as_str(), turns[0].cwd.as_deref()), ("hi", Some("/w")));
+}
+
+/// Scenarios 55 and 59: after a restart the thread is resumed with what was chosen for it.
+#[tokio::test]
+async fn a_restart_keeps_thread_and_choices() {
+    let world = world();
+    world.say("one").await;
+    let thread = world.record().thread;
+    world.conversations.choose_tier(&key(), "fast").await.unwrap();
+    let chosen = Permissions::new(ApprovalPolicy::OnRequest, SandboxMode::ReadOnly);
+    world.conversations.choose_permissions(&key(), chosen).await.unwrap();
+    world.connector.started.lock().unwrap()[0].kill();
+    assert_eq!(world.say("two").await, "echo: two");
+    assert_eq!(world.calls(1), ["thread/resume", "turn/start"]);
+    let record = world.record();
+    assert_eq!(record.thread, thread);
+    assert_eq!(record.service_tier, Tier::parse("priority"));
+    assert_eq!(record.sandbox, Some(SandboxMode::ReadOnly));
+    assert_eq!(world.connector.home.prompts(&thread).unwrap(), ["one", "two"]);
+}
+
+/// Scenario 60: a thread that is gone is replaced, and the person is told.
+#[tokio::test]
+async fn lost_history_is_told() {
+    let world = world();
+    world.say("one").await;
+    world.connector.home.delete(&world.record().thread);
+    world.connector.started.lock().unwrap()[0].kill();
+    let reply = world.say("two").await;
+    assert!(reply.starts_with("Codex no longer has"), "{reply}");
+    assert!(reply.ends_with("echo: two"), "{reply}");
+}
+
+/// Scenario 56: a record that is gone means a new thread, and a reply.
+#[tokio::test]
+async fn a_missing_record_starts_anew() {
+    let world = world();
+    world.say("one").await;
+    assert!(world.conversations.bind_denied(&data(), &key()).await.unwrap(), "scenario 58");
+    assert!(world.store.load(&key()).unwrap().is_none());
+    assert_eq!(world.say("two").await, "echo: two");
+}
+
+/// A server that dies before the turn begins is replaced; one that dies in the turn is told.
+#[tokio::test]
+async fn deaths_before_a_turn_are_survived_and_deaths_in_it_are_told() {
+    let world = world();
+    world.say("one").await;
+    let server = world.connector.started.lock().unwrap()[0].clone();
+    server.fail_call(1, MemoryFailure::Die);
+    assert_eq!(world.say("two").await, "echo: two");
+    let server = world.connector.started.lock().unwrap()[1].clone();
+    server.fail_call(2, MemoryFailure::DieAfter);
+    let reply = world.say("three").await;
+    assert!(reply.starts_with("Codex app-server turn failed: "), "{reply}");
+    assert_eq!(world.say("four").await, "echo: four", "the queue moves on");
+}
+
+/// Scenario 57: a refusal is shown without its markup.
+#[tokio::test]
+async fn refusals_are_shown_safely() {
+    let world = world();
+    world.say("one").await;
+    let server = world.connector.started.lock().unwrap()[0].clone();
+    server.fail_call(2, MemoryFailure::Refuse(RefusalKind::Other));
+    let reply = world.say("two").await;
+    assert!(reply.starts_with("Codex app-server turn failed: "), "{reply}");
+    assert!(!reply.contains('(') && !reply.contains('`'), "{reply}");
+}
+
+#[tokio::test]
+async fn a_running_turn_is_steered_and_stopped() {
+    let world = world();
+    world.say("one").await;
+    assert!(matches!(world.conversations.stop(&data()).await, ControlOutcome::NothingRuns));
+    let server = world.connector.started.lock().unwrap()[0].clone();
+    server.hold_turns();
+    let inbound = world.message("two");
+    let never = CancellationToken::new();
+    let running = world.conversations.inbound(inbound, &never);
+    let controlling = async {
+        while matches!(
+            world.conversations.steer(&data(), "more").await,
+            ControlOutcome::NothingRuns
+        ) {
+            tokio::task::yield_now().await;
+        }
+        let blank = world.conversations.steer(&data(), " ").await;
+        assert!(matches!(blank, ControlOutcome::NothingToSay));
+        assert!(matches!(world.conversations.stop(&data()).await, ControlOutcome::Sent));
+    };
+    let (handled, ()) = tokio::join!(running, controlling);
+    assert_eq!(handled, Handled::Reply("Codex was interrupted.".to_owned()));
+    let calls = server.calls();
+    assert_eq!(calls[calls.len() - 2..], ["turn/steer", "turn/interrupt"]);
+}
+
+/// Scenario 64: two messages of one conversation never run at once, and a failure stops nobody.
+#[tokio::test]
+async fn messages_wait_for_each_other() {
+    let world = world();
+    world.say("zero").await;
+    let server = world.connector.started.lock().unwrap()[0].clone();
+    server.fail_call(2, MemoryFailure::Refuse(RefusalKind::Other));
+    let (first, second) = tokio::join!(world.say("one"), world.say("two"));
+    assert!(first.contains("failed"), "{first}");
+    assert_eq!(second, "echo: two");
+}
+
+#[tokio::test]
+async fn binding_attaches_or_starts() {
+    let world = world();
+    let inbound = world.message("x");
+    let (server, connector) = (inbound.server.clone(), inbound.connector.clone());
+    let never = CancellationToken::new();
+    let bound = world
+        .conversations
+        .bind(&inbound.plan, None, &server, connector.as_ref(), &never)
+        .await
+        .unwrap();
+    assert_eq!(world.say("one").await, "echo: one");
+    assert_eq!(world.record().thread, bound.thread);
+    world.conversations.bind_denied(&data(), &key()).await.unwrap();
+    let attached = world
+        .conversations
+        .bind(&inbound.plan, Some(&bound.thread), &server, connector.as_ref(), &never)
+        .await
+        .unwrap();
+    assert_eq!(attached.thread, bound.thread);
+    world.conversations.choose_model(&key(), " other ").await.unwrap();
+    assert_eq!(world.say("two").await, "echo: two");
+    assert_eq!(world.record().model.as_deref(), Some("other"));
+}

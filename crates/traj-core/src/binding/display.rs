@@ -1,0 +1,54 @@
+//! Text of strangers on its way into a chat: nothing in it may format, mention or steer.
+
+/// What stands for a text of which nothing is left.
+const UNKNOWN: &str = "<unknown>";
+
+/// Makes a text safe to show in a chat: control and direction characters become `?`, markup
+/// characters are escaped or replaced by look-alikes that mean nothing.
+#[must_use]
+pub fn chat_text(text: &str) -> String {
+    let visible: String = text.chars().map(|c| if is_unsafe(c) { '?' } else { c }).collect();
+    let trimmed = visible.trim();
+    let shown = if trimmed.is_empty() { UNKNOWN } else { trimmed };
+    shown.chars().fold(String::with_capacity(shown.len()), |mut out, character| {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '@' => out.push('\u{ff20}'),
+            '`' => out.push('\u{ff40}'),
+            '[' => out.push('\u{ff3b}'),
+            ']' => out.push('\u{ff3d}'),
+            '(' => out.push('\u{ff08}'),
+            ')' => out.push('\u{ff09}'),
+            '*' => out.push('\u{2217}'),
+            '_' => out.push('\u{ff3f}'),
+            '~' => out.push('\u{ff5e}'),
+            '|' => out.push('\u{ff5c}'),
+            plain => out.push(plain),
+        }
+        out
+    })
+}
+
+const fn is_unsafe(character: char) -> bool {
+    matches!(character,
+        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scenario 57: markup in a server's words does nothing in a chat.
+    #[test]
+    fn nothing_formats_mentions_or_steers() {
+        insta::assert_snapshot!(
+            chat_text(" @all <b>[x](y)</b> `c` *a_b* ~z~ |\u{202e}\n"),
+            @"＠all &lt;b&gt;［x］（y）&lt;/b&gt; ｀c｀ ∗a＿b∗ ～z～ ｜??"
+        );
+        assert_eq!(chat_text(" "), "&lt;unknown&gt;");
+    }
+}

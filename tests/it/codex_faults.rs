@@ -1,0 +1,115 @@
+//! Servers that misbehave as processes: they die, hang, close their output, or print garbage.
+
+use std::time::Duration;
+
+use codex_binding::transport::{ServerCommand, spawn};
+use codex_binding::{Client, HowOpened};
+use traj_core::port::{AppServerError, CloseCause};
+use traj_tests::codex_rig::{CodexRig, VERSIONS, client_options};
+
+/// A server that is a shell script.
+fn script(text: &str) -> ServerCommand {
+    let environment = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
+    let mut command = ServerCommand::codex("/bin/sh", environment, "/");
+    command.arguments = vec!["-c".to_owned(), text.to_owned()];
+    command
+}
+
+/// Says hello like a server would, then goes on as the script does.
+fn greeting(then: &str) -> ServerCommand {
+    let hello = r#"{"id":1,"result":{"userAgent":"traj/0.166.0 (x)"}}"#;
+    script(&format!("read line; echo '{hello}'; read line; {then}"))
+}
+
+async fn connect(command: &ServerCommand) -> Result<Client, AppServerError> {
+    let mut options = client_options();
+    options.handshake_timeout = Duration::from_millis(500);
+    options.stop_patience = Duration::from_millis(200);
+    Client::connect(spawn(command).expect("a shell starts"), options).await
+}
+
+/// Whether a process with this number still runs, and is no mere shadow of itself.
+fn runs(process: u32) -> bool {
+    let process = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+    rustix::process::test_kill_process(process).is_ok()
+}
+
+#[tokio::test]
+async fn a_server_that_exits_at_once_tells_how() {
+    let error = connect(&script("echo broken >&2; exit 3")).await.unwrap_err();
+    let expected = CloseCause::Exited { code: Some(3), signal: None };
+    assert!(matches!(&error, AppServerError::Closed { cause } if *cause == expected), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_greet_is_killed() {
+    let error = connect(&script("trap '' TERM; while :; do sleep 1; done")).await.unwrap_err();
+    assert!(matches!(error, AppServerError::TimedOut { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_closes_its_output_is_gone() {
+    let client = connect(&greeting("exec 1>&-; sleep 60")).await.unwrap();
+    assert!(matches!(client.wait_closed().await, CloseCause::Exited { .. }));
+    let process = client.process_id().unwrap();
+    client.stop().await;
+    assert!(!runs(process), "no process is left");
+}
+
+/// It ignores the end of its input and polite signals; what it started ends with it.
+#[tokio::test]
+async fn a_stubborn_server_is_killed_with_what_it_started() {
+    let client =
+        connect(&greeting("trap '' TERM; sleep 61 & echo $! >&2; while :; do sleep 1; done"))
+            .await
+            .unwrap();
+    let process = client.process_id().unwrap();
+    let helper = loop {
+        let tail = client.stderr_tail().unwrap_or_default();
+        if let Ok(number) = tail.trim().parse::<u32>() {
+            break number;
+        }
+        tokio::task::yield_now().await;
+    };
+    client.stop().await;
+    assert!(!runs(process), "the server has gone");
+    // The helper is nobody's child now and is collected by whoever adopted it.
+    while runs(helper) && !is_shadow(helper) {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Dead, but not yet collected by its parent.
+#[expect(clippy::disallowed_methods, reason = "how processes are told apart on Linux")]
+fn is_shadow(process: u32) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    state.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
+}
+
+/// A flood on standard error, which nobody reads in time, does not hold the server up.
+#[tokio::test]
+async fn a_flood_on_standard_error_is_drained() {
+    let flood = "head -c 3000000 /dev/zero | tr '\\0' 'e' >&2; exit 0";
+    let client = connect(&greeting(flood)).await.unwrap();
+    let cause = client.wait_closed().await;
+    assert_eq!(cause, CloseCause::Exited { code: Some(0), signal: None });
+}
+
+/// The real server behind a wrapper that prints garbage first: everything still works.
+#[tokio::test]
+async fn garbage_before_the_protocol_is_survived() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        let noise = r#"echo 'npm warn something'; echo '[1,2]'; echo '{"id":77,"result":{}}'; printf '\377\376\n'"#;
+        let mut command = script(&format!("{noise}; exec {} app-server", rig.program().display()));
+        command.environment = rig.environment();
+        command.directory = rig.workspace();
+        let client = Client::connect(spawn(&command).unwrap(), client_options()).await.unwrap();
+        let ready = rig.ready(&client, &rig.plan()).await;
+        assert_eq!(ready.how, HowOpened::Started, "{version}");
+        assert_eq!(rig.turn(&client, &ready, "hello").await.text, "echo: hello", "{version}");
+        let counters = client.counters();
+        assert_eq!((counters.garbage_lines, counters.stray_answers), (3, 1), "{version}");
+        client.stop().await;
+    }
+}
