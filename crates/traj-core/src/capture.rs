@@ -27,6 +27,8 @@ mod cut;
 mod pending_line;
 
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod tests;
 
 pub use blob::{Blob, BlobDigest, OmittedBlob};

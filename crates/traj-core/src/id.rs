@@ -89,6 +89,8 @@ id_type! {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -99,5 +101,18 @@ mod tests {
             ThreadId::parse("../any text").map(|id| id.to_string()),
             Ok("../any text".into())
         );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_of_a_reasonable_length_is_an_id(text in "(?s).{0,60}", repeats in 0_usize..3_000) {
+            let text = text.repeat(repeats);
+            let expected = match text.len() {
+                0 => Err(IdError::Empty),
+                length if length > MAX_ID_BYTES => Err(IdError::TooLong),
+                _ => Ok(text.clone()),
+            };
+            prop_assert_eq!(TurnId::parse(text).map(|id| id.as_str().to_owned()), expected);
+        }
     }
 }

@@ -139,6 +139,8 @@ impl Pointer {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -186,5 +188,47 @@ mod tests {
         let hostile = Pointer::new(&session, "/etc/passwd");
         let places = sidecar_search(&session, "/s/x.jsonl", Some(&hostile), None);
         assert_eq!(places, ["/s/x.trajectory.jsonl"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_pointer_reads_back(id in "(?s).{1,40}", path in "(?s)[^ ].{0,40}") {
+            let pointer = Pointer::new(&SessionId::parse(id).unwrap(), path.clone());
+            let read = Pointer::parse(pointer.to_file().as_bytes());
+            prop_assert_eq!(read, (!path.trim().is_empty()).then_some(pointer));
+        }
+
+        #[test]
+        fn any_bytes_can_be_read_as_a_pointer(bytes in any::<Vec<u8>>()) {
+            prop_assert!(Pointer::parse(&bytes).is_none_or(|read| !read.runtime_file.is_empty()));
+        }
+
+        #[test]
+        fn names_in_a_folder_stay_inside_and_apart(left in "(?s).{1,40}", right in "(?s).{1,40}") {
+            let [one, other] = [&left, &right].map(|id| SessionId::parse(id.as_str()).unwrap());
+            let names = sidecar_candidates_in_folder(&one);
+            for name in names.iter().cloned().chain(names.iter().map(|name| blobs_beside(name))) {
+                prop_assert!(!name.contains(['/', '\\', '\0']) && !name.starts_with('.'));
+                prop_assert!(name.len() < 255);
+            }
+            prop_assert_eq!(&names[0], &sidecar_in_folder(&one));
+            prop_assert_eq!(sidecar_in_folder(&one) == sidecar_in_folder(&other), left == right);
+        }
+
+        #[test]
+        fn a_pointer_leads_only_to_its_own_session(
+            mine in "[a-c/._]{1,6}",
+            theirs in "[a-c/._]{1,6}",
+            target in "[a-c/._]{1,12}",
+        ) {
+            let [one, other] = [&mine, &theirs].map(|id| SessionId::parse(id.as_str()).unwrap());
+            let pointer = Pointer::new(&one, target.clone());
+            if mine != theirs {
+                prop_assert!(!pointer.leads_to(&other, &target, &target));
+            }
+            let written = format!("/any/{}", sidecar_in_folder(&one));
+            prop_assert!(pointer.leads_to(&one, &written, "/default"));
+            prop_assert!(pointer.leads_to(&one, &target, &target));
+        }
     }
 }

@@ -198,3 +198,34 @@ pub fn source_sequence_of(line: &[u8]) -> Option<u64> {
     };
     number("sourceSeq").or_else(|| number("seq"))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_rolled_sidecar_has_room_for_what_rolled_it(
+            limit_bytes in any::<u64>(),
+            incoming in any::<u64>(),
+        ) {
+            let options =
+                SidecarOptions { limit_bytes, ..SidecarOptions::from_settings(&Settings::standard()) };
+            let ordinary = options.capacity(Room::Ordinary);
+            prop_assert_eq!(options.capacity(Room::Reserve), limit_bytes);
+            prop_assert!(ordinary <= limit_bytes && limit_bytes - ordinary <= 2_048);
+            let kept = options.kept_when_rolling(incoming);
+            prop_assert!(kept <= ordinary);
+            if incoming <= ordinary {
+                prop_assert!(kept + incoming <= ordinary);
+            }
+        }
+
+        #[test]
+        fn any_bytes_can_be_looked_at_for_a_number(bytes in any::<Vec<u8>>()) {
+            prop_assert!(source_sequence_of(&bytes).is_none_or(|number| number <= MAX_SEQUENCE));
+        }
+    }
+}
