@@ -20,6 +20,8 @@ mod recorder_crash;
 mod recorder_faults;
 mod recorder_order;
 mod recorder_process;
+mod redact_command;
+mod redaction;
 mod rewrite_filesystem;
 mod rewrite_interleavings;
 mod session_rewriter_contract;

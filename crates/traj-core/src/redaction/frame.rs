@@ -5,13 +5,16 @@
 //! bounded stretch before it and moves only forward behind it, so the work is
 //! linear in the text.
 
+mod assignment;
 mod auth;
 mod code;
 mod command;
 mod judge;
 mod label;
+mod pair;
 mod pem;
 mod reading;
+mod spaced;
 mod table;
 mod url;
 
@@ -28,6 +31,8 @@ pub(super) use judge::{Style, judge};
 pub(super) enum Hook {
     /// A word that may be the head of a credential name.
     Label,
+    /// A credential word in another script or language.
+    Foreign,
     /// `://`
     Url,
     /// The armour of a key block.
@@ -83,11 +88,27 @@ pub(super) const HOOKS: &[(&str, Hook)] = &[
     ("assertion", Hook::Label),
     ("refresh", Hook::Label),
     ("ciphertext", Hook::Label),
-    ("assword", Hook::Label),
     ("dsn", Hook::Label),
     ("login", Hook::Label),
     ("hmac", Hook::Label),
     ("csrf", Hook::Label),
+    ("pw:", Hook::Label),
+    ("pw=", Hook::Label),
+    ("pw ", Hook::Label),
+    ("psk", Hook::Label),
+    ("contrase", Hook::Foreign),
+    ("mot de passe", Hook::Foreign),
+    ("senha", Hook::Foreign),
+    ("wachtwoord", Hook::Foreign),
+    ("kennwort", Hook::Foreign),
+    ("lösenord", Hook::Foreign),
+    ("hasło", Hook::Foreign),
+    ("пароль", Hook::Foreign),
+    ("Пароль", Hook::Foreign),
+    ("密码", Hook::Foreign),
+    ("密碼", Hook::Foreign),
+    ("パスワード", Hook::Foreign),
+    ("비밀번호", Hook::Foreign),
     ("://", Hook::Url),
     ("-begin ", Hook::Armour),
     ("- begin ", Hook::Armour),
@@ -123,6 +144,12 @@ pub(super) const HOOKS: &[(&str, Hook)] = &[
     ("xfreerdp", Hook::Command),
     ("wget", Hook::Command),
     ("http ", Hook::Command),
+    ("psexec", Hook::Command),
+    ("net use ", Hook::Command),
+    ("sudo -s", Hook::Command),
+    ("sqlplus", Hook::Command),
+    ("oracle:thin:", Hook::Command),
+    ("convertto-securestring", Hook::Command),
     ("identified by", Hook::Command),
     ("identified with", Hook::Command),
     ("send \"", Hook::Command),
@@ -136,6 +163,7 @@ pub(super) const HOOKS: &[(&str, Hook)] = &[
     ("find-generic-password", Hook::Output),
     ("find-internet-password", Hook::Output),
     ("pass show", Hook::Output),
+    ("secret-tool lookup", Hook::Output),
     ("vault kv get -field", Hook::Output),
     ("vault read -field", Hook::Output),
     ("get-secret-value", Hook::Output),
@@ -204,6 +232,7 @@ impl<'t> Scan<'t> {
         }
         match hook {
             Hook::Label => label::read(self, start, end),
+            Hook::Foreign => label::read_foreign(self, end),
             Hook::Url => url::read(self, start, end),
             Hook::Armour => pem::read(self, end),
             Hook::ArmourEnd => pem::read_tail(self, start),

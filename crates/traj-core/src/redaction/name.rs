@@ -441,6 +441,9 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
             "motdepasse",
             "passwort",
             "contrasena",
+            "requirepass",
+            "masterauth",
+            "psk",
         ],
     ) || ends_with(head, "password")
         || ends_with(head, "passwd")
@@ -506,7 +509,7 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
     if is(head, "key") {
         return judge_key(lead, before);
     }
-    if is_any(head, &["authorization", "authentication"]) {
+    if is(head, "authorization") {
         return if before.is_empty() || is(lead, "proxy") || is(lead, "x") {
             Strong(Frame::Authorization)
         } else {

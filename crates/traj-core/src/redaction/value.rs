@@ -205,7 +205,9 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     {
         return true;
     }
-    if is_reference(value) || is_bracketed_word(value) {
+    let colour =
+        matches!(value.len(), 4 | 7 | 9) && first == b'#' && rest.iter().all(u8::is_ascii_hexdigit);
+    if colour || is_reference(value) || is_bracketed_word(value) || is_pattern(value) {
         return true;
     }
     let words = Classes::of(value);
@@ -245,6 +247,17 @@ pub(super) fn behind_mask(value: &[u8]) -> &[u8] {
         }
         _ => value,
     }
+}
+
+/// A regular expression rather than what it matches.
+fn is_pattern(value: &[u8]) -> bool {
+    let class = value
+        .windows(4)
+        .any(|window| matches!(window, b"[A-Z" | b"[a-z" | b"[0-9" | b"[^\\s" | b"[[:a"));
+    class
+        || value
+            .windows(3)
+            .any(|window| matches!(window, b"(?:" | b"(?i" | b"\\d{" | b"\\w+" | b"\\S+" | b"\\s*"))
 }
 
 /// A reference to a variable: `$NAME`, `${NAME:-}`, `%NAME%`, `{{ name }}`,
@@ -333,7 +346,41 @@ pub(super) fn is_code(value: &[u8]) -> bool {
     {
         return true;
     }
-    is_dotted_reference(value)
+    // `token?`, `3i32`, `0x1f`
+    let asked = value
+        .strip_suffix(b"?")
+        .is_some_and(|head| is_identifier(head) && Classes::of(head).digit == 0 && head.len() < 16);
+    asked || is_number(value) || is_dotted_reference(value)
+}
+
+/// A number as programs write it, with a base or a type.
+fn is_number(value: &[u8]) -> bool {
+    value[0].is_ascii_digit()
+        && value.len() <= 12
+        && (value.starts_with(b"0x") && value[2..].iter().all(u8::is_ascii_hexdigit)
+            || [
+                &b"i8"[..],
+                b"u8",
+                b"i16",
+                b"u16",
+                b"i32",
+                b"u32",
+                b"i64",
+                b"u64",
+                b"usize",
+                b"isize",
+                b"f32",
+                b"f64",
+                b"L",
+                b"UL",
+                b"n",
+            ]
+            .iter()
+            .any(|kind| {
+                value.strip_suffix(*kind).is_some_and(|digits| {
+                    digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'_')
+                })
+            }))
 }
 
 /// `self.token`, `process.env.TOKEN`, `module.auth.token`: names joined by

@@ -75,6 +75,7 @@ const NAME_MEMBERS: &[&str] = &[
     "title",
     "param",
     "parameter",
+    "path",
 ];
 /// Members that hold the value for such a name.
 const VALUE_MEMBERS: &[&str] = &[
@@ -292,7 +293,8 @@ fn named_class(object: &Object<'_>) -> NameClass {
         .iter()
         .filter_map(|member| object.get(member).and_then(Json::as_str))
         .filter(|text| text.len() <= 64)
-        .map(class_of)
+        // The last step of a path names the value: `/spec/password`.
+        .map(|text| class_of(text.rsplit(['/', '.']).next().unwrap_or(text)))
         .find(|class| *class != NameClass::Plain)
         .unwrap_or(NameClass::Plain)
 }

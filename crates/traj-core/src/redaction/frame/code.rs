@@ -134,6 +134,9 @@ pub(super) fn read_card(scan: &mut Scan<'_>, start: usize, class: NameClass) {
 pub(super) fn read_login(scan: &mut Scan<'_>, end: usize) {
     let mut place = scan.skip_blanks(end);
     let rest = scan.slice(place, place + 4);
+    if scan.slice(end.saturating_sub(5), end) == b"LOGIN" && place > end {
+        return imap_login(scan, place);
+    }
     if rest.starts_with(b"is ") {
         place += 3;
     } else if rest.starts_with(b":") {
@@ -159,5 +162,17 @@ pub(super) fn read_login(scan: &mut Scan<'_>, end: usize) {
         if !is_placeholder(bytes) && looks_chosen(bytes) && bytes.len() >= 6 {
             scan.hide(value.start, value.end, Frame::Password);
         }
+    }
+}
+
+/// `a1 LOGIN user secret` of a mail session.
+fn imap_login(scan: &mut Scan<'_>, start: usize) {
+    let user =
+        scan.slice(start, start + 128).iter().take_while(|byte| byte.is_ascii_graphic()).count();
+    let place = scan.skip_blanks(start + user);
+    let line_end = scan.line_end(place, 256);
+    let bytes = scan.slice(place, line_end).trim_ascii_end();
+    if user > 0 && bytes.len() >= 6 && looks_chosen(bytes) && !is_placeholder(bytes) {
+        scan.hide(place, place + bytes.len(), Frame::Password);
     }
 }

@@ -57,6 +57,7 @@ const ARGUMENTS: &[(&str, &str, Form)] = &[
     ("zip ", "-P", Form::Next),
     ("gpg ", "--passphrase", Form::Next),
     ("xfreerdp", "/p:", Form::Glued),
+    ("psexec", "-p", Form::Next),
 ];
 
 /// How much of a command line is looked through.
@@ -67,35 +68,23 @@ pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
     if start > 0 && (scan.byte(start - 1).is_ascii_alphanumeric() && scan.byte(start) != b'-') {
         return;
     }
-    let command = scan.slice(start, end);
-    if command.eq_ignore_ascii_case(b"-stdin") {
-        read_piped(scan, start);
-        return;
-    }
-    if command.len() > 10 && command[..10].eq_ignore_ascii_case(b"identified") {
-        read_identified(scan, end);
-        return;
-    }
-    if command.eq_ignore_ascii_case(b"send \"") {
-        read_sent(scan, start, end);
-        return;
-    }
-    if command.eq_ignore_ascii_case(b"chpasswd") {
-        read_piped(scan, start);
-        return;
-    }
-    if command.eq_ignore_ascii_case(b"net user") {
-        second_word(scan, end);
-        return;
+    let command = scan.slice(start, end).to_ascii_lowercase();
+    match command.as_slice() {
+        b"-stdin" | b"chpasswd" | b"sudo -s" => return read_piped(scan, start),
+        b"send \"" => return read_sent(scan, start, end),
+        b"net user" => return second_word(scan, end),
+        b"net use " => return mapped_drive(scan, end),
+        b"sqlplus" | b"oracle:thin:" => return slashed(scan, end),
+        b"convertto-securestring" => return secure_string(scan, end),
+        _ if command.starts_with(b"identified") => return read_identified(scan, end),
+        _ => {}
     }
     // One pass a line: the command that comes first reads it.
     if start < scan.line_done {
         return;
     }
     let line_end = command_end(scan, end);
-    let needs_login = command.eq_ignore_ascii_case(b"docker")
-        || command.eq_ignore_ascii_case(b"podman")
-        || command.eq_ignore_ascii_case(b"helm");
+    let needs_login = matches!(command.as_slice(), b"docker" | b"podman" | b"helm");
     if needs_login
         && !scan.slice(end, (end + 40).min(line_end)).windows(5).any(|window| window == b"login")
     {
@@ -114,7 +103,7 @@ pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
             continue;
         }
         for (name, flag, form) in ARGUMENTS {
-            if !command_is(command, name) {
+            if command != name.as_bytes() {
                 continue;
             }
             if scan.slice(place, place + flag.len()) == flag.as_bytes() {
@@ -122,10 +111,6 @@ pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
             }
         }
     }
-}
-
-fn command_is(command: &[u8], name: &str) -> bool {
-    command.eq_ignore_ascii_case(name.as_bytes())
 }
 
 /// The end of a command: its line, continuations included, or a pipe.
@@ -194,6 +179,9 @@ fn take(scan: &mut Scan<'_>, start: usize, form: Form) {
         return;
     };
     let bytes = scan.slice(value.start, value.end);
+    if !value.quoted && bytes.windows(2).any(|pair| pair == b"::") {
+        return;
+    }
     let (skip, bytes) = match form {
         Form::Pair => match bytes.iter().position(|byte| *byte == b':') {
             Some(colon) => (colon + 1, &bytes[colon + 1..]),
@@ -313,6 +301,49 @@ fn second_word(scan: &mut Scan<'_>, end: usize) {
     if let Some(value) = reading::value(scan, place, Ends::Loose) {
         let bytes = scan.slice(value.start, value.end);
         if looks_chosen(bytes) && !bytes.starts_with(b"/") && !is_placeholder(bytes) {
+            scan.hide(value.start, value.end, Frame::CommandPassword);
+        }
+    }
+}
+
+/// `net use Z: \\\\host\\share /user:name secret`.
+fn mapped_drive(scan: &mut Scan<'_>, end: usize) {
+    let line_end = scan.line_end(end, 512);
+    if let Some(user) = memchr::memmem::find(scan.slice(end, line_end), b"/user:") {
+        second_word(scan, end + user);
+    }
+}
+
+/// `user/secret@host` behind `sqlplus` or in an Oracle URL.
+fn slashed(scan: &mut Scan<'_>, end: usize) {
+    let start = scan.skip_blanks(end);
+    let word = scan.slice(start, start + 256);
+    let user =
+        word.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    if user == 0 || word.get(user) != Some(&b'/') {
+        return;
+    }
+    let first = start + user + 1;
+    let length = scan
+        .slice(first, first + 256)
+        .iter()
+        .take_while(|byte| byte.is_ascii_graphic() && !matches!(byte, b'@' | b'"' | b'\''))
+        .count();
+    let bytes = scan.slice(first, first + length);
+    if scan.byte(first + length) == b'@' && !is_placeholder(bytes) {
+        scan.hide(first, first + length, Frame::CommandPassword);
+    }
+}
+
+/// `ConvertTo-SecureString "secret"`.
+fn secure_string(scan: &mut Scan<'_>, end: usize) {
+    let mut place = scan.skip_blanks(end);
+    if scan.slice(place, place + 7).eq_ignore_ascii_case(b"-string") {
+        place = scan.skip_blanks(place + 7);
+    }
+    if let Some(value) = reading::value(scan, place, Ends::Loose) {
+        let bytes = scan.slice(value.start, value.end);
+        if value.quoted && !is_placeholder(bytes) {
             scan.hide(value.start, value.end, Frame::CommandPassword);
         }
     }

@@ -81,6 +81,7 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
         }
         Frame::Authorization => {
             return classes.space == 0
+                && !is_path(value)
                 && (looks_random(value) || value.len() >= 20 && looks_chosen(value));
         }
         _ => {}
@@ -100,8 +101,13 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
         return spaced(value, frame, style);
     }
     match style {
-        Style::Data | Style::Quoted => !is_type_name(value) && !is_reference_name(value, frame),
-        Style::Machine => !is_code(value) && !is_type_name(value),
+        Style::Data => frame != Frame::Token || !is_reference_name(value, frame),
+        Style::Quoted => !is_type_name(value) && !is_reference_name(value, frame),
+        // Tokens and keys are issued by machines: a plain word is none.
+        Style::Machine => {
+            let word = matches!(frame, Frame::Token | Frame::ApiKey) && is_word(value);
+            value.len() >= 3 && !word && !is_code(value) && !is_type_name(value)
+        }
         Style::Cell => looks_random(value) || looks_chosen(value) || is_uuid(value),
         Style::Open => {
             if is_code(value) || is_type_name(value) {
@@ -180,8 +186,7 @@ fn is_type_name(value: &[u8]) -> bool {
         return false;
     }
     // A word that starts big and has small letters, not a run of random case.
-    is_word(bare)
-        && Classes::of(bare).lower > 0
+    Classes::of(bare).lower > 0
         && [
             &b"String"[..],
             b"Token",

@@ -30,6 +30,12 @@ pub(super) fn value(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> 
     let mut place = start;
     // `Some("…")`, `b"…"`, `r"…"`, `String::from("…")` keep their frame.
     place = skip_wrapper(scan, place);
+    // A long bracket of Lua is a quote.
+    if scan.slice(place, place + 2) == b"[["
+        && let Some(close) = memchr::memmem::find(scan.slice(place + 2, place + 4096), b"]]")
+    {
+        return Some(Value { start: place + 2, end: place + 2 + close, quoted: true });
+    }
     let slashes = count_backslashes(scan, place);
     let quote = scan.byte(place + slashes);
     if matches!(quote, b'"' | b'\'' | b'`') {
@@ -220,6 +226,7 @@ fn closes_here(scan: &Scan<'_>, place: usize) -> bool {
             | b'\''
             | b'`'
             | b'('
+            | b':'
     )
 }
 

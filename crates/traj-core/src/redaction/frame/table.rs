@@ -15,8 +15,8 @@ pub(super) fn read_header(scan: &mut Scan<'_>, start: usize, end: usize) -> bool
     }
     let line = scan.line_start(start, 2048);
     let line_end = scan.line_end(end, 2048);
-    let before = scan.slice(line, start).trim_ascii_end();
-    let after = scan.slice(end, line_end).trim_ascii_start();
+    let before = trim_blanks_end(scan.slice(line, start));
+    let after = trim_blanks_start(scan.slice(end, line_end));
     let before = before.strip_suffix(b"\"").unwrap_or(before);
     let after = after.strip_prefix(b"\"").unwrap_or(after);
     let Some(delimiter) = [b',', b'\t', b';', b'|'].into_iter().find(|delimiter| {
@@ -57,6 +57,17 @@ pub(super) fn read_header(scan: &mut Scan<'_>, start: usize, end: usize) -> bool
     scan.table_end = place;
     // One line of names without a row below is no table.
     rows > 0
+}
+
+/// Blanks, but not tabs: those may be the delimiter.
+fn trim_blanks_end(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |place| place + 1);
+    &text[..end]
+}
+
+fn trim_blanks_start(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| *byte != b' ').unwrap_or(text.len());
+    &text[start..]
 }
 
 fn is_heading(cell: &[u8]) -> bool {
@@ -103,10 +114,10 @@ fn cells(scan: &Scan<'_>, start: usize, end: usize, delimiter: u8) -> Vec<(usize
 }
 
 fn trim(scan: &Scan<'_>, mut start: usize, mut end: usize) -> (usize, usize) {
-    while start < end && matches!(scan.byte(start), b' ' | b'\t' | b'"' | b'`') {
+    while start < end && matches!(scan.byte(start), b' ' | b'\t' | b'"' | b'`' | b'\'') {
         start += 1;
     }
-    while start < end && matches!(scan.byte(end - 1), b' ' | b'\t' | b'"' | b'`' | b'\r') {
+    while start < end && matches!(scan.byte(end - 1), b' ' | b'\t' | b'"' | b'`' | b'\r' | b'\'') {
         end -= 1;
     }
     (start, end)

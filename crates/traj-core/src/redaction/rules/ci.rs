@@ -108,4 +108,21 @@ pub(super) const ROWS: &[Row] = &[
         &["ACTIONS_RUNTIME_TOKEN=eyJ{url:60}"],
         &["ACTIONS_RUNTIME_TOKEN is set"],
     ),
+    near(
+        "github-actions-mask",
+        "Value a workflow asks to mask",
+        &["::add-mask::"],
+        r"::add-mask::(\S{4,})",
+        &["::add-mask::{an:20}"],
+        &["::add-mask::$TOKEN"],
+    )
+    .check(Check::Random),
+    near(
+        "kubeadm-token",
+        "Bootstrap token of a cluster",
+        &["kubeadm", "--token "],
+        r"\b[a-z0-9]{6}\.[a-z0-9]{16}\b",
+        &["kubeadm join h:6443 --token {lo:6}.{lo:16}"],
+        &["kubeadm join"],
+    ),
 ];

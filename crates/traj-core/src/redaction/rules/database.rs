@@ -141,4 +141,13 @@ pub(super) const ROWS: &[Row] = &[
         &["Server=db;Pwd=;"],
     )
     .check(Check::None),
+    near(
+        "pgpass-line",
+        "Line of a PostgreSQL password file",
+        &[":5432:", ":5433:", ":6432:", ":*:"],
+        r"(?m)^[A-Za-z0-9.*_-]+:(?:\d{2,5}|\*):[A-Za-z0-9_*-]+:[A-Za-z0-9_*-]+:(\S{4,})$",
+        &["db.internal:5432:app:svc:{an:14}"],
+        &["db.internal:5432:app"],
+    )
+    .check(Check::None),
 ];

@@ -1,0 +1,113 @@
+//! Values whose name is itself a value: `name: TOKEN`, `value: …`.
+
+use super::label::Label;
+use super::reading::{self, Ends};
+use super::{Scan, Style};
+
+/// Words that say that a name follows.
+const NAMED: &[&[u8]] = &[b"name", b"key", b"Name", b"Key", b"label", b"field", b"header", b"NAME"];
+/// Words that say that its value follows.
+const VALUES: &[&[u8]] = &[b"value", b"Value", b"val", b"input", b"content", b"default"];
+
+fn strip_quote(text: &[u8]) -> &[u8] {
+    text.strip_suffix(b"\"").or_else(|| text.strip_suffix(b"'")).unwrap_or(text)
+}
+
+/// Reads the value that a label names; returns whether there is one.
+pub(super) fn read(scan: &mut Scan<'_>, label: &Label) -> bool {
+    // `<key>password</key><string>…</string>`, `<th>Password</th><td>…</td>`
+    if scan.byte(label.start.wrapping_sub(1)) == b'>'
+        && scan.slice(label.end, label.end + 2) == b"</"
+    {
+        return sibling(scan, label);
+    }
+    let before = scan.slice(label.start.saturating_sub(24), label.start);
+    let trimmed = strip_quote(before.trim_ascii_end()).trim_ascii_end();
+    let Some(trimmed) = trimmed.strip_suffix(b":").or_else(|| trimmed.strip_suffix(b"=")) else {
+        return false;
+    };
+    let trimmed = strip_quote(trimmed.trim_ascii_end());
+    if !NAMED.iter().any(|word| trimmed.ends_with(word)) {
+        return false;
+    }
+    let mut place = label.end;
+    while matches!(scan.byte(place), b'"' | b'\'' | b',' | b' ' | b'\t' | b'\n' | b'\r' | b'\\')
+        && place - label.end < 64
+    {
+        place += 1;
+    }
+    // `<string name="password">…</string>`
+    if scan.byte(place) == b'>' {
+        let end = element_end(scan, place + 1);
+        scan.hide_if(place + 1, end, label.class, Style::Data);
+        return true;
+    }
+    // A part of a form: the value begins behind the blank line.
+    let gap = scan.slice(label.end, place);
+    if (gap.ends_with(b"\r\n\r\n") || gap.ends_with(b"\n\n"))
+        && scan
+            .slice(label.start.saturating_sub(64), label.start)
+            .windows(9)
+            .any(|window| window == b"form-data")
+    {
+        let end = scan.line_end(place, 4096);
+        scan.hide_if(place, end, label.class, Style::Data);
+        return true;
+    }
+    let rest = scan.slice(place, place + 16);
+    let Some(word) = VALUES.iter().find(|word| rest.starts_with(word)) else {
+        return false;
+    };
+    place += word.len();
+    while matches!(scan.byte(place), b'"' | b'\'' | b' ' | b'\\') {
+        place += 1;
+    }
+    if !matches!(scan.byte(place), b':' | b'=') {
+        return false;
+    }
+    let place = scan.skip_blanks(place + 1);
+    if let Some(value) = reading::value(scan, place, Ends::Loose) {
+        scan.hide_if(value.start, value.end, label.class, Style::Data);
+    }
+    true
+}
+
+/// The value in the element behind the one that holds the name.
+fn sibling(scan: &mut Scan<'_>, label: &Label) -> bool {
+    let Some(close) = memchr::memchr(b'>', scan.slice(label.end, label.end + 16)) else {
+        return false;
+    };
+    let mut place = label.end + close + 1;
+    while matches!(scan.byte(place), b' ' | b'\t' | b'\n' | b'\r') && place - label.end < 64 {
+        place += 1;
+    }
+    if scan.byte(place) != b'<' || scan.byte(place + 1) == b'/' {
+        return false;
+    }
+    let Some(open) = memchr::memchr(b'>', scan.slice(place, place + 128)) else {
+        return false;
+    };
+    let start = place + open + 1;
+    let end = element_end(scan, start);
+    scan.hide_if(start, end, label.class, Style::Cell);
+    true
+}
+
+/// Where the text of an element ends: at the next angle that is no marker's.
+pub(super) fn element_end(scan: &Scan<'_>, start: usize) -> usize {
+    let limit = (start + 4096).min(scan.text.len());
+    let mut end = start;
+    while end < limit {
+        if scan.byte(end) == b'<' {
+            match scan.marker_at(end) {
+                Some(after) => {
+                    end = after;
+                    continue;
+                }
+                None => break,
+            }
+        }
+        end += 1;
+    }
+    end
+}
