@@ -44,6 +44,7 @@ mod name;
 mod pass;
 mod paths;
 mod policy;
+mod repeat;
 mod report;
 mod reveal;
 mod rule;

@@ -11,6 +11,7 @@ mod code;
 mod command;
 mod judge;
 mod label;
+mod output;
 mod pair;
 mod pem;
 mod reading;
@@ -239,7 +240,7 @@ impl<'t> Scan<'t> {
             Hook::Putty => pem::read_putty(self, start, end),
             Hook::Scheme => auth::read_scheme(self, start, end),
             Hook::Command => command::read(self, start, end),
-            Hook::Output => command::read_output(self, end),
+            Hook::Output => output::read(self, end),
             Hook::Insert => table::read_insert(self, end),
             Hook::Announced => code::read(self, start, end),
             Hook::Dsn => url::read_dsn(self, start),

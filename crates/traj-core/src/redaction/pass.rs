@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use aho_corasick::AhoCorasick;
-
 use super::find::{Finder, MIN_TEXT};
 use super::frame::{Style, judge};
 use super::marker;
@@ -15,13 +13,10 @@ use super::report::RedactionReport;
 use super::reveal::RevealMap;
 use super::rule::{Frame, RuleIndex};
 use super::span::Span;
-use super::value::{is_word, looks_chosen, looks_random};
 use crate::json::Json;
 
 /// JSON in strings in JSON is followed this far.
 const MAX_NESTING: u8 = 8;
-/// Secrets remembered for finding them again without their names.
-const MAX_LEARNED: usize = 256;
 /// A text is looked at again after hiding until nothing more is found.
 const MAX_ROUNDS: usize = 4;
 
@@ -37,7 +32,7 @@ pub(super) struct Pass<'r> {
     pub(super) nesting: u8,
     /// Whether lines are counted: in a plain text they are its places.
     counts_lines: bool,
-    learned: Vec<(Vec<u8>, RuleIndex)>,
+    pub(super) learned: Vec<(Vec<u8>, RuleIndex)>,
 }
 
 impl<'r> Pass<'r> {
@@ -191,21 +186,6 @@ impl<'r> Pass<'r> {
         out
     }
 
-    fn learn(&mut self, secret: &str, rule: RuleIndex) {
-        let bytes = secret.as_bytes();
-        let fit = (8..=512).contains(&bytes.len())
-            && !bytes.contains(&b'\n')
-            && !is_word(bytes)
-            && !secret.contains("<redacted:")
-            && (looks_random(bytes) || looks_chosen(bytes));
-        if fit
-            && self.learned.len() < MAX_LEARNED
-            && !self.learned.iter().any(|(known, _)| known == bytes)
-        {
-            self.learned.push((bytes.to_vec(), rule));
-        }
-    }
-
     /// JSON or JSON Lines held in a text: `Some(None)` if it was understood
     /// and nothing had to go.
     fn structured(&mut self, text: &str) -> Option<Option<String>> {
@@ -288,58 +268,6 @@ impl<'r> Pass<'r> {
         let changed = redacted.is_some();
         out.push_str(redacted.as_deref().unwrap_or(&taken));
         changed
-    }
-
-    fn learned_automaton(&mut self) -> Option<(AhoCorasick, Vec<RuleIndex>)> {
-        if self.learned.is_empty() {
-            return None;
-        }
-        let learned = std::mem::take(&mut self.learned);
-        let automaton = AhoCorasick::builder()
-            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-            .build(learned.iter().map(|(secret, _)| secret))
-            .ok()?;
-        Some((automaton, learned.into_iter().map(|(_, rule)| rule).collect()))
-    }
-
-    /// Hides secrets again where they stand without their names.
-    fn repeat_text(
-        &mut self,
-        text: &str,
-        (automaton, rules): &(AhoCorasick, Vec<RuleIndex>),
-    ) -> Option<String> {
-        let mut spans = Vec::new();
-        for found in automaton.find_iter(text) {
-            let rule = rules.get(found.pattern().as_usize())?;
-            spans.push(Span::frame(found.start(), found.end(), *rule));
-        }
-        if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
-    }
-
-    fn repeat_value(&mut self, value: &mut Json<'_>, again: &(AhoCorasick, Vec<RuleIndex>)) {
-        match value {
-            Json::String(text) => {
-                if let Some(changed) = self.repeat_text(text, again) {
-                    *text = Cow::Owned(changed);
-                }
-            }
-            Json::Array(items) => {
-                for item in items {
-                    self.repeat_value(item, again);
-                }
-            }
-            Json::Object(object) => {
-                for (name, item) in object.iter_mut() {
-                    if let Some(changed) = self.repeat_text(name, again) {
-                        *name = Cow::Owned(changed);
-                    }
-                    let mark = self.push_step(name);
-                    self.repeat_value(item, again);
-                    self.path.truncate(mark);
-                }
-            }
-            Json::Null | Json::Bool(_) | Json::Number(_) => {}
-        }
     }
 
     /// Steps into a member; returns what to truncate the path to afterwards.

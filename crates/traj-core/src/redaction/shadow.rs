@@ -3,6 +3,10 @@
 //! A shadow is a second text with a map back into the first. Rules look at the
 //! shadow; what they find is hidden in the original.
 
+mod lookalike;
+
+use lookalike::{fold, is_invisible};
+
 /// Traits of a text that call for a shadow, found in one pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traits {
@@ -173,82 +177,6 @@ pub(super) fn plain(text: &str) -> Option<Shadow> {
         }
     }
     shadow.finish()
-}
-
-fn is_invisible(letter: char) -> bool {
-    matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// The ASCII character a look-alike stands for.
-fn fold(letter: char) -> Option<u8> {
-    let code = letter as u32;
-    // Full-width forms.
-    if (0xff01..=0xff5e).contains(&code) {
-        return u8::try_from(code - 0xfee0).ok();
-    }
-    // Mathematical alphabets repeat A–Z a–z every 52 and the digits every 10.
-    if (0x1d400..=0x1d6a3).contains(&code) {
-        let place = u8::try_from((code - 0x1d400) % 52).ok()?;
-        return Some(if place < 26 { b'A' + place } else { b'a' + place - 26 });
-    }
-    if (0x1d7ce..=0x1d7ff).contains(&code) {
-        return u8::try_from((code - 0x1d7ce) % 10).ok().map(|digit| b'0' + digit);
-    }
-    let folded = match letter {
-        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => b' ',
-        'а' | 'α' | 'ɑ' | 'ａ' => b'a',
-        'Ь' | 'ƅ' => b'b',
-        'с' | 'ϲ' | 'ⅽ' => b'c',
-        'ԁ' | 'ⅾ' => b'd',
-        'е' | 'ё' | 'ε' | 'ҽ' => b'e',
-        'ɡ' | 'ց' => b'g',
-        'һ' | 'հ' => b'h',
-        'і' | 'ι' | 'ı' | 'ⅰ' | 'í' => b'i',
-        'ј' | 'ϳ' => b'j',
-        'к' | 'κ' => b'k',
-        'ⅼ' | 'ӏ' => b'l',
-        'ո' | 'п' => b'n',
-        'о' | 'ο' | 'օ' | 'ⲟ' => b'o',
-        'р' | 'ρ' => b'p',
-        'ԛ' => b'q',
-        'г' | 'ᴦ' => b'r',
-        'ѕ' | 'ꜱ' => b's',
-        'т' | 'τ' => b't',
-        'υ' | 'ս' | 'ᴜ' => b'u',
-        'ѵ' | 'ν' | 'ⅴ' => b'v',
-        'ԝ' | 'ω' | 'ш' => b'w',
-        'х' | 'χ' | 'ⅹ' => b'x',
-        'у' | 'γ' | 'ү' => b'y',
-        'ᴢ' => b'z',
-        'А' | 'Α' => b'A',
-        'В' | 'Β' => b'B',
-        'С' | 'Ϲ' => b'C',
-        'Е' | 'Ε' => b'E',
-        'Н' | 'Η' => b'H',
-        'І' | 'Ι' | 'Ӏ' => b'I',
-        'Ј' => b'J',
-        'К' | 'Κ' => b'K',
-        'М' | 'Μ' => b'M',
-        'Ν' => b'N',
-        'О' | 'Ο' => b'O',
-        'Р' | 'Ρ' => b'P',
-        'Ѕ' => b'S',
-        'Т' | 'Τ' => b'T',
-        'Х' | 'Χ' => b'X',
-        'У' | 'Υ' => b'Y',
-        'Ζ' => b'Z',
-        '‐' | '‑' | '‒' | '–' | '—' | '−' | '﹣' => b'-',
-        '＿' | '﹍' => b'_',
-        '“' | '”' | '„' | '«' | '»' | '″' => b'"',
-        '‘' | '’' | '‚' | '′' | '‹' | '›' => b'\'',
-        '：' | '﹕' | '∶' | '꞉' | 'ː' => b':',
-        '＝' | '﹦' | '꞊' | '→' | '⇒' | '➜' => b'=',
-        '․' | '。' => b'.',
-        '⁄' | '∕' => b'/',
-        _ => return None,
-    };
-    Some(folded)
 }
 
 /// Decodes `\u0067`, `\x67`, `%67`, `&#103;`, `&amp;`, `=67` and soft breaks.
@@ -452,50 +380,4 @@ fn broken(rest: &[u8], length: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(shadow: Option<Shadow>) -> Option<String> {
-        shadow.map(|shadow| String::from_utf8_lossy(&shadow.text).into_owned())
-    }
-
-    #[test]
-    fn what_cannot_be_seen_is_removed_and_look_alikes_are_folded() {
-        assert_eq!(shown(plain("gh\u{200b}p_\u{2066}x")).as_deref(), Some("ghp_x"));
-        assert_eq!(shown(plain("ＡＰＩ＿ＫＥＹ＝")).as_deref(), Some("API_KEY="));
-        assert_eq!(shown(plain("pаsswоrd")).as_deref(), Some("password"));
-        assert_eq!(shown(plain("\u{1b}[33mkey\u{1b}[0m")).as_deref(), Some("key"));
-        assert_eq!(shown(plain("a\0b\0c\0d\0")).as_deref(), Some("abcd"));
-        assert_eq!(shown(plain("plain")), None);
-    }
-
-    #[test]
-    fn escapes_are_decoded() {
-        for text in ["\\u0067h", "%67h", "&#103;h", "&#x67;h", "\\x67h"] {
-            assert_eq!(shown(decoded(text.as_bytes())).as_deref(), Some("gh"), "{text}");
-        }
-        assert_eq!(shown(decoded(b"a=3Db=\ncd=5F")).as_deref(), Some("a=bcd_"));
-        assert_eq!(shown(decoded(b"key=67ab==\nEOF")), None);
-        assert_eq!(shown(decoded(b"100% sure")), None);
-    }
-
-    #[test]
-    fn joints_are_taken_out() {
-        assert_eq!(
-            shown(joined(b"ghp_ab\n  c9dE\nhost: x")).as_deref(),
-            Some("ghp_abc9dE\nhost: x")
-        );
-        assert_eq!(shown(joined(b"\"ghp_\" + \"abcd\"")).as_deref(), Some("\"ghp_abcd\""));
-        assert_eq!(shown(joined(b"ghp_\\\nab9d")).as_deref(), Some("ghp_ab9d"));
-    }
-
-    #[test]
-    fn a_stretch_of_a_shadow_leads_back() {
-        let text = "key=gh\u{200b}p_x end";
-        let shadow = plain(text).unwrap();
-        let (start, end) = shadow.origin(4, 9);
-        assert_eq!(text.get(start..end), Some("gh\u{200b}p_x"));
-        assert!(!shadow.is_verbatim(4, 9));
-        assert!(shadow.is_verbatim(0, 4));
-    }
-}
+mod tests;

@@ -1,0 +1,44 @@
+//! Disguises and the way back.
+
+use super::*;
+
+fn shown(shadow: Option<Shadow>) -> Option<String> {
+    shadow.map(|shadow| String::from_utf8_lossy(&shadow.text).into_owned())
+}
+
+#[test]
+fn what_cannot_be_seen_is_removed_and_look_alikes_are_folded() {
+    assert_eq!(shown(plain("gh\u{200b}p_\u{2066}x")).as_deref(), Some("ghp_x"));
+    assert_eq!(shown(plain("ＡＰＩ＿ＫＥＹ＝")).as_deref(), Some("API_KEY="));
+    assert_eq!(shown(plain("pаsswоrd")).as_deref(), Some("password"));
+    assert_eq!(shown(plain("\u{1b}[33mkey\u{1b}[0m")).as_deref(), Some("key"));
+    assert_eq!(shown(plain("a\0b\0c\0d\0")).as_deref(), Some("abcd"));
+    assert_eq!(shown(plain("plain")), None);
+}
+
+#[test]
+fn escapes_are_decoded() {
+    for text in ["\\u0067h", "%67h", "&#103;h", "&#x67;h", "\\x67h"] {
+        assert_eq!(shown(decoded(text.as_bytes())).as_deref(), Some("gh"), "{text}");
+    }
+    assert_eq!(shown(decoded(b"a=3Db=\ncd=5F")).as_deref(), Some("a=bcd_"));
+    assert_eq!(shown(decoded(b"key=67ab==\nEOF")), None);
+    assert_eq!(shown(decoded(b"100% sure")), None);
+}
+
+#[test]
+fn joints_are_taken_out() {
+    assert_eq!(shown(joined(b"ghp_ab\n  c9dE\nhost: x")).as_deref(), Some("ghp_abc9dE\nhost: x"));
+    assert_eq!(shown(joined(b"\"ghp_\" + \"abcd\"")).as_deref(), Some("\"ghp_abcd\""));
+    assert_eq!(shown(joined(b"ghp_\\\nab9d")).as_deref(), Some("ghp_ab9d"));
+}
+
+#[test]
+fn a_stretch_of_a_shadow_leads_back() {
+    let text = "key=gh\u{200b}p_x end";
+    let shadow = plain(text).unwrap();
+    let (start, end) = shadow.origin(4, 9);
+    assert_eq!(text.get(start..end), Some("gh\u{200b}p_x"));
+    assert!(!shadow.is_verbatim(4, 9));
+    assert!(shadow.is_verbatim(0, 4));
+}
