@@ -5,34 +5,44 @@
 //! owner's state folder alone.
 
 mod picture;
+mod readme;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use xshell::{Shell, cmd};
 
 use crate::flags;
 use crate::workspace::Workspace;
 
 /// The session of `examples/run`, as its transcript names it.
-const SESSION_ID: &str = "0197f2c4-5d1e-7a3b-9c68-2f4e8d0b1a57";
+const SESSION_ID: &str = "nightly-import";
 /// Where the example's agent worked; redaction replaces this path.
 const AGENT_WORKSPACE: &str = "/home/dev/importer";
+/// Timeline lines that the picture shows; the rest would only make it long.
+const PICTURED_MOMENTS: usize = 8;
 /// Made-up credentials that the example's tools print.
 const SECRETS: [&str; 3] = ["ghp_R7kQ2mVx", "tR0ub4dor-and-3", "sk-proj-Zq8Lw3Xn"];
 
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Demo) -> Result<()> {
     let lines = perform(workspace)?;
     if let Some(file) = &flags.picture {
-        workspace
-            .sh
-            .write_file(file, picture::draw("traj records a run and hides what it must", &lines))?;
+        let title = "traj records a run, exports it and verifies the bundle";
+        workspace.sh.write_file(file, picture::draw(title, &shortened(&lines)))?;
     }
     Ok(())
 }
 
+/// Runs the demonstration and compares it with the tour in the README.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let lines = perform(workspace)?;
+    let unknown = readme::lines_not_printed(&workspace.read("README.md")?, &lines);
+    ensure!(unknown.is_empty(), "the README shows what is not printed:\n{}", unknown.join("\n"));
+    Ok(())
+}
+
 /// Runs the demonstration in an empty folder; returns what it printed.
-pub(crate) fn perform(workspace: &Workspace) -> Result<Vec<String>> {
+fn perform(workspace: &Workspace) -> Result<Vec<String>> {
     let sh = &workspace.sh;
     cmd!(sh, "cargo build --locked --quiet -p traj-cli").run()?;
     let target = workspace.target()?;
@@ -47,23 +57,28 @@ pub(crate) fn perform(workspace: &Workspace) -> Result<Vec<String>> {
     let place = format!("{}/", demo.display());
     let mut stage = Stage { sh, traj: target.join("debug/traj"), place, lines: Vec::new() };
 
-    stage.remark("record the events of a run beside its transcript");
-    let about =
-        format!("--session session.jsonl --session-id {SESSION_ID} --workspace {AGENT_WORKSPACE}");
-    stage.traj(&format!("record {about} < events.jsonl"))?;
+    stage.remark("a transcript as agents leave it: credentials in what its tools printed");
+    stage.traj("scan session.jsonl", 3)?;
 
+    stage.remark("record the events of the run beside it");
+    let about = format!("--session session.jsonl --session-id {SESSION_ID}");
+    stage.traj(&format!("record {about} --workspace {AGENT_WORKSPACE} < events.jsonl"), 0)?;
     let recorded = sh.read_file("session.trajectory.jsonl")?;
     let given = sh.read_file("events.jsonl")?;
     ensure!(recorded.lines().count() == given.lines().count(), "an event was not recorded");
     ensure_hidden(&recorded)?;
 
-    stage.remark("make a bundle that can be sent");
-    stage.traj(&format!(
-        "export --session session.jsonl --workspace {AGENT_WORKSPACE} --output-root bundles --output first"
-    ))?;
+    stage.remark("make a bundle of both that can be sent");
+    let into = "--output-root bundles --output first";
+    stage
+        .traj(&format!("export --session session.jsonl --workspace {AGENT_WORKSPACE} {into}"), 0)?;
     for file in sh.read_dir("bundles/first")? {
         ensure_hidden(&sh.read_file(file)?)?;
     }
+
+    stage.remark("check it, as whoever receives it would");
+    stage.traj("verify bundles/first", 0)?;
+    stage.traj("inspect bundles/first", 0)?;
     Ok(stage.lines)
 }
 
@@ -73,6 +88,26 @@ fn ensure_hidden(text: &str) -> Result<()> {
         ensure!(!text.contains(secret), "a secret of the example survived: {secret}…");
     }
     Ok(())
+}
+
+/// The lines without most of the timeline.
+fn shortened(lines: &[String]) -> Vec<String> {
+    let start = lines.iter().position(|line| line == "timeline").unwrap_or(lines.len());
+    let is_cut =
+        |index: usize, line: &str| index > start + PICTURED_MOMENTS && line.starts_with(' ');
+    let end =
+        lines.iter().enumerate().rposition(|(index, line)| index > start && !line.starts_with(' '));
+    let mut short = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        if end.is_some_and(|end| index < end) && is_cut(index, line) {
+            if short.last().is_none_or(|last: &String| last.trim() != "…") {
+                short.push("       …".to_owned());
+            }
+        } else {
+            short.push(line.clone());
+        }
+    }
+    short
 }
 
 /// Runs commands and keeps what a spectator sees.
@@ -89,21 +124,23 @@ impl Stage<'_> {
         self.say(&format!("# {text}"));
     }
 
-    /// Runs `traj ARGUMENTS`, where a final `< FILE` is its input.
-    fn traj(&mut self, line: &str) -> Result<()> {
+    /// Runs `traj ARGUMENTS`, where a final `< FILE` is its input, and expects this exit code.
+    fn traj(&mut self, line: &str, expected: i32) -> Result<()> {
         self.say(&format!("$ traj {line}"));
         let (arguments, input) = line.split_once(" < ").unwrap_or((line, ""));
         let arguments = arguments.split(' ');
         let traj = &self.traj;
         let sh = self.sh;
         let input = if input.is_empty() { String::new() } else { sh.read_file(input)? };
-        let output = cmd!(sh, "{traj} {arguments...}").quiet().stdin(input).output();
-        let output = output.with_context(|| format!("traj {line}"))?;
+        let command = cmd!(sh, "{traj} {arguments...}").quiet().ignore_status().stdin(input);
+        let output = command.output()?;
         for stream in [output.stderr, output.stdout] {
             for printed in String::from_utf8_lossy(&stream).lines() {
-                self.say(&printed.replace(&self.place, ""));
+                self.say(printed.replace(&self.place, "").trim_end());
             }
         }
+        let code = output.status.code();
+        ensure!(code == Some(expected), "`traj {line}` ended with {code:?}, not {expected}");
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Rules on documentation and on text of any kind.
 
 /// Every on-disk format of ours has a page of its own.
-const FORMATS: [&str; 2] = ["pointer-v1", "sidecar-v1"];
+const FORMATS: [&str; 3] = ["binding-v1", "pointer-v1", "sidecar-v1"];
 
 /// Folders of somebody's machine. Spelt in halves, so that this file passes its own rule.
 const MACHINE_PATHS: [&str; 3] =
