@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "measures against bare files, and reads /proc")]
 
 mod arguments;
+mod export;
 mod figure;
 mod measure;
 mod recorder;
@@ -42,8 +43,12 @@ pub(crate) type Outcome = Result<Vec<Figure>, Box<dyn std::error::Error>>;
 type Subject = (&'static str, fn(&Bench) -> Outcome);
 
 /// Every subject, in the order in which they run.
-const SUBJECTS: &[Subject] =
-    &[("startup", startup::run), ("recorder", recorder::run), ("redaction", redaction::run)];
+const SUBJECTS: &[Subject] = &[
+    ("startup", startup::run),
+    ("recorder", recorder::run),
+    ("redaction", redaction::run),
+    ("export", export::run),
+];
 
 fn main() -> ExitCode {
     let arguments = match Arguments::parse(std::env::args().skip(1)) {

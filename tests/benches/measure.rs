@@ -62,6 +62,12 @@ fn watch_peak(id: u32) -> f64 {
     peak
 }
 
+/// CPU time of this process so far.
+pub(crate) fn cpu_seconds() -> io::Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    stat_cpu_seconds(&stat).ok_or_else(|| io::Error::other("/proc/self/stat has no times"))
+}
+
 /// Memory of this process in use now.
 pub(crate) fn resident_mib() -> io::Result<f64> {
     let text = std::fs::read_to_string("/proc/self/status")?;

@@ -47,7 +47,7 @@ impl Disk {
     }
 
     fn begin(&self, name: &str) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
-        self.sink.begin(&BundleName::parse(name).unwrap(), NameTaken::Refuse)
+        self.sink.begin(&plain(name), NameTaken::Refuse)
     }
 }
 
@@ -73,6 +73,10 @@ impl BundleSinkHarness for Disk {
     fn read(&self, bundle: &str, file: &str) -> Option<String> {
         self.folder.read_to_string(format!("{bundle}/{file}")).ok()
     }
+}
+
+fn plain(name: &str) -> BundleName {
+    BundleName::parse(name).unwrap()
 }
 
 fn put(writer: &mut dyn BundleWriter, file: BundleFile) {

@@ -7,13 +7,16 @@
 
 mod binding_store_contract;
 mod bundle_sink_contract;
+mod bundle_verify;
 mod codex_cli;
 mod codex_faults;
 mod codex_lifecycle;
 mod codex_random;
 mod codex_turns;
 mod export_branch;
+mod export_command;
 mod export_events;
+mod export_faults;
 mod export_sources;
 mod recorder_behaviour;
 mod recorder_crash;

@@ -51,6 +51,7 @@ pub fn runtime(kind: &str, ts: &str, seq: u32, rest: &str) -> String {
 
 /// What came out.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Exported {
     /// The files.
     pub files: MemoryBundle,
@@ -96,7 +97,7 @@ impl Exported {
     pub fn events(&self) -> Vec<Value> {
         let text = &self.files[&BundleFile::Events];
         let lines = text.lines().filter(|line| !line.is_empty());
-        lines.map(|line| serde_json::from_str(line).expect("every line is valid JSON")).collect()
+        lines.map(deep_value).collect()
     }
 
     /// `type` of each event, with the entry it stands for.
@@ -120,4 +121,11 @@ impl Exported {
         let list = self.report.notices.iter();
         list.map(|warning| format!("{} {:?}", warning.code, warning.rows)).collect()
     }
+}
+
+/// A value of any depth.
+fn deep_value(json: &str) -> Value {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    deserializer.disable_recursion_limit();
+    serde::Deserialize::deserialize(&mut deserializer).expect("every line is valid JSON")
 }

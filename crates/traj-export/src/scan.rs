@@ -16,6 +16,9 @@ pub(crate) const LONGEST: usize = 96 * 1024 * 1024;
 /// Parts are worked on in groups of about this many bytes.
 const GROUP_BYTES: usize = 384 * 1024;
 
+/// The member of the manifest that names the inputs.
+const SOURCE_FILES: &str = "sourceFiles";
+
 /// What was found in a file.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
@@ -103,6 +106,7 @@ fn scan_group(file: &str, group: Vec<Part>, redactor: &Redactor, check: Check<'_
         // The name above a value is part of what the rules look at.
         let document = match (&part.name, part.is_item) {
             (None, false) => value,
+            (Some(name), _) if name == SOURCE_FILES => paths_of(value),
             (None, true) => Json::Array(vec![value]),
             (Some(name), is_item) => {
                 let value = if is_item { Json::Array(vec![value]) } else { value };
@@ -116,6 +120,15 @@ fn scan_group(file: &str, group: Vec<Part>, redactor: &Redactor, check: Check<'_
         add_findings(file, part.line, &report, &mut scanned);
     }
     scanned
+}
+
+/// The paths of the inputs without their names: what stands under `session`
+/// there is a path and no session's cookie.
+fn paths_of(source_files: Json<'_>) -> Json<'_> {
+    match source_files {
+        Json::Object(files) => Json::Array(files.into_iter().map(|(_, path)| path).collect()),
+        other => other,
+    }
 }
 
 fn scan_text(

@@ -1,0 +1,217 @@
+//! `traj export`, `verify`, `inspect` and `schema` as users run them.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use cap_std::fs::{Dir, MetadataExt as _};
+use serde_json::Value;
+use tempfile::TempDir;
+use traj_export::SchemaName;
+use traj_tests::export_fixture::{HEADER, message, runtime};
+use traj_tests::traj_binary::traj_command;
+
+/// A home with a workspace and a session with its sidecar.
+struct Home {
+    temporary: TempDir,
+    folder: Dir,
+}
+
+impl Home {
+    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+    fn new() -> Self {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();
+        folder.create_dir("ws").unwrap();
+        let home = Self { temporary, folder };
+        let text = format!(
+            r#"{{"role":"user","content":"see {}/ws/notes and \u001b[31mred"}}"#,
+            home.path().display()
+        );
+        let rows = [HEADER.to_owned(), message("a", None, 1, &text)];
+        home.folder.write("s1.jsonl", rows.join("\n")).unwrap();
+        let event = runtime("session.started", "2026-06-01T10:00:00Z", 1, r#","data":{"n":1}"#);
+        home.folder.write("s1.trajectory.jsonl", event).unwrap();
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    fn traj(&self, arguments: &[&str]) -> Output {
+        traj_command(self.path()).args(arguments).output().unwrap()
+    }
+
+    fn export(&self, more: &[&str]) -> Output {
+        let now = ["--now", "2026-06-02T12:00:00Z", "--json"];
+        let base = ["export", "--session", "s1.jsonl", "--workspace", "ws"];
+        self.traj(&[&base[..], &now, more].concat())
+    }
+
+    fn exports(&self) -> Vec<String> {
+        let Ok(folder) = self.folder.open_dir("ws/.openclaw/trajectory-exports") else {
+            return Vec::new();
+        };
+        let names = folder.entries().unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn result(output: &Output) -> Value {
+    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
+    assert_eq!(document["schema"], "traj-cli/1");
+    assert_eq!(document["ok"], output.status.success());
+    document
+}
+
+#[test]
+fn a_session_becomes_a_private_bundle_in_the_workspace() {
+    let home = Home::new();
+    let exported = result(&home.export(&[]));
+    let exported = &exported["result"];
+    let name = "openclaw-trajectory-s1-2026-06-02T12-00-00";
+    assert_eq!(exported["displayPath"], format!(".openclaw/trajectory-exports/{name}"));
+    assert_eq!((&exported["eventCount"], &exported["runtimeEventCount"]), (&2.into(), &1.into()));
+    let mode = |path: &str| {
+        let path = format!("ws/.openclaw/trajectory-exports/{name}{path}");
+        home.folder.symlink_metadata(path).unwrap().mode() & 0o777
+    };
+    assert_eq!((mode(""), mode("/manifest.json"), mode("/events.jsonl")), (0o700, 0o600, 0o600));
+    // A second export in the same second has a name of its own.
+    assert!(home.export(&[]).status.success());
+    assert_eq!(home.exports(), [name.to_owned(), format!("{name}-2")]);
+}
+
+#[test]
+fn output_names_that_could_leave_the_folder_are_refused_with_a_hint() {
+    let home = Home::new();
+    for name in ["/tmp/x", "~/x", "..", "../x", "a/../../b", "x.", "a\\b", ""] {
+        let output = home.export(&["--output", name]);
+        assert_eq!(output.status.code(), Some(2), "{name:?}");
+        assert!(!result(&output)["error"]["hints"].as_array().unwrap().is_empty(), "{name:?}");
+    }
+    home.folder.create_dir("elsewhere").unwrap();
+    assert!(home.export(&["--output", "made"]).status.success());
+    home.folder.symlink("../../../elsewhere", "ws/.openclaw/trajectory-exports/link").unwrap();
+    assert_eq!(home.export(&["--output", "link/x"]).status.code(), Some(1));
+    let taken = home.export(&["--output", "made"]);
+    assert_eq!(taken.status.code(), Some(1));
+    assert!(result(&taken)["error"]["message"].as_str().unwrap().contains("already exists"));
+    assert_eq!(home.folder.read_dir("elsewhere").unwrap().count(), 0);
+    assert_eq!(home.exports(), ["link", "made"]);
+}
+
+#[test]
+fn linked_export_folders_are_refused_unless_named() {
+    let home = Home::new();
+    home.folder.create_dir("elsewhere").unwrap();
+    home.folder.symlink("../elsewhere", "ws/.openclaw").unwrap();
+    assert_eq!(home.export(&[]).status.code(), Some(1));
+    assert_eq!(home.folder.read_dir("elsewhere").unwrap().count(), 0);
+    home.folder.symlink("elsewhere", "linked").unwrap();
+    assert!(home.export(&["--output-root", "linked", "--output", "b"]).status.success());
+    assert!(home.folder.exists("elsewhere/b/manifest.json"));
+    // The workspace need not exist when the bundle goes elsewhere.
+    let output = home.traj(&[
+        "export",
+        "--session",
+        "s1.jsonl",
+        "--workspace",
+        "gone",
+        "--output-root",
+        "linked",
+    ]);
+    assert!(output.status.success());
+}
+
+#[test]
+fn the_same_input_key_and_time_give_the_same_bytes() {
+    let home = Home::new();
+    let export = |name: &str| {
+        let output = traj_command(home.path())
+            .args(["export", "--session", "s1.jsonl", "--workspace", "ws", "--output", name])
+            .args(["--archive", "zip"])
+            .env("SOURCE_DATE_EPOCH", "1780308000")
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        home.folder.read(format!("ws/.openclaw/trajectory-exports/{name}.zip")).unwrap()
+    };
+    assert_eq!(export("one"), export("two"));
+}
+
+#[test]
+fn every_form_is_verified_and_inspected_in_place() {
+    let home = Home::new();
+    for (form, name) in [(None, "b"), (Some("zip"), "b.zip"), (Some("tar.zst"), "b.tar.zst")] {
+        let archive = form.map_or(vec![], |form| vec!["--archive", form]);
+        let output = home.export(&[&["--output", "b"][..], &archive].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        let path = format!("ws/.openclaw/trajectory-exports/{name}");
+        let verified = home.traj(&["verify", &path, "--json"]);
+        assert_eq!(verified.status.code(), Some(0), "{name}");
+        assert_eq!(result(&verified)["result"]["events"], 2);
+        let inspected = home.traj(&["inspect", &path]);
+        let text = String::from_utf8(inspected.stdout).unwrap();
+        assert!(text.contains("user.message"), "{text}");
+        assert!(!text.contains('\u{1b}'), "control characters are shown, not sent");
+    }
+    let session = home.traj(&["inspect", "s1.jsonl", "--json"]);
+    assert_eq!(result(&session)["result"]["events"], 2);
+}
+
+#[test]
+fn damage_exits_with_four_and_a_secret_with_three() {
+    let home = Home::new();
+    home.export(&["--output", "b"]);
+    let bundle = PathBuf::from("ws/.openclaw/trajectory-exports/b");
+    let events = bundle.join("events.jsonl");
+    let whole = home.folder.read_to_string(&events).unwrap();
+    let code = || home.traj(&["verify", bundle.to_str().unwrap()]).status.code();
+    assert_eq!(code(), Some(0));
+    home.folder.write(&events, whole.replace("notes", "motes")).unwrap();
+    assert_eq!(code(), Some(4));
+    home.folder.write(&events, &whole).unwrap();
+    home.folder.write(bundle.join("extra.txt"), "x").unwrap();
+    assert_eq!(code(), Some(4));
+    assert_eq!(home.traj(&["verify", "s1.jsonl"]).status.code(), Some(4));
+    assert_eq!(home.traj(&["verify", "gone"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_key_finds_its_session_in_the_default_store() {
+    let home = Home::new();
+    home.folder.create_dir_all(".openclaw/agents/ops/sessions").unwrap();
+    let folder = home.folder.open_dir(".openclaw/agents/ops/sessions").unwrap();
+    home.folder.copy("s1.jsonl", &folder, "s1.jsonl").unwrap();
+    folder.write("sessions.json", r#"{"agent:ops:main":{"sessionId":"s1"}}"#).unwrap();
+    let export = |key: &str| {
+        home.traj(&["export", "--session-key", key, "--workspace", "ws", "--output", "k", "--json"])
+    };
+    assert!(export("agent:ops:main").status.success());
+    let unknown = export("agent:ops:other");
+    assert_eq!(unknown.status.code(), Some(4));
+    assert!(!result(&unknown)["error"]["hints"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn the_shipped_schemas_are_those_of_the_types() {
+    let home = Home::new();
+    for name in SchemaName::ALL {
+        let printed = home.traj(&["schema", name.as_str()]);
+        assert!(printed.status.success());
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("../docs/schema/{}.schema.json", name.as_str()));
+        #[expect(clippy::disallowed_methods, reason = "the test reads a file of the repository")]
+        let shipped = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(
+            String::from_utf8(printed.stdout).unwrap(),
+            shipped,
+            "write it anew: traj schema {0} > docs/schema/{0}.schema.json",
+            name.as_str()
+        );
+    }
+    assert_eq!(home.traj(&["schema", "nothing"]).status.code(), Some(2));
+}
