@@ -50,6 +50,7 @@ pub mod location;
 pub mod memory;
 pub mod port;
 pub mod redaction;
+pub mod repair;
 pub mod rewrite;
 pub mod session_store;
 pub mod settings;

@@ -1,0 +1,147 @@
+//! The second reading: what the copy holds.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::diagnosis::{Diagnosis, NewParent, Problem};
+use super::salvage::salvage;
+use crate::json::Json;
+
+/// The rows of one line.
+pub(super) struct Split<'a> {
+    pub(super) rows: Vec<Cow<'a, [u8]>>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Cuts lines into rows, the same way in both readings.
+#[derive(Debug, Default)]
+pub(super) struct Splitter {
+    /// A head that broke off in the line before, which this line may continue.
+    torn: Option<String>,
+}
+
+impl Splitter {
+    pub(super) fn split<'a>(&mut self, line: &'a [u8]) -> Split<'a> {
+        let head = self.torn.take();
+        let Some(salvaged) = salvage(line) else {
+            let is_blank = line.iter().all(u8::is_ascii_whitespace);
+            let rows = if is_blank { Vec::new() } else { vec![Cow::Borrowed(line)] };
+            return Split { rows, problems: Vec::new() };
+        };
+        if let (Some(head), true) = (head, salvaged.rows.is_empty()) {
+            let joined = format!("{head}{}", String::from_utf8_lossy(line));
+            if Json::parse(&joined).is_ok_and(|value| super::row::kind_of(&value).is_some()) {
+                let rows = vec![Cow::Owned(joined.into_bytes())];
+                return Split { rows, problems: vec![Problem::Interleaved] };
+            }
+        }
+        self.torn = salvaged.torn_head;
+        let rows = salvaged.rows.into_iter().map(|row| Cow::Owned(row.into_bytes())).collect();
+        Split { rows, problems: salvaged.problems }
+    }
+}
+
+/// Hears every line again and tells the lines of the copy.
+#[derive(Debug)]
+pub struct Rebuild<'a> {
+    diagnosis: &'a Diagnosis,
+    splitter: Splitter,
+    row: u64,
+    ordinal: u64,
+    /// Ids of rows that others are to follow.
+    ids: HashMap<u64, String>,
+    wanted: HashSet<u64>,
+    /// Rows that wait for the header to come first.
+    before_header: Vec<Vec<u8>>,
+    has_header: bool,
+}
+
+impl<'a> Rebuild<'a> {
+    /// Follows a diagnosis.
+    #[must_use]
+    pub fn new(diagnosis: &'a Diagnosis) -> Self {
+        let wanted = diagnosis.parents.values().filter_map(|parent| match parent {
+            NewParent::Row(row) => Some(*row),
+            NewParent::None => None,
+        });
+        Self {
+            diagnosis,
+            splitter: Splitter::default(),
+            row: 0,
+            ordinal: 0,
+            ids: HashMap::new(),
+            wanted: wanted.collect(),
+            before_header: Vec::new(),
+            has_header: diagnosis.late_header.is_none(),
+        }
+    }
+
+    /// A line that comes before all others.
+    #[must_use]
+    pub fn first_line(&self) -> Option<&str> {
+        self.diagnosis.new_header.as_deref()
+    }
+
+    /// Hears the next line, given without its line end; `write` gets the lines
+    /// of the copy.
+    ///
+    /// # Errors
+    /// What `write` returns.
+    pub fn line<E>(
+        &mut self,
+        line: &[u8],
+        write: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for row in self.splitter.split(line).rows {
+            let number = self.row;
+            self.row += 1;
+            if self.diagnosis.repeated.contains(&number) {
+                continue;
+            }
+            let row = self.corrected(number, row);
+            if self.has_header {
+                write(&row)?;
+            } else if self.diagnosis.late_header == Some(number) {
+                self.has_header = true;
+                write(&row)?;
+                for waiting in std::mem::take(&mut self.before_header) {
+                    write(&waiting)?;
+                }
+            } else {
+                self.before_header.push(row.into_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn corrected<'r>(&mut self, number: u64, row: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
+        let parent = self.diagnosis.parents.get(&number);
+        let is_wanted = self.wanted.contains(&number);
+        if parent.is_none() && !is_wanted && !self.diagnosis.is_numbered {
+            return row;
+        }
+        let Ok(mut value) = Json::parse_lossy(&row).map(Json::into_owned) else { return row };
+        if is_wanted && let Some(id) = value.get("id").and_then(Json::as_str) {
+            self.ids.insert(number, id.to_owned());
+        }
+        let Some(object) = value.as_object_mut() else { return row };
+        let mut changed = false;
+        if let Some(parent) = parent {
+            let id = match parent {
+                NewParent::Row(row) => self.ids.get(row).cloned(),
+                NewParent::None => None,
+            };
+            object.insert("parentId", id.map_or(Json::Null, Json::from));
+            changed = true;
+        }
+        if self.diagnosis.is_numbered && object.contains("payload") {
+            let expected = self.ordinal;
+            self.ordinal += 1;
+            if object.get("ordinal").and_then(Json::as_u64) != Some(expected) {
+                object.insert("ordinal", expected);
+                changed = true;
+            }
+        }
+        if changed { Cow::Owned(value.to_line().into_bytes()) } else { row }
+    }
+}
