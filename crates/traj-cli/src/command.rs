@@ -3,14 +3,18 @@
 
 mod codex;
 mod completions;
+mod doctor;
 mod export;
 mod inspect;
 mod man;
+mod prune;
 mod record;
 mod redact;
+mod repair;
 mod rules;
 mod scan;
 mod schema;
+mod sessions;
 mod tail;
 mod trim;
 mod verify;
@@ -32,10 +36,18 @@ pub(crate) enum Command {
     Record(record::Arguments),
     /// Export a session as a redacted, verifiable bundle
     Export(export::Arguments),
+    /// List sessions
+    Sessions(sessions::Arguments),
     /// Show the newest events of a session, and follow it
     Tail(tail::Arguments),
     /// Replace past tool results by short ones, or take that back
     Trim(trim::Arguments),
+    /// Remove what is left of sessions that are gone
+    Prune(prune::Arguments),
+    /// Say what is wrong with a session or sidecar, and write a sound copy
+    Repair(repair::Arguments),
+    /// Show which settings are in effect, and try every place we write to
+    Doctor(doctor::Arguments),
     /// Bind sessions to Codex threads and run turns on them
     Codex(codex::Arguments),
     /// Show a session or bundle at a glance
@@ -62,6 +74,10 @@ pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
     match command {
         Command::Record(arguments) => record::run(arguments, host, output),
         Command::Export(arguments) => export::run(&arguments, host, output),
+        Command::Sessions(arguments) => sessions::run(&arguments, host, output),
+        Command::Prune(arguments) => prune::run(&arguments, host, output),
+        Command::Repair(arguments) => repair::run(&arguments, host, output),
+        Command::Doctor(arguments) => doctor::run(&arguments, host, output),
         Command::Tail(arguments) => tail::run(&arguments, host, output),
         Command::Trim(arguments) => trim::run(&arguments, host, output),
         Command::Codex(arguments) => codex::run(arguments, host, output),

@@ -49,11 +49,14 @@ pub mod location;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod port;
+pub mod prune;
 pub mod redaction;
 pub mod repair;
 pub mod rewrite;
 pub mod session_store;
+pub mod session_summary;
 pub mod settings;
+pub mod settings_report;
 pub mod tail;
 pub mod timestamp;
 pub mod transcript;

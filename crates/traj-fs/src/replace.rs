@@ -115,14 +115,19 @@ fn check_target(folder: &Dir, name: &str) -> Result<(), FsError> {
     }
 }
 
-pub(crate) fn create_temporary(folder: &Dir, name: &str) -> Result<(String, File), FsError> {
+/// A name that no other file of this process has.
+pub(crate) fn free_temporary_name() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let process = std::process::id();
+    format!("{TEMPORARY_PREFIX}{process}-{count}{TEMPORARY_SUFFIX}")
+}
+
+pub(crate) fn create_temporary(folder: &Dir, name: &str) -> Result<(String, File), FsError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
     loop {
-        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let process = std::process::id();
-        let temporary = format!("{TEMPORARY_PREFIX}{process}-{count}{TEMPORARY_SUFFIX}");
+        let temporary = free_temporary_name();
         match folder.open_with(&temporary, &options) {
             Ok(file) => return Ok((temporary, file)),
             // Left by a process that had our number before us.

@@ -23,6 +23,8 @@ pub(super) struct Splitter {
 impl Splitter {
     pub(super) fn split<'a>(&mut self, line: &'a [u8]) -> Split<'a> {
         let head = self.torn.take();
+        // A byte order mark says nothing in UTF-8, and no reader wants it.
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let Some(salvaged) = salvage(line) else {
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
             let rows = if is_blank { Vec::new() } else { vec![Cow::Borrowed(line)] };

@@ -1,0 +1,179 @@
+//! `traj doctor`: what is in effect, where it came from, and whether it works.
+
+mod probe;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use cap_std::fs::MetadataExt as _;
+use clap::Args;
+use serde::Serialize;
+use traj_core::settings::Settings;
+use traj_core::settings_report::effective_settings;
+
+use super::Outcome;
+use crate::command_error::ErrorKind;
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Shows which folders, variables, modes, limits, key file and Codex binary are in \
+                  effect and where each came from. With --probe a canary is written, read, \
+                  redacted and exported through every place we write to; one that records nothing \
+                  is a failure.",
+    after_help = "Exit codes: 0 all is well · 1 a probe failed · 2 wrong usage"
+)]
+pub(crate) struct Arguments {
+    /// Send a canary through every place we write to
+    #[arg(long)]
+    probe: bool,
+    /// The Codex executable; without it `TRAJ_CODEX`, else `codex` on the `PATH`
+    #[arg(long, value_name = "FILE")]
+    codex: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    settings: Vec<Setting>,
+    places: Vec<Place>,
+    codex: Codex,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probes: Option<Vec<probe::Probe>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Setting {
+    name: &'static str,
+    value: String,
+    source: String,
+}
+
+/// A file or folder we use.
+#[derive(Debug, Serialize)]
+struct Place {
+    name: &'static str,
+    path: String,
+    exists: bool,
+    mode: Option<String>,
+    /// What is wrong with it.
+    warning: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Codex {
+    path: Option<String>,
+    version: Option<String>,
+    source: &'static str,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let settings = effective_settings(&host.facts).into_iter();
+    let settings = settings.map(|setting| Setting {
+        name: setting.name,
+        value: setting.value,
+        source: setting.source,
+    });
+    let report = Report {
+        settings: settings.collect(),
+        places: places(host),
+        codex: codex(arguments.codex.as_deref(), host),
+        probes: arguments.probe.then(|| probe::run(host)),
+    };
+    output.result(&report, human)?;
+    let failed = report.probes.iter().flatten().any(|probe| !probe.ok);
+    Ok(if failed { ErrorKind::Failure.exit_code() } else { ExitCode::SUCCESS })
+}
+
+fn places(host: &Host) -> Vec<Place> {
+    let mut places = Vec::new();
+    if let Some(state) = host.facts.state_dir() {
+        places.push(place("state folder", &state, 0o077, host));
+        places.push(place("key file", &format!("{state}/traj/redaction.key"), 0o077, host));
+    }
+    if let Some(folder) = Settings::from_host(&host.facts).trajectory_dir {
+        places.push(place("sidecar folder", &folder, 0o077, host));
+    }
+    places
+}
+
+/// Looks at a place; `open_bits` are those that others should not have.
+fn place(name: &'static str, path: &str, open_bits: u32, host: &Host) -> Place {
+    let metadata = host
+        .folder_of(Path::new(path))
+        .ok()
+        .and_then(|(folder, name)| folder.symlink_metadata(name).ok());
+    let warning = metadata.as_ref().and_then(|metadata| {
+        if metadata.is_symlink() {
+            Some("it is a symbolic link and will be refused")
+        } else if metadata.mode() & open_bits != 0 {
+            Some("others can look into it")
+        } else {
+            None
+        }
+    });
+    Place {
+        name,
+        path: path.to_owned(),
+        exists: metadata.is_some(),
+        mode: metadata.map(|metadata| format!("{:04o}", metadata.mode() & 0o7777)),
+        warning,
+    }
+}
+
+fn codex(named: Option<&Path>, host: &Host) -> Codex {
+    let source = if named.is_some() {
+        "--codex"
+    } else if host.facts.variables.shared("CODEX").is_some() {
+        "TRAJ_CODEX"
+    } else {
+        "PATH"
+    };
+    let path = host.program(named, "CODEX", "codex");
+    let version = path.as_ref().and_then(|path| {
+        let started = Command::new(path).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let text = String::from_utf8_lossy(&started.stdout).trim().to_owned();
+        (started.status.success() && !text.is_empty()).then_some(text)
+    });
+    Codex { path: path.map(|path| path.to_string_lossy().into_owned()), version, source }
+}
+
+fn human(report: &Report) -> String {
+    let mut lines = vec!["settings\n".to_owned()];
+    for setting in &report.settings {
+        let value = escape_control(&setting.value);
+        lines.push(format!("  {:16} {value} ({})\n", setting.name, setting.source));
+    }
+    lines.push("places\n".to_owned());
+    for place in &report.places {
+        let state = match (&place.mode, place.warning) {
+            (None, _) => "not there yet".to_owned(),
+            (Some(mode), None) => mode.clone(),
+            (Some(mode), Some(warning)) => format!("{mode}, WARNING: {warning}"),
+        };
+        lines.push(format!("  {:16} {} ({state})\n", place.name, escape_control(&place.path)));
+    }
+    let codex = &report.codex;
+    lines.push(match &codex.path {
+        None => "codex: not found\n".to_owned(),
+        Some(path) => format!(
+            "codex: {} ({}, from {})\n",
+            escape_control(path),
+            escape_control(codex.version.as_deref().unwrap_or("does not say its version")),
+            codex.source
+        ),
+    });
+    if let Some(probes) = &report.probes {
+        lines.push("probes\n".to_owned());
+        for probe in probes {
+            let verdict = if probe.ok { "ok" } else { "FAILED" };
+            lines.push(format!(
+                "  {:16} {verdict}: {}\n",
+                probe.name,
+                escape_control(&probe.detail)
+            ));
+        }
+    }
+    lines.concat()
+}

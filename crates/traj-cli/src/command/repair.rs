@@ -1,0 +1,192 @@
+//! `traj repair`: what is wrong with a file of lines, and a sound copy of it.
+
+use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use cap_std::fs::{Dir, File};
+use clap::Args;
+use serde::Serialize;
+use traj_core::repair::{Diagnosis, Rebuild, Survey};
+use traj_fs::{Access, identity_of, open_regular, replace_file};
+
+use super::Outcome;
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::output::Output;
+
+/// Findings that are told one by one.
+const SHOWN: usize = 50;
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Reads a session, a trajectory sidecar or a Codex rollout and says by line what \
+                  is wrong with it: torn lines, zero bytes, invalid UTF-8, repeated and \
+                  interleaved rows, missing parents, circles, headers and ordinals. With --write a \
+                  sound copy appears beside the file, which itself is never touched. No valid row \
+                  is ever left out of the copy.",
+    after_help = "Exit codes: 0 nothing is wrong, or the copy was written · 1 failed · 2 wrong \
+                  usage · 4 the file is damaged"
+)]
+pub(crate) struct Arguments {
+    /// The file to look at
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Write a sound copy beside it
+    #[arg(long)]
+    write: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    file: String,
+    kind: &'static str,
+    lines: u64,
+    rows: u64,
+    findings: Vec<FindingReport>,
+    more_findings: usize,
+    counts: Vec<Count>,
+    copy: Option<String>,
+    copy_rows: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct FindingReport {
+    line: u64,
+    code: &'static str,
+    meaning: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Count {
+    code: &'static str,
+    count: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+    let path = host.absolute(&arguments.file);
+    let (folder, name) = host.folder_of(&path)?;
+    let file = open_regular(&folder, &name, Access::Read)
+        .map_err(|error| CommandError::failure("cannot open the file").because(error))?;
+    let stem = name.strip_suffix(".jsonl").unwrap_or(&name);
+    let unreadable =
+        |error: io::Error| CommandError::failure("cannot read the file").because(error);
+    let mut survey = Survey::default();
+    each_line(&file, &mut |line| {
+        survey.line(line);
+        Ok(())
+    })
+    .map_err(unreadable)?;
+    let diagnosis = survey.finish(stem);
+    let mut copy = None;
+    let mut copy_rows = None;
+    if arguments.write && !diagnosis.is_sound() {
+        let copy_name = free_name(&folder, stem)?;
+        let rows = write_copy(&folder, &copy_name, &file, &diagnosis)
+            .map_err(|error| CommandError::failure("cannot write the copy").because(error))?;
+        copy = Some(path.with_file_name(&copy_name).to_string_lossy().into_owned());
+        copy_rows = Some(rows);
+    }
+    let report = report(&path.to_string_lossy(), &diagnosis, copy, copy_rows);
+    output.result(&report, human)?;
+    let is_fine = diagnosis.is_sound() || report.copy.is_some();
+    Ok(if is_fine { ExitCode::SUCCESS } else { ErrorKind::Damaged.exit_code() })
+}
+
+fn report(
+    file: &str,
+    diagnosis: &Diagnosis,
+    copy: Option<String>,
+    copy_rows: Option<u64>,
+) -> Report {
+    let findings = diagnosis.findings();
+    let shown = findings.iter().take(SHOWN).map(|finding| FindingReport {
+        line: finding.line,
+        code: finding.problem.code(),
+        meaning: finding.problem.meaning(),
+    });
+    let counts = diagnosis
+        .counts()
+        .into_iter()
+        .map(|(problem, count)| Count { code: problem.code(), count });
+    Report {
+        file: file.to_owned(),
+        kind: diagnosis.kind().name(),
+        lines: diagnosis.lines(),
+        rows: diagnosis.rows(),
+        findings: shown.collect(),
+        more_findings: findings.len().saturating_sub(SHOWN),
+        counts: counts.collect(),
+        copy,
+        copy_rows,
+    }
+}
+
+fn human(report: &Report) -> String {
+    let mut lines =
+        vec![format!("{}: {} lines, {} rows\n", report.kind, report.lines, report.rows)];
+    for finding in &report.findings {
+        lines.push(format!("line {} {}\n", finding.line, finding.meaning));
+    }
+    if report.more_findings > 0 {
+        lines.push(format!("and {} more\n", report.more_findings));
+    }
+    match &report.copy {
+        _ if report.counts.is_empty() => lines.push("nothing is wrong\n".to_owned()),
+        Some(copy) => lines.push(format!("sound copy: {copy}\n")),
+        None => lines.push("run again with --write for a sound copy\n".to_owned()),
+    }
+    lines.concat()
+}
+
+fn each_line(mut file: &File, visit: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    file.rewind()?;
+    let mut reader = BufReader::with_capacity(256 * 1024, file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        visit(line.strip_suffix(b"\n").unwrap_or(&line))?;
+    }
+}
+
+fn write_copy(
+    folder: &Dir,
+    name: &str,
+    source: &File,
+    diagnosis: &Diagnosis,
+) -> Result<u64, traj_fs::FsError> {
+    let mut rows = 0;
+    replace_file(folder, name, 0o600, |copy| {
+        let mut copy = BufWriter::new(copy);
+        let mut rebuild = Rebuild::new(diagnosis);
+        let mut write = |row: &[u8]| {
+            rows += 1;
+            copy.write_all(row)?;
+            copy.write_all(b"\n")
+        };
+        if let Some(first) = rebuild.first_line() {
+            write(first.as_bytes())?;
+        }
+        each_line(source, &mut |line| rebuild.line(line, &mut write))?;
+        copy.flush()
+    })?;
+    Ok(rows)
+}
+
+/// A name for the copy that nothing has.
+fn free_name(folder: &Dir, stem: &str) -> Result<String, CommandError> {
+    let names = (1_u32..1_000).map(|number| match number {
+        1 => format!("{stem}.repaired.jsonl"),
+        number => format!("{stem}.repaired-{number}.jsonl"),
+    });
+    for name in names {
+        if matches!(identity_of(folder, &name), Ok(None)) {
+            return Ok(name);
+        }
+    }
+    Err(CommandError::failure("there are too many repaired copies already"))
+}

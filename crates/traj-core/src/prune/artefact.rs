@@ -1,0 +1,146 @@
+//! Which files belong to which session.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Proof;
+use crate::timestamp::UnixMillis;
+
+/// What a file beside a session is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ArtefactKind {
+    /// A trajectory sidecar.
+    Sidecar,
+    /// A pointer to a sidecar.
+    Pointer,
+    /// A folder of blobs.
+    Blobs,
+    /// A binding to a Codex thread.
+    Binding,
+    /// Trims that wait.
+    TrimQueue,
+    /// Trims that can be taken back.
+    TrimJournal,
+    /// A sidecar that a pointer names elsewhere.
+    RelocatedSidecar,
+    /// The blobs of such a sidecar.
+    RelocatedBlobs,
+}
+
+impl ArtefactKind {
+    /// A word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sidecar => "sidecar",
+            Self::Pointer => "pointer",
+            Self::Blobs => "blobs",
+            Self::Binding => "binding",
+            Self::TrimQueue => "trim-queue",
+            Self::TrimJournal => "trim-journal",
+            Self::RelocatedSidecar => "relocated-sidecar",
+            Self::RelocatedBlobs => "relocated-blobs",
+        }
+    }
+}
+
+/// How the names of artefacts end.
+const SUFFIXES: [(&str, ArtefactKind); 8] = [
+    (".trajectory.jsonl", ArtefactKind::Sidecar),
+    (".trajectory-path.json", ArtefactKind::Pointer),
+    (".trajectory.blobs", ArtefactKind::Blobs),
+    (".codex-binding.json", ArtefactKind::Binding),
+    (".jsonl.codex-app-server.json", ArtefactKind::Binding),
+    (".codex-app-server.json", ArtefactKind::Binding),
+    (".trim-queue.jsonl", ArtefactKind::TrimQueue),
+    (".trim-undo.jsonl", ArtefactKind::TrimJournal),
+];
+
+/// What a file of this name is, and the stem of the session it belongs to;
+/// `None` for everything that is not ours.
+#[must_use]
+pub fn classify(name: &str) -> Option<(ArtefactKind, &str)> {
+    SUFFIXES.iter().find_map(|(suffix, kind)| {
+        name.strip_suffix(suffix).filter(|stem| !stem.is_empty()).map(|stem| (*kind, stem))
+    })
+}
+
+/// A file, or folder of blobs, that could go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Artefact {
+    /// What it is.
+    pub kind: ArtefactKind,
+    /// Its name in the folder of sessions, or its absolute path elsewhere.
+    pub place: String,
+    /// Its size.
+    pub bytes: u64,
+    /// When it last changed.
+    pub modified: UnixMillis,
+    /// What was found when it was looked at.
+    pub proof: Proof,
+}
+
+impl Artefact {
+    /// An artefact as it was found.
+    #[must_use]
+    pub fn new(
+        kind: ArtefactKind,
+        place: impl Into<String>,
+        bytes: u64,
+        modified: UnixMillis,
+        proof: Proof,
+    ) -> Self {
+        Self { kind, place: place.into(), bytes, modified, proof }
+    }
+}
+
+/// The artefacts of one session that is gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Orphans {
+    /// The stem of the session's file name.
+    pub stem: String,
+    /// What is left of it.
+    pub artefacts: Vec<Artefact>,
+}
+
+impl Orphans {
+    /// When anything of it last changed.
+    #[must_use]
+    pub fn modified(&self) -> UnixMillis {
+        self.artefacts.iter().map(|artefact| artefact.modified).max().unwrap_or_default()
+    }
+
+    /// The size of all of it.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.artefacts.iter().map(|artefact| artefact.bytes).sum()
+    }
+}
+
+/// The stems of sessions that are gone, with the names of what is left.
+///
+/// A session is there when its file is, also under a longer name (hosts
+/// archive as `<id>.jsonl.<something>`), or when the store still lists it.
+#[must_use]
+pub fn orphans<'a>(
+    names: &'a [String],
+    listed: &BTreeSet<String>,
+) -> BTreeMap<&'a str, Vec<(ArtefactKind, &'a str)>> {
+    let mut groups: BTreeMap<&str, Vec<(ArtefactKind, &str)>> = BTreeMap::new();
+    for name in names {
+        if let Some((kind, stem)) = classify(name) {
+            groups.entry(stem).or_default().push((kind, name));
+        }
+    }
+    groups.retain(|stem, _| {
+        let file = format!("{stem}.jsonl");
+        let is_there = |name: &String| {
+            let is_file = name == stem || name.starts_with(&file);
+            is_file && classify(name).is_none_or(|(_, owner)| owner != *stem)
+        };
+        !listed.contains(*stem) && !names.iter().any(is_there)
+    });
+    groups
+}

@@ -1,0 +1,134 @@
+//! What goes, what stays, and why.
+
+use super::{Artefact, ArtefactKind, Orphans, Proof};
+use crate::timestamp::UnixMillis;
+
+/// How much may stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PrunePolicy {
+    /// What has not changed since then goes.
+    pub before: UnixMillis,
+    /// So many gone sessions may keep what is left of them.
+    pub max_entries: Option<u64>,
+    /// So many bytes may all artefacts have together.
+    pub max_bytes: Option<u64>,
+}
+
+impl PrunePolicy {
+    /// A policy.
+    #[must_use]
+    pub const fn new(before: UnixMillis, max_entries: Option<u64>, max_bytes: Option<u64>) -> Self {
+        Self { before, max_entries, max_bytes }
+    }
+}
+
+/// Why something goes or stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Goes: the session is gone and it is old.
+    Old,
+    /// Goes: there are too many.
+    TooMany,
+    /// Goes: there is too much.
+    TooMuch,
+    /// Stays: not old enough.
+    Recent,
+    /// Stays: it does not prove that it is the session's.
+    Unproven,
+    /// Stays: a link, several names, or no regular file.
+    NotPlain,
+}
+
+impl Reason {
+    /// Whether it goes.
+    #[must_use]
+    pub const fn goes(self) -> bool {
+        matches!(self, Self::Old | Self::TooMany | Self::TooMuch)
+    }
+
+    /// A code for scripts.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Old => "old",
+            Self::TooMany => "too-many",
+            Self::TooMuch => "too-much",
+            Self::Recent => "recent",
+            Self::Unproven => "unproven",
+            Self::NotPlain => "not-plain",
+        }
+    }
+
+    /// What it means, for people.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Old => "its session is gone and it is old",
+            Self::TooMany => "its session is gone and there are more than allowed",
+            Self::TooMuch => "its session is gone and the budget is used up",
+            Self::Recent => "its session is gone, but it is not old enough",
+            Self::Unproven => "it does not prove that it belongs to the session",
+            Self::NotPlain => "it is a link, has several names, or is no regular file",
+        }
+    }
+}
+
+/// What happens to one artefact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Decision {
+    /// The stem of its session.
+    pub stem: String,
+    /// The artefact.
+    pub artefact: Artefact,
+    /// Why it goes or stays.
+    pub reason: Reason,
+}
+
+/// Decides about what is left of gone sessions, oldest first. `live_bytes` is
+/// the size of the artefacts of sessions that are there.
+#[must_use]
+pub fn decide(mut gone: Vec<Orphans>, live_bytes: u64, policy: PrunePolicy) -> Vec<Decision> {
+    gone.sort_by(|one, other| (one.modified(), &one.stem).cmp(&(other.modified(), &other.stem)));
+    let mut left = gone.len() as u64;
+    let mut bytes = live_bytes + gone.iter().map(Orphans::bytes).sum::<u64>();
+    let mut decisions = Vec::new();
+    for orphans in gone {
+        let reason = if orphans.modified() < policy.before {
+            Reason::Old
+        } else if policy.max_entries.is_some_and(|most| left > most) {
+            Reason::TooMany
+        } else if policy.max_bytes.is_some_and(|most| bytes > most) {
+            Reason::TooMuch
+        } else {
+            Reason::Recent
+        };
+        if reason.goes() {
+            left -= 1;
+        }
+        for artefact in orphans.artefacts {
+            let reason = reason_for(&artefact, reason);
+            if reason.goes() {
+                bytes = bytes.saturating_sub(artefact.bytes);
+            }
+            decisions.push(Decision { stem: orphans.stem.clone(), artefact, reason });
+        }
+    }
+    decisions
+}
+
+fn reason_for(artefact: &Artefact, reason: Reason) -> Reason {
+    let is_proven = match (artefact.kind, &artefact.proof) {
+        (_, Proof::NotPlain) => return Reason::NotPlain,
+        (_, Proof::Unreadable | Proof::NotASidecar) => false,
+        (ArtefactKind::RelocatedSidecar | ArtefactKind::RelocatedBlobs, proof) => {
+            *proof == Proof::OwnFirstEvent
+        }
+        (ArtefactKind::Sidecar, Proof::FirstEvent | Proof::Empty) => true,
+        (ArtefactKind::Sidecar, _) => false,
+        _ => true,
+    };
+    if is_proven { reason } else { Reason::Unproven }
+}

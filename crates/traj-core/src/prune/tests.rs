@@ -1,0 +1,145 @@
+//! Prune decides about names and proofs only.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::id::SessionId;
+use crate::location::Pointer;
+use crate::timestamp::UnixMillis;
+
+fn at(day: i64) -> UnixMillis {
+    UnixMillis::new(day * 86_400_000).unwrap()
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn group(stem: &str, day: i64, bytes: u64) -> Orphans {
+    let place = format!("{stem}.trajectory.jsonl");
+    let artefact = Artefact::new(ArtefactKind::Sidecar, place, bytes, at(day), Proof::FirstEvent);
+    Orphans { stem: stem.to_owned(), artefacts: vec![artefact] }
+}
+
+#[test]
+fn only_what_is_ours_and_whose_session_is_gone_is_considered() {
+    let names = names(&[
+        "sessions.json",
+        "a.jsonl",
+        "a.trajectory.jsonl",
+        "b.trajectory.jsonl",
+        "b.trajectory.blobs",
+        "b.trajectory-path.json",
+        "b.codex-binding.json",
+        "c.trajectory.jsonl",
+        "d.jsonl.deleted.2026",
+        "d.trajectory.jsonl",
+        "notes.txt",
+        "e.trajectory.trajectory.jsonl",
+        "e.trajectory.jsonl",
+    ]);
+    let listed: BTreeSet<String> = ["c".to_owned()].into();
+    let found = orphans(&names, &listed);
+    let stems: Vec<&str> = found.keys().copied().collect();
+    // `e.trajectory.jsonl` may be a session of that name; its sidecar stays.
+    assert_eq!(stems, ["b", "e"]);
+    assert_eq!(found["b"].len(), 4);
+}
+
+#[test]
+fn a_pointer_is_followed_only_to_a_file_with_the_sessions_own_name() {
+    let session = SessionId::parse("s1").unwrap();
+    let lead =
+        |target: &str| relocated_target(&Pointer::new(&session, target), "s1").map(str::to_owned);
+    assert_eq!(lead("/var/t/s1.jsonl").as_deref(), Some("/var/t/s1.jsonl"));
+    for hostile in [
+        "/s/sessions.json",
+        "/s/other.jsonl",
+        "s1.jsonl",
+        "/s/../s1.jsonl",
+        "/b/events.jsonl",
+        "/s/s1.trajectory.jsonl",
+    ] {
+        assert_eq!(lead(hostile), None, "{hostile}");
+    }
+    let mut unmarked = Pointer::new(&session, "/var/t/s1.jsonl");
+    unmarked.is_marked = false;
+    assert_eq!(relocated_target(&unmarked, "s1"), None);
+}
+
+#[test]
+fn a_relocated_sidecar_needs_proof_and_links_stay() {
+    let relocated = |proof: Proof| {
+        let artefact =
+            Artefact::new(ArtefactKind::RelocatedSidecar, "/t/s1.jsonl", 1, at(0), proof);
+        let orphans = Orphans { stem: "s1".to_owned(), artefacts: vec![artefact] };
+        decide(vec![orphans], 0, PrunePolicy::new(at(9), None, None)).swap_remove(0).reason
+    };
+    assert_eq!(relocated(Proof::OwnFirstEvent), Reason::Old);
+    for proof in
+        [Proof::FirstEvent, Proof::ByName, Proof::Empty, Proof::NotASidecar, Proof::Unreadable]
+    {
+        assert_eq!(relocated(proof), Reason::Unproven);
+    }
+    assert_eq!(relocated(Proof::NotPlain), Reason::NotPlain);
+    assert_eq!(
+        Proof::of_first_line(br#"{"type":"session","version":3,"id":"s1"}"#),
+        Proof::NotASidecar
+    );
+}
+
+#[test]
+fn budgets_take_the_oldest_first() {
+    let gone = || vec![group("new", 8, 10), group("old", 6, 10), group("mid", 7, 10)];
+    let goes = |policy: PrunePolicy, live: u64| -> Vec<String> {
+        decide(gone(), live, policy)
+            .into_iter()
+            .filter(|decision| decision.reason.goes())
+            .map(|decision| decision.stem)
+            .collect()
+    };
+    assert!(goes(PrunePolicy::new(at(0), None, None), 0).is_empty());
+    assert_eq!(goes(PrunePolicy::new(at(7), None, None), 0), ["old"]);
+    assert_eq!(goes(PrunePolicy::new(at(0), Some(1), None), 0), ["old", "mid"]);
+    assert_eq!(goes(PrunePolicy::new(at(0), None, Some(25)), 0), ["old"]);
+    assert_eq!(goes(PrunePolicy::new(at(0), None, Some(25)), 100), ["old", "mid", "new"]);
+}
+
+#[test]
+fn the_first_event_must_state_the_session_that_the_pointer_names() {
+    let session = SessionId::parse("s1").unwrap();
+    let pointer = Pointer::new(&session, "/t/s1.jsonl");
+    let event = |session: &str| {
+        format!(
+            r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"source":"runtime","type":"x","ts":"2026-06-01T10:00:00Z","seq":1,"sessionId":"{session}"}}"#
+        )
+    };
+    assert_eq!(Proof::of_relocated(event("s1").as_bytes(), &pointer), Proof::OwnFirstEvent);
+    assert_eq!(Proof::of_relocated(event("s2").as_bytes(), &pointer), Proof::NotASidecar);
+    assert_eq!(Proof::of_relocated(b"", &pointer), Proof::NotASidecar);
+}
+
+proptest! {
+    #[test]
+    fn nothing_of_a_session_that_is_there_is_ever_considered(
+        stems in proptest::collection::vec("[a-c.]{1,4}", 1..6),
+        kinds in proptest::collection::vec(0_usize..5, 1..12),
+    ) {
+        let suffixes = [".jsonl", ".trajectory.jsonl", ".trajectory-path.json", ".trajectory.blobs", ".json"];
+        let names: Vec<String> = kinds
+            .iter()
+            .enumerate()
+            .map(|(index, kind)| format!("{}{}", stems[index % stems.len()], suffixes[*kind]))
+            .collect();
+        for (stem, artefacts) in orphans(&names, &BTreeSet::new()) {
+            let file = format!("{stem}.jsonl");
+            let is_session = names.contains(&file) && classify(&file).is_none();
+            prop_assert!(!is_session, "{} is there", file);
+            for (_, name) in artefacts {
+                prop_assert!(name.starts_with(stem) && classify(name).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A session at a glance, from the last lines of its files.
+
+use crate::json::Json;
+use crate::timestamp::UnixMillis;
+
+/// What the newest lines tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionSummary {
+    /// When the newest of them was written.
+    pub last_at: Option<UnixMillis>,
+    /// The model that answered last.
+    pub model: Option<String>,
+    /// How the last run ended; `None` while it goes on, or when nothing tells.
+    pub status: Option<String>,
+    /// Tokens of the last answer that says: in and out.
+    pub tokens: Option<(u64, u64)>,
+}
+
+impl SessionSummary {
+    /// Hears a line of the sidecar or transcript, the newest first.
+    pub fn line(&mut self, line: &[u8]) {
+        let Ok(row) = Json::parse_lossy(line) else { return };
+        let text = |value: &Json<'_>, name: &str| {
+            value.get(name).and_then(Json::as_str).map(str::to_owned)
+        };
+        if self.last_at.is_none() {
+            let stamp = text(&row, "ts").or_else(|| text(&row, "timestamp"));
+            self.last_at = stamp.as_deref().and_then(UnixMillis::parse_lenient);
+        }
+        let kind = text(&row, "type").unwrap_or_default();
+        let holder = match row.get("message") {
+            Some(message) if text(message, "role").as_deref() == Some("assistant") => message,
+            _ => row.get("data").unwrap_or(&Json::Null),
+        };
+        if self.model.is_none() {
+            let model = text(&row, "modelId").or_else(|| text(holder, "model"));
+            let provider = text(&row, "provider").or_else(|| text(holder, "provider"));
+            self.model = match (provider, model) {
+                (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
+                (None, model) => model,
+                (Some(_), None) => None,
+            };
+        }
+        if self.status.is_none() {
+            self.status = match kind.as_str() {
+                "session.ended" => text(holder, "status").or_else(|| Some("ended".to_owned())),
+                // Something began after the last end.
+                "session.started" | "prompt.submitted" => Some("open".to_owned()),
+                _ => None,
+            };
+        }
+        if self.tokens.is_none() {
+            self.tokens = holder.get("usage").and_then(|usage| {
+                let first = |names: [&str; 3]| {
+                    names.iter().find_map(|name| usage.get(name).and_then(Json::as_u64))
+                };
+                let input = first(["input", "inputTokens", "input_tokens"]);
+                let output = first(["output", "outputTokens", "output_tokens"]);
+                Some((input?, output.unwrap_or(0)))
+            });
+        }
+    }
+
+    /// Whether older lines could not add anything.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.model.is_some() && self.status.is_some() && self.tokens.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_line_that_says_wins() {
+        let mut summary = SessionSummary::default();
+        for line in [
+            r#"{"type":"session.ended","ts":"2026-06-01T10:00:09Z","data":{"status":"success"}}"#,
+            r#"{"type":"model.completed","ts":"2026-06-01T10:00:08Z","provider":"openai","modelId":"gpt","data":{"usage":{"input":12,"output":3}}}"#,
+            "not json",
+            r#"{"type":"session.started","ts":"2026-06-01T10:00:00Z","modelId":"older"}"#,
+        ] {
+            summary.line(line.as_bytes());
+        }
+        assert!(summary.is_complete());
+        assert_eq!(summary.status.as_deref(), Some("success"));
+        assert_eq!(summary.model.as_deref(), Some("openai/gpt"));
+        assert_eq!(summary.tokens, Some((12, 3)));
+        assert_eq!(summary.last_at.unwrap().to_iso(), "2026-06-01T10:00:09.000Z");
+    }
+
+    #[test]
+    fn a_transcript_tells_too() {
+        let mut summary = SessionSummary::default();
+        summary.line(br#"{"type":"message","timestamp":"2026-06-01T10:00:00Z","message":{"role":"assistant","provider":"p","model":"m","usage":{"input":1,"output":2}}}"#);
+        assert_eq!((summary.model.as_deref(), summary.tokens), (Some("p/m"), Some((1, 2))));
+        assert!(!summary.is_complete());
+    }
+}

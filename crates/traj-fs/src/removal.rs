@@ -1,0 +1,52 @@
+//! Removing exactly the file that was looked at.
+
+use cap_std::fs::{Dir, File};
+use rustix::fs::{RenameFlags, renameat_with};
+use traj_core::capture::BlobDigest;
+
+use crate::error::{Context as _, FsError, Refusal};
+use crate::folder::open_subfolder;
+use crate::open::{Identity, identity_of};
+use crate::replace::{free_temporary_name, sync_folder};
+
+/// Removes the file `name` if it is still the one that was opened as
+/// `inspected`.
+///
+/// The file is first given a name nobody knows, then looked at again: whatever
+/// takes its place in the meantime is put back and stays.
+///
+/// # Errors
+/// When another file has the name, or it cannot be removed.
+pub fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Result<(), FsError> {
+    const OPERATION: &str = "remove";
+    let expected = Identity::of_file(inspected, name)?;
+    let aside = free_temporary_name();
+    renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE)
+        .map_err(std::io::Error::from)
+        .context(OPERATION, name)?;
+    if identity_of(folder, &aside)? != Some(expected) {
+        // Not ours to remove; if its name is taken by now, it keeps this one.
+        renameat_with(folder, &aside, folder, name, RenameFlags::NOREPLACE).ok();
+        return Err(FsError::refused(OPERATION, name, Refusal::Swapped));
+    }
+    folder.remove_file(&aside).context(OPERATION, name)?;
+    sync_folder(folder, name)
+}
+
+/// Removes a folder of blobs: every blob in it, and the folder itself unless
+/// something else lies there. Returns whether the folder is gone.
+///
+/// # Errors
+/// When it is a link, no folder, or cannot be emptied.
+pub fn remove_blobs(parent: &Dir, name: &str) -> Result<bool, FsError> {
+    let folder = open_subfolder(parent, name)?;
+    for entry in folder.entries().context("read the folder", name)?.flatten() {
+        let entry = entry.file_name();
+        if let Some(blob) = entry.to_str().and_then(BlobDigest::parse) {
+            folder.remove_file(blob.as_str()).context("remove", blob.as_str())?;
+        }
+    }
+    let is_gone = parent.remove_dir(name).is_ok();
+    sync_folder(parent, name)?;
+    Ok(is_gone)
+}
