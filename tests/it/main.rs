@@ -8,6 +8,7 @@
 mod binding_store_contract;
 mod bundle_sink_contract;
 mod bundle_verify;
+mod cli_record;
 mod codex_cli;
 mod codex_faults;
 mod codex_lifecycle;
