@@ -22,9 +22,9 @@ use crate::rows::RowReader;
 /// A row as text, without the blanks around it, and whether bytes had to be
 /// replaced.
 pub(crate) fn row_text(bytes: &[u8]) -> (Cow<'_, str>, bool) {
-    match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(text) => (Cow::Borrowed(trim(text)), false),
-        Cow::Owned(text) => (Cow::Owned(trim(&text).to_owned()), true),
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (Cow::Borrowed(trim(text)), false),
+        Err(_) => (Cow::Owned(trim(&String::from_utf8_lossy(bytes)).to_owned()), true),
     }
 }
 

@@ -8,7 +8,7 @@ use traj_core::redaction::Redactor;
 
 use crate::error::ExportError;
 use crate::output::Written;
-use crate::scan;
+use crate::scan::{self, CleanMessages};
 use crate::split::{Bytes, ReadError, SplitError};
 
 /// Reads every file of a bundle in the making. What is found ends the export.
@@ -19,6 +19,7 @@ pub(crate) fn recheck(
     workers: NonZeroUsize,
 ) -> Result<(), ExportError> {
     let mut findings = Vec::new();
+    let clean = CleanMessages::default();
     for written in files {
         let file = written.file;
         let source = bundle.read_back(file)?;
@@ -27,7 +28,7 @@ pub(crate) fn recheck(
             return Err(not_readable(0));
         }
         let mut bytes = SourceBytes { source: &*source, at: 0 };
-        let scanned = scan::scan(file, &mut bytes, redactor, workers, &|_, _| None);
+        let scanned = scan::scan(file, &mut bytes, redactor, workers, &clean, &|_, _| None);
         let scanned = scanned.map_err(|error| match error {
             SplitError::NotJson { line } | SplitError::TooLong { line } => not_readable(line),
             SplitError::Read(source) => {
@@ -55,5 +56,51 @@ impl Bytes for SourceBytes<'_> {
         self.source.read_exact_at(self.at, part)?;
         self.at += part.len() as u64;
         Ok(part.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use traj_core::port::BundleFile;
+    use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy};
+
+    use super::*;
+    use crate::output::Output;
+    use crate::record::tests::spool;
+
+    fn check(file: BundleFile, content: &'static str) -> Result<(), ExportError> {
+        let mut bundle = spool();
+        let mut text = RedactedText::new();
+        text.push_static(content);
+        let written = Output::put(&mut *bundle, file, &text.finish()).unwrap();
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        recheck(&*bundle, &[written], &redactor, NonZeroUsize::MIN)
+    }
+
+    #[test]
+    fn a_surviving_secret_ends_the_export_and_is_not_told() {
+        // Split so that no scanner takes this file for a leak.
+        const LINE: &str =
+            concat!("{\"a\":1}\n{\"b\":\"ghp", "_0123456789abcdefghijklmnopqrstuvwxyz\"}\n");
+        let error = check(BundleFile::Events, LINE).unwrap_err();
+        let ExportError::SecretsRemain { findings } = &error else { panic!("{error}") };
+        assert_eq!((findings[0].file.as_str(), findings[0].line), ("events.jsonl", 2));
+        assert!(!format!("{error} {error:?}").contains("0123456789"));
+    }
+
+    #[test]
+    fn a_file_that_does_not_read_back_ends_the_export() {
+        for (file, content, line) in [
+            (BundleFile::Events, "{\"a\":1}\n{\"b\"\n", 2),
+            (BundleFile::Events, "{\"a\":1}", 1),
+            (BundleFile::Tools, "[1,\n2", 2),
+            (BundleFile::SessionBranch, "{\"entries\":[{\"a\":}]}", 1),
+        ] {
+            let error = check(file, content).unwrap_err();
+            assert!(
+                matches!(error, ExportError::NotReadable { line: found, .. } if found == line),
+                "{content:?} {error}"
+            );
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! Parsing and scanning what a bundle holds, file by file.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
@@ -60,12 +63,52 @@ pub(crate) struct Part {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Messages that were scanned and found clean. Each stands in the bundle
+/// twice, as an event and as an entry of the branch; the second time its bytes
+/// are compared instead.
+#[derive(Debug, Default)]
+pub(crate) struct CleanMessages {
+    hashes: Mutex<HashSet<u64>>,
+    state: RandomState,
+}
+
+impl CleanMessages {
+    /// How many are remembered; more are scanned twice.
+    const REMEMBERED: usize = 400_000;
+
+    /// The hash of a message on one line. Its key is random, so that no text
+    /// can be made to pass for another.
+    fn hash(&self, message: &[u8]) -> u64 {
+        self.state.hash_one(message)
+    }
+
+    fn add(&self, hashes: Vec<u64>) {
+        let mut known = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = Self::REMEMBERED.saturating_sub(known.len());
+        known.extend(hashes.into_iter().take(room));
+    }
+
+    fn contains(&self, message: &Json<'_>) -> bool {
+        let hash = self.hash(message.to_line().as_bytes());
+        self.hashes.lock().unwrap_or_else(PoisonError::into_inner).contains(&hash)
+    }
+}
+
+/// The message of a transcript event on its line.
+fn message_bytes(line: &[u8]) -> Option<&[u8]> {
+    const LEAD: &[u8] = b",\"data\":{\"message\":";
+    // Quotes are escaped inside texts, so this can only be the member itself.
+    let start = memchr::memmem::find(line, LEAD)? + LEAD.len();
+    line.get(start..line.len().checked_sub(2)?)
+}
+
 /// Scans one file.
 pub(crate) fn scan(
     file: BundleFile,
     bytes: &mut dyn Bytes,
     redactor: &Redactor,
     workers: NonZeroUsize,
+    clean: &CleanMessages,
     check: Check<'_>,
 ) -> Result<Scanned, SplitError> {
     let mut scanned = Scanned::default();
@@ -77,11 +120,11 @@ pub(crate) fn scan(
         }
         _ => Box::new(Elements(Splitter::new(bytes, LONGEST))),
     };
-    let name = file.to_string();
+    let context = Context { file, name: file.to_string(), redactor, clean, check };
     pipeline::ordered(
         workers,
         || group(&mut *parts),
-        |group| scan_group(&name, group, redactor, check),
+        |group| context.scan_group(group),
         |part| {
             scanned.extend(part);
             Ok(())
@@ -90,21 +133,52 @@ pub(crate) fn scan(
     Ok(scanned)
 }
 
-fn scan_group(file: &str, group: Vec<Part>, redactor: &Redactor, check: Check<'_>) -> Scanned {
-    let mut scanned = Scanned::default();
-    for part in group {
-        let broken = |problem| Broken { line: part.line, problem };
-        let Ok(text) = std::str::from_utf8(&part.bytes) else {
-            scanned.broken.push(broken("not UTF-8"));
-            continue;
-        };
-        let Ok(value) = Json::parse(text) else {
-            scanned.broken.push(broken("not JSON"));
-            continue;
-        };
-        scanned.broken.extend(check(&value, &part).map(broken));
-        // The name above a value is part of what the rules look at.
-        let document = match (&part.name, part.is_item) {
+/// What the parts of a file are scanned with.
+struct Context<'c> {
+    file: BundleFile,
+    name: String,
+    redactor: &'c Redactor,
+    clean: &'c CleanMessages,
+    check: Check<'c>,
+}
+
+impl Context<'_> {
+    fn scan_group(&self, group: Vec<Part>) -> Scanned {
+        let mut scanned = Scanned::default();
+        let mut clean = Vec::new();
+        for part in group {
+            let broken = |problem| Broken { line: part.line, problem };
+            let Ok(text) = std::str::from_utf8(&part.bytes) else {
+                scanned.broken.push(broken("not UTF-8"));
+                continue;
+            };
+            let Ok(value) = Json::parse(text) else {
+                scanned.broken.push(broken("not JSON"));
+                continue;
+            };
+            scanned.broken.extend((self.check)(&value, &part).map(broken));
+            let mut report = RedactionReport::listing();
+            drop(self.redactor.json(self.document(value, &part), &mut report));
+            let before = scanned.findings.len();
+            add_findings(&self.name, part.line, &report, &mut scanned);
+            if self.file == BundleFile::Events && scanned.findings.len() == before {
+                clean.extend(message_bytes(&part.bytes).map(|message| self.clean.hash(message)));
+            }
+        }
+        self.clean.add(clean);
+        scanned
+    }
+
+    /// What the rules look at: a part under its name, without what they have
+    /// seen before.
+    fn document<'a>(&self, mut value: Json<'a>, part: &'a Part) -> Json<'a> {
+        if self.file == BundleFile::SessionBranch
+            && let Some(entry) = value.as_object_mut()
+            && entry.get("message").is_some_and(|message| self.clean.contains(message))
+        {
+            entry.remove("message");
+        }
+        match (&part.name, part.is_item) {
             (None, false) => value,
             (Some(name), _) if name == SOURCE_FILES => paths_of(value),
             (None, true) => Json::Array(vec![value]),
@@ -114,12 +188,8 @@ fn scan_group(file: &str, group: Vec<Part>, redactor: &Redactor, check: Check<'_
                 object.push(name.as_str(), value);
                 Json::Object(object)
             }
-        };
-        let mut report = RedactionReport::listing();
-        drop(redactor.json(document, &mut report));
-        add_findings(file, part.line, &report, &mut scanned);
+        }
     }
-    scanned
 }
 
 /// The paths of the inputs without their names: what stands under `session`

@@ -50,6 +50,9 @@ pub(crate) struct Splitter<'b> {
     bytes: &'b mut dyn Bytes,
     buffer: Vec<u8>,
     at: usize,
+    /// Where the value starts that is being read; what is before it is not
+    /// needed any more.
+    start: usize,
     line: u64,
     is_drained: bool,
     state: State,
@@ -64,6 +67,7 @@ impl<'b> Splitter<'b> {
             bytes,
             buffer: Vec::new(),
             at: 0,
+            start: 0,
             line: 1,
             is_drained: false,
             state: State::Start,
@@ -156,9 +160,7 @@ impl<'b> Splitter<'b> {
     /// The bytes of the value that starts here. Whether it is well-formed
     /// inside is for a parser to say.
     fn value(&mut self) -> Result<Vec<u8>, SplitError> {
-        // What is behind us is not needed any more.
-        self.buffer.drain(..self.at);
-        self.at = 0;
+        self.start = self.at;
         let mut depth = 0_usize;
         loop {
             let Some(byte) = self.peek()? else { return Err(self.broken()) };
@@ -179,11 +181,10 @@ impl<'b> Splitter<'b> {
             if depth == 0 {
                 break;
             }
-            if self.at > self.longest {
-                return Err(SplitError::TooLong { line: self.line });
-            }
+            self.check_length()?;
         }
-        let value = self.buffer.get(..self.at).unwrap_or_default().to_vec();
+        let value = self.buffer.get(self.start..self.at).unwrap_or_default().to_vec();
+        self.start = self.at;
         self.line += memchr::memchr_iter(b'\n', &value).count() as u64;
         Ok(value)
     }
@@ -200,9 +201,7 @@ impl<'b> Splitter<'b> {
                 Some(length) if length + 1 < rest.len() => self.at += length + 2,
                 found => {
                     self.at += found.unwrap_or(rest.len());
-                    if self.at > self.longest {
-                        return Err(SplitError::TooLong { line: self.line });
-                    }
+                    self.check_length()?;
                     if !self.fill()? {
                         return Err(self.broken());
                     }
@@ -267,6 +266,9 @@ impl<'b> Splitter<'b> {
         if self.is_drained {
             return Ok(false);
         }
+        self.buffer.drain(..self.start);
+        self.at -= self.start;
+        self.start = 0;
         let length = self.buffer.len();
         self.buffer.resize(length + PIECE, 0);
         let piece = self.buffer.get_mut(length..).unwrap_or_default();
@@ -274,6 +276,13 @@ impl<'b> Splitter<'b> {
         self.buffer.truncate(length + read);
         self.is_drained = read == 0;
         Ok(read > 0)
+    }
+
+    const fn check_length(&self) -> Result<(), SplitError> {
+        if self.at - self.start > self.longest {
+            return Err(SplitError::TooLong { line: self.line });
+        }
+        Ok(())
     }
 
     const fn broken(&self) -> SplitError {

@@ -14,7 +14,7 @@ use traj_core::redaction::Redactor;
 use crate::bundle::digest_without_seal;
 use crate::error::Finding;
 use crate::output::hex;
-use crate::scan::{self, Part};
+use crate::scan::{self, CleanMessages, Part};
 use crate::schema::{self, EventSource, Manifest};
 use crate::split::{Bytes, ReadError, SplitError};
 
@@ -80,6 +80,7 @@ pub fn verify(
     let mut found = BTreeMap::new();
     let mut manifest = None;
     let counts = EventCounts::default();
+    let clean = CleanMessages::default();
     bundle.visit(&mut |path, content| {
         let Some(file) = BundleFile::parse(path) else {
             report.add(path, None, "is no file of a bundle");
@@ -87,7 +88,7 @@ pub fn verify(
         };
         let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
         let check = |value: &Json<'_>, part: &Part| counts.check(file, value, part);
-        let scanned = scan::scan(file, &mut bytes, redactor, workers, &check);
+        let scanned = scan::scan(file, &mut bytes, redactor, workers, &clean, &check);
         match scanned {
             Ok(scanned) => {
                 let broken = scanned.broken.into_iter();
