@@ -41,6 +41,9 @@ impl Pass<'_> {
         let learned = std::mem::take(&mut self.learned);
         let automaton = AhoCorasick::builder()
             .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+            // Made for one document: a table of states would cost more to
+            // build than it saves.
+            .kind(Some(aho_corasick::AhoCorasickKind::NoncontiguousNFA))
             .build(learned.iter().map(|(secret, _)| secret))
             .ok()?;
         Some((automaton, learned.into_iter().map(|(_, rule)| rule).collect()))

@@ -294,7 +294,8 @@ fn hex(digits: Option<&[u8]>) -> Option<u32> {
 /// Takes out line breaks, continuations and the joints of split strings, so
 /// that a token over two lines is one again.
 pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
-    if text.len() > MAX_SHADOW {
+    // Most texts have no joint; they are only looked at.
+    if text.len() > MAX_SHADOW || !has_joint(text) {
         return None;
     }
     let mut shadow = Shadow::with_capacity(text.len());
@@ -310,6 +311,23 @@ pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
         }
     }
     shadow.finish()
+}
+
+/// Whether something behind a token could join it to what follows.
+fn has_joint(text: &[u8]) -> bool {
+    const STARTS: [bool; 256] = {
+        let mut starts = [false; 256];
+        let mut at = 0;
+        let bytes = b"\n\r=\\\"'`";
+        while at < bytes.len() {
+            starts[bytes[at] as usize] = true;
+            at += 1;
+        }
+        starts
+    };
+    text.windows(2).enumerate().any(|(at, pair)| {
+        STARTS[usize::from(pair[1])] && is_token(pair[0]) && joint(&text[at + 1..]) > 0
+    })
 }
 
 /// The length of a joint at the head of `rest`: a line break with its
