@@ -41,13 +41,15 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         }
         if path.ends_with(".rs") {
             problems.extend(sources::check(path, &text));
+            let exists = |page: &str| workspace.sh.path_exists(page);
+            problems.extend(documents::dead_mentions(path, &text, exists));
             problems.extend(documents::undocumented_variables(path, &text, &variables));
             rust.push((path.clone(), text));
         }
     }
     problems.extend(sources::check_sizes(&rust, &explained));
     problems.extend(suites::check(&rust));
-    problems.extend(documents::format_pages(&files));
+    problems.extend(documents::format_pages(&files, &workspace.read("docs/format/README.md")?));
 
     if problems.is_empty() {
         println!("tidy: {} files, {} crates, no problem", files.len(), members.len());

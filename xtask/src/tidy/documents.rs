@@ -1,7 +1,9 @@
 //! Rules on documentation and on text of any kind.
 
 /// Every on-disk format of ours has a page of its own.
-const FORMATS: [&str; 3] = ["binding-v1", "pointer-v1", "sidecar-v1"];
+const FORMATS: [&str; 5] = ["binding-v1", "bundle-v1", "pointer-v1", "redaction", "sidecar-v1"];
+
+const FORMAT_FOLDER: &str = "docs/format/";
 
 /// Folders of somebody's machine. Spelt in halves, so that this file passes its own rule.
 const MACHINE_PATHS: [&str; 3] =
@@ -37,6 +39,21 @@ pub(super) fn dead_links(path: &str, text: &str, exists: impl Fn(&str) -> bool) 
         .filter(|target| !target.is_empty() && !target.contains("://"))
         .filter(|target| !exists(&resolve(folder, target)))
         .map(|target| format!("{path}: the link to {target} leads nowhere"))
+        .collect()
+}
+
+/// Pages that a source file names and that do not exist.
+pub(super) fn dead_mentions(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    // The rules' own tests name pages that must not exist.
+    if path.starts_with("xtask/") {
+        return Vec::new();
+    }
+    text.split("`docs/")
+        .skip(1)
+        .filter_map(|rest| rest.split('`').next())
+        .map(|name| format!("docs/{name}"))
+        .filter(|page| page.ends_with(".md") && !exists(page))
+        .map(|page| format!("{path}: {page} does not exist"))
         .collect()
 }
 
@@ -77,14 +94,18 @@ fn name_at(text: &str) -> &str {
     text.get(..end.unwrap_or(text.len())).unwrap_or_default()
 }
 
-/// Each format has a page, and each page is reachable from the index.
-pub(super) fn format_pages(files: &[String]) -> Vec<String> {
-    FORMATS
-        .iter()
-        .map(|format| format!("docs/format/{format}.md"))
+/// Each format has a page, and each page stands in the index.
+pub(super) fn format_pages(files: &[String], index: &str) -> Vec<String> {
+    let required = FORMATS.iter().map(|format| format!("{FORMAT_FOLDER}{format}.md"));
+    let missing = required
         .filter(|page| !files.contains(page))
-        .map(|page| format!("{page} is missing: an on-disk format without its contract"))
-        .collect()
+        .map(|page| format!("{page} is missing: an on-disk format without its contract"));
+    let unlisted = files
+        .iter()
+        .filter_map(|path| path.strip_prefix(FORMAT_FOLDER))
+        .filter(|name| *name != "README.md" && !index.contains(&format!("]({name})")))
+        .map(|name| format!("{FORMAT_FOLDER}README.md does not list {name}"));
+    missing.chain(unlisted).collect()
 }
 
 #[cfg(test)]
@@ -121,7 +142,16 @@ mod tests {
     }
 
     #[test]
-    fn every_format_needs_its_page() {
-        assert_eq!(format_pages(&[]).len(), FORMATS.len());
+    fn every_format_needs_its_page_and_every_page_its_line() {
+        assert_eq!(format_pages(&[], "").len(), FORMATS.len());
+        let extra = ["docs/format/new-v1.md".to_owned()];
+        assert_eq!(format_pages(&extra, "").len(), FORMATS.len() + 1);
+        assert_eq!(format_pages(&extra, "- [New](new-v1.md): new").len(), FORMATS.len());
+    }
+
+    #[test]
+    fn a_page_that_a_source_names_exists() {
+        let dead = |text: &str| dead_mentions("a.rs", text, |page| page == "docs/a.md").len();
+        assert_eq!(dead("see `docs/a.md` and `docs/b.md`, not docs/c.md or `docs/images`"), 1);
     }
 }

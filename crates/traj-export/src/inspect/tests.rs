@@ -1,3 +1,5 @@
+//! Tests of `inspect`: what a summary says.
+
 use traj_core::memory::MemoryBundleSource;
 
 use super::inspect;
