@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "measures against bare files, and reads /proc")]
 
 mod arguments;
+mod codex;
 mod export;
 mod figure;
 mod measure;
@@ -48,6 +49,7 @@ const SUBJECTS: &[Subject] = &[
     ("recorder", recorder::run),
     ("redaction", redaction::run),
     ("export", export::run),
+    ("codex", codex::run),
 ];
 
 fn main() -> ExitCode {

@@ -93,6 +93,17 @@ fn records_are_private_and_leave_nothing_beside_them() {
     assert_eq!(disk.folder.metadata(&record).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+/// Scenario 11: a writer that died before its file took the place leaves the record as it was.
+#[test]
+fn a_writer_that_died_leaves_the_record_whole() {
+    let disk = Disk::new();
+    let key = BindingKey::parse("s.jsonl").unwrap();
+    let revision = disk.store().save(&key, &record(), None).unwrap();
+    disk.folder.write(".traj-1-1.tmp", b"{\"format\": \"tra").unwrap();
+    let loaded = disk.store().load(&key).unwrap().unwrap();
+    assert_eq!((loaded.record, loaded.revision), (record(), Some(revision)));
+}
+
 /// A link in the place of a record is neither followed nor replaced.
 #[test]
 fn links_are_refused() {

@@ -56,7 +56,7 @@ async fn a_server_that_closes_its_output_is_gone() {
     assert!(!runs(process), "no process is left");
 }
 
-/// It ignores the end of its input and polite signals; what it started ends with it.
+/// Scenario 77: it ignores the end of its input and polite signals; what it started ends with it.
 #[tokio::test]
 async fn a_stubborn_server_is_killed_with_what_it_started() {
     let client =

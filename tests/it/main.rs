@@ -10,6 +10,7 @@ mod bundle_sink_contract;
 mod bundle_verify;
 mod cli_record;
 mod codex_cli;
+mod codex_conversation;
 mod codex_faults;
 mod codex_lifecycle;
 mod codex_random;

@@ -9,7 +9,7 @@ use traj_core::port::{AppServer, EventSink, StartTurn, ThreadService};
 use crate::lifecycle::{
     HowOpened, LifecycleError, LoadedThreads, ReadyThread, ThreadKeeper, ThreadPlan,
 };
-use crate::turn::{TurnError, TurnFacts, TurnOptions, TurnReport, run_turn};
+use crate::turn::{TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnReport, run_turn};
 
 /// What is said in a turn, and how much to think about it.
 #[derive(Clone, Debug)]
@@ -104,6 +104,13 @@ pub async fn run_bound_turn(
         let noted = keeper.turn_ended(&plan.key, ready.thread()).await;
         noted.map_err(BoundTurnError::Thread)?;
     }
+    let is_over = !matches!(report.outcome, TurnOutcome::TimedOut { confirmed: false });
+    if is_over {
+        // Its events are not wanted until the next resume. A thread whose turn did not start is
+        // kept: it may not be on disk yet, and could not be resumed.
+        loaded.forget(ready.thread());
+        let _courtesy = threads.release_thread(ready.thread()).await;
+    }
     Ok(BoundTurn { ready, report })
 }
 
@@ -161,8 +168,15 @@ mod tests {
         let calls = server.calls();
         assert_eq!(
             calls[2..],
-            ["thread/resume", "turn/start", "thread/resume", "turn/start"],
-            "{calls:?}"
+            [
+                "thread/unsubscribe",
+                "thread/resume",
+                "turn/start",
+                "thread/resume",
+                "turn/start",
+                "thread/unsubscribe",
+            ],
+            "scenario 48: one release per turn"
         );
         assert_eq!(home.prompts(&threads[0]).unwrap(), ["hello", "hello"]);
     }

@@ -22,6 +22,9 @@ use routes::Routes;
 use crate::protocol::{ServerVersion, VersionFloor, initialize_params};
 use crate::transport::{StderrTail, Transport};
 
+/// No call has less time than this: shorter ones would only ever fail.
+const SHORTEST_TIMEOUT: Duration = Duration::from_millis(100);
+
 /// A client of one server. Clones share the connection; dropping the last one ends the server.
 #[derive(Clone)]
 pub struct Client {
@@ -130,6 +133,7 @@ impl Client {
         timeout: Duration,
     ) -> Result<Json<'static>, AppServerError> {
         let token = self.inner.tokens.fetch_add(1, Ordering::Relaxed);
+        let timeout = timeout.max(SHORTEST_TIMEOUT);
         let (reply, answer) = oneshot::channel();
         self.send(Command::Call { token, method, params, timeout, reply });
         let mut abandoned = Abandon { client: self, token, is_armed: true };

@@ -140,7 +140,8 @@ impl Conversations {
         Self { keeper, pool, lanes, active: ActiveTurns::default(), options }
     }
 
-    /// Handles a message. Cancelling takes it out of the queue, or interrupts its turn.
+    /// Handles a message. Cancelling takes it out of the queue, or interrupts its turn and waits for
+    /// its end; dropping the future instead would let the next message meet a turn that still runs.
     pub async fn inbound(&self, inbound: Inbound, cancel: &CancellationToken) -> Handled {
         let prompt = match claim(inbound.data.as_ref(), &inbound.message, inbound.facts) {
             Claim::NotOurs => return Handled::NotOurs,

@@ -6,7 +6,47 @@
 //! - [`transport`]: a child process, or a pair of pipes in this process;
 //! - [`Client`]: one connection; implements the ports
 //!   [`ThreadService`](traj_core::port::ThreadService) and
-//!   [`TurnService`](traj_core::port::TurnService).
+//!   [`TurnService`](traj_core::port::TurnService);
+//! - [`ThreadKeeper`]: the thread of a session, resumed before anything is given up;
+//! - [`run_turn`], [`run_bound_turn`]: one turn, heard to its end and recorded;
+//! - [`Conversations`]: messages of a chat, one after the other per conversation, on servers that
+//!   are shared through a [`ClientPool`].
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use codex_binding::{
+//!     LoadedThreads, ThreadKeeper, ThreadPlan, TurnFacts, TurnOptions, TurnSpec, run_bound_turn,
+//! };
+//! use traj_core::binding::TurnInput;
+//! use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryCodexHome};
+//! use traj_core::port::{BindingKey, DenyAll, EventSink, NoEvents};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A server in memory; the real one is `Client::connect(transport::spawn(&command)?, options)`.
+//! let server = MemoryCodexHome::new().start_server();
+//! let store = Arc::new(MemoryBindingStore::new());
+//! let keeper = ThreadKeeper::new(store, Arc::new(FixedClock::default()));
+//! let plan = ThreadPlan::new(BindingKey::parse("session.jsonl")?, "/work");
+//! let options = TurnOptions::standard(Arc::new(DenyAll::new()));
+//! let sink: Arc<dyn EventSink> = Arc::new(NoEvents::new());
+//!
+//! let turn = run_bound_turn(
+//!     &keeper,
+//!     &server,
+//!     &LoadedThreads::new(),
+//!     &plan,
+//!     &TurnSpec::new(TurnInput::text("hello")),
+//!     &options,
+//!     &TurnFacts::new("hello"),
+//!     &sink,
+//! )
+//! .await?;
+//! assert_eq!(turn.report.text, "echo: hello");
+//! # Ok(())
+//! # }
+//! ```
 
 mod bound_turn;
 mod client;

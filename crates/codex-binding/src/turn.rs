@@ -124,6 +124,9 @@ impl TurnError {
 
 /// Runs one turn on a thread that is loaded, and records it.
 ///
+/// Call it off through [`TurnOptions::cancel`], which interrupts the turn and waits for its end.
+/// Dropping the future leaves the turn running on the server.
+///
 /// # Errors
 /// The turn was not started, or the server went while it ran.
 pub async fn run_turn(

@@ -121,7 +121,8 @@ impl Driver {
         let mut lines = Some(lines);
         let mut chunk = vec![0; CHUNK];
         let cause = loop {
-            let wake = self.session.next_wake().map(|wake| self.epoch + wake);
+            // A wake so far away that no clock reaches it is none.
+            let wake = self.session.next_wake().and_then(|wake| self.epoch.checked_add(wake));
             let event = tokio::select! {
                 command = received.recv() => Event::Command(command),
                 read = reader.read(&mut chunk) => Event::Read(read),

@@ -212,6 +212,24 @@ async fn garbage_does_not_end_the_connection() {
     );
 }
 
+/// Scenario 70: a timeout is never too short to be met, nor too long for the clock.
+#[tokio::test(start_paused = true)]
+async fn timeouts_are_kept_within_reason() {
+    let (client, mut peer) = connected().await;
+    let began = tokio::time::Instant::now();
+    let error = client.call("thread/read", Json::Null, Duration::ZERO).await.unwrap_err();
+    assert!(matches!(error, AppServerError::TimedOut { .. }), "{error}");
+    assert_eq!(began.elapsed(), SHORTEST_TIMEOUT);
+    let answering = async {
+        peer.read().await;
+        peer.read().await;
+        peer.write(r#"{"id":3,"result":1}"#).await;
+    };
+    let (answer, ()) =
+        tokio::join!(client.call("thread/read", Json::Null, Duration::MAX), answering);
+    assert_eq!(answer.unwrap(), Json::from(1_u64));
+}
+
 /// A caller that goes away is forgotten; its answer disturbs nobody.
 #[tokio::test]
 async fn an_abandoned_call_is_forgotten() {

@@ -82,7 +82,9 @@ async fn messages_run_on_one_thread_and_are_recorded() {
     let world = world();
     assert_eq!(world.say("one").await, "echo: one");
     assert_eq!(world.say("two").await, "echo: two");
-    assert_eq!(world.calls(0), ["thread/start", "turn/start", "thread/resume", "turn/start"]);
+    let calls = world.calls(0);
+    let expected = ["thread/start", "turn/start", "thread/unsubscribe", "thread/resume"];
+    assert_eq!(calls[..4], expected);
     assert_eq!(world.events.kinds().iter().filter(|kind| *kind == "session.ended").count(), 2);
 }
 
@@ -158,7 +160,7 @@ async fn a_restart_keeps_thread_and_choices() {
     world.conversations.choose_permissions(&key(), chosen).await.unwrap();
     world.connector.started.lock().unwrap()[0].kill();
     assert_eq!(world.say("two").await, "echo: two");
-    assert_eq!(world.calls(1), ["thread/resume", "turn/start"]);
+    assert_eq!(world.calls(1), ["thread/resume", "turn/start", "thread/unsubscribe"]);
     let record = world.record();
     assert_eq!(record.thread, thread);
     assert_eq!(record.service_tier, Tier::parse("priority"));
@@ -239,7 +241,8 @@ async fn a_running_turn_is_steered_and_stopped() {
     let (handled, ()) = tokio::join!(running, controlling);
     assert_eq!(handled, Handled::Reply("Codex was interrupted.".to_owned()));
     let calls = server.calls();
-    assert_eq!(calls[calls.len() - 2..], ["turn/steer", "turn/interrupt"]);
+    let ending = ["turn/steer", "turn/interrupt", "thread/unsubscribe"];
+    assert_eq!(calls[calls.len() - 3..], ending);
 }
 
 /// Scenario 64: two messages of one conversation never run at once, and a failure stops nobody.
@@ -252,6 +255,40 @@ async fn messages_wait_for_each_other() {
     let (first, second) = tokio::join!(world.say("one"), world.say("two"));
     assert!(first.contains("failed"), "{first}");
     assert_eq!(second, "echo: two");
+}
+
+/// A thousand conversations with waiting messages on one server: all are answered, in order, and
+/// nothing of them is left.
+#[tokio::test]
+async fn a_thousand_conversations_share_one_server() {
+    const CONVERSATIONS: usize = 1_000;
+    let world = world();
+    let never = CancellationToken::new();
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..CONVERSATIONS {
+        for message in 0..2 {
+            let mut inbound = world.message(&format!("{number}-{message}"));
+            let session_file = format!("s{number}.jsonl");
+            inbound.plan.key = BindingKey::parse(&session_file).unwrap();
+            inbound.data = Some(ConversationData::AppServer {
+                session_file,
+                workspace: None,
+                agent_dir: None,
+            });
+            let (conversations, never) = (world.conversations.clone(), never.clone());
+            tasks.spawn(async move { conversations.inbound(inbound, &never).await });
+        }
+    }
+    let mut answered = 0;
+    while let Some(handled) = tasks.join_next().await {
+        let Ok(Handled::Reply(reply)) = handled else { panic!("no reply: {handled:?}") };
+        assert!(reply.starts_with("echo: "), "{reply}");
+        answered += 1;
+    }
+    assert_eq!(answered, 2 * CONVERSATIONS);
+    assert_eq!(world.connector.started.lock().unwrap().len(), 1);
+    assert!(world.conversations.lanes.is_empty(), "no lane is left");
+    assert_eq!(world.connector.started.lock().unwrap()[0].listener_count(), 0);
 }
 
 #[tokio::test]

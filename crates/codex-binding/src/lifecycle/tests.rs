@@ -303,6 +303,23 @@ async fn choices_of_a_binding_survive_resume_and_rotation() {
     assert!(rotated.unknown.contains("later"));
 }
 
+/// Scenario 24: equal servers resume, and their configuration is sent again.
+#[tokio::test]
+async fn equal_servers_resume_and_are_sent_again() {
+    let mut world = world();
+    let servers = Json::parse(r#"{"s":{"command":"x"}}"#).unwrap();
+    world.plan.wanted.user_mcp = Some(Fingerprint::of_mcp_servers(&servers));
+    world.plan.settings.config.push("mcp_servers", servers);
+    let server = world.home.start_server();
+    let thread = world.ready(&server).await.unwrap().thread().clone();
+    let mut server = MockServer::new();
+    server.expect_resume_thread().times(1).returning(move |resume| {
+        assert!(resume.settings.config.contains("mcp_servers"));
+        Ok(OpenedThread::new(thread.clone()))
+    });
+    assert_eq!(world.ready(&server).await.unwrap().how, HowOpened::Resumed);
+}
+
 /// Two processes bind one session at once: both end on the same thread.
 #[tokio::test]
 async fn two_who_bind_at_once_end_on_one_thread() {

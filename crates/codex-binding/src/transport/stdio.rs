@@ -11,7 +11,7 @@ use super::{StderrTail, Transport};
 use traj_core::port::CloseCause;
 
 /// How a server is started. Everything is a value: nothing is taken from this process.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct ServerCommand {
     /// The executable.
@@ -22,6 +22,20 @@ pub struct ServerCommand {
     pub environment: Vec<(String, String)>,
     /// Where it runs.
     pub directory: PathBuf,
+}
+
+impl std::fmt::Debug for ServerCommand {
+    /// Variables are shown by name: their values may be secret.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.environment.iter().map(|(name, _)| name.as_str()).collect();
+        formatter
+            .debug_struct("ServerCommand")
+            .field("program", &self.program)
+            .field("arguments", &self.arguments)
+            .field("environment", &names)
+            .field("directory", &self.directory)
+            .finish()
+    }
 }
 
 impl ServerCommand {

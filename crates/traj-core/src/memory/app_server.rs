@@ -163,6 +163,12 @@ impl MemoryAppServer {
         }
     }
 
+    /// How many listen to threads of this process.
+    #[must_use]
+    pub fn listener_count(&self) -> usize {
+        lock(&self.state).listeners.len()
+    }
+
     /// Whether the process was killed.
     #[must_use]
     pub fn is_dead(&self) -> bool {

@@ -1,11 +1,13 @@
 //! What goes to the app-server and what comes back.
 
+use std::fmt;
+
 use crate::binding::{ApprovalPolicy, ApprovalsReviewer, SandboxMode, ServiceTier};
 use crate::id::ThreadId;
 use crate::json::{Json, Object};
 
 /// Settings that a thread takes when it is started or loaded.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ThreadSettings {
     /// The model.
@@ -25,6 +27,24 @@ pub struct ThreadSettings {
     pub config: Object<'static>,
     /// What the model is told about the host.
     pub developer_instructions: Option<String>,
+}
+
+impl fmt::Debug for ThreadSettings {
+    /// Configuration is shown by name, instructions by length: both are not for logs.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config: Vec<&str> = self.config.iter().map(|(name, _)| name).collect();
+        formatter
+            .debug_struct("ThreadSettings")
+            .field("model", &self.model)
+            .field("model_provider", &self.model_provider)
+            .field("approval_policy", &self.approval_policy)
+            .field("approvals_reviewer", &self.approvals_reviewer)
+            .field("sandbox", &self.sandbox)
+            .field("service_tier", &self.service_tier)
+            .field("config", &config)
+            .field("developer_instructions", &self.developer_instructions.as_ref().map(String::len))
+            .finish()
+    }
 }
 
 /// A thread to start.
