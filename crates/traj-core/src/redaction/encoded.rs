@@ -15,8 +15,10 @@ pub(super) const MIN_RUN: usize = 24;
 /// Runs longer than this are looked at by their head: a secret of a few
 /// kilobytes is a file, and files are media.
 const MAX_RUN: usize = 64 * 1024;
-/// Compressed text is unpacked up to this size.
+/// Compressed text is unpacked up to this size, and up to this many times its
+/// own, so that the work stays in proportion to the text.
 const MAX_UNPACKED: usize = 64 * 1024;
+const MAX_RATIO: usize = 32;
 
 /// A run of characters that may be an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,29 +100,23 @@ pub(super) fn decode(run: &[u8]) -> Option<Vec<u8>> {
         STANDARD.decode(body)
     };
     let bytes = bytes.ok()?;
+    let limit = (bytes.len() * MAX_RATIO).min(MAX_UNPACKED);
     match bytes.as_slice() {
-        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => unpacked(
-            &bytes,
-            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, MAX_UNPACKED),
-        ),
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => {
+            unpacked(miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, limit))
+        }
         [0x1f, 0x8b, 8, flags, ..] => {
             let head = gzip_head(&bytes, *flags)?;
-            unpacked(
-                &bytes,
-                miniz_oxide::inflate::decompress_to_vec_with_limit(
-                    bytes.get(head..)?,
-                    MAX_UNPACKED,
-                ),
-            )
+            unpacked(miniz_oxide::inflate::decompress_to_vec_with_limit(
+                bytes.get(head..)?,
+                MAX_UNPACKED,
+            ))
         }
         _ => readable(bytes),
     }
 }
 
-fn unpacked(
-    _packed: &[u8],
-    result: Result<Vec<u8>, miniz_oxide::inflate::DecompressError>,
-) -> Option<Vec<u8>> {
+fn unpacked(result: Result<Vec<u8>, miniz_oxide::inflate::DecompressError>) -> Option<Vec<u8>> {
     let bytes = match result {
         Ok(bytes) => bytes,
         // A head that could be unpacked is enough to look at.

@@ -262,14 +262,13 @@ impl Engine {
             self.search(scan, *index, start, end);
             // A piece of a longer base64 text is not a token of its own.
             let text = scan.text;
-            let inside = |place: Option<&u8>| place.is_some_and(|byte| matches!(byte, b'+' | b'/'));
-            let mut place = 0;
-            scan.spans.retain(|span| {
-                place += 1;
-                place <= before
-                    || !inside(span.start.checked_sub(1).and_then(|place| text.get(place)))
-                        && !inside(text.get(span.end))
+            let inside = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'+' | b'/'));
+            let mut found = scan.spans.split_off(before);
+            found.retain(|span| {
+                let head = span.start.checked_sub(1).and_then(|place| text.get(place));
+                !inside(head) && !inside(text.get(span.end))
             });
+            scan.spans.append(&mut found);
         }
     }
 

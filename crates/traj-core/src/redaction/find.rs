@@ -62,30 +62,31 @@ impl Finder<'_> {
         let mut scan = Scan::new(bytes);
         self.engine.run(&mut scan, false);
         let runs = encoded::runs(bytes);
+        let hidden = Covered::of(&scan.spans);
         for run in &runs {
             self.engine.look_at_run(&mut scan, *run);
-            if depth < MAX_DEPTH {
+            // What is hidden anyway need not be decoded.
+            if depth < MAX_DEPTH && !hidden.holds(run.start, run.end) {
                 self.decode_run(&mut scan, *run, depth);
             }
         }
         let markers = scan.markers.len();
+        let token_seen = scan.token_seen;
         let mut spans = scan.spans;
+        let quiet = Covered::new(scan.quiet);
         spans.retain(|span| {
-            !scan.quiet.iter().any(|(start, end)| *start <= span.start && span.end <= *end)
+            !quiet.holds(span.start, span.end)
                 || bytes[span.start..span.end].iter().any(|byte| {
                     !byte.is_ascii_alphanumeric()
                         && !matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')
                 })
         });
-        self.shadows(text, depth, scan.token_seen, &mut spans);
+        self.shadows(text, depth, token_seen, &mut spans);
         (spans, markers, runs)
     }
 
     /// Hides a run that says something secret when decoded.
     fn decode_run(self, scan: &mut Scan<'_>, run: Run, depth: u8) {
-        if scan.spans.iter().any(|span| span.start <= run.start && run.end <= span.end) {
-            return;
-        }
         // A path or a name with a hash in it is no encoding as a whole; only
         // what decodes to text is looked at.
         let bytes = scan.slice(run.start, run.end);
@@ -139,11 +140,12 @@ impl Finder<'_> {
         self.engine.run(&mut scan, tokens_only);
         for span in scan.spans {
             // What reads the same in the original was seen there.
-            if tokens_only
-                && (shadow.is_verbatim(span.start, span.end)
-                    || Classes::of(&shadow.text[span.start..span.end]).digit < 2)
-            {
-                continue;
+            if tokens_only {
+                let piece = &shadow.text[span.start..span.end];
+                let random = Classes::of(piece).digit > 1 || looks_random(piece);
+                if !random || shadow.is_verbatim(span.start, span.end) {
+                    continue;
+                }
             }
             let (start, end) = shadow.origin(span.start, span.end);
             spans.push(Span { start, end, ..span });
@@ -151,12 +153,50 @@ impl Finder<'_> {
     }
 }
 
+/// Stretches of a text in order, for asking whether something lies in one.
+struct Covered(Vec<(usize, usize)>);
+
+impl Covered {
+    fn of(spans: &[Span]) -> Self {
+        Self::new(spans.iter().map(|span| (span.start, span.end)).collect())
+    }
+
+    fn new(mut stretches: Vec<(usize, usize)>) -> Self {
+        stretches.sort_unstable();
+        // A stretch within an earlier one adds nothing.
+        let mut end = 0;
+        stretches.retain(|stretch| {
+            let further = stretch.1 > end;
+            end = end.max(stretch.1);
+            further
+        });
+        Self(stretches)
+    }
+
+    fn holds(&self, start: usize, end: usize) -> bool {
+        let before = self.0.partition_point(|(first, _)| *first <= start);
+        before
+            .checked_sub(1)
+            .and_then(|last| self.0.get(last))
+            .is_some_and(|(_, last)| end <= *last)
+    }
+
+    fn touches(&self, start: usize, end: usize) -> bool {
+        let before = self.0.partition_point(|(first, _)| *first < end);
+        before
+            .checked_sub(1)
+            .and_then(|last| self.0.get(last))
+            .is_some_and(|(_, last)| start < *last)
+    }
+}
+
 /// Long runs that no rule hid and that look random: alphabets mixed, no words.
 fn survivors(bytes: &[u8], runs: &[Run], spans: &[Span]) -> Vec<(usize, &'static str)> {
     let mut out = Vec::new();
+    let hidden = Covered::of(spans);
     for run in runs {
         let length = run.end - run.start;
-        if length > 512 || spans.iter().any(|span| span.start < run.end && run.start < span.end) {
+        if length > 512 || hidden.touches(run.start, run.end) {
             continue;
         }
         let value = &bytes[run.start..run.end];

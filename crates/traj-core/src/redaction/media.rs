@@ -67,6 +67,16 @@ const TYPES: &[&str] = &[
     "type",
 ];
 
+/// Whether a member of this name may hold the bytes of a medium.
+pub(super) fn holds_bytes(name: &str) -> bool {
+    BYTES.contains(&name)
+}
+
+/// Whether a member of this name may say what medium it is.
+pub(super) fn says_type(name: &str) -> bool {
+    TYPES.contains(&name)
+}
+
 /// What a medium was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Medium {

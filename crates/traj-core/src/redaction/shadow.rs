@@ -394,7 +394,7 @@ fn broken(rest: &[u8], length: usize) -> usize {
     let digits = piece.iter().any(u8::is_ascii_digit);
     let mixed = piece.iter().skip(1).any(u8::is_ascii_uppercase)
         && piece.iter().any(u8::is_ascii_lowercase);
-    if run > 0 && ends && (digits || mixed || run < 4) { length + indent } else { 0 }
+    if run > 0 && ends && (digits || mixed) { length + indent } else { 0 }
 }
 
 #[cfg(test)]

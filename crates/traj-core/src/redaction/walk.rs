@@ -1,6 +1,7 @@
 //! Values, members and lists of parsed JSON.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use aho_corasick::AhoCorasick;
@@ -82,8 +83,12 @@ const VALUE_MEMBERS: &[&str] = &[
     "value", "val", "input", "Value", "text", "content", "default", "secret", "data", "answer",
     "current",
 ];
+/// Members that hold a piece of a text in a stream.
+const PIECE_MEMBERS: &[&str] =
+    &["delta", "text", "content", "partial_json", "chunk", "token", "output", "data"];
 /// Lists longer than this are not put together.
 const MAX_JOINED: usize = 4096;
+const MAX_JOINED_BYTES: usize = 1 << 20;
 
 /// Judges a member's name, cheaply for most.
 fn class_of(name: &str) -> NameClass {
@@ -126,12 +131,11 @@ impl Pass<'_> {
     }
 
     fn object(&mut self, object: &mut Object<'_>, outer: NameClass) {
-        if media::object(object) {
+        let members = Members::of(object);
+        if members.bytes && members.kind && media::object(object) {
             self.report.count_media();
         }
-        let named = named_class(object);
-        let jwk = object.contains("kty");
-        let schema = object.contains("type") || object.contains("$ref");
+        let named = if members.value { named_class(object) } else { NameClass::Plain };
         let mut renamed = false;
         for (name, item) in object.iter_mut() {
             if name.len() >= 12
@@ -141,15 +145,16 @@ impl Pass<'_> {
                 renamed = true;
             }
             let mut class = class_of(name);
-            if class == NameClass::Plain && VALUE_MEMBERS.contains(&name.as_ref()) {
+            if class == NameClass::Plain && members.value && VALUE_MEMBERS.contains(&name.as_ref())
+            {
                 if named != NameClass::Plain {
                     class = named;
-                } else if matches!(outer, NameClass::Strong(_)) && !schema {
+                } else if matches!(outer, NameClass::Strong(_)) && !members.schema {
                     class = outer;
                 }
             }
             let mark = self.push_step(name);
-            if jwk && matches!(name.as_ref(), "k" | "d" | "p" | "q" | "dp" | "dq" | "qi") {
+            if members.jwk && matches!(name.as_ref(), "k" | "d" | "p" | "q" | "dp" | "dq" | "qi") {
                 if let Json::String(text) = item
                     && !marker::is_marker(text)
                 {
@@ -178,29 +183,25 @@ impl Pass<'_> {
         {
             self.value(second, named);
         }
+        // One text in pieces, as a stream delivers it.
+        if items.len() > 2 {
+            self.across(&mut pieces(items), "");
+        }
         for item in items.iter_mut() {
             self.value(item, class);
         }
         self.path.truncate(mark);
     }
 
-    /// A list of strings may be a command line, headers one after the other,
-    /// or one text in pieces.
+    /// A list of strings may be a command line or headers one after the other.
     fn strings(&mut self, items: &mut [Json<'_>]) {
         self.name_then_value(items);
-        let total: usize = items.iter().filter_map(Json::as_str).map(str::len).sum();
-        if items.len() > MAX_JOINED || !(12..=(1 << 20)).contains(&total) {
-            return;
-        }
         let words = items
             .iter()
             .filter_map(Json::as_str)
             .any(|text| text.starts_with('-') || text.ends_with(':'));
         if words {
-            self.across(items, " ");
-        }
-        if items.len() > 2 {
-            self.across(items, "");
+            self.across(&mut pieces(items), " ");
         }
     }
 
@@ -232,17 +233,21 @@ impl Pass<'_> {
         }
     }
 
-    /// Reads the strings as one text with `glue` between them and hides what
-    /// is found in the pieces it lies in.
-    fn across(&mut self, items: &mut [Json<'_>], glue: &str) {
-        let mut whole = String::new();
-        let mut starts = Vec::with_capacity(items.len());
-        for item in items.iter() {
+    /// Reads pieces as one text with `glue` between them and hides what is
+    /// found in the pieces it lies in.
+    fn across(&mut self, pieces: &mut [&mut Cow<'_, str>], glue: &str) {
+        let total: usize = pieces.iter().map(|piece| piece.len()).sum();
+        if pieces.len() > MAX_JOINED || !(12..=MAX_JOINED_BYTES).contains(&total) {
+            return;
+        }
+        let mut whole = String::with_capacity(total + pieces.len());
+        let mut starts = Vec::with_capacity(pieces.len());
+        for piece in pieces.iter() {
             if !whole.is_empty() {
                 whole.push_str(glue);
             }
             starts.push(whole.len());
-            whole.push_str(item.as_str().unwrap_or_default());
+            whole.push_str(piece);
         }
         if !self.finder.engine.may_match(whole.as_bytes()) {
             return;
@@ -253,40 +258,83 @@ impl Pass<'_> {
             // only by its own form.
             spans.retain(|found| {
                 found.rank > span::RANK_FRAME
-                    && !starts.iter().zip(items.iter()).any(|(start, item)| {
-                        *start <= found.start
-                            && found.end <= start + item.as_str().map_or(0, str::len)
+                    && !starts.iter().zip(pieces.iter()).any(|(start, piece)| {
+                        *start <= found.start && found.end <= start + piece.len()
                     })
             });
         }
         for found in spans {
-            let secret = whole.get(found.start..found.end).unwrap_or_default().to_owned();
-            for (start, item) in starts.iter().zip(items.iter_mut()) {
-                let Json::String(text) = item else {
-                    continue;
-                };
-                let end = start + text.len();
-                if found.end <= *start || end <= found.start {
+            let secret = whole.get(found.start..found.end).unwrap_or_default();
+            for (start, piece) in starts.iter().zip(pieces.iter_mut()) {
+                if found.end <= *start || start + piece.len() <= found.start {
                     continue;
                 }
                 let from = found.start.saturating_sub(*start);
-                let to = (found.end - start).min(text.len());
+                let to = (found.end - start).min(piece.len());
                 // Pieces hidden by an earlier finding have another length.
-                if text.get(from..to) != whole.get(start + from..start + to) {
+                if piece.get(from..to) != whole.get(start + from..start + to) {
                     continue;
                 }
-                let mut changed = text.get(..from).unwrap_or_default().to_owned();
-                self.write_marker(&mut changed, found.rule, &secret);
-                changed.push_str(text.get(to..).unwrap_or_default());
-                *text = Cow::Owned(changed);
+                let mut changed = piece.get(..from).unwrap_or_default().to_owned();
+                self.write_marker(&mut changed, found.rule, secret);
+                changed.push_str(piece.get(to..).unwrap_or_default());
+                **piece = Cow::Owned(changed);
             }
         }
     }
 }
 
+/// The strings of a list that belong together: the items themselves, or the
+/// text each item carries in a stream of deltas.
+fn pieces<'l, 'a>(items: &'l mut [Json<'a>]) -> Vec<&'l mut Cow<'a, str>> {
+    items.iter_mut().filter_map(|item| piece(item, 0)).collect()
+}
+
+fn piece<'l, 'a>(item: &'l mut Json<'a>, depth: u8) -> Option<&'l mut Cow<'a, str>> {
+    match item {
+        Json::String(text) => Some(text),
+        Json::Object(object) if depth < 4 => {
+            let (_, inner) =
+                object.iter_mut().find(|(name, _)| PIECE_MEMBERS.contains(&name.as_ref()))?;
+            piece(inner, depth + 1)
+        }
+        _ => None,
+    }
+}
+
+/// What an object's members make it, found in one pass: most objects are none
+/// of this, and every event has many.
+#[derive(Default)]
+struct Members {
+    /// A member that may hold the value for a name.
+    value: bool,
+    /// A member that may hold the bytes of a medium.
+    bytes: bool,
+    /// A member that may say what medium it is.
+    kind: bool,
+    /// A JSON web key.
+    jwk: bool,
+    /// A description of data rather than data.
+    schema: bool,
+}
+
+impl Members {
+    fn of(object: &Object<'_>) -> Self {
+        let mut members = Self::default();
+        for (name, _) in object.iter() {
+            members.value |= VALUE_MEMBERS.contains(&name);
+            members.bytes |= media::holds_bytes(name);
+            members.kind |= media::says_type(name);
+            members.jwk |= name == "kty";
+            members.schema |= matches!(name, "type" | "$ref");
+        }
+        members
+    }
+}
+
 /// The class of the name that an object gives to its `value`.
 fn named_class(object: &Object<'_>) -> NameClass {
-    if object.len() > 32 || !VALUE_MEMBERS.iter().any(|member| object.contains(member)) {
+    if object.len() > 32 {
         return NameClass::Plain;
     }
     NAME_MEMBERS
@@ -302,20 +350,15 @@ fn named_class(object: &Object<'_>) -> NameClass {
 /// Names that became equal by hiding get `#2`, `#3` …, so that no reader drops
 /// one of them.
 fn separate_names(object: &mut Object<'_>) {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: HashMap<String, u32> = HashMap::new();
     for (name, _) in object.iter_mut() {
         if !name.contains("<redacted:") {
             continue;
         }
-        let mut unique = name.to_string();
-        let mut number = 2;
-        while seen.contains(&unique) {
-            unique = format!("{name}#{number}");
-            number += 1;
+        let count = seen.entry(name.to_string()).or_default();
+        *count += 1;
+        if *count > 1 {
+            *name = Cow::Owned(format!("{name}#{count}"));
         }
-        if unique != *name {
-            *name = Cow::Owned(unique.clone());
-        }
-        seen.push(unique);
     }
 }

@@ -43,8 +43,7 @@ pub(super) fn read(scan: &mut Scan<'_>, label: &Label) -> bool {
         b':' if scan.byte(after + 1) == b'=' => assigned(scan, label, after + 2, true),
         b':' => coloned(scan, label, after + 1),
         b'>' if scan.byte(label.start.wrapping_sub(1)) == b'<' => {
-            let end = pair::element_end(scan, after + 1);
-            scan.hide_if(after + 1, end, label.class, Style::Data);
+            pair::hide_element(scan, label, after + 1);
         }
         b',' if label.quoted && closes || scan.byte(label.start.wrapping_sub(1)) == b'{' => {
             quoted_only(scan, label, after + 1);

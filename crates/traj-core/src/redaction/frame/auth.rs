@@ -7,6 +7,9 @@ use super::super::rule::Frame;
 use super::super::value::{Classes, is_placeholder, looks_chosen, looks_random};
 use super::Scan;
 
+/// Longer credentials are no credentials.
+const MAX_CREDENTIAL: usize = 64 * 1024;
+
 /// Schemes whose credential is one word.
 const WORD_SCHEMES: &[&str] = &[
     "bearer",
@@ -66,9 +69,10 @@ const fn is_credential_byte(byte: u8) -> bool {
         )
 }
 
+/// Where a credential at `start` ends; a longer one is a file.
 fn credential_end(scan: &Scan<'_>, start: usize) -> usize {
     let mut place = start;
-    loop {
+    while place - start < MAX_CREDENTIAL {
         if scan.byte(place) == b'<'
             && let Some(after) = scan.marker_at(place)
         {
@@ -79,6 +83,7 @@ fn credential_end(scan: &Scan<'_>, start: usize) -> usize {
             return place;
         }
     }
+    place
 }
 
 /// Reads the value of an authorisation header at `start`.
@@ -140,6 +145,10 @@ pub(super) fn read_header(scan: &mut Scan<'_>, start: usize, quoted_name: bool) 
         return;
     }
     let end = credential_end(scan, start);
+    // Names inside a long credential are not looked at again.
+    if end - start > 512 {
+        scan.label_end = scan.label_end.max(end);
+    }
     scan.hide_if(start, end, NameClass::Strong(Frame::Authorization), super::Style::Data);
 }
 
@@ -235,7 +244,8 @@ pub(super) fn read_cookies(scan: &mut Scan<'_>, start: usize) {
                 && let Some(after) = scan.marker_at(end)
             {
                 end = after;
-            } else if byte.is_ascii_graphic()
+            } else if end - name_end < MAX_CREDENTIAL
+                && byte.is_ascii_graphic()
                 && !matches!(byte, b';' | b'"' | b'\'' | b',' | b'`' | b'\\')
             {
                 end += 1;
@@ -243,6 +253,8 @@ pub(super) fn read_cookies(scan: &mut Scan<'_>, start: usize) {
                 break;
             }
         }
+        // Names of cookies are judged here and nowhere else.
+        scan.label_end = scan.label_end.max(end);
         let value = scan.slice(name_end + 1, end);
         let class = name::classify(scan.slice(place, name_end));
         let telling = !matches!(class, NameClass::Plain) && value.len() >= 6;

@@ -222,6 +222,17 @@ fn read_piped(scan: &mut Scan<'_>, start: usize) {
     let Some(pipe) = memchr::memrchr(b'|', before) else {
         return;
     };
+    // `cat <<EOF | login --password-stdin`: the secret is the next line.
+    if memchr::memmem::find(before, b"<<").is_some() {
+        let line_end = scan.line_end(start, 512);
+        if let Some(next) = reading::next_line(scan, line_end) {
+            let stop = scan.line_end(next, 4096);
+            if !is_placeholder(scan.slice(next, stop)) {
+                scan.hide(next, stop, Frame::CommandPassword);
+            }
+        }
+        return;
+    }
     let Some(echo) = memchr::memmem::find(&before[..pipe], b"echo ")
         .map(|place| place + 5)
         .or_else(|| memchr::memmem::find(&before[..pipe], b"printf ").map(|place| place + 7))

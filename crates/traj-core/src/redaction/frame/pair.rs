@@ -38,8 +38,7 @@ pub(super) fn read(scan: &mut Scan<'_>, label: &Label) -> bool {
     }
     // `<string name="password">…</string>`
     if scan.byte(place) == b'>' {
-        let end = element_end(scan, place + 1);
-        scan.hide_if(place + 1, end, label.class, Style::Data);
+        hide_element(scan, label, place + 1);
         return true;
     }
     // A part of a form: the value begins behind the blank line.
@@ -93,8 +92,22 @@ fn sibling(scan: &mut Scan<'_>, label: &Label) -> bool {
     true
 }
 
+/// Hides the text of the element that begins at `start`, if it must go.
+pub(super) fn hide_element(scan: &mut Scan<'_>, label: &Label, start: usize) {
+    const CDATA: &[u8] = b"<![CDATA[";
+    if scan.slice(start, start + CDATA.len()) == CDATA {
+        let first = start + CDATA.len();
+        if let Some(close) = memchr::memmem::find(scan.slice(first, first + 4096), b"]]>") {
+            scan.hide_if(first, first + close, label.class, Style::Data);
+        }
+        return;
+    }
+    let end = element_end(scan, start);
+    scan.hide_if(start, end, label.class, Style::Data);
+}
+
 /// Where the text of an element ends: at the next angle that is no marker's.
-pub(super) fn element_end(scan: &Scan<'_>, start: usize) -> usize {
+fn element_end(scan: &Scan<'_>, start: usize) -> usize {
     let limit = (start + 4096).min(scan.text.len());
     let mut end = start;
     while end < limit {

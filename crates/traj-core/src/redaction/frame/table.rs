@@ -125,6 +125,9 @@ fn trim(scan: &Scan<'_>, mut start: usize, mut end: usize) -> (usize, usize) {
 
 /// Reads `INSERT INTO table (columns) VALUES (values), …`.
 pub(super) fn read_insert(scan: &mut Scan<'_>, start: usize) {
+    if start < scan.insert_end {
+        return;
+    }
     let Some(open) = memchr::memchr(b'(', scan.slice(start, start + 160)) else {
         return;
     };
@@ -162,6 +165,7 @@ pub(super) fn read_insert(scan: &mut Scan<'_>, start: usize) {
             return;
         }
         place = tuple(scan, place + 1, &classes);
+        scan.insert_end = place;
     }
 }
 
