@@ -58,8 +58,17 @@ fn turns_of_two_processes_share_one_thread() {
         let asked = rig.model.requests().last().expect("a request").to_string();
         assert!(asked.contains("heliotrope"), "{version}: the history reached the model");
 
+        let third = json(
+            &rig,
+            "turn",
+            &["--prompt", "think", "--effort", "low", "--instructions", "speak of lichen"],
+        );
+        assert_eq!(third["result"]["outcome"], "completed", "{version}: {third}");
+        let asked = rig.model.requests().last().expect("a request").to_string();
+        assert!(asked.contains("lichen"), "{version}: the instructions reached the model");
+
         let status = json(&rig, "status", &[]);
-        assert_eq!(status["result"]["record"]["turns"], 2, "{version}: {status}");
+        assert_eq!(status["result"]["record"]["turns"], 3, "{version}: {status}");
         assert_eq!(status["result"]["health"]["thread"], "present", "{version}: {status}");
         let sidecar = read(&rig.root().join("session.trajectory.jsonl"));
         let kinds = [
@@ -70,10 +79,43 @@ fn turns_of_two_processes_share_one_thread() {
             "session.ended",
         ];
         for kind in kinds {
-            assert_eq!(sidecar.matches(&format!("\"{kind}\"")).count(), 2, "{version}: {kind}");
+            assert_eq!(sidecar.matches(&format!("\"{kind}\"")).count(), 3, "{version}: {kind}");
         }
         assert!(sidecar.contains("heliotrope"), "{version}");
     }
+}
+
+/// An export explains a Codex run from beginning to end, tools included.
+#[test]
+fn an_export_explains_the_run() {
+    let Some(rig) = CodexRig::new("0.166.0") else { return };
+    rig.model.script("work", [Reply::escalated_shell("touch forbidden"), Reply::text("all done")]);
+    let session = rig.root().join("session.jsonl");
+    let header = r#"{"type":"session","version":3,"id":"s-1","timestamp":"2026-11-16T00:00:00.000Z","cwd":"/w"}"#;
+    write(&session, &format!("{header}\n"));
+    let turn = run(&rig, "turn", &["--prompt", "work, please"]);
+    assert!(turn.status.success(), "{}", text(&turn.stderr));
+
+    let mut export = traj_command(rig.root());
+    export.args(["export", "--output", "run", "--session"]).arg(&session);
+    export.arg("--workspace").arg(rig.workspace());
+    let exported = export.output().expect("traj starts");
+    assert!(exported.status.success(), "{}", text(&exported.stderr));
+    let bundle = rig.workspace().join(".openclaw/trajectory-exports/run");
+    let events = read(&bundle.join("events.jsonl"));
+    let kinds = [
+        "session.started",
+        "context.compiled",
+        "prompt.submitted",
+        "tool.call",
+        "tool.result",
+        "model.completed",
+        "session.ended",
+    ];
+    let places: Vec<Option<usize>> =
+        kinds.iter().map(|kind| events.find(&format!("\"{kind}\""))).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}");
+    assert!(events.contains("all done") && events.contains("work, please"));
 }
 
 #[test]

@@ -15,7 +15,9 @@ use codex_binding::{
 use serde::Serialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use traj_core::binding::TurnInput;
+use traj_core::binding::{
+    BindingProfile, TurnBlocks, TurnInput, TurnTrigger, collaboration_mode, reasoning_effort,
+};
 use traj_core::port::{DenyAll, EventSink, NoEvents};
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
@@ -51,6 +53,12 @@ pub(super) struct Arguments {
     /// Show this image; may be repeated
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
+    /// How much to think: minimal, low, medium, high or xhigh
+    #[arg(long, value_name = "LEVEL")]
+    effort: Option<String>,
+    /// Tell the model this for the one turn, beside the prompt
+    #[arg(long, value_name = "TEXT")]
+    instructions: Option<String>,
     /// Give up after this many seconds; the turn is interrupted then
     #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
     timeout: u64,
@@ -116,7 +124,8 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     options.timeout = Duration::from_secs(arguments.timeout.max(1));
     options.observer = Some(stream.clone());
     let facts = facts(arguments, &prompt, &plan, host);
-    let spec = TurnSpec::new(input(arguments, &prompt, host));
+    let model = stored.as_ref().and_then(|loaded| loaded.record.model.as_deref());
+    let spec = spec(arguments, &prompt, &plan, model, host);
     let keeper = keeper(&store);
     let turn = runtime()?.block_on(async {
         interrupt_on_signal(&options.cancel, output);
@@ -292,6 +301,29 @@ fn finish(turn: &BoundTurn, output: &Output) -> Outcome {
         _ => CommandError::failure("the turn did not complete"),
     };
     if output.is_json() { Ok(error.kind.exit_code()) } else { Err(error) }
+}
+
+/// What is said, and how; `known_model` is the one the thread ran with before.
+fn spec(
+    arguments: &Arguments,
+    prompt: &str,
+    plan: &ThreadPlan,
+    known_model: Option<&str>,
+    host: &Host,
+) -> TurnSpec {
+    let mut spec = TurnSpec::new(input(arguments, prompt, host));
+    let model = plan.settings.model.as_deref().or(known_model).unwrap_or_default();
+    let level = arguments.effort.as_deref();
+    let effort =
+        level.and_then(|level| reasoning_effort(level, model, &BindingProfile::standard()));
+    spec.effort = level.map(|_| effort.map(str::to_owned));
+    if let Some(text) = arguments.instructions.clone().filter(|_| !model.is_empty()) {
+        let mut blocks = TurnBlocks::default();
+        blocks.turn = Some(text);
+        spec.collaboration_mode =
+            Some(collaboration_mode(model, effort, &TurnTrigger::User, &blocks));
+    }
+    spec
 }
 
 fn input(arguments: &Arguments, prompt: &str, host: &Host) -> TurnInput {
