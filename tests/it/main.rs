@@ -35,3 +35,4 @@ mod sidecar_files;
 mod source_contract;
 mod traj_binary;
 mod trajectory_store_contract;
+mod trajectory_store_model;

@@ -33,6 +33,7 @@ pub(crate) use self::ownership::is_sidecar_of;
 pub(crate) use self::scan::LONGEST_LINE_BYTES;
 use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
+use crate::open::identity_of;
 use crate::replace::{replace_file, sweep_leftovers, sync_folder};
 
 /// A temporary file this old has lost its writer.
@@ -195,7 +196,7 @@ impl SidecarWriter for FsSidecarWriter {
         // A batch that fits no sidecar must not leave an empty one.
         let least = lines.iter().map(|line| line.bytes_without_number() as u64 + 2).sum::<u64>();
         let capacity = self.options.capacity(room);
-        if least > capacity && self.handle.is_none() {
+        if least > capacity && identity_of(&self.folder, &self.name)?.is_none() {
             return Err(self.full(capacity));
         }
         let appended = loop {

@@ -19,9 +19,12 @@ pub(super) fn replace_with_tail(
     kept: u64,
     added: &str,
 ) -> Result<u64, FsError> {
-    let earliest = handle.length.saturating_sub(kept);
+    // A torn line is kept with the line end that closes it off, or goes whole.
+    let earliest = (handle.length + u64::from(handle.is_torn)).saturating_sub(kept);
     let start = line_start(&handle.file, earliest, handle.length).context("read", name)?;
-    let rolled_lines = count_lines(&handle.file, start).context("read", name)?;
+    let torn_goes = handle.is_torn && start == handle.length;
+    let rolled_lines =
+        count_lines(&handle.file, start).context("read", name)? + u64::from(torn_goes);
     put_in_place(folder, name, 0o600, |new| {
         copy(&handle.file, start, handle.length, new)?;
         if handle.is_torn && start < handle.length {
