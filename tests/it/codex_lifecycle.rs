@@ -126,6 +126,19 @@ async fn threads_that_cannot_be_had_keep_their_record() {
     let summary = client.read_thread(ready.thread()).await.unwrap();
     assert_eq!(summary.turns, Some(1));
     client.stop().await;
+
+    let archived = std::process::Command::new(rig.program())
+        .args(["archive", ready.thread().as_str()])
+        .env_clear()
+        .envs(rig.environment())
+        .current_dir(rig.workspace())
+        .output()
+        .expect("codex starts");
+    assert!(archived.status.success(), "{}", String::from_utf8_lossy(&archived.stderr));
+    let client = rig.connect().await;
+    let error = rig.keeper.ready(&client, &loaded, &plan, &cancel).await.unwrap_err();
+    assert!(matches!(error, LifecycleError::Archived { .. }), "{error}");
+    client.stop().await;
 }
 
 #[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
