@@ -72,7 +72,7 @@ mod tests {
         let mut bundle = spool();
         let mut text = RedactedText::new();
         text.push_static(content);
-        let written = Output::put(&mut *bundle, file, &text.finish()).unwrap();
+        let written = Output::put(&mut *bundle, file, &text.finish())?;
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         recheck(&*bundle, &[written], &redactor, NonZeroUsize::MIN)
     }
