@@ -16,12 +16,14 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let json = target.join("bench");
     sh.create_dir(&json)?;
 
-    cmd!(sh, "cargo build --locked --release -p traj-cli").run()?;
+    // One build for both: selected apart, they would differ in features and build all twice.
+    let all = ["--locked", "--workspace", "--all-features"];
+    cmd!(sh, "cargo build --release {all...} --bin traj --bench figures").run()?;
     let traj = target.join("release/traj");
     let subjects = &flags.subject;
     let smoke = flags.smoke.then_some("--smoke");
     let check = flags.check.then_some("--check");
-    cmd!(sh, "cargo bench --locked -p traj-tests --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj}")
+    cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj}")
         .run()?;
     println!("written to {}", json.display());
     Ok(())

@@ -7,7 +7,7 @@
 mod picture;
 mod readme;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Result, ensure};
 use xshell::{Shell, cmd};
@@ -25,28 +25,29 @@ const PICTURED_MOMENTS: usize = 8;
 const SECRETS: [&str; 3] = ["ghp_R7kQ2mVx", "tR0ub4dor-and-3", "sk-proj-Zq8Lw3Xn"];
 
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Demo) -> Result<()> {
-    let lines = perform(workspace)?;
+    let sh = &workspace.sh;
+    cmd!(sh, "cargo build --locked --quiet -p traj-cli").run()?;
+    let traj = workspace.target()?.join("debug/traj");
+    let lines = perform(workspace, &traj)?;
     if let Some(file) = &flags.picture {
         let title = "traj records a run, exports it and verifies the bundle";
-        workspace.sh.write_file(file, picture::draw(title, &shortened(&lines)))?;
+        sh.write_file(file, picture::draw(title, &shortened(&lines)))?;
     }
     Ok(())
 }
 
 /// Runs the demonstration and compares it with the tour in the README.
-pub(crate) fn check(workspace: &Workspace) -> Result<()> {
-    let lines = perform(workspace)?;
+pub(crate) fn check(workspace: &Workspace, traj: &Path) -> Result<()> {
+    let lines = perform(workspace, traj)?;
     let unknown = readme::lines_not_printed(&workspace.read("README.md")?, &lines);
     ensure!(unknown.is_empty(), "the README shows what is not printed:\n{}", unknown.join("\n"));
     Ok(())
 }
 
 /// Runs the demonstration in an empty folder; returns what it printed.
-fn perform(workspace: &Workspace) -> Result<Vec<String>> {
+fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
     let sh = &workspace.sh;
-    cmd!(sh, "cargo build --locked --quiet -p traj-cli").run()?;
-    let target = workspace.target()?;
-    let demo = target.join("demo");
+    let demo = workspace.target()?.join("demo");
     sh.remove_path(&demo)?;
     sh.create_dir(&demo)?;
     for file in ["session.jsonl", "events.jsonl"] {
@@ -55,7 +56,7 @@ fn perform(workspace: &Workspace) -> Result<Vec<String>> {
     let _in_demo = sh.push_dir(&demo);
     let _state = sh.push_env("TRAJ_STATE_DIR", demo.join("state"));
     let place = format!("{}/", demo.display());
-    let mut stage = Stage { sh, traj: target.join("debug/traj"), place, lines: Vec::new() };
+    let mut stage = Stage { sh, traj, place, lines: Vec::new() };
 
     stage.remark("a transcript as agents leave it: credentials in what its tools printed");
     stage.traj("scan session.jsonl", 3)?;
@@ -113,7 +114,7 @@ fn shortened(lines: &[String]) -> Vec<String> {
 /// Runs commands and keeps what a spectator sees.
 struct Stage<'a> {
     sh: &'a Shell,
-    traj: PathBuf,
+    traj: &'a Path,
     /// Where all this happens; the same on no two machines, so it is not shown.
     place: String,
     lines: Vec<String>,
@@ -129,7 +130,7 @@ impl Stage<'_> {
         self.say(&format!("$ traj {line}"));
         let (arguments, input) = line.split_once(" < ").unwrap_or((line, ""));
         let arguments = arguments.split(' ');
-        let traj = &self.traj;
+        let traj = self.traj;
         let sh = self.sh;
         let input = if input.is_empty() { String::new() } else { sh.read_file(input)? };
         let command = cmd!(sh, "{traj} {arguments...}").quiet().ignore_status().stdin(input);

@@ -5,6 +5,8 @@
 //! binary they start reuse one set of compiled ones. No step changes
 //! `RUSTFLAGS`, which would build every dependency again.
 
+use std::path::PathBuf;
+
 use anyhow::{Context as _, Result};
 use xshell::cmd;
 
@@ -82,10 +84,12 @@ fn docs(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The suites start the built binary, so it is built first, with the same features.
+/// The suites start the built binary, so it is built with them: alone, it would
+/// differ in features, and all libraries would be built twice.
 fn tests(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
-    cmd!(sh, "cargo build --locked --workspace --all-features --bins").run()?;
+    cmd!(sh, "cargo build --locked --workspace --all-features --bins --tests --bench figures")
+        .run()?;
     let nextest = cmd!(sh, "cargo nextest --version").quiet().ignore_stdout().ignore_stderr().run();
     if nextest.is_ok() {
         cmd!(sh, "cargo nextest run --locked --workspace --all-features --profile ci").run()?;
@@ -103,21 +107,26 @@ fn doctests(workspace: &Workspace) -> Result<Outcome> {
 
 /// The README's first command does the main job, and prints what the README shows.
 fn demonstration(workspace: &Workspace) -> Result<Outcome> {
-    demo::check(workspace)?;
+    let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
+    demo::check(workspace, &traj)?;
     Ok(Outcome::Passed)
 }
 
 /// Each bench once on a small input, unoptimised: they must run, figures do not count.
 fn benches(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
-    let traj = workspace.target()?.join("debug/traj");
-    if !traj.exists() {
-        return Ok(Outcome::Skipped(
-            "the step `tests` builds the binary that they start".to_owned(),
-        ));
-    }
-    cmd!(sh, "cargo bench --locked --profile dev -p traj-tests --all-features --bench figures -- --smoke --traj {traj}")
+    let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
+    cmd!(sh, "cargo bench --locked --profile dev --workspace --all-features --bench figures -- --smoke --traj {traj}")
         .run()
         .context("a bench no longer runs")?;
     Ok(Outcome::Passed)
+}
+
+fn built_binary(workspace: &Workspace) -> Result<Option<PathBuf>> {
+    let traj = workspace.target()?.join("debug/traj");
+    Ok(traj.exists().then_some(traj))
+}
+
+fn no_binary() -> Outcome {
+    Outcome::Skipped("the step `tests` builds the binary that this one starts".to_owned())
 }
