@@ -44,18 +44,18 @@ fn a_full_disk_leaves_nothing_whenever_it_is_full() {
     assert!(room > 50_000, "many places were tried");
 }
 
-/// Sources that change when a file is opened for the n-th time.
+/// Sources whose session changes as soon as it was opened.
 #[derive(Debug)]
 struct Changing {
     sources: MemorySources,
-    content: &'static str,
+    content: String,
 }
 
 impl Sources for Changing {
     fn open(&self, name: &str) -> Result<Box<dyn traj_core::port::Source>, SourceError> {
         let opened = self.sources.open(name);
         if name == "s1.jsonl" {
-            self.sources.put(name, self.content);
+            self.sources.put(name, self.content.as_str());
         }
         opened
     }
@@ -65,12 +65,25 @@ impl Sources for Changing {
 fn a_session_that_is_rewritten_while_it_is_read_is_an_error() {
     let sources = MemorySources::new();
     sources.put("s1.jsonl", long_session(5));
-    let changing = Changing { sources, content: "cut" };
+    let changing = Changing { sources, content: "cut".to_owned() };
     let sink = MemoryBundleSink::new();
     let ports = ExportPorts { sources: &changing, sink: &sink };
     let error = export(ports, &request(), &mut Silent).unwrap_err();
     assert!(matches!(error, ExportError::Source(SourceError::Changed { .. })), "{error}");
     assert!(sink.names().is_empty());
+}
+
+#[test]
+fn a_session_that_grows_is_exported_as_it_was() {
+    let before = long_session(5);
+    let sources = MemorySources::new();
+    sources.put("s1.jsonl", before.as_str());
+    let more = message("later", Some("m4"), 59, r#"{"role":"user","content":"appended"}"#);
+    let changing = Changing { sources, content: format!("{before}\n{more}") };
+    let sink = MemoryBundleSink::new();
+    let ports = ExportPorts { sources: &changing, sink: &sink };
+    let report = export(ports, &request(), &mut Silent).unwrap();
+    assert_eq!(report.event_count, 5);
 }
 
 #[test]
