@@ -315,19 +315,10 @@ pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
 
 /// Whether something behind a token could join it to what follows.
 fn has_joint(text: &[u8]) -> bool {
-    const STARTS: [bool; 256] = {
-        let mut starts = [false; 256];
-        let mut at = 0;
-        let bytes = b"\n\r=\\\"'`";
-        while at < bytes.len() {
-            starts[bytes[at] as usize] = true;
-            at += 1;
-        }
-        starts
-    };
-    text.windows(2).enumerate().any(|(at, pair)| {
-        STARTS[usize::from(pair[1])] && is_token(pair[0]) && joint(&text[at + 1..]) > 0
-    })
+    let is_start = |byte: u8| matches!(byte, b'\n' | b'\r' | b'=' | b'\\' | b'"' | b'\'' | b'`');
+    text.windows(2)
+        .enumerate()
+        .any(|(at, pair)| is_start(pair[1]) && is_token(pair[0]) && joint(&text[at + 1..]) > 0)
 }
 
 /// The length of a joint at the head of `rest`: a line break with its
