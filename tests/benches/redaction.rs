@@ -28,6 +28,11 @@ const HOSTILE: &[(&str, &str)] = &[
     ("markers", "<redacted:token:"),
     ("braces", "{[{["),
     ("columns", "token,key\n"),
+    ("cookies", "cookie=a;cookie:"),
+    ("headers", "authorization:bearer "),
+    ("elements", "<token><password>"),
+    ("lone names", "secret\nkey\n"),
+    ("words", "password for the api key is "),
 ];
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
@@ -83,22 +88,28 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         Figure::new("redacting", bytes as f64 / redacted / 1e6, "MB/s"),
         Figure::new("compiling all rules", compile[0] * 1e3, "ms").at_most(200.0),
     ];
-    let size = bench.size(200_000, 2_000);
+    let size = bench.size(500_000, 2_000);
     for (name, piece) in HOSTILE {
         let small = piece.repeat(size / piece.len());
         let large = piece.repeat(10 * size / piece.len());
-        let mut report = RedactionReport::new();
-        let mut other = RedactionReport::new();
-        let [small, large] = medians(
-            bench.size(3, 1),
-            [&mut || wall(|| drop(black_box(redactor.text(&small, &mut report)))), &mut || {
-                wall(|| drop(black_box(redactor.text(&large, &mut other))))
-            }],
-        );
-        figures
-            .push(Figure::ratio(format!("ten times the text: {name}"), large, small).at_most(13.0));
+        let [small, large] = best(bench.size(5, 1), &redactor, [&small, &large]);
+        let figure = Figure::ratio(format!("ten times the text: {name}"), large, small);
+        figures.push(figure.at_most(12.0));
     }
     Ok(figures)
+}
+
+/// The shortest time each text took: what the machine does besides only adds.
+fn best(rounds: usize, redactor: &Redactor, texts: [&String; 2]) -> [f64; 2] {
+    let mut shortest = [f64::MAX; 2];
+    for _ in 0..rounds {
+        for (shortest, text) in shortest.iter_mut().zip(texts) {
+            let mut report = RedactionReport::new();
+            let taken = wall(|| drop(black_box(redactor.text(text, &mut report))));
+            *shortest = shortest.min(taken.as_secs_f64());
+        }
+    }
+    shortest
 }
 
 fn redactor() -> Redactor {

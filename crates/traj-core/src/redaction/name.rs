@@ -7,7 +7,9 @@
 
 mod vocabulary;
 
-use vocabulary::{CODE_QUALIFIERS, KEY_LIFTED, KEY_QUALIFIERS, TOKEN_LIFTED, TRAILERS};
+use vocabulary::{
+    CODE_QUALIFIERS, KEY_LIFTED, KEY_QUALIFIERS, PIN_QUALIFIERS, TOKEN_LIFTED, TRAILERS,
+};
 
 use super::rule::Frame;
 
@@ -163,7 +165,8 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
         return Strong(Frame::Password);
     }
     if is(head, "pass") {
-        return Strong(Frame::Password);
+        // Alone it may count tests that passed.
+        return if before.is_empty() { Weak(Frame::Password) } else { Strong(Frame::Password) };
     }
     if is(head, "passphrase") || ends_with(head, "passphrase") {
         return Strong(Frame::Passphrase);
@@ -233,7 +236,11 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
     if is_any(head, &["credential", "credentials", "creds", "cred"]) {
         return Weak(Frame::Credential);
     }
-    if is_any(head, &["pin", "cvv", "cvc", "cvv2", "cvc2", "csc"]) {
+    if is_any(head, &["cvv", "cvc", "cvv2", "cvc2", "csc"]) {
+        return Strong(Frame::CardCode);
+    }
+    // Boards have pins as well.
+    if is(head, "pin") && (before.is_empty() || is_any(lead, PIN_QUALIFIERS)) {
         return Strong(Frame::CardCode);
     }
     if is_any(head, &["otp", "totp", "mfa"]) {

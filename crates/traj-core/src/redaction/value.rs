@@ -202,6 +202,15 @@ pub(super) fn looks_random(value: &[u8]) -> bool {
     {
         return false;
     }
+    // Numbers with signs between them: a date, a Windows identity.
+    if classes.letters() < 3 || is_date(value) {
+        return false;
+    }
+    // One step of a path is a plain word; base64 has no such steps.
+    let is_step = |step: &[u8]| step.len() > 2 && step.iter().all(u8::is_ascii_lowercase);
+    if value.contains(&b'/') && value.split(|byte| *byte == b'/').any(is_step) {
+        return false;
+    }
     if made_of_words(value) {
         return false;
     }
@@ -213,6 +222,16 @@ pub(super) fn looks_random(value: &[u8]) -> bool {
         return value.len() >= 20 && bits > 2.7;
     }
     bits > 3.2 || (value.len() < 20 && bits > 2.9)
+}
+
+/// `2026-04-02` at the head.
+fn is_date(value: &[u8]) -> bool {
+    value.get(..10).is_some_and(|head| {
+        head.iter().enumerate().all(|(place, byte)| match place {
+            4 | 7 => matches!(byte, b'-' | b'/' | b'.'),
+            _ => byte.is_ascii_digit(),
+        })
+    })
 }
 
 /// Segments between separators that are all words, small numbers or hex-free

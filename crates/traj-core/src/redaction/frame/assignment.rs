@@ -362,6 +362,7 @@ pub(super) fn special(scan: &mut Scan<'_>, label: &Label, start: usize) -> bool 
             auth::read_cookies(scan, start);
             true
         }
+        Frame::Credential => code::user_and_password(scan, start),
         Frame::SeedPhrase => {
             code::read_seed(scan, start);
             true

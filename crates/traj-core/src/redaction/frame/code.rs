@@ -144,25 +144,32 @@ pub(super) fn read_login(scan: &mut Scan<'_>, end: usize) {
     } else {
         return;
     }
+    user_and_password(scan, place);
+}
+
+/// `admin / password` at `place`; returns whether it stands there.
+pub(super) fn user_and_password(scan: &mut Scan<'_>, place: usize) -> bool {
     let user = scan
         .slice(place, place + 64)
         .iter()
         .take_while(|byte| byte.is_ascii_graphic() && **byte != b'/')
         .count();
     if user == 0 {
-        return;
+        return false;
     }
     let mut slash = scan.skip_blanks(place + user);
     if scan.byte(slash) != b'/' {
-        return;
+        return false;
     }
     slash = scan.skip_blanks(slash + 1);
     if let Some(value) = reading::value(scan, slash, Ends::Prose) {
         let bytes = scan.slice(value.start, value.end);
         if !is_placeholder(bytes) && looks_chosen(bytes) && bytes.len() >= 6 {
             scan.hide(value.start, value.end, Frame::Password);
+            return true;
         }
     }
+    false
 }
 
 /// `a1 LOGIN user secret` of a mail session.

@@ -32,6 +32,9 @@ pub(in super::super) fn judge(value: &[u8], class: NameClass, style: Style) -> b
         return false;
     }
     let value = behind_mask(value);
+    if is_public(value) {
+        return false;
+    }
     match class {
         NameClass::Plain => false,
         NameClass::Weak(frame) => weak(value, frame, style),
@@ -42,6 +45,7 @@ pub(in super::super) fn judge(value: &[u8], class: NameClass, style: Style) -> b
 fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
     match frame {
         Frame::OneTimeCode => value.len() >= 20 && looks_random(value),
+        Frame::Password => looks_random(value) || value.len() >= 6 && looks_chosen(value),
         Frame::CardNumber => is_card(value),
         // The password inside has its own rule.
         Frame::Credential
@@ -59,6 +63,24 @@ fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
         }
         _ => looks_random(value),
     }
+}
+
+/// The public half of a key, which is no secret under any name.
+fn is_public(value: &[u8]) -> bool {
+    const HEADS: &[&[u8]] = &[
+        b"ssh-ed25519 ",
+        b"ssh-rsa ",
+        b"ssh-dss ",
+        b"ecdsa-sha2-",
+        b"sk-ssh-",
+        b"sk-ecdsa-",
+        b"age1",
+        b"-----BEGIN PUBLIC",
+        b"-----BEGIN CERT",
+        b"pk_live_",
+        b"pk_test_",
+    ];
+    HEADS.iter().any(|head| value.starts_with(head))
 }
 
 fn is_path(value: &[u8]) -> bool {
@@ -162,7 +184,8 @@ pub(super) fn is_app_password(value: &[u8]) -> bool {
 
 fn one_time_code(value: &[u8], style: Style) -> bool {
     let classes = Classes::of(value);
-    if classes.digit >= 4 && classes.digit + classes.other == value.len() && value.len() <= 11 {
+    let separated = value.iter().filter(|byte| matches!(byte, b'-' | b' ')).count();
+    if classes.digit >= 4 && classes.digit + separated == value.len() && value.len() <= 11 {
         return true;
     }
     if classes.space > 0 {

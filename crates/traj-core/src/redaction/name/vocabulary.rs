@@ -105,6 +105,7 @@ pub(super) const TOKEN_LIFTED: &[&str] = &[
 /// Words before `key` that make it a name of a record, a column or a control.
 pub(super) const KEY_LIFTED: &[&str] = &[
     "primary",
+    "publishable",
     "foreign",
     "cache",
     "sort",
@@ -291,4 +292,10 @@ pub(super) const KEY_QUALIFIERS: &[&str] = &[
     "ingestion",
     "function",
     "storage",
+];
+
+/// Words before `pin` that make it a number to keep to oneself.
+pub(super) const PIN_QUALIFIERS: &[&str] = &[
+    "card", "user", "sim", "atm", "security", "login", "account", "my", "your", "wallet", "the",
+    "phone", "door", "bank", "secret", "device",
 ];

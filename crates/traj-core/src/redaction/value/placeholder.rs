@@ -227,6 +227,10 @@ fn is_reference(value: &[u8]) -> bool {
         [b'@', name @ .., b'@'] => is_identifier(name),
         _ => {
             starts_with_ignore_case(value, "op://")
+                || starts_with_ignore_case(value, "env:")
+                || starts_with_ignore_case(value, "file:")
+                || starts_with_ignore_case(value, "keyring:")
+                || starts_with_ignore_case(value, "ssm:")
                 || starts_with_ignore_case(value, "vault:")
                 || starts_with_ignore_case(value, "secretref:")
                 || starts_with_ignore_case(value, "arn:")
