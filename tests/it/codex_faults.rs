@@ -5,7 +5,7 @@ use std::time::Duration;
 use codex_binding::transport::{ServerCommand, spawn};
 use codex_binding::{Client, HowOpened};
 use traj_core::port::{AppServerError, CloseCause};
-use traj_tests::codex_rig::{CodexRig, VERSIONS, client_options};
+use traj_tests::codex_rig::{CodexRig, PATIENCE, VERSIONS, client_options};
 
 /// A server that is a shell script.
 fn script(text: &str) -> ServerCommand {
@@ -22,8 +22,15 @@ fn greeting(then: &str) -> ServerCommand {
 }
 
 async fn connect(command: &ServerCommand) -> Result<Client, AppServerError> {
+    connect_within(command, PATIENCE).await
+}
+
+async fn connect_within(
+    command: &ServerCommand,
+    handshake_timeout: Duration,
+) -> Result<Client, AppServerError> {
     let mut options = client_options();
-    options.handshake_timeout = Duration::from_millis(500);
+    options.handshake_timeout = handshake_timeout;
     options.stop_patience = Duration::from_millis(200);
     Client::connect(spawn(command).expect("a shell starts"), options).await
 }
@@ -43,7 +50,8 @@ async fn a_server_that_exits_at_once_tells_how() {
 
 #[tokio::test]
 async fn a_server_that_does_not_greet_is_killed() {
-    let error = connect(&script("trap '' TERM; while :; do sleep 1; done")).await.unwrap_err();
+    let silent = script("trap '' TERM; while :; do sleep 1; done");
+    let error = connect_within(&silent, Duration::from_millis(300)).await.unwrap_err();
     assert!(matches!(error, AppServerError::TimedOut { .. }), "{error}");
 }
 

@@ -18,6 +18,7 @@ use traj_tests::model_server::Reply;
 fn options() -> TurnOptions {
     let mut options = TurnOptions::standard(Arc::new(DenyAll::new()));
     options.timeout = PATIENCE;
+    options.interrupt_timeout = PATIENCE;
     options
 }
 

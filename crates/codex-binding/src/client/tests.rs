@@ -237,11 +237,12 @@ async fn an_abandoned_call_is_forgotten() {
     let target = thread("t");
     let abandoned = tokio::time::timeout(Duration::from_millis(1), client.read_thread(&target));
     assert!(abandoned.await.is_err());
-    peer.read().await;
-    peer.write(r#"{"id":2,"result":{}}"#).await;
     let next = client.release_thread(&target);
     let answering = async {
         peer.read().await;
+        // The second call is written after the first one was forgotten.
+        peer.read().await;
+        peer.write(r#"{"id":2,"result":{}}"#).await;
         peer.write(r#"{"id":3,"result":{"status":"notLoaded"}}"#).await;
     };
     let (released, ()) = tokio::join!(next, answering);
