@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "measures against bare files, and reads /proc")]
 
 mod arguments;
+mod care;
 mod codex;
 mod export;
 mod figure;
@@ -50,6 +51,7 @@ const SUBJECTS: &[Subject] = &[
     ("redaction", redaction::run),
     ("export", export::run),
     ("codex", codex::run),
+    ("care", care::run),
 ];
 
 fn main() -> ExitCode {

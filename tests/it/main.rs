@@ -8,6 +8,7 @@
 mod binding_store_contract;
 mod bundle_sink_contract;
 mod bundle_verify;
+mod care_commands;
 mod cli_record;
 mod codex_cli;
 mod codex_conversation;
@@ -33,6 +34,9 @@ mod session_rewriter_contract;
 mod sidecar_attacks;
 mod sidecar_files;
 mod source_contract;
+mod tail_command;
 mod traj_binary;
 mod trajectory_store_contract;
 mod trajectory_store_model;
+mod trim_command;
+mod trim_rollout;

@@ -1,7 +1,8 @@
 //! Rules on documentation and on text of any kind.
 
 /// Every on-disk format of ours has a page of its own.
-const FORMATS: [&str; 5] = ["binding-v1", "bundle-v1", "pointer-v1", "redaction", "sidecar-v1"];
+const FORMATS: [&str; 6] =
+    ["binding-v1", "bundle-v1", "pointer-v1", "redaction", "sidecar-v1", "trim-v1"];
 
 const FORMAT_FOLDER: &str = "docs/format/";
 

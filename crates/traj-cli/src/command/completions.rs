@@ -16,9 +16,57 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
+/// Completes keys behind `--session-key`. Colons, which keys are full of, end
+/// a word for bash, so what stands before the last one is cut off again.
+const BASH_KEYS: &str = r#"
+_traj_with_keys() {
+    local typed="${COMP_LINE:0:COMP_POINT}" key shown
+    if [[ $typed =~ --session-key[=\ ]+([^\ ]*)$ ]]; then
+        typed="${BASH_REMATCH[1]}"
+        COMPREPLY=()
+        while IFS= read -r key; do
+            shown="${key#"${typed%"${typed##*:}"}"}"
+            [[ $key == "$typed"* ]] && COMPREPLY+=("$shown")
+        done < <(traj sessions --keys 2>/dev/null)
+        return 0
+    fi
+    _traj "$@"
+}
+complete -F _traj_with_keys -o nosort -o bashdefault -o default traj
+"#;
+
+const FISH_KEYS: &str =
+    "complete -c traj -l session-key -x -a '(traj sessions --keys 2>/dev/null)'\n";
+
+const ZSH_KEYS: &str = r#"
+_traj_session_keys() {
+    local -a keys
+    keys=("${(@f)$(traj sessions --keys 2>/dev/null)}")
+    compadd -a keys
+}
+"#;
+
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut arguments::definition(), "traj", &mut script);
-    output.write_bytes(&script)?;
+    let script = with_session_keys(arguments.shell, String::from_utf8_lossy(&script).into_owned());
+    output.write_bytes(script.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets a script complete the keys of sessions by asking `traj sessions`.
+fn with_session_keys(shell: Shell, script: String) -> String {
+    match shell {
+        Shell::Bash => script + BASH_KEYS,
+        Shell::Fish => script + FISH_KEYS,
+        Shell::Zsh => {
+            let script = script.replace(":KEY:_default", ":KEY:_traj_session_keys");
+            // The first line says what the script completes.
+            match script.split_once('\n') {
+                Some((first, rest)) => format!("{first}\n{ZSH_KEYS}{rest}"),
+                None => script,
+            }
+        }
+        _ => script,
+    }
 }

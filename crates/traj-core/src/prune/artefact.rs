@@ -45,10 +45,11 @@ impl ArtefactKind {
 }
 
 /// How the names of artefacts end.
-const SUFFIXES: [(&str, ArtefactKind); 8] = [
+const SUFFIXES: [(&str, ArtefactKind); 9] = [
     (".trajectory.jsonl", ArtefactKind::Sidecar),
     (".trajectory-path.json", ArtefactKind::Pointer),
     (".trajectory.blobs", ArtefactKind::Blobs),
+    (".jsonl.codex-binding.json", ArtefactKind::Binding),
     (".codex-binding.json", ArtefactKind::Binding),
     (".jsonl.codex-app-server.json", ArtefactKind::Binding),
     (".codex-app-server.json", ArtefactKind::Binding),

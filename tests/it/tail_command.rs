@@ -1,0 +1,148 @@
+//! `traj tail` end to end: what it prints, how it follows, how it ends.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use traj_tests::traj_binary::traj_command;
+
+fn event(number: u32, text: &str) -> String {
+    format!(
+        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s","source":"runtime","type":"custom.{text}","ts":"2026-06-01T10:00:{:02}.000Z","seq":{number},"sourceSeq":{number},"sessionId":"s","data":{{"name":"n{number}"}}}}"#,
+        number % 60
+    ) + "\n"
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn help() {
+    let home = tempfile::tempdir().unwrap();
+    let output = traj_command(home.path()).args(["tail", "--help"]).output().unwrap();
+    insta::assert_snapshot!(text(&output.stdout));
+}
+
+fn tail(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = traj_command(home);
+    command.args(["tail", "--session", "s.jsonl"]).args(arguments);
+    command
+}
+
+#[test]
+fn filters_json_and_steering_characters() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("s.jsonl"), "").unwrap();
+    let lines = [event(1, "one"), event(2, "two"), event(3, "one"), "torn {".to_owned()].concat();
+    let hostile = event(4, "bad").replace("n4", "\\u001b[31mred\\u202e");
+    fs::write(home.path().join("s.trajectory.jsonl"), format!("{lines}\n{hostile}")).unwrap();
+    let run = |arguments: &[&str]| text(&tail(home.path(), arguments).output().unwrap().stdout);
+    insta::assert_snapshot!(run(&[]), @r"
+    10:00:01 custom.one       s                              n1
+    10:00:02 custom.two       s                              n2
+    10:00:03 custom.one       s                              n3
+    10:00:04 custom.bad       s                              \u{1b}[31mred\u{202e}
+    ");
+    insta::assert_snapshot!(run(&["--type", "*.one", "--tail", "1"]), @"10:00:03 custom.one       s                              n3");
+    insta::assert_snapshot!(run(&["--grep", "n[12]$"]), @r"
+    10:00:01 custom.one       s                              n1
+    10:00:02 custom.two       s                              n2
+    ");
+    insta::assert_snapshot!(run(&["--json", "-n", "1", "--type", "custom.two"]), @r#"{"schema":"traj-tail/1","at":"2026-06-01T10:00:02.000Z","origin":"sidecar","type":"custom.two","session":"s","severity":"normal","preview":"n2","durationMs":null,"inputTokens":null,"outputTokens":null,"error":null}"#);
+    let usage = tail(home.path(), &["--tail", "many"]).output().unwrap();
+    assert_eq!(usage.status.code(), Some(2));
+}
+
+/// A follower and what it prints.
+struct Follower {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Follower {
+    fn start(home: &Path) -> Self {
+        let mut child = tail(home, &["--follow", "--tail", "1"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    fn next(&mut self) -> String {
+        let line = self.lines.next().expect("the follower goes on").unwrap();
+        line.split_whitespace().last().unwrap_or_default().to_owned()
+    }
+
+    fn signal(mut self, name: &str) -> Option<i32> {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+#[test]
+fn a_follower_survives_everything_that_happens_to_a_file() {
+    let home = tempfile::tempdir().unwrap();
+    let sidecar = home.path().join("s.trajectory.jsonl");
+    fs::write(home.path().join("s.jsonl"), "").unwrap();
+    fs::write(&sidecar, event(1, "x") + &event(2, "x")).unwrap();
+    let mut follower = Follower::start(home.path());
+    assert_eq!(follower.next(), "n2");
+    let append = |text: &str| {
+        let mut file = fs::OpenOptions::new().append(true).open(&sidecar).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    append(&event(3, "x"));
+    assert_eq!(follower.next(), "n3");
+    // A line in two writes, cut inside a character.
+    let split = event(4, "x").replace("n4", "né4");
+    let at = split.find('é').unwrap() + 1;
+    let (head, rest) = split.as_bytes().split_at(at);
+    let mut file = fs::OpenOptions::new().append(true).open(&sidecar).unwrap();
+    file.write_all(head).unwrap();
+    file.write_all(rest).unwrap();
+    assert_eq!(follower.next(), "né4");
+    // Replaced by a file that holds the same and one more.
+    let more = fs::read_to_string(&sidecar).unwrap() + &event(5, "x");
+    fs::write(home.path().join("new"), more).unwrap();
+    fs::rename(home.path().join("new"), &sidecar).unwrap();
+    assert_eq!(follower.next(), "n5");
+    // Rotated: the old one gets a last event, the new one begins anew.
+    append(&event(6, "x"));
+    fs::rename(&sidecar, home.path().join("old")).unwrap();
+    fs::write(&sidecar, event(7, "x")).unwrap();
+    assert_eq!(follower.next(), "n6");
+    assert_eq!(follower.next(), "n7");
+    // Cut in place and written again.
+    fs::write(&sidecar, event(8, "x")).unwrap();
+    assert_eq!(follower.next(), "n8");
+    assert_eq!(follower.signal("-INT"), Some(130));
+}
+
+#[test]
+fn the_end_of_a_follower_tells_why() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("s.jsonl"), "").unwrap();
+    fs::write(home.path().join("s.trajectory.jsonl"), event(1, "x")).unwrap();
+    let mut follower = Follower::start(home.path());
+    assert_eq!(follower.next(), "n1");
+    assert_eq!(follower.signal("-TERM"), Some(143));
+    // A link in the file's place is a read error.
+    let mut follower = Follower::start(home.path());
+    assert_eq!(follower.next(), "n1");
+    fs::remove_file(home.path().join("s.trajectory.jsonl")).unwrap();
+    std::os::unix::fs::symlink("s.jsonl", home.path().join("s.trajectory.jsonl")).unwrap();
+    assert_eq!(follower.child.wait().unwrap().code(), Some(1));
+}

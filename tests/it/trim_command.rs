@@ -1,0 +1,160 @@
+//! `traj trim` end to end: by call, by queue, by rule, back again, and against
+//! everything a filesystem can do to it.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use traj_tests::traj_binary::traj_command;
+
+const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/ws"}"#;
+const RESULT: &str = r#"{"type":"message","id":"b","parentId":"a","timestamp":"2026-06-01T10:00:02.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"read","content":[{"type":"text","text":"a long listing of files"},{"type":"image","data":"x"}],"isError":false}}"#;
+const CALL: &str = r#"{"type":"message","id":"c","parentId":"b","timestamp":"2026-06-01T10:00:03.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"d1","name":"dynamic-trim","input":{"tool_call_id":"c1","replacement":"nothing"}}]}}"#;
+const EVENT: &str = r#"{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s1","source":"runtime","type":"tool.result","ts":"2026-06-01T10:00:02.000Z","seq":1,"sourceSeq":1,"sessionId":"s1","data":{"toolCallId":"c1","name":"read","success":true,"contentItems":[{"type":"inputText","text":"a long listing of files"}]}}"#;
+
+fn session() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("s1.jsonl"), format!("{HEADER}\n{RESULT}\n{CALL}\n")).unwrap();
+    fs::write(home.path().join("s1.trajectory.jsonl"), format!("{EVENT}\n")).unwrap();
+    for name in ["s1.jsonl", "s1.trajectory.jsonl"] {
+        fs::set_permissions(home.path().join(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    home
+}
+
+fn trim(home: &Path, arguments: &[&str]) -> Output {
+    traj_command(home).args(["trim", "--session", "s1.jsonl"]).args(arguments).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn read(home: &Path, name: &str) -> String {
+    fs::read_to_string(home.join(name)).unwrap()
+}
+
+/// Hides what differs from run to run.
+fn masked(mut document: Value, places: &[&str]) -> Value {
+    for place in [&["/version"], places].concat() {
+        *document.pointer_mut(place).expect("the place exists") = "[masked]".into();
+    }
+    document
+}
+
+#[test]
+fn help() {
+    let home = tempfile::tempdir().unwrap();
+    let output = traj_command(home.path()).args(["trim", "--help"]).output().unwrap();
+    insta::assert_snapshot!(text(&output));
+}
+
+#[test]
+fn a_call_is_trimmed_everywhere_and_taken_back() {
+    let home = session();
+    let before = (read(home.path(), "s1.jsonl"), read(home.path(), "s1.trajectory.jsonl"));
+    let call = ["--tool-call", "c1", "--replacement", "short", "--self-call", "d1"];
+    let dry = trim(home.path(), &[&call[..], &["--dry-run"]].concat());
+    assert!(dry.status.success());
+    assert_eq!((read(home.path(), "s1.jsonl"), read(home.path(), "s1.trajectory.jsonl")), before);
+
+    let output = trim(home.path(), &[&call[..], &["--json"]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let document: Value = serde_json::from_str(&text(&output)).unwrap();
+    insta::assert_json_snapshot!(masked(
+        document,
+        &["/result/undoUntil", "/result/report/session_file"]
+    ));
+    let session = read(home.path(), "s1.jsonl");
+    let lines: Vec<&str> = session.lines().collect();
+    assert_eq!(lines[0], HEADER);
+    assert_eq!(lines[1], RESULT.replace("a long listing of files", "[trimmed by self] short"));
+    assert!(lines[2].contains(r#""input":{"tool_call_id":"c1","_self_compacted":true}"#));
+    let sidecar = read(home.path(), "s1.trajectory.jsonl");
+    assert_eq!(sidecar, EVENT.replace("a long listing of files", "[trimmed by self] short") + "\n");
+    let journal = home.path().join("s1.trim-undo.jsonl");
+    assert_eq!(fs::metadata(&journal).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let undone = trim(home.path(), &["--undo"]);
+    assert!(undone.status.success(), "{undone:?}");
+    assert_eq!((read(home.path(), "s1.jsonl"), read(home.path(), "s1.trajectory.jsonl")), before);
+    assert!(!journal.exists());
+    assert_eq!(trim(home.path(), &["--undo"]).status.code(), Some(1));
+}
+
+#[test]
+fn an_irreversible_trim_keeps_nothing() {
+    let home = session();
+    assert!(trim(home.path(), &["--tool-call", "c1"]).status.success());
+    assert!(read(home.path(), "s1.trim-undo.jsonl").contains("a long listing"));
+    let again = trim(home.path(), &["--tool-call", "c1", "--replacement", "x", "--irreversible"]);
+    assert!(again.status.success());
+    assert!(!home.path().join("s1.trim-undo.jsonl").exists());
+    assert_eq!(trim(home.path(), &["--undo"]).status.code(), Some(1));
+}
+
+#[test]
+fn a_queue_outlives_the_host_and_is_drained_once() {
+    let home = session();
+    let queue = ["--tool-call", "c1", "--self-call", "d1", "--replacement", "later", "--enqueue"];
+    let output = trim(home.path(), &[&queue[..], &["--json"]].concat());
+    let document: Value = serde_json::from_str(&text(&output)).unwrap();
+    assert_eq!(document["result"]["report"]["status"], "queued");
+    assert_eq!(document["result"]["report"]["applies_at"], "agent_end");
+    assert!(read(home.path(), "s1.jsonl").contains("a long listing"));
+    // Another process, at the end of the turn.
+    assert!(trim(home.path(), &["--queue", "-"]).status.success());
+    assert!(read(home.path(), "s1.jsonl").contains("[trimmed by self] later"));
+    assert!(!home.path().join("s1.trim-queue.jsonl").exists());
+    assert_eq!(text(&trim(home.path(), &["--queue", "-"])), "nothing is queued\n");
+    let unknown = ["--tool-call", "42", "--self-call", "d1", "--enqueue"];
+    assert_eq!(trim(home.path(), &unknown).status.code(), Some(1));
+}
+
+#[test]
+fn rules_trim_what_is_old_and_large() {
+    let home = session();
+    let output = trim(home.path(), &["--auto", "--older-than", "0", "--larger-than", "10"]);
+    insta::with_settings!({filters => vec![(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[time]")]}, {
+        insta::assert_snapshot!(text(&output), @r"
+        trimmed 1 results, 0 trim calls: 578 B → 613 B
+        sidecar: 1 events, 0 blobs
+        can be taken back with --undo until [time]
+          read: 1 results, 23 B of text
+        ");
+    });
+    let young = trim(home.path(), &["--auto", "--older-than", "30000d", "--larger-than", "10"]);
+    assert!(text(&young).starts_with("trimmed 0 results"));
+}
+
+#[test]
+fn what_is_not_a_plain_file_is_refused_with_a_hint() {
+    let home = session();
+    fs::rename(home.path().join("s1.jsonl"), home.path().join("real")).unwrap();
+    symlink("real", home.path().join("s1.jsonl")).unwrap();
+    let output = trim(home.path(), &["--tool-call", "c1"]);
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
+    error: cannot trim the session
+      because: s1.jsonl is not a plain file of its own: it is a symbolic link
+      hint: name the session file itself, not a link to it
+    ");
+    assert!(read(home.path(), "real").contains("a long listing"));
+    // A hostile pointer does not make us rewrite someone else's file.
+    fs::remove_file(home.path().join("s1.jsonl")).unwrap();
+    fs::rename(home.path().join("real"), home.path().join("s1.jsonl")).unwrap();
+    fs::remove_file(home.path().join("s1.trajectory.jsonl")).unwrap();
+    let victim = home.path().join("victim.jsonl");
+    fs::write(&victim, format!("{EVENT}\n")).unwrap();
+    let pointer = format!(
+        r#"{{"traceSchema":"openclaw-trajectory-pointer","schemaVersion":1,"sessionId":"s1","runtimeFile":"{}"}}"#,
+        victim.display()
+    );
+    fs::write(home.path().join("s1.trajectory-path.json"), pointer).unwrap();
+    assert!(trim(home.path(), &["--tool-call", "c1"]).status.success());
+    assert_eq!(fs::read_to_string(&victim).unwrap(), format!("{EVENT}\n"));
+}
