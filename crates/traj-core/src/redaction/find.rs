@@ -108,8 +108,20 @@ impl Finder<'_> {
         }
     }
 
-    /// Looks at the text as it reads without its disguises.
+    /// Looks at the text as it reads without its disguises, a window at a
+    /// time: a shadow takes several times the memory of its text.
     fn shadows(self, text: &str, depth: u8, token_seen: bool, spans: &mut Vec<Span>) {
+        for (offset, window) in windows(text) {
+            let first = spans.len();
+            self.shadows_of(window, depth, token_seen, spans);
+            for span in spans.iter_mut().skip(first) {
+                span.start += offset;
+                span.end += offset;
+            }
+        }
+    }
+
+    fn shadows_of(self, text: &str, depth: u8, token_seen: bool, spans: &mut Vec<Span>) {
         let bytes = text.as_bytes();
         let traits = Traits::of(bytes);
         if traits.unusual
@@ -151,6 +163,20 @@ impl Finder<'_> {
             spans.push(Span { start, end, ..span });
         }
     }
+}
+
+/// Windows over a long text that overlap by more than any token is long.
+fn windows(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    const WINDOW: usize = 8 << 20;
+    const OVERLAP: usize = 64 << 10;
+    let mut next = Some(0_usize);
+    std::iter::from_fn(move || {
+        let start = next?;
+        let begin = text.floor_char_boundary(start.saturating_sub(OVERLAP));
+        let end = text.floor_char_boundary(start.saturating_add(WINDOW));
+        next = (end < text.len()).then_some(end);
+        Some((begin, text.get(begin..end).unwrap_or_default()))
+    })
 }
 
 /// Stretches of a text in order, for asking whether something lies in one.
@@ -229,4 +255,22 @@ fn follows_digest_name(bytes: &[u8], start: usize) -> bool {
     let around = &bytes[start.saturating_sub(8)..(start + 8).min(bytes.len())];
     around.windows(3).any(|window| window.eq_ignore_ascii_case(b"sha"))
         || around.windows(3).any(|window| window == b"h1:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_overlap_and_cover_the_text() {
+        assert_eq!(windows("short").collect::<Vec<_>>(), [(0, "short")]);
+        let long = "é".repeat(9 << 20);
+        let mut covered = 0;
+        for (start, window) in windows(&long) {
+            assert!(start <= covered);
+            assert!(covered == 0 || covered - start > 60_000);
+            covered = start + window.len();
+        }
+        assert_eq!(covered, long.len());
+    }
 }
