@@ -154,6 +154,21 @@ fn waiting_hosts_lose_nothing() {
 }
 
 #[test]
+fn waiting_hosts_are_not_held_for_ever_by_a_disk_that_fails() {
+    let memory = MemoryTrajectoryStore::new();
+    (1..=10_000).for_each(|call| memory.fail_call(call));
+    let mut settings = Settings::standard();
+    settings.queue_events = 3;
+    settings.flush_timeout = Duration::from_millis(20);
+    let recorder = start(memory, &settings);
+    // Were the recorder to wait for room, this would not end.
+    (0..100).for_each(|number| recorder.record_waiting(event(&number.to_string())));
+    let stats = recorder.stats();
+    assert!(stats.dropped.queue_full > 0 && stats.last_error.is_some());
+    assert_eq!(stats.recorded_events, 100);
+}
+
+#[test]
 fn a_flush_is_done_although_events_keep_coming() {
     static RECORDER: OnceLock<Recorder> = OnceLock::new();
     let rounds = Arc::new(AtomicU64::new(0));

@@ -92,10 +92,11 @@ impl Recorder {
     }
 
     /// Takes an event, waiting for room in the queue: for hosts that would
-    /// rather be slowed down than lose anything.
+    /// rather be slowed down than lose anything. A storage that has failed for
+    /// longer than a flush may take is not waited for.
     pub fn record_waiting(&self, event: Event) {
         if let Some(active) = &self.active {
-            active.queue.put(active.stamp(event));
+            active.queue.put(active.stamp(event), active.flush_timeout);
         }
     }
 

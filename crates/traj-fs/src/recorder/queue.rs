@@ -51,6 +51,8 @@ struct State {
     /// How the last flush ended.
     flush_error: Option<String>,
     is_closed: bool,
+    /// When the storage began to refuse what it is given.
+    failing_since: Option<Instant>,
     stats: RecorderStats,
 }
 
@@ -104,14 +106,21 @@ impl Queue {
         }
     }
 
-    /// Adds an event as soon as there is room.
-    pub(super) fn put(&self, event: Event) {
+    /// Adds an event as soon as there is room. A storage that has failed for
+    /// longer than `patience` will make none: the event is then dropped.
+    pub(super) fn put(&self, event: Event, patience: Duration) {
         let queued = Queued::new(event);
         let mut state = self.lock();
         state.stats.recorded_events += 1;
         while !self.has_room(&state, queued.bytes) && !state.is_closed {
+            let failing = state.failing_since.map_or(Duration::ZERO, |since| since.elapsed());
+            if failing >= patience {
+                state.stats.dropped.queue_full += 1;
+                return;
+            }
             state.hosts_wait += 1;
-            state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let waited = self.progress.wait_timeout(state, patience - failing);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
             state.hosts_wait -= 1;
         }
         if state.is_closed {
@@ -173,6 +182,7 @@ impl Queue {
         let mut state = self.lock();
         state.settled += state.taken_events as u64;
         (state.taken_events, state.taken_bytes) = (0, 0);
+        state.failing_since = None;
         note(&mut state.stats);
         if state.hosts_wait > 0 {
             self.progress.notify_all();
@@ -186,6 +196,7 @@ impl Queue {
         note(&mut state.stats);
         state.stats.last_error = Some(error.clone());
         state.flush_error = Some(error);
+        state.failing_since.get_or_insert_with(Instant::now);
         state.flushes.clear();
         state.flushes_done = state.flushes_wanted;
         self.progress.notify_all();
