@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
+use memchr::memmem::Finder;
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{RedactionReport, Redactor};
@@ -97,8 +98,9 @@ impl CleanMessages {
 /// The message of a transcript event on its line.
 fn message_bytes(line: &[u8]) -> Option<&[u8]> {
     const LEAD: &[u8] = b",\"data\":{\"message\":";
+    static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(LEAD));
     // Quotes are escaped inside texts, so this can only be the member itself.
-    let start = memchr::memmem::find(line, LEAD)? + LEAD.len();
+    let start = FINDER.find(line)? + LEAD.len();
     line.get(start..line.len().checked_sub(2)?)
 }
 

@@ -43,6 +43,13 @@ impl Loaded {
             Self::TooLarge => None,
         }
     }
+
+    pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
+        match self {
+            Self::Whole(bytes) | Self::Short(bytes) => Some(bytes),
+            Self::TooLarge => None,
+        }
+    }
 }
 
 /// Whether parsing these bytes would cost much more memory than they do.

@@ -28,7 +28,7 @@ impl SideRows {
         let mut fetcher = RowFetcher::new(&*runtime.source);
         let mut row = |place: Option<Place>| -> Result<Option<Vec<u8>>, ExportError> {
             let Some(place) = place else { return Ok(None) };
-            Ok(fetcher.fetch(place)?.bytes().map(<[u8]>::to_vec))
+            Ok(fetcher.fetch(place)?.into_bytes())
         };
         Ok(Self {
             metadata: row(index.metadata)?,

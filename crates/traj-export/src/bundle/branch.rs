@@ -193,7 +193,7 @@ struct Rows<'s, 'i> {
 impl Rows<'_, '_> {
     fn header(&mut self) -> Result<Option<Vec<u8>>, ExportError> {
         let Some(place) = self.index.header else { return Ok(None) };
-        Ok(self.fetcher.fetch(place)?.bytes().map(<[u8]>::to_vec))
+        Ok(self.fetcher.fetch(place)?.into_bytes())
     }
 
     fn parse_header<'t>(&self, text: Option<&'t str>) -> Json<'t> {
@@ -236,7 +236,7 @@ impl Rows<'_, '_> {
     fn entry(&mut self, step: BranchStep) -> Result<Option<Entry>, ExportError> {
         let record = self.index.entries.get(step.ordinal)?;
         let loaded = self.fetcher.fetch(record.place)?;
-        let Some(bytes) = loaded.bytes().map(<[u8]>::to_vec) else { return Ok(None) };
+        let Some(bytes) = loaded.into_bytes() else { return Ok(None) };
         let links = if self.index.version.is_list() {
             self.legacy_links(step.ordinal, &bytes)?
         } else {

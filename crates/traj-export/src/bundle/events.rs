@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleWriter, Source};
@@ -22,6 +24,9 @@ use crate::sort::{Sorted, Sorter};
 
 /// Events are worked on in groups of about this many bytes.
 const GROUP_BYTES: usize = 384 * 1024;
+
+/// Events without this text refer to no blob.
+static BLOB_MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"blob\""));
 
 /// What writing the events gave.
 pub(crate) struct EventOutcome {
@@ -117,7 +122,7 @@ fn group(
                 }
                 let Some(fetcher) = fetcher else { continue };
                 let loaded = fetcher.fetch(place)?;
-                let row = loaded.bytes().unwrap_or_default().to_vec();
+                let row = loaded.into_bytes().unwrap_or_default();
                 bytes += row.len();
                 pieces.push(Piece::Row { bytes: row, seq: *seq, position: record.position });
             }
@@ -173,7 +178,7 @@ fn work(context: &EventContext<'_>, pieces: Vec<Piece>) -> Done {
 
 /// Notes what other files need of an event.
 fn look_into(context: &EventContext<'_>, event: &Json<'_>, text: &str, done: &mut Done) {
-    if memchr::memmem::find(text.as_bytes(), b"\"blob\"").is_some() {
+    if BLOB_MEMBER.find(text.as_bytes()).is_some() {
         blobs::referenced(event, &mut done.blobs);
     }
     let is_call = || event.get("type").and_then(Json::as_str) == Some("tool.call");
