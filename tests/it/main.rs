@@ -39,4 +39,5 @@ mod traj_binary;
 mod trajectory_store_contract;
 mod trajectory_store_model;
 mod trim_command;
+mod trim_logs_contract;
 mod trim_rollout;

@@ -12,7 +12,8 @@ use traj_tests::traj_binary::traj_command;
 /// The one rollout below Codex's home.
 fn rollout(folder: &Path) -> PathBuf {
     let mut folders = vec![folder.join("sessions")];
-    while let Some(folder) = folders.pop() {
+    loop {
+        let folder = folders.pop().expect("Codex wrote a rollout");
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
@@ -22,7 +23,6 @@ fn rollout(folder: &Path) -> PathBuf {
             }
         }
     }
-    panic!("Codex wrote no rollout");
 }
 
 /// The id of the first call whose output the rollout holds.

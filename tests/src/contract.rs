@@ -1,7 +1,9 @@
 //! One suite per port, run on the in-memory adapter and on the filesystem.
 
 pub mod binding_store;
+pub mod blob_folder;
 pub mod bundle_sink;
+pub mod line_log;
 pub mod session_rewriter;
 pub mod source;
 pub mod trajectory_store;

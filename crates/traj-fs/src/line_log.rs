@@ -6,10 +6,13 @@ use std::ops::ControlFlow;
 use cap_std::fs::{Dir, File};
 use traj_core::port::{LineLog, LineLogError};
 
-use crate::error::{Context as _, FsError};
+use crate::error::{Context as _, FsError, Refusal};
 use crate::lock::lock_exclusive;
 use crate::open::{Access, Identity, identity_of, open_regular};
 use crate::replace::{replace_file, sync_folder};
+
+/// So many times in a row a log may be replaced while it is opened.
+const SWAPS: u32 = 100;
 
 /// The log `name` directly inside a folder; 0600, locked while it is written.
 #[derive(Debug)]
@@ -25,13 +28,25 @@ impl FsLineLog {
         Self { folder, name }
     }
 
+    /// Opens the log. Another process may put a new one in its place in that
+    /// very moment; that is no attack unless it never ends.
+    fn open(&self, access: Access) -> Result<File, FsError> {
+        for _ in 0..SWAPS {
+            match open_regular(&self.folder, &self.name, access) {
+                Err(error) if error.refusal() == Some(Refusal::Swapped) => {}
+                opened => return opened,
+            }
+        }
+        open_regular(&self.folder, &self.name, access)
+    }
+
     /// Runs `work` on the log under its lock, on the file that has the name.
     fn locked<T>(
         &self,
         mut work: impl FnMut(&mut File) -> Result<T, FsError>,
     ) -> Result<T, FsError> {
         loop {
-            let file = open_regular(&self.folder, &self.name, Access::Append)?;
+            let file = self.open(Access::Append)?;
             let lock = lock_exclusive(&file, &self.name)?;
             let opened = Identity::of_file(&file, &self.name)?;
             if identity_of(&self.folder, &self.name)? == Some(opened) {
@@ -110,7 +125,7 @@ impl LineLog for FsLineLog {
     }
 
     fn read(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), LineLogError> {
-        let file = match open_regular(&self.folder, &self.name, Access::Read) {
+        let file = match self.open(Access::Read) {
             Ok(file) => file,
             Err(error) if error.is_not_found() => return Ok(()),
             Err(error) => return Err(self.error(error)),

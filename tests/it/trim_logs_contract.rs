@@ -1,0 +1,83 @@
+//! The logs and blobs that a trim uses, on every adapter.
+#![expect(clippy::disallowed_methods, reason = "tests open their own temporary folders")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
+use cap_std::fs::Dir;
+use traj_core::memory::{MemoryBlobs, MemoryLog};
+use traj_core::port::{LineLog as _, LineLogError};
+use traj_fs::{FsBlobFolder, FsLineLog};
+use traj_tests::contract::{blob_folder, line_log};
+
+fn open(folder: &Path) -> Dir {
+    Dir::open_ambient_dir(folder, cap_std::ambient_authority()).unwrap()
+}
+
+fn log_in(folder: &Path, name: &str) -> FsLineLog {
+    FsLineLog::new(open(folder), name.to_owned())
+}
+
+#[test]
+fn logs_keep_their_contract() {
+    line_log::all(&|| Box::new(MemoryLog::default()));
+    let place = tempfile::tempdir().unwrap();
+    let count = std::cell::Cell::new(0);
+    line_log::all(&|| {
+        count.set(count.get() + 1);
+        Box::new(log_in(place.path(), &format!("log-{}.jsonl", count.get())))
+    });
+}
+
+#[test]
+fn blobs_keep_their_contract() {
+    blob_folder::all(&MemoryBlobs::default());
+    let place = tempfile::tempdir().unwrap();
+    blob_folder::all(&FsBlobFolder::new(open(place.path()), "s.blobs".to_owned()));
+}
+
+#[test]
+fn a_log_is_private_refuses_links_and_goes_with_its_last_line() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("log.jsonl");
+    let log = log_in(place.path(), "log.jsonl");
+    log.append(&["one".to_owned()]).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    // A writer that died in its line does not spoil the next one.
+    fs::write(&file, "one\ntorn").unwrap();
+    log.append(&["two".to_owned()]).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "one\ntorn\ntwo\n");
+    log.retain(&mut |_| false).unwrap();
+    assert!(!file.exists());
+    fs::write(place.path().join("victim"), "kept\n").unwrap();
+    symlink("victim", &file).unwrap();
+    let outcome = log.append(&["three".to_owned()]);
+    assert!(matches!(outcome, Err(LineLogError::Refused { .. })), "{outcome:?}");
+    assert_eq!(fs::read_to_string(place.path().join("victim")).unwrap(), "kept\n");
+}
+
+#[test]
+fn several_writers_share_a_log() {
+    let place = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let log = log_in(place.path(), "log.jsonl");
+            scope.spawn(move || {
+                for number in 0..25 {
+                    log.append(&[format!("{writer} {number}")]).unwrap();
+                    // Dropping nothing, but replacing the file under the others.
+                    log.retain(&mut |_| true).unwrap();
+                }
+            });
+        }
+    });
+    let text = fs::read_to_string(place.path().join("log.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), 100);
+    for writer in 0..4 {
+        let prefix = format!("{writer} ");
+        let numbers =
+            text.lines().filter_map(|line| line.strip_prefix(&prefix)?.parse::<u32>().ok());
+        assert!(numbers.eq(0..25_u32), "writer {writer}");
+    }
+}
