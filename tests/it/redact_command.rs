@@ -125,6 +125,35 @@ fn a_scan_names_rule_and_place_and_never_the_value() {
 }
 
 #[test]
+fn a_scan_looks_into_archives_where_they_are() {
+    let home = tempfile::tempdir().unwrap();
+    let session = concat!(
+        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z"}"#,
+        "\n",
+        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-06-01T10:00:01.000Z","message":{"role":"user","content":"ticket desk-4711"}}"#,
+        "\n",
+    );
+    std::fs::write(home.path().join("s1.jsonl"), session).unwrap();
+    let export = ["export", "--session", "s1.jsonl", "--output-root", ".", "--output", "b"];
+    let exported =
+        traj_command(home.path()).args(export).args(["--archive", "zip"]).output().unwrap();
+    assert_eq!(exported.status.code(), Some(0), "{}", text(&exported.stderr));
+    let scan = |arguments: &[&str]| {
+        traj_command(home.path()).arg("scan").args(arguments).output().unwrap()
+    };
+    assert_eq!(scan(&["b.zip"]).status.code(), Some(0));
+
+    let rule = "[[rules]]\nid = \"desk\"\nregex = \"desk-[0-9]+\"\nkeywords = [\"desk-\"]\n";
+    std::fs::write(home.path().join("rules.toml"), rule).unwrap();
+    let found = scan(&["b.zip", "--rules", "rules.toml"]);
+    assert_eq!(found.status.code(), Some(3));
+    assert!(text(&found.stdout).contains("b.zip/events.jsonl:1: desk"));
+
+    std::fs::write(home.path().join("cut.zip"), "PK\u{3}\u{4}").unwrap();
+    assert_ne!(scan(&["cut.zip"]).status.code(), Some(0));
+}
+
+#[test]
 fn rules_are_listed_checked_explained_and_refused() {
     let home = tempfile::tempdir().unwrap();
     let rules = |arguments: &[&str]| {

@@ -2,15 +2,16 @@
 //! bundles.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, Read as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cap_std::fs::Dir;
 use serde::Serialize;
 use traj_core::json::Json;
+use traj_core::port::{BundleContent, BundleSource as _, BundleSourceError};
 use traj_core::redaction::{MarkerKey, PathLabels, RedactionReport, Redactor, block_end};
-use traj_fs::{Access, open_regular, open_subfolder};
+use traj_fs::{Access, FsBundleSource, open_regular, open_subfolder};
 
 use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
@@ -147,8 +148,34 @@ impl Look {
         name: &str,
         shown: &str,
     ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        if is_archive(name) {
+            return self.archive(folder, name, shown);
+        }
         let file = open_regular(folder, name, Access::Read)?;
-        let mut input = io::BufReader::with_capacity(1 << 16, file);
+        self.stream(name, shown, io::BufReader::with_capacity(1 << 16, file))?;
+        Ok(())
+    }
+
+    /// Looks at the files of an archived bundle where they are.
+    fn archive(
+        &mut self,
+        folder: &Dir,
+        name: &str,
+        shown: &str,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let bundle = FsBundleSource::open(folder, name)?;
+        bundle.visit(&mut |inner, content| {
+            let place = format!("{shown}/{inner}");
+            let input = io::BufReader::with_capacity(1 << 16, Archived(content));
+            self.stream(inner, &place, input).map_err(|error| BundleSourceError::Storage {
+                name: name.to_owned(),
+                source: error.into(),
+            })
+        })?;
+        Ok(())
+    }
+
+    fn stream(&mut self, name: &str, shown: &str, mut input: impl io::BufRead) -> io::Result<()> {
         self.report.files += 1;
         let mut report = RedactionReport::listing();
         // A file's name can hold a secret as well.
@@ -224,6 +251,21 @@ impl Look {
                 }
             }
         }
+    }
+}
+
+/// Whether a file is read as an archived bundle.
+fn is_archive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [".zip", ".tar.zst"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// A file inside an archive, as a reader.
+struct Archived<'c>(&'c mut dyn BundleContent);
+
+impl io::Read for Archived<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(io::Error::other)
     }
 }
 
