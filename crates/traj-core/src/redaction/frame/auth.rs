@@ -177,7 +177,11 @@ pub(super) fn read_scheme(scan: &mut Scan<'_>, start: usize, end: usize) {
         return;
     }
     let trimmed = bytes.strip_suffix(b".").unwrap_or(bytes);
+    // `token_type=bearer expires_in=3600`: the next pair, no credential.
+    let padding = trimmed.iter().rev().take_while(|byte| **byte == b'=').count();
+    let is_pair = trimmed[..trimmed.len() - padding].contains(&b'=');
     if trimmed.len() >= 12
+        && !is_pair
         && !is_placeholder(trimmed)
         && (looks_random(trimmed) || looks_chosen(trimmed) && Classes::of(trimmed).digit > 1)
     {

@@ -3,7 +3,7 @@
 
 use super::super::name::NameClass;
 use super::super::rule::Frame;
-use super::super::value::{looks_chosen, looks_random};
+use super::super::value::{is_placeholder, looks_chosen, looks_random};
 use super::assignment::{skip_continuation, special};
 use super::label::Label;
 use super::reading::{self, Ends, Value};
@@ -44,7 +44,15 @@ pub(super) fn read(scan: &mut Scan<'_>, label: &Label, after: usize, gap: usize)
     let bytes = scan.slice(value.start, value.end);
     if is_setting(scan, label, line, head) {
         if (scan.byte(value.start) != b'-' || value.quoted) && !is_option_list(bytes) {
-            scan.hide_if(value.start, value.end, label.class, Style::Machine);
+            // Only quotes can hold a value of several words together.
+            let several = value.quoted && bytes.contains(&b' ');
+            let password = NameClass::Strong(Frame::Password);
+            if several && label.flag && label.class == password && !is_placeholder(bytes) {
+                scan.hide(value.start, value.end, label.frame);
+            } else {
+                let style = if several { Style::Quoted } else { Style::Machine };
+                scan.hide_if(value.start, value.end, label.class, style);
+            }
         }
         return true;
     }

@@ -14,6 +14,7 @@ pub(super) const ROWS: &[Row] = &[
             "mysqldump --password=⟦a!b{an:8}⟧ shop",
             "{'pwd': '⟦willow-harbor-735*⟧'}",
             "password=⟦pass⟧",
+            "backup --password '⟦a b⟧' --all",
         ],
         &[
             "password = getpass.getpass('Password: ')",
@@ -77,6 +78,7 @@ pub(super) const ROWS: &[Row] = &[
         &[
             "Bearer token authentication is required for this endpoint.",
             "headers: { Authorization: `Bearer ${token}` }",
+            "token_type=bearer expires_in=3600",
         ],
     ),
     frame(
