@@ -132,6 +132,10 @@ impl<'a> AutoEdit<'a> {
             return false;
         }
         let note = format!("{} bytes of {} output, trimmed by rule", found.bytes, found.tool);
+        // A result that is shorter than what would stand for it is left alone.
+        if (SENTINEL.len() + 1 + note.len()) as u64 >= found.bytes {
+            return false;
+        }
         let Ok(item) = TrimItem::parse(&found.id, Some(&note), None) else { return false };
         let mut wanted = Wanted::new(std::slice::from_ref(&item));
         let changed = if edit::is_rollout_row(row) {

@@ -241,7 +241,7 @@ fn old_and_large_results_and_repeated_images_go_by_rule() {
     let lines = [
         user.to_owned(),
         result("c1", &big),
-        result("c2", "small"),
+        result("c2", "above the bar, but shorter than its note"),
         image("AAAA"),
         user.to_owned(),
         image("AAAA"),
@@ -250,7 +250,7 @@ fn old_and_large_results_and_repeated_images_go_by_rule() {
     let session = MemorySession::new(lines.join("\n").as_bytes());
     let mut survey = AutoSurvey::default();
     session.rewrite(&mut survey, RewriteMode::Preview).unwrap();
-    let policy = AutoPolicy::new(Age::Turns(1), 50, true);
+    let policy = AutoPolicy::new(Age::Turns(1), 30, true);
     let mut edit = AutoEdit::new(policy, &survey);
     session.rewrite(&mut edit, RewriteMode::Commit).unwrap();
     let (items, tally, totals) = edit.finish();
