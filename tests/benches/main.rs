@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         }
         match run(&bench) {
             Ok(figures) => {
-                figure::print(name, &figures);
+                figure::print(name, bench.smoke, &figures);
                 sound &= !arguments.check || figures.iter().all(Figure::is_met);
                 if let Some(folder) = &arguments.json
                     && let Err(error) = figure::write(folder, name, bench.smoke, &figures)
