@@ -37,6 +37,7 @@ mod compose;
 mod encoded;
 mod engine;
 mod find;
+mod foreign_pattern;
 mod frame;
 mod marker;
 mod media;

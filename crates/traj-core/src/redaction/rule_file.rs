@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::allow::{AllowEntry, Target};
 use super::engine;
+use super::foreign_pattern::translate;
 use super::rule::{Check, Matcher, Rule, RuleClass};
 use super::rule_set::RuleSet;
 
@@ -193,6 +194,7 @@ impl RuleSet {
         let Some(pattern) = rule.regex else {
             return Ok(());
         };
+        let pattern = translate(&pattern);
         let compiled = engine::compile(&pattern)
             .map_err(|_| RuleFileError::BadPattern { rule: id.clone() })?;
         let group = if rule.secret_group < compiled.captures_len() { rule.secret_group } else { 0 };
@@ -249,7 +251,7 @@ fn allow_entry(
     let mut patterns = Vec::with_capacity(allow.regexes.len());
     for pattern in &allow.regexes {
         patterns.push(
-            engine::compile(pattern)
+            engine::compile(&translate(pattern))
                 .map_err(|_| RuleFileError::BadPattern { rule: owner.to_owned() })?,
         );
     }
@@ -320,6 +322,39 @@ regexes = ['''^fixture-''']
         assert_eq!(redact(rules.clone(), "password=hunter2 x"), "password=hunter2 x");
         assert_eq!(redact(rules.clone(), "password=fixture-77 x"), "password=fixture-77 x");
         assert!(redact(rules, "password=hunter3 x").contains("<redacted:password:"));
+    }
+
+    #[test]
+    fn a_configuration_of_gitleaks_is_taken_as_it_is() {
+        let file = r#"
+title = "rules of another tool"
+minVersion = "v8.25.0"
+[extend]
+useDefault = true
+disabledRules = ["npm-token"]
+[[allowlists]]
+description = "placeholders"
+regexes = ['''^\$(?:\d+|{\d+})$''']
+paths = ['''(?i)\.(?:gif|png)$''']
+stopwords = ["00000000"]
+[[rules]]
+id = "acme-client-id"
+description = "Client id of Acme"
+regex = '''(?i)[\w.-]{0,50}?(?:acme)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|,)[\x60'"\s=]{0,5}([a-z0-9]{32})(?:[\x60'"\s;]|\\[nr]|$)'''
+entropy = 2
+keywords = ["acme"]
+tags = ["client"]
+[[rules.allowlists]]
+condition = "AND"
+regexTarget = "line"
+regexes = ['''example''']
+[[rules]]
+id = "pkcs12-file"
+path = '''(?i)(?:^|\/)[^\/]+\.p(?:12|fx)$'''
+"#;
+        let rules = RuleSet::builtin().with_file(file).unwrap();
+        let text = redact(rules, "acme_id = \"a1b2c3d4e5f60718293a4b5c6d7e8f90\"");
+        assert!(text.starts_with("acme_id = \"<redacted:acme-client-id:"), "{text}");
     }
 
     #[test]

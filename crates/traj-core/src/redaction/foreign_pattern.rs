@@ -1,0 +1,96 @@
+//! Patterns of other tools, written for Go's engine, in the words of ours.
+//!
+//! Both are linear and nearly the same language. Go takes a brace that counts
+//! nothing, a bracket inside a class and `\<` as what they are; here they have
+//! to be escaped.
+
+use std::iter::Peekable;
+use std::str::CharIndices;
+
+/// The same pattern for the engine that is used here.
+pub(super) fn translate(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut characters = pattern.char_indices().peekable();
+    let mut class: Option<usize> = None;
+    while let Some((at, character)) = characters.next() {
+        let behind = pattern.get(at + character.len_utf8()..).unwrap_or_default();
+        match (character, class) {
+            ('\\', _) => escape(&mut characters, &mut out),
+            ('[', None) => {
+                class = Some(0);
+                out.push('[');
+                continue;
+            }
+            ('[', Some(_)) if !behind.starts_with(':') => out.push_str("\\["),
+            ('[', Some(_)) => posix_class(&mut characters, &mut out),
+            // First in its class, a bracket closes nothing.
+            (']', Some(0)) => out.push_str("\\]"),
+            (']', Some(_)) => {
+                class = None;
+                out.push(']');
+            }
+            ('^', Some(0)) => {
+                out.push('^');
+                continue;
+            }
+            ('&' | '~', Some(_)) => out.extend(['\\', character]),
+            ('{', None) if !counts(behind) => out.push_str("\\{"),
+            _ => out.push(character),
+        }
+        class = class.map(|seen| seen + 1);
+    }
+    out
+}
+
+/// A backslash and what it stands before.
+fn escape(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
+    match characters.next() {
+        Some((_, angle @ ('<' | '>'))) => out.push(angle),
+        Some((_, other)) => out.extend(['\\', other]),
+        None => out.push('\\'),
+    }
+}
+
+/// `[:alpha:]` inside a class, up to and with its bracket.
+fn posix_class(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
+    out.push('[');
+    for (_, character) in characters.by_ref() {
+        out.push(character);
+        if character == ']' {
+            return;
+        }
+    }
+}
+
+/// Whether `3}`, `3,}` or `3,5}` follows an opening brace.
+fn counts(behind: &str) -> bool {
+    let Some((inside, _)) = behind.split_once('}') else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match inside.split_once(',') {
+        None => is_number(inside),
+        Some((least, most)) => is_number(least) && (most.is_empty() || is_number(most)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_go_takes_is_escaped() {
+        let cases = [
+            (r"^\$(?:\d+|{\d+})$", r"^\$(?:\d+|\{\d+})$"),
+            (r"a{2}b{2,}c{2,3}d{,3}", r"a{2}b{2,}c{2,3}d\{,3}"),
+            (r"[a[b]{3}", r"[a\[b]{3}"),
+            (r"[[:alnum:]_]+", r"[[:alnum:]_]+"),
+            (r"[]x][^]x]", r"[\]x][^\]x]"),
+            (r"[a&&b~~c{]", r"[a\&\&b\~\~c{]"),
+            (r"\<b\>\{\[\]", r"<b>\{\[\]"),
+            (r"(?i)[\w.-]{0,50}?(?:=|>|:{1,3}=)", r"(?i)[\w.-]{0,50}?(?:=|>|:{1,3}=)"),
+        ];
+        for (go, ours) in cases {
+            assert_eq!(translate(go), ours);
+            assert!(crate::redaction::engine::compile(&translate(go)).is_ok(), "{go}");
+        }
+    }
+}
