@@ -118,13 +118,18 @@ fn a_queue_outlives_the_host_and_is_drained_once() {
 #[test]
 fn rules_trim_what_is_old_and_large() {
     let home = session();
+    for name in ["s1.jsonl", "s1.trajectory.jsonl"] {
+        let longer =
+            read(home.path(), name).replace("a long listing", &"a long listing".repeat(20));
+        fs::write(home.path().join(name), longer).unwrap();
+    }
     let output = trim(home.path(), &["--auto", "--older-than", "0", "--larger-than", "10"]);
     insta::with_settings!({filters => vec![(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[time]")]}, {
         insta::assert_snapshot!(text(&output), @r"
-        trimmed 1 results, 0 trim calls: 578 B → 613 B
+        trimmed 1 results, 0 trim calls: 844 B → 614 B
         sidecar: 1 events, 0 blobs
         can be taken back with --undo until [time]
-          read: 1 results, 23 B of text
+          read: 1 results, 289 B of text
         ");
     });
     let young = trim(home.path(), &["--auto", "--older-than", "30000d", "--larger-than", "10"]);
