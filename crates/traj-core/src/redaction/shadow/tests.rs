@@ -31,6 +31,9 @@ fn joints_are_taken_out() {
     assert_eq!(shown(joined(b"ghp_ab\n  c9dE\nhost: x")).as_deref(), Some("ghp_abc9dE\nhost: x"));
     assert_eq!(shown(joined(b"\"ghp_\" + \"abcd\"")).as_deref(), Some("\"ghp_abcd\""));
     assert_eq!(shown(joined(b"ghp_\\\nab9d")).as_deref(), Some("ghp_ab9d"));
+    // What stands alone on its line and is known for what it is, stays alone.
+    assert_eq!(shown(joined(b"ghp_ab\nREADME.md\n")), None);
+    assert_eq!(shown(joined(b"ghp_ab\n9fceb02d0ae598e95dc970b74767f19372d61af8\n")), None);
 }
 
 #[test]

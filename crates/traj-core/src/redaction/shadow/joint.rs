@@ -1,0 +1,83 @@
+//! Where a token was split: line breaks, continuations, joined literals.
+
+/// The length of a joint at the head of `rest`: a line break with its
+/// indentation, `\` before a line break, or `" + "`.
+pub(super) fn joint(rest: &[u8]) -> usize {
+    match rest[0] {
+        b'\n' => broken(rest, 1),
+        b'\r' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
+        b'=' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
+        b'=' if rest.get(1..3) == Some(b"\r\n") => broken(rest, 3),
+        b'\\' if rest.get(1) == Some(&b'\n') => broken(rest, 2),
+        b'\\' if rest.get(1..3) == Some(b"\r\n") => broken(rest, 3),
+        b'\\' if rest.get(1) == Some(&b'n') => broken(rest, 2),
+        quote @ (b'"' | b'\'' | b'`') => {
+            let blank = |from: usize| {
+                rest[from..]
+                    .iter()
+                    .take(24)
+                    .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+                    .count()
+            };
+            let first = 1 + blank(1);
+            let sign = rest.get(first).copied().unwrap_or(0);
+            if matches!(sign, b'+' | b'.' | b'&' | b'\\') {
+                let second = first + 1 + blank(first + 1);
+                if matches!(rest.get(second), Some(next) if *next == quote) {
+                    return second + 1;
+                }
+            }
+            // Adjacent literals: `"abc" "def"`.
+            if first > 1 && sign == quote { first + 1 } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
+/// Whether a byte can stand in a token.
+pub(super) const fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.')
+}
+
+/// The length of a line break with its indentation, if the line behind goes on
+/// with the token: nothing but token characters, and not a plain word.
+fn broken(rest: &[u8], length: usize) -> usize {
+    let indent = rest[length..]
+        .iter()
+        .take(64)
+        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'|'))
+        .count();
+    let line = &rest[length + indent..];
+    let run = line.iter().take(512).take_while(|byte| is_token(**byte)).count();
+    let ends = matches!(
+        line.get(run),
+        None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b')' | b'\\')
+    );
+    let piece = &line[..run];
+    // `name=value` is a line of its own.
+    if piece
+        .iter()
+        .position(|byte| *byte == b'=')
+        .is_some_and(|sign| piece[sign..].iter().any(|byte| *byte != b'='))
+    {
+        return 0;
+    }
+    if is_entry_of_its_own(piece) {
+        return 0;
+    }
+    let digits = piece.iter().any(u8::is_ascii_digit);
+    let mixed = piece.iter().skip(1).any(u8::is_ascii_uppercase)
+        && piece.iter().any(u8::is_ascii_lowercase);
+    if run > 0 && ends && (digits || mixed) { length + indent } else { 0 }
+}
+
+/// A digest or a file name, alone on its line, continues nothing.
+fn is_entry_of_its_own(piece: &[u8]) -> bool {
+    let is_digest = matches!(piece.len(), 32 | 40 | 64) && piece.iter().all(u8::is_ascii_hexdigit);
+    let extension = piece.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    let is_file = (1..=5).contains(&extension.len())
+        && extension.len() + 1 < piece.len()
+        && extension.iter().all(u8::is_ascii_lowercase)
+        && !piece.iter().any(u8::is_ascii_digit);
+    is_digest || is_file
+}
