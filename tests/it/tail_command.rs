@@ -122,10 +122,10 @@ fn a_follower_survives_everything_that_happens_to_a_file() {
     // Rotated: the old one gets a last event, the new one begins anew.
     append(&event(6, "x"));
     fs::rename(&sidecar, home.path().join("old")).unwrap();
-    fs::write(&sidecar, event(7, "x")).unwrap();
+    fs::write(&sidecar, event(7, "longer than what follows")).unwrap();
     assert_eq!(follower.next(), "n6");
     assert_eq!(follower.next(), "n7");
-    // Cut in place and written again.
+    // Cut in place and written again, shorter than it was.
     fs::write(&sidecar, event(8, "x")).unwrap();
     assert_eq!(follower.next(), "n8");
     assert_eq!(follower.signal("-INT"), Some(130));
