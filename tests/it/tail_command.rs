@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -129,6 +130,48 @@ fn a_follower_survives_everything_that_happens_to_a_file() {
     fs::write(&sidecar, event(8, "x")).unwrap();
     assert_eq!(follower.next(), "n8");
     assert_eq!(follower.signal("-INT"), Some(130));
+}
+
+/// Writes over a file from its first byte on, without cutting it before.
+fn overwrite(file: &Path, text: &str) {
+    let before = fs::metadata(file).unwrap();
+    let mut open = fs::OpenOptions::new().write(true).open(file).unwrap();
+    open.write_all(text.as_bytes()).unwrap();
+    let after = fs::metadata(file).unwrap();
+    assert_eq!((before.ino(), before.len()), (after.ino(), after.len()));
+}
+
+#[test]
+fn a_file_written_over_at_its_old_length_is_read_again() {
+    let home = tempfile::tempdir().unwrap();
+    let sidecar = home.path().join("s.trajectory.jsonl");
+    fs::write(home.path().join("s.jsonl"), "").unwrap();
+    fs::write(&sidecar, event(1, "x") + &event(2, "x")).unwrap();
+    let mut follower = Follower::start(home.path());
+    assert_eq!(follower.next(), "n2");
+    overwrite(&sidecar, &(event(3, "x") + &event(4, "x")));
+    assert_eq!(follower.next(), "n3");
+    assert_eq!(follower.next(), "n4");
+    // One event is kept, one is new.
+    overwrite(&sidecar, &(event(4, "x") + &event(5, "x")));
+    assert_eq!(follower.next(), "n5");
+    // A time that goes back makes no difference, nor does one that goes on.
+    overwrite(&sidecar, &(event(6, "x") + &event(5, "x")));
+    set_time(&sidecar, "@1000000000");
+    assert_eq!(follower.next(), "n6");
+    set_time(&sidecar, "now");
+    fs::OpenOptions::new()
+        .append(true)
+        .open(&sidecar)
+        .unwrap()
+        .write_all(event(7, "x").as_bytes())
+        .unwrap();
+    assert_eq!(follower.next(), "n7");
+    assert_eq!(follower.signal("-INT"), Some(130));
+}
+
+fn set_time(file: &Path, time: &str) {
+    assert!(Command::new("touch").args(["-d", time]).arg(file).status().unwrap().success());
 }
 
 #[test]

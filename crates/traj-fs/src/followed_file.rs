@@ -48,7 +48,7 @@ impl FollowedFile {
         let mut last = LastEvents::new(self.origin, wanted);
         let mut block = vec![0; BLOCK];
         let mut end = length;
-        while end > 0 && wanted > 0 {
+        while end > 0 {
             let size = usize::try_from(end).unwrap_or(BLOCK).min(BLOCK);
             let start = end - size as u64;
             let count = read_at(&file, &mut block[..size], start).context("read", &self.name)?;
@@ -59,7 +59,10 @@ impl FollowedFile {
         }
         let events = last.finish(keep);
         let offset = length - last.unfinished();
-        self.follow = Follow::from_middle(self.origin, key, offset, &events);
+        let size = Follow::comparable(offset);
+        let count =
+            read_at(&file, &mut block[..size], offset - size as u64).context("read", &self.name)?;
+        self.follow = Follow::from_middle(key, offset, &block[..count], &last);
         self.open = Some((file, key));
         Ok(events)
     }
@@ -100,14 +103,16 @@ impl FollowedFile {
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<(), FsError> {
         let mut block = vec![0; BLOCK];
+        let mut compared = false;
         loop {
             let length = length(file).context("look at", &self.name)?;
-            let Some(range) = self.follow.look(FileState { key, length }, show) else {
-                if self.follow.reached_end() {
-                    continue;
-                }
-                return Ok(());
+            let range = match self.follow.look(FileState { key, length }, show) {
+                Some(range) => range,
+                None if self.follow.reached_end() => continue,
+                None if compared => return Ok(()),
+                None => self.follow.to_compare(),
             };
+            compared = true;
             let size = usize::try_from(range.to - range.from).unwrap_or(BLOCK).min(BLOCK);
             let count =
                 read_at(file, &mut block[..size], range.from).context("read", &self.name)?;
@@ -115,7 +120,7 @@ impl FollowedFile {
                 // Cut meanwhile; the next look sees it.
                 return Ok(());
             }
-            self.follow.feed(range.from, &block[..count], show);
+            compared &= self.follow.feed(range.from, &block[..count], show);
         }
     }
 }

@@ -34,9 +34,9 @@ const POLL: Duration = Duration::from_millis(1_000);
 #[command(
     long_about = "Prints the newest events of a session's trajectory, one readable line each: \
                   time, type, session, what happened, how long it took, tokens and errors. With \
-                  --follow it goes on as events are recorded, through rotation, replacement and \
-                  truncation of the file, without losing or repeating one. With --json every \
-                  event is one JSON object on a line of its own, schema traj-tail/1.",
+                  --follow it goes on as events are recorded, through rotation, replacement, \
+                  overwriting and truncation of the file, without losing or repeating one. With \
+                  --json every event is one JSON object on a line of its own, schema traj-tail/1.",
     after_help = "Exit codes: 0 the end was reached · 1 the file cannot be read · 2 wrong usage · \
                   130 ended by SIGINT · 143 ended by SIGTERM"
 )]

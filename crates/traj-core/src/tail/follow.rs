@@ -1,14 +1,19 @@
 //! Following a file that grows, is cut, rewritten or replaced.
 
 use super::seen::Seen;
-use super::{LONGEST_LINE, Origin, TailEvent};
+use super::{LONGEST_LINE, LastEvents, Origin, TailEvent};
 
 /// So many bytes before the place we read up to are compared on every look.
-const RECENT: usize = 64;
+///
+/// This is how a file is noticed that was written anew in place, at the same
+/// length or longer. Times of files are not asked: two writes within a tick of
+/// the kernel's clock bear the same one, and a file that was merely touched
+/// bears another.
+pub(super) const RECENT: usize = 64 * 1024;
 
 /// What the file is right now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "three plain facts about a file")]
+#[expect(clippy::exhaustive_structs, reason = "two plain facts about a file")]
 pub struct FileState {
     /// Tells one file from another.
     pub key: (u64, u64),
@@ -58,17 +63,25 @@ impl Follow {
         }
     }
 
-    /// Follows a file from `offset`, after these events were shown.
+    /// Follows a file from `offset`, after its last events were read. `before`
+    /// is what stands before the offset, [`Self::comparable`] bytes of it.
     #[must_use]
-    pub fn from_middle(origin: Origin, key: (u64, u64), offset: u64, shown: &[TailEvent]) -> Self {
-        let mut follow = Self::new(origin);
+    pub fn from_middle(key: (u64, u64), offset: u64, before: &[u8], last: &LastEvents) -> Self {
+        let mut follow = Self::new(last.origin());
         follow.key = Some(key);
         follow.offset = offset;
+        follow.keep_recent(before);
         follow.seen.start_in_the_middle();
-        for event in shown {
-            follow.seen.remember(event.identity);
+        for identity in last.identities() {
+            follow.seen.remember(identity);
         }
         follow
+    }
+
+    /// How much of what stands before an offset is compared later.
+    #[must_use]
+    pub fn comparable(offset: u64) -> usize {
+        usize::try_from(offset).unwrap_or(RECENT).min(RECENT)
     }
 
     /// What to read, now that the file looks like this; `None` when there is
@@ -84,8 +97,15 @@ impl Follow {
         if now.length < self.offset {
             self.start_again(show);
         }
-        let from = self.offset - self.recent.len() as u64;
-        (now.length > self.offset).then_some(ReadRange { from, to: now.length })
+        let grown = ReadRange { to: now.length, ..self.to_compare() };
+        (now.length > self.offset).then_some(grown)
+    }
+
+    /// What to read although nothing was added, because a file may be written
+    /// anew at its old length.
+    #[must_use]
+    pub fn to_compare(&self) -> ReadRange {
+        ReadRange { from: self.offset - self.recent.len() as u64, to: self.offset }
     }
 
     /// Takes bytes that stand at `from`; `false` when the file was rewritten
@@ -100,11 +120,16 @@ impl Follow {
         }
         let fresh = bytes.get(overlap..).unwrap_or_default();
         self.offset += fresh.len() as u64;
-        self.recent.extend_from_slice(&fresh[fresh.len().saturating_sub(RECENT)..]);
-        let excess = self.recent.len().saturating_sub(RECENT);
-        self.recent.drain(..excess);
+        self.keep_recent(fresh);
         self.lines(fresh, show);
         true
+    }
+
+    fn keep_recent(&mut self, fresh: &[u8]) {
+        let fresh = &fresh[fresh.len().saturating_sub(RECENT)..];
+        let excess = (self.recent.len() + fresh.len()).saturating_sub(RECENT);
+        self.recent.drain(..excess);
+        self.recent.extend_from_slice(fresh);
     }
 
     /// Tells that everything there is was read; `true` when it has to be read

@@ -2,6 +2,10 @@
 
 use super::{LONGEST_LINE, Origin, TailEvent};
 
+/// So many of the newest events are known again later although a filter passed
+/// over them.
+const KNOWN: usize = 4_096;
+
 /// Reads a file backwards, block by block, until there are enough events.
 #[derive(Debug)]
 pub struct LastEvents {
@@ -13,6 +17,8 @@ pub struct LastEvents {
     dropped: u64,
     /// Newest first.
     events: Vec<TailEvent>,
+    /// What the newest events, shown or not, are known by; newest first.
+    identities: Vec<u64>,
     /// The first block may end inside a line that is still being written.
     is_first: bool,
     unfinished: u64,
@@ -28,6 +34,7 @@ impl LastEvents {
             carry: Vec::new(),
             dropped: 0,
             events: Vec::new(),
+            identities: Vec::new(),
             is_first: true,
             unfinished: 0,
         }
@@ -66,6 +73,15 @@ impl LastEvents {
         self.unfinished
     }
 
+    pub(super) const fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// What the events that were read are known by, oldest first.
+    pub(super) fn identities(&self) -> impl Iterator<Item = u64> {
+        self.identities.iter().rev().copied()
+    }
+
     fn grow(&mut self, front: &[u8]) {
         if self.dropped > 0 || self.carry.len() + front.len() > LONGEST_LINE {
             self.dropped += (front.len() + self.carry.len()) as u64;
@@ -89,7 +105,12 @@ impl LastEvents {
         if is_last && event.is_none() {
             self.unfinished = line.len() as u64;
         }
-        if let Some(event) = event.filter(|event| keep(event)) {
+        let Some(event) = event else { return };
+        let is_kept = keep(&event);
+        if is_kept || self.identities.len() < KNOWN {
+            self.identities.push(event.identity);
+        }
+        if is_kept {
             self.events.push(event);
         }
     }

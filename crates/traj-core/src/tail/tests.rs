@@ -31,24 +31,23 @@ impl Rig {
             let call = event.call.expect("every event here has a call");
             shown.push(call.trim_start_matches('c').parse().expect("a number"));
         };
+        let mut compared = false;
         loop {
             let state = FileState { key: self.key, length: self.bytes.len() as u64 };
-            let Some(range) = self.follow.look(state, &mut show) else {
-                if self.follow.reached_end() {
-                    continue;
-                }
-                return;
+            let range = match self.follow.look(state, &mut show) {
+                Some(range) => range,
+                None if self.follow.reached_end() => continue,
+                None if compared => return,
+                None => self.follow.to_compare(),
             };
             let (from, to) = (
                 range.from as usize,
-                (range.to as usize).min(range.from as usize + RECENT_AND + chunk),
+                (range.to as usize).min(range.from as usize + follow::RECENT + chunk),
             );
-            self.follow.feed(range.from, &self.bytes[from..to], &mut show);
+            compared = self.follow.feed(range.from, &self.bytes[from..to], &mut show);
         }
     }
 }
-
-const RECENT_AND: usize = 64;
 
 #[derive(Clone, Debug)]
 enum Change {
@@ -57,6 +56,8 @@ enum Change {
     Replace,
     Roll(usize),
     Rotate,
+    Overwrite,
+    Touch,
     Poll(usize),
 }
 
@@ -67,6 +68,8 @@ fn change() -> impl Strategy<Value = Change> {
         Just(Change::Replace),
         (0_usize..3).prop_map(Change::Roll),
         Just(Change::Rotate),
+        Just(Change::Overwrite),
+        Just(Change::Touch),
         (1_usize..500).prop_map(Change::Poll),
     ]
 }
@@ -116,6 +119,26 @@ proptest! {
                     rig.bytes.clear();
                     rig.key.1 += 1;
                 }
+                // Other events at the same length, in the same file.
+                Change::Overwrite => {
+                    rig.bytes.append(&mut pending);
+                    rig.poll(1_000);
+                    let length = rig.bytes.len();
+                    let mut bytes = Vec::new();
+                    while bytes.len() + line(next).len() < length {
+                        bytes.extend_from_slice(line(next).as_bytes());
+                        bytes.push(b'\n');
+                        next += 1;
+                    }
+                    if !bytes.is_empty() {
+                        bytes.resize(length, b'\n');
+                        rig.bytes = bytes;
+                    }
+                }
+                Change::Touch => {
+                    rig.poll(1_000);
+                    rig.poll(1_000);
+                }
                 Change::Poll(chunk) => rig.poll(chunk),
             }
         }
@@ -164,6 +187,27 @@ fn a_file_cut_in_place_is_read_again_without_repeats() {
     rig.bytes = (3..12).map(|number| line(number) + "\n").collect::<String>().into_bytes();
     rig.poll(100);
     assert_eq!(rig.shown, (0..12).collect::<Vec<u64>>());
+}
+
+#[test]
+fn who_asked_for_no_old_event_gets_none_when_the_file_is_replaced() {
+    let mut rig = Rig::new();
+    let text: String = (0..5).map(|number| line(number) + "\n").collect();
+    let (begun, rest) = text.split_at(text.len() - 9);
+    rig.bytes = begun.as_bytes().to_vec();
+    let mut last = LastEvents::new(Origin::Sidecar, 0);
+    assert!(!last.block(&rig.bytes, &mut |_| true));
+    assert!(last.finish(&mut |_| true).is_empty());
+    let offset = rig.bytes.len() as u64 - last.unfinished();
+    rig.follow = Follow::from_middle(rig.key, offset, &rig.bytes[..offset as usize], &last);
+    rig.poll(100);
+    assert!(rig.shown.is_empty());
+    rig.bytes.extend_from_slice(rest.as_bytes());
+    rig.poll(100);
+    rig.key.1 += 1;
+    rig.bytes.extend_from_slice((line(5) + "\n").as_bytes());
+    rig.poll(100);
+    assert_eq!(rig.shown, [4, 5]);
 }
 
 #[test]
