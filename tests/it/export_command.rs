@@ -181,6 +181,37 @@ fn damage_exits_with_four_and_a_secret_with_three() {
 }
 
 #[test]
+fn what_is_not_there_is_said_to_be_missing_and_where_to_look() {
+    let home = Home::new();
+    let base = ["--workspace", "ws", "--json"];
+    for arguments in [
+        &["export", "--session", "gone/s1.jsonl"][..],
+        &["export", "--session", "gone.jsonl"],
+        &["export", "--session", "s1.jsonl", "--runtime", "gone/s1.trajectory.jsonl"],
+        &["export", "--session-key", "agent:main:main"],
+        &["inspect", "gone/s1.jsonl"],
+    ] {
+        let output = home.traj(&[arguments, &base].concat());
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let error = &result(&output)["error"];
+        assert!(error["message"].as_str().unwrap().starts_with("there is no file "), "{error}");
+        assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
+    }
+    for arguments in [["verify", "gone/b"], ["verify", "gone"], ["inspect", "gone/b.zip"]] {
+        let output = home.traj(&[&arguments[..], &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let error = &result(&output)["error"];
+        assert_eq!(error["message"], format!("there is no bundle {}", arguments[1]));
+        assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
+    }
+    assert!(home.exports().is_empty());
+    // A sidecar is exported also when the folder of its session is gone.
+    let named = ["--runtime", "s1.trajectory.jsonl", "--session-id", "s1", "--output", "b"];
+    let alone = [&["export", "--session", "gone/s1.jsonl"][..], &named, &base].concat();
+    assert_eq!(result(&home.traj(&alone))["result"]["eventCount"], 1);
+}
+
+#[test]
 fn a_key_finds_its_session_in_the_default_store() {
     let home = Home::new();
     home.folder.create_dir_all(".openclaw/agents/ops/sessions").unwrap();

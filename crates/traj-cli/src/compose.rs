@@ -108,10 +108,17 @@ impl Host {
     /// those directly below the root, which belong to the system.
     pub(crate) fn folder(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
-        traj_fs::open_folder(&root()?, &path).map_err(|error| {
-            CommandError::failure(format!("cannot open the folder {}", path.display()))
-                .because(error)
-        })
+        traj_fs::open_folder(&root()?, &path).map_err(|error| cannot_open(&path, error))
+    }
+
+    /// Opens a folder the user named, if it is there.
+    pub(crate) fn folder_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
+        let path = self.absolute(path);
+        match traj_fs::open_folder(&root()?, &path) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(cannot_open(&path, error)),
+        }
     }
 
     /// Opens a folder the user named, making it and its parents (0700) where
@@ -132,10 +139,7 @@ impl Host {
         let root = root()?;
         if root.metadata(way).is_ok_and(|metadata| metadata.is_dir()) {
             let real = root.canonicalize(way).unwrap_or_else(|_| way.to_path_buf());
-            return root.open_dir(real).map_err(|error| {
-                CommandError::failure(format!("cannot open the folder {}", absolute.display()))
-                    .because(error)
-            });
+            return root.open_dir(real).map_err(|error| cannot_open(&absolute, error));
         }
         self.folder_or_new(path)
     }
@@ -163,6 +167,12 @@ impl Host {
 
     /// Opens the folder a file lies in; returns it with the file's name.
     pub(crate) fn folder_of(&self, file: &Path) -> Result<(Dir, String), CommandError> {
+        let (parent, name) = self.parent_and_name(file)?;
+        Ok((self.folder(&parent)?, name))
+    }
+
+    /// The folder a file lies in and the file's name there.
+    pub(crate) fn parent_and_name(&self, file: &Path) -> Result<(PathBuf, String), CommandError> {
         let path = self.absolute(file);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(CommandError::usage(format!("{} does not name a file", path.display())));
@@ -170,7 +180,7 @@ impl Host {
         let name = name.to_str().ok_or_else(|| {
             CommandError::usage(format!("{} is not named in UTF-8", path.display()))
         })?;
-        Ok((self.folder(parent)?, name.to_owned()))
+        Ok((parent.to_path_buf(), name.to_owned()))
     }
 }
 
@@ -240,6 +250,13 @@ impl Host {
     pub(crate) fn exit_interrupted() {
         std::process::exit(130);
     }
+}
+
+fn cannot_open(
+    path: &Path,
+    error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> CommandError {
+    CommandError::failure(format!("cannot open the folder {}", path.display())).because(error)
 }
 
 /// The file of the owner's marker key, in `traj` below the state folder.

@@ -17,7 +17,8 @@ use crate::open::{Access, open_regular};
 #[derive(Debug)]
 pub struct FsSources {
     current_dir: PathBuf,
-    roots: Vec<(PathBuf, Dir)>,
+    /// Each with its folder, if there is one.
+    roots: Vec<(PathBuf, Option<Dir>)>,
 }
 
 impl FsSources {
@@ -30,15 +31,23 @@ impl FsSources {
     /// Also reads below `folder`, which lies at the absolute `path`.
     #[must_use]
     pub fn with_root(mut self, path: impl Into<PathBuf>, folder: Dir) -> Self {
-        self.roots.push((path.into(), folder));
+        self.roots.push((path.into(), Some(folder)));
         self
     }
 
-    /// The root that holds a path, and the way from there.
-    fn find(&self, path: &Path) -> Option<(&Dir, PathBuf)> {
+    /// Would also read below `path`, where there is no folder: what is asked
+    /// for below it is missing, not forbidden.
+    #[must_use]
+    pub fn with_missing_root(mut self, path: impl Into<PathBuf>) -> Self {
+        self.roots.push((path.into(), None));
+        self
+    }
+
+    /// The root that holds a path, if it is there, and the way from it.
+    fn find(&self, path: &Path) -> Option<(Option<&Dir>, PathBuf)> {
         let holding = self.roots.iter().filter_map(|(root, folder)| {
             let rest = path.strip_prefix(root).ok()?;
-            Some((root.components().count(), folder, rest.to_path_buf()))
+            Some((root.components().count(), folder.as_ref(), rest.to_path_buf()))
         });
         holding.max_by_key(|(depth, ..)| *depth).map(|(_, folder, rest)| (folder, rest))
     }
@@ -52,6 +61,7 @@ impl Sources for FsSources {
             return Err(outside());
         }
         let (root, rest) = self.find(&path).ok_or_else(outside)?;
+        let root = root.ok_or_else(|| SourceError::NotFound { name: name.to_owned() })?;
         let file = open_below(root, &rest).map_err(|error| source_error(error, name))?;
         let snapshot = file.metadata().map_err(|error| storage(error, name))?;
         Ok(Box::new(FsSource { name: name.to_owned(), file, snapshot }))

@@ -94,7 +94,7 @@ struct Exported {
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let workspace = host.absolute(&arguments.workspace);
     let request = request(arguments, host, output, &workspace)?;
-    let sources = sources(arguments, host, &request);
+    let sources = sources(arguments, host, &request)?;
     let (root, root_path) = root(arguments, host, &workspace)?;
     let form = match arguments.archive {
         None => BundleForm::Folder,
@@ -104,7 +104,11 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let sink = FsBundleSink::new(root, form);
     let mut spinner = StageSpinner::new(output);
     let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut spinner)
-        .map_err(explain)?;
+        .map_err(|error| {
+            let is_missing = matches!(&error, ExportError::Source(error) if error.is_not_found());
+            let explained = explain(error);
+            if is_missing { explained.hint(where_else(&request.selection)) } else { explained }
+        })?;
     spinner.finish();
     let place = root_path.join(&report.name);
     let display = place.strip_prefix(&workspace).unwrap_or(&place);
@@ -224,28 +228,54 @@ fn bundle_name(name: &str) -> Result<BundleName, CommandError> {
 }
 
 /// The folders that this export may read from.
-fn sources(arguments: &Arguments, host: &Host, request: &ExportRequest) -> FsSources {
-    let mut folders: Vec<PathBuf> = Vec::new();
+fn sources(
+    arguments: &Arguments,
+    host: &Host,
+    request: &ExportRequest,
+) -> Result<FsSources, CommandError> {
     let parent_of = |file: &Path| host.absolute(file).parent().map(Path::to_path_buf);
-    folders.extend(arguments.session.as_deref().and_then(parent_of));
-    folders.extend(arguments.runtime.as_deref().and_then(parent_of));
-    folders.extend(request.sidecar.trajectory_dir.as_ref().map(PathBuf::from));
-    folders.extend(host.facts.state_dir().map(PathBuf::from));
+    let mut named: Vec<PathBuf> = Vec::new();
+    named.extend(arguments.session.as_deref().and_then(parent_of));
+    named.extend(arguments.runtime.as_deref().and_then(parent_of));
+    let mut others: Vec<PathBuf> = Vec::new();
+    others.extend(request.sidecar.trajectory_dir.as_ref().map(PathBuf::from));
+    others.extend(host.facts.state_dir().map(PathBuf::from));
     if let Selection::Key { store, .. } = &request.selection {
         let sessions = parent_of(Path::new(store));
         // Sessions of sibling agents lie beside each other.
         let agents = sessions.as_deref().and_then(Path::parent).and_then(Path::parent);
-        folders.extend(agents.filter(|folder| folder.ends_with("agents")).map(Path::to_path_buf));
-        folders.extend(sessions);
+        others.extend(agents.filter(|folder| folder.ends_with("agents")).map(Path::to_path_buf));
+        named.extend(sessions);
     }
-    let mut sources = FsSources::new(&host.facts.current_dir);
-    for folder in folders {
+    let mut sources = named_sources(host, &named)?;
+    for folder in others {
         // A folder that is not there holds nothing to read.
         if let Ok(opened) = host.folder(&folder) {
             sources = sources.with_root(folder, opened);
         }
     }
-    sources
+    Ok(sources)
+}
+
+/// Reads below folders that the user named. One that is missing is no error
+/// yet: a sidecar can be exported without its session.
+pub(super) fn named_sources(host: &Host, folders: &[PathBuf]) -> Result<FsSources, CommandError> {
+    let mut sources = FsSources::new(&host.facts.current_dir);
+    for folder in folders {
+        sources = match host.folder_if_any(folder)? {
+            Some(opened) => sources.with_root(folder, opened),
+            None => sources.with_missing_root(folder),
+        };
+    }
+    Ok(sources)
+}
+
+/// Where else to look for what is missing.
+const fn where_else(selection: &Selection) -> &'static str {
+    match selection {
+        Selection::Key { .. } => "another store is named with --store, another agent with --agent",
+        _ => "a sidecar elsewhere is named with --runtime",
+    }
 }
 
 /// The folder that the bundle goes into.
@@ -280,9 +310,7 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         _ => ErrorKind::Failure,
     };
     let hint = match &error {
-        ExportError::Source(SourceError::NotFound { .. }) => {
-            Some("check the path; a sidecar elsewhere is named with --runtime")
-        }
+        ExportError::Source(SourceError::NotFound { .. }) => Some("check the path"),
         ExportError::Source(SourceError::NotRegular { .. }) => {
             Some("links are not followed; name the file itself")
         }

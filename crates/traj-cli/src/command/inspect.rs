@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use traj_core::timestamp::UnixMillis;
 use traj_export::{ExportPorts, ExportRequest, Selection, Silent, Summary, export, inspect};
-use traj_fs::{BundleForm, FsBundleSink, FsBundleSource, FsSources};
+use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
 
 use super::{Outcome, export as export_verb, verify};
 use crate::command_error::CommandError;
@@ -57,7 +57,7 @@ fn inspect_session(
     let selection = Selection::file(session.to_string_lossy());
     let request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
     let parent = session.parent().unwrap_or(Path::new("/")).to_path_buf();
-    let sources = FsSources::new(&host.facts.current_dir).with_root(&parent, host.folder(&parent)?);
+    let sources = export_verb::named_sources(host, &[parent])?;
     let temporary = host.temporary_folder()?;
     let sink = FsBundleSink::new(temporary.folder()?, BundleForm::Folder);
     let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut Silent)

@@ -22,7 +22,8 @@ use crate::terminal_text::escape_control;
     long_about = "Checks a bundle in place, folder or archive: every file against the manifest's \
                   size and digest, every line against its schema, and all of it against the \
                   redaction rules. Nothing is unpacked.",
-    after_help = "Exit codes: 0 sound · 3 a secret survived · 4 damaged or not a bundle"
+    after_help = "Exit codes: 0 sound · 1 not found or not readable · 2 wrong usage · 3 a secret \
+                  survived · 4 damaged or not a bundle"
 )]
 pub(crate) struct Arguments {
     /// The bundle: a folder, a zip or a tar.zst file
@@ -50,8 +51,14 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 
 /// Opens a bundle that the user named.
 pub(super) fn open(path: &std::path::Path, host: &Host) -> Result<FsBundleSource, CommandError> {
-    let (folder, name) = host.folder_of(path)?;
-    FsBundleSource::open(&folder, &name).map_err(explain)
+    let (parent, name) = host.parent_and_name(path)?;
+    // As the user named it: the name alone would not say where.
+    let missing = || BundleSourceError::NotFound { name: path.to_string_lossy().into_owned() };
+    let folder = host.folder_if_any(&parent)?.ok_or_else(|| explain(missing()))?;
+    FsBundleSource::open(&folder, &name).map_err(|error| match error {
+        BundleSourceError::NotFound { .. } => explain(missing()),
+        error => explain(error),
+    })
 }
 
 /// What a bundle that cannot be read means for the user.
@@ -63,6 +70,9 @@ pub(super) fn explain(error: BundleSourceError) -> CommandError {
         _ => ErrorKind::Damaged,
     };
     let hint = match &error {
+        BundleSourceError::NotFound { .. } => {
+            Some("check the path; bundles lie in .openclaw/trajectory-exports of a workspace")
+        }
         BundleSourceError::NotABundle { .. } => {
             Some("a bundle is a folder, a zip or a tar.zst file; links are not followed")
         }
