@@ -242,15 +242,16 @@ pub(super) fn object(object: &mut Object<'_>) -> bool {
     let Some(media_type) = declared_type(object) else {
         return false;
     };
+    let is_image = media_type.get(..5).is_some_and(|top| top.eq_ignore_ascii_case("image"));
     let Some((name, text)) = BYTES.iter().find_map(|name| {
         let text = object.get(name)?.as_str()?;
-        let data_uri = strip_ignore_case(text, "data:").is_some();
-        (!text.is_empty()
-            && !text.starts_with("<media:")
-            && !text.starts_with("<redacted")
-            && (data_uri || is_base64(text))
-            && (*name != "content" || text.len() > MIN_BARE))
-            .then_some((*name, text))
+        let is_hidden = text.starts_with("<media:") || text.starts_with("<redacted");
+        let looks_encoded =
+            !text.is_empty() && (strip_ignore_case(text, "data:").is_some() || is_base64(text));
+        // The data of a picture is one even if it is damaged or empty.
+        let is_medium = looks_encoded && (*name != "content" || text.len() > MIN_BARE)
+            || is_image && *name == "data";
+        (!is_hidden && is_medium).then_some((*name, text))
     }) else {
         return false;
     };
@@ -365,6 +366,18 @@ mod tests {
         assert!(whole(&pixel()).is_some());
         assert!(whole(&format!("data:image/png;base64,{}", pixel())).is_some());
         assert_eq!(in_text(&format!("see ![x](data:image/png;base64,{}) there", pixel())).len(), 1);
+    }
+
+    #[test]
+    fn the_data_of_a_picture_is_hidden_whatever_it_holds() {
+        for (data, bytes) in [(" aGVs bG8= ", 5), ("/9j/..%", 3), ("", 0)] {
+            let json = format!(r#"{{"type":" IMAGE ","data":"{data}"}}"#);
+            let Ok(Json::Object(mut value)) = Json::parse(&json) else { panic!("not an object") };
+            assert!(object(&mut value), "{json}");
+            assert!(value.get("data").unwrap().as_str().unwrap().starts_with("<media:image"));
+            assert_eq!(value.get("bytes").and_then(Json::as_u64), Some(bytes), "{json}");
+            assert!(!object(&mut value), "twice");
+        }
     }
 
     #[test]

@@ -136,13 +136,13 @@ impl Pass<'_> {
             self.report.count_media();
         }
         let named = if members.value { named_class(object) } else { NameClass::Plain };
-        let mut renamed = false;
-        for (name, item) in object.iter_mut() {
+        let mut renamed = Vec::new();
+        for (place, (name, item)) in object.iter_mut().enumerate() {
             if name.len() >= 12
                 && let Some(changed) = self.text(name)
             {
                 *name = Cow::Owned(changed);
-                renamed = true;
+                renamed.push(place);
             }
             let mut class = class_of(name);
             if class == NameClass::Plain && members.value && VALUE_MEMBERS.contains(&name.as_ref())
@@ -166,8 +166,8 @@ impl Pass<'_> {
             }
             self.path.truncate(mark);
         }
-        if renamed {
-            separate_names(object);
+        if !renamed.is_empty() {
+            separate_names(object, &renamed);
         }
     }
 
@@ -349,16 +349,16 @@ fn named_class(object: &Object<'_>) -> NameClass {
 
 /// Names that became equal by hiding get `#2`, `#3` …, so that no reader drops
 /// one of them.
-fn separate_names(object: &mut Object<'_>) {
-    let mut seen: HashMap<String, u32> = HashMap::new();
-    for (name, _) in object.iter_mut() {
-        if !name.contains("<redacted:") {
-            continue;
+fn separate_names(object: &mut Object<'_>, renamed: &[usize]) {
+    let mut seen: HashMap<String, bool> = HashMap::new();
+    for (place, (name, _)) in object.iter_mut().enumerate() {
+        let is_renamed = renamed.binary_search(&place).is_ok();
+        // A name that stood there twice from the start is left alone.
+        if seen.get(name.as_ref()).is_some_and(|other| *other || is_renamed) {
+            let free = (2_u32..).map(|count| format!("{name}#{count}"));
+            let free = free.into_iter().find(|name| !seen.contains_key(name));
+            *name = Cow::Owned(free.unwrap_or_default());
         }
-        let count = seen.entry(name.to_string()).or_default();
-        *count += 1;
-        if *count > 1 {
-            *name = Cow::Owned(format!("{name}#{count}"));
-        }
+        *seen.entry(name.to_string()).or_default() |= is_renamed;
     }
 }
