@@ -1,7 +1,10 @@
 //! Sessions and sidecars to export in memory, and a short form of what comes out.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use traj_core::id::{BundleName, SessionId};
+use traj_core::json::Json;
 use traj_core::memory::{MemoryBundle, MemoryBundleSink, MemorySources};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{MarkerKey, PathLabels, RedactionPolicy, Redactor};
@@ -116,10 +119,60 @@ impl Exported {
         list.map(|warning| format!("{} {:?}", warning.code, warning.rows)).collect()
     }
 
+    /// Everything an older reader looks at: files with their members in order,
+    /// counts, warnings, and of each event what it is and where it stands.
+    pub fn outline(&self) -> String {
+        let mut lines = Vec::new();
+        for (file, text) in &self.files {
+            // Lines of one source look alike.
+            let documents: Vec<&str> = match file {
+                BundleFile::Events => text.lines().collect(),
+                _ => vec![text],
+            };
+            let shapes = documents
+                .into_iter()
+                .map(|document| Json::parse(document).as_ref().map_or(String::new(), shape));
+            let shapes: BTreeSet<String> = shapes.filter(|shape| !shape.is_empty()).collect();
+            lines.push(file.to_string());
+            lines.extend(shapes.iter().map(|shape| format!("  {shape}")));
+        }
+        lines.extend(self.warnings().iter().map(|warning| format!("warning {warning}")));
+        lines.extend(self.notices().iter().map(|notice| format!("notice {notice}")));
+        let report = &self.report;
+        lines.push(format!(
+            "{} events: {} runtime, {} transcript",
+            report.event_count, report.runtime_event_count, report.transcript_event_count
+        ));
+        for event in self.events() {
+            let text = |name: &str| event[name].as_str().unwrap_or("-").to_owned();
+            let (source, kind, ts) = (text("source"), text("type"), text("ts"));
+            let mut words = vec![event["seq"].to_string(), source, kind, ts];
+            words.extend(event.get("sourceSeq").map(|number| format!("no. {number}")));
+            if let Some(entry) = event["entryId"].as_str() {
+                words.push(format!("{entry} after {}", event["parentEntryId"]));
+            }
+            if let Some(data) = event["data"].as_object() {
+                let names: Vec<&str> = data.keys().map(String::as_str).collect();
+                words.push(format!("{{{}}}", names.join(", ")));
+            }
+            lines.push(words.join(" "));
+        }
+        lines.join("\n")
+    }
+
     /// `code [rows]` of each notice.
     pub fn notices(&self) -> Vec<String> {
         let list = self.report.notices.iter();
         list.map(|warning| format!("{} {:?}", warning.code, warning.rows)).collect()
+    }
+}
+
+/// The members of an object in order, one level deep in lists.
+fn shape(value: &Json<'_>) -> String {
+    match value {
+        Json::Object(object) => object.iter().map(|(name, _)| name).collect::<Vec<_>>().join(" "),
+        Json::Array(items) => format!("{} items", items.len()),
+        _ => "a scalar".to_owned(),
     }
 }
 
