@@ -10,6 +10,7 @@ pub(crate) struct Arguments {
     pub(crate) check: bool,
     pub(crate) json: Option<PathBuf>,
     pub(crate) traj: Option<PathBuf>,
+    pub(crate) cases: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -22,6 +23,7 @@ impl Arguments {
                 "--smoke" => parsed.smoke = true,
                 "--check" => parsed.check = true,
                 "--json" => parsed.json = Some(PathBuf::from(value()?)),
+                "--cases" => parsed.cases = Some(PathBuf::from(value()?)),
                 "--traj" => parsed.traj = Some(PathBuf::from(value()?)),
                 // Cargo adds this to tell a bench from a test.
                 "--bench" => {}

@@ -30,6 +30,8 @@ pub(crate) struct Bench {
     pub(crate) smoke: bool,
     /// The built `traj` binary, for subjects that measure a child process.
     pub(crate) traj: Option<std::path::PathBuf>,
+    /// The generated sessions, for subjects that read large ones.
+    pub(crate) cases: Option<std::path::PathBuf>,
 }
 
 impl Bench {
@@ -68,7 +70,11 @@ fn main() -> ExitCode {
         eprintln!("error: no subject `{unknown}`; there are: {}", names.join(", "));
         return ExitCode::from(2);
     }
-    let bench = Bench { smoke: arguments.smoke, traj: arguments.traj.clone() };
+    let bench = Bench {
+        smoke: arguments.smoke,
+        traj: arguments.traj.clone(),
+        cases: arguments.cases.clone(),
+    };
     let mut sound = true;
     for (name, run) in SUBJECTS {
         if !arguments.subjects.is_empty() && !arguments.subjects.iter().any(|wanted| wanted == name)

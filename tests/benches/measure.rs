@@ -42,6 +42,24 @@ pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
     Ok(Usage { wall_seconds: wall_seconds?, cpu_seconds, peak_mib })
 }
 
+/// Runs a command several times; the median of each figure.
+pub(crate) fn median_child(
+    rounds: usize,
+    mut run: impl FnMut() -> io::Result<Usage>,
+) -> io::Result<Usage> {
+    let usages = (0..rounds.max(1)).map(|_| run()).collect::<io::Result<Vec<Usage>>>()?;
+    let median = |figure: fn(&Usage) -> f64| {
+        let mut figures: Vec<f64> = usages.iter().map(figure).collect();
+        figures.sort_by(f64::total_cmp);
+        figures.get(figures.len() / 2).copied().unwrap_or_default()
+    };
+    Ok(Usage {
+        wall_seconds: median(|usage| usage.wall_seconds),
+        cpu_seconds: median(|usage| usage.cpu_seconds),
+        peak_mib: median(|usage| usage.peak_mib),
+    })
+}
+
 /// Waits for the end of a child and leaves its entry in the process table.
 fn wait_unreaped(child: &Child) -> io::Result<()> {
     let id = rustix::process::Pid::from_child(child);

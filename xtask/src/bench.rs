@@ -2,13 +2,21 @@
 //!
 //! The measuring is done by the bench binary of the `traj-tests` package
 //! (`tests/benches`, one file per subject); this verb builds it and the
-//! `traj` binary optimised, and keeps the JSON of each subject.
+//! `traj` binary optimised, generates the sessions to export, and keeps the
+//! JSON of each subject.
+
+mod cases;
 
 use anyhow::Result;
 use xshell::cmd;
 
 use crate::flags;
 use crate::workspace::Workspace;
+
+/// The size of a session and of a sidecar.
+const FULL_MIB: usize = 48;
+/// The same where only the bench itself is tried.
+const SMOKE_MIB: usize = 1;
 
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let sh = &workspace.sh;
@@ -21,10 +29,20 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     cmd!(sh, "cargo build --release {all...} --bin traj --bench figures").run()?;
     let traj = target.join("release/traj");
     let subjects = &flags.subject;
+    let folder = json.join("cases");
+    let mut cases = None;
+    if subjects.is_empty() || subjects.iter().any(|subject| subject == "export") {
+        cases::generate(&folder, if flags.smoke { SMOKE_MIB } else { FULL_MIB })?;
+        cases = Some(["--cases".into(), folder.clone().into_os_string()]);
+    }
+    let cases = cases.iter().flatten();
     let smoke = flags.smoke.then_some("--smoke");
     let check = flags.check.then_some("--check");
-    cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj}")
-        .run()?;
+    let measured = cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj} {cases...}")
+        .run();
+    // They are gigabytes, and made anew in seconds.
+    sh.remove_path(&folder)?;
+    measured?;
     println!("written to {}", json.display());
     Ok(())
 }
