@@ -30,41 +30,42 @@ use crate::output::Output;
 /// What a verb returns: the exit code, or why it failed.
 pub(crate) type Outcome = Result<ExitCode, CommandError>;
 
+// A doc comment would hide the `long_about` of the arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Record events from standard input into a session's sidecar
+    #[command(about = "Record events from standard input into a session's sidecar")]
     Record(record::Arguments),
-    /// Export a session as a redacted, verifiable bundle
+    #[command(about = "Export a session as a redacted, verifiable bundle")]
     Export(export::Arguments),
-    /// List sessions
+    #[command(about = "List sessions")]
     Sessions(sessions::Arguments),
-    /// Show the newest events of a session, and follow it
+    #[command(about = "Show the newest events of a session, and follow it")]
     Tail(tail::Arguments),
-    /// Replace past tool results by short ones, or take that back
+    #[command(about = "Replace past tool results by short ones, or take that back")]
     Trim(trim::Arguments),
-    /// Remove what is left of sessions that are gone
+    #[command(about = "Remove what is left of sessions that are gone")]
     Prune(prune::Arguments),
-    /// Say what is wrong with a session or sidecar, and write a sound copy
+    #[command(about = "Say what is wrong with a session or sidecar, and write a sound copy")]
     Repair(repair::Arguments),
-    /// Show which settings are in effect, and try every place we write to
+    #[command(about = "Show which settings are in effect, and try every place we write to")]
     Doctor(doctor::Arguments),
-    /// Bind sessions to Codex threads and run turns on them
+    #[command(about = "Bind sessions to Codex threads and run turns on them")]
     Codex(codex::Arguments),
-    /// Show a session or bundle at a glance
+    #[command(about = "Show a session or bundle at a glance")]
     Inspect(inspect::Arguments),
-    /// Check a bundle: complete, unchanged, well-formed, free of secrets
+    #[command(about = "Check a bundle: complete, unchanged, well-formed, free of secrets")]
     Verify(verify::Arguments),
-    /// Print the JSON Schema of a bundle file
+    #[command(about = "Print the JSON Schema of a bundle file")]
     Schema(schema::Arguments),
-    /// Hide secrets in standard input and write the rest to standard output
+    #[command(about = "Hide secrets in standard input and write the rest to standard output")]
     Redact(redact::Arguments),
-    /// Look for secrets in files, folders and bundles
+    #[command(about = "Look for secrets in files, folders and bundles")]
     Scan(scan::Arguments),
-    /// List, check and explain the redaction rules
+    #[command(about = "List, check and explain the redaction rules")]
     Rules(rules::Arguments),
-    /// Print shell completions
+    #[command(about = "Print shell completions")]
     Completions(completions::Arguments),
-    /// Print the man page
+    #[command(about = "Print the man page")]
     #[command(hide = true)]
     Man(man::Arguments),
 }

@@ -28,19 +28,20 @@ pub(crate) struct Arguments {
     verb: Verb,
 }
 
+// A doc comment would hide the `long_about` of the arguments.
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Bind a session to a new thread, or to one that exists
+    #[command(about = "Bind a session to a new thread, or to one that exists")]
     Bind(bind::Arguments),
-    /// Run one turn on the session's thread and print the reply
+    #[command(about = "Run one turn on the session's thread and print the reply")]
     Turn(turn::Arguments),
-    /// Show what is remembered of a session, and whether its thread is there
+    #[command(about = "Show what is remembered of a session, and whether its thread is there")]
     Status(status::Arguments),
-    /// Tell what the next turn would do with the thread, and why
+    #[command(about = "Tell what the next turn would do with the thread, and why")]
     Explain(explain::Arguments),
-    /// Give a session's binding up; the thread stays with Codex
+    #[command(about = "Give a session's binding up; the thread stays with Codex")]
     Detach(detach::Arguments),
-    /// List the bindings of a folder
+    #[command(about = "List the bindings of a folder")]
     List(list::Arguments),
 }
 
