@@ -42,4 +42,5 @@ mod trajectory_store_contract;
 mod trajectory_store_model;
 mod trim_command;
 mod trim_logs_contract;
+mod trim_openclaw;
 mod trim_rollout;

@@ -19,39 +19,13 @@ use traj_core::port::{
 use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
 
 use crate::model_server::ModelServer;
+use crate::pinned::{installed, variable};
 
 /// The versions that the tests run.
 pub const VERSIONS: [&str; 2] = ["0.166.0", "0.135.0"];
 
 /// How long anything may take before a test gives up.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The installed CLI of a version. Without it the test says so loudly and is skipped; where `CI` is
-/// `true` it fails.
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-pub fn installed(version: &str) -> Option<PathBuf> {
-    let program = target_folder().join("codex").join(version).join("codex");
-    if program.exists() {
-        return Some(program);
-    }
-    assert!(
-        variable("CI").as_deref() != Some("true"),
-        "codex {version} is not installed: run `cargo xtask codex`"
-    );
-    eprintln!("SKIPPED: codex {version} is not installed; run `cargo xtask codex` for this test");
-    None
-}
-
-/// The folder that cargo builds into: this test lies two levels below it.
-fn target_folder() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows where it lies");
-    test.ancestors().nth(3).expect("a test lies in target/profile/deps").to_path_buf()
-}
-
-#[expect(clippy::disallowed_methods, reason = "whether this is a CI run is a matter of the host")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
-}
 
 /// A playground for one version of the CLI.
 #[derive(Debug)]
@@ -72,7 +46,7 @@ impl CodexRig {
     /// A playground; none when the version is not installed.
     #[must_use]
     pub fn new(version: &str) -> Option<Self> {
-        let program = installed(version)?;
+        let program = installed("codex", version)?;
         let root = tempfile::tempdir().expect("a folder for the test");
         let model = ModelServer::start().expect("a model on the loopback");
         for folder in ["home", "work", "tmp"] {

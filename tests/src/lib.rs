@@ -5,6 +5,7 @@ pub mod codex_rig;
 pub mod contract;
 pub mod export_fixture;
 pub mod model_server;
+pub mod pinned;
 pub mod sidecar;
 pub mod stub_store;
 pub mod traj_binary;

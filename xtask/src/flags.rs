@@ -23,6 +23,9 @@ xflags::xflags! {
         /// Install the pinned Codex CLIs of the end-to-end tests into target/codex.
         cmd codex {}
 
+        /// Install the pinned part of OpenClaw that loads sessions into target/openclaw.
+        cmd openclaw {}
+
         /// Measure ratios in one run; print them and write target/bench/SUBJECT.json.
         cmd bench {
             /// Subjects to measure (all when none is named).

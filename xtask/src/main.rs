@@ -10,6 +10,8 @@ mod codex;
 mod demo;
 mod dist;
 mod flags;
+mod npm;
+mod openclaw;
 mod release;
 mod tidy;
 mod workspace;
@@ -34,7 +36,8 @@ fn run(verb: XtaskCmd) -> anyhow::Result<()> {
     let workspace = Workspace::locate()?;
     match verb {
         XtaskCmd::Ci(flags) => ci::run(&workspace, &flags),
-        XtaskCmd::Codex(_) => codex::run(&workspace),
+        XtaskCmd::Codex(_) => codex::PINS.run(&workspace),
+        XtaskCmd::Openclaw(_) => openclaw::PINS.run(&workspace),
         XtaskCmd::Tidy(_) => tidy::run(&workspace),
         XtaskCmd::Bench(flags) => bench::run(&workspace, &flags),
         XtaskCmd::Demo(flags) => demo::run(&workspace, &flags),

@@ -12,7 +12,7 @@ use xshell::cmd;
 
 use super::{Outcome, Step, licences};
 use crate::workspace::Workspace;
-use crate::{codex, demo, tidy};
+use crate::{codex, demo, openclaw, tidy};
 
 /// Every step, in order.
 pub(super) fn all() -> Vec<Step> {
@@ -24,7 +24,8 @@ pub(super) fn all() -> Vec<Step> {
         Step { name: "clippy", run: clippy },
         Step { name: "crates alone", run: crates_alone },
         Step { name: "docs", run: docs },
-        Step { name: "codex", run: codex::install_all },
+        Step { name: "codex", run: |workspace| codex::PINS.install_all(workspace) },
+        Step { name: "openclaw", run: |workspace| openclaw::PINS.install_all(workspace) },
         Step { name: "tests", run: tests },
         Step { name: "doctests", run: doctests },
         Step { name: "demo", run: demonstration },

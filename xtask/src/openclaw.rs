@@ -1,0 +1,26 @@
+//! `cargo xtask openclaw`: installs the part of OpenClaw that loads sessions.
+//!
+//! The package is pinned whole, but its lock lists none of the packages it
+//! depends on: only the few that the module which reads and writes sessions
+//! imports are pinned beside it. That makes some megabytes of hundreds.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use crate::npm::Pins;
+use crate::workspace::Workspace;
+
+pub(crate) const PINS: Pins =
+    Pins { name: "openclaw", title: "the real OpenClaw", entry: session_manager };
+
+/// The module with the session manager; its name carries a hash.
+fn session_manager(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+    let modules = workspace.sh.read_dir(folder.join("node_modules/openclaw/dist"))?;
+    let is_wanted = |module: &PathBuf| {
+        let name = module.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("session-manager-")
+            && module.extension().is_some_and(|extension| extension == "js")
+    };
+    modules.into_iter().find(is_wanted).context("the package has no module for sessions")
+}
