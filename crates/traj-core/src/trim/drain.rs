@@ -197,13 +197,19 @@ fn with_journal<E: LineEdit>(
     let mut attempt = 1;
     loop {
         let mut edit = make();
-        let journal = journal.as_deref_mut().filter(|_| mode == RewriteMode::Commit);
-        let mut journaled = WithJournal::new(&mut edit, journal, document.clone());
-        match port.rewrite(&mut journaled, mode) {
+        let wanted = journal.as_deref_mut().filter(|_| mode == RewriteMode::Commit);
+        let mut journaled = WithJournal::new(&mut edit, wanted, document.clone());
+        let error = match port.rewrite(&mut journaled, mode) {
             Ok(report) => return Ok((report, edit)),
-            Err(RewriteError::Conflict { .. }) if attempt < ATTEMPTS => attempt += 1,
-            Err(error) => return Err(error.into()),
+            Err(error) => error,
+        };
+        if let Some(journal) = journal.as_deref_mut() {
+            journal.retract(document);
         }
+        if !matches!(error, RewriteError::Conflict { .. }) || attempt == ATTEMPTS {
+            return Err(error.into());
+        }
+        attempt += 1;
     }
 }
 

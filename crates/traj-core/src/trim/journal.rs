@@ -142,13 +142,15 @@ pub struct JournalWriter<'a> {
     waiting: Vec<String>,
     bytes: usize,
     failed: Option<LineLogError>,
+    /// Records of this trim are in the log.
+    is_logged: bool,
 }
 
 impl<'a> JournalWriter<'a> {
     /// A writer for one trim at `at`, to be undone until `until`.
     #[must_use]
     pub const fn new(log: &'a dyn LineLog, at: UnixMillis, until: UnixMillis) -> Self {
-        Self { log, at, until, waiting: Vec::new(), bytes: 0, failed: None }
+        Self { log, at, until, waiting: Vec::new(), bytes: 0, failed: None, is_logged: false }
     }
 
     /// Notes that a line, or a blob, changed.
@@ -182,7 +184,26 @@ impl<'a> JournalWriter<'a> {
     fn hand_over(&mut self) -> Result<(), LineLogError> {
         self.bytes = 0;
         let waiting = std::mem::take(&mut self.waiting);
-        if waiting.is_empty() { Ok(()) } else { self.log.append(&waiting) }
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.log.append(&waiting)?;
+        self.is_logged = true;
+        Ok(())
+    }
+
+    /// Takes back what was noted about a document that did not change after
+    /// all, as far as the log lets us: a record that stays is not found by an
+    /// undo, and does no harm.
+    pub(super) fn retract(&mut self, document: &Document) {
+        self.waiting.clear();
+        self.bytes = 0;
+        self.failed = None;
+        if self.is_logged {
+            let at = self.at;
+            let is_ours = |record: UndoRecord| record.at == at && record.document == *document;
+            self.log.retain(&mut |line| !UndoRecord::parse(line).is_some_and(is_ours)).ok();
+        }
     }
 }
 

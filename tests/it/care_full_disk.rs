@@ -1,0 +1,196 @@
+//! Trim, undo, repair and prune where nothing more can be written.
+//!
+//! Each runs twice: on a real disk that is full, where the host lets us mount a
+//! small one, and everywhere under a limit on the size of files, which cuts a
+//! write short just so.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use traj_tests::small_disk::{BALLAST, SmallDisk};
+use traj_tests::traj_binary::{traj_binary, traj_command};
+
+/// A place where writing can be made to fail.
+enum Scarce {
+    Disk(SmallDisk),
+    Limited(TempDir),
+}
+
+/// So much more can be written, in kilobytes.
+type Room = usize;
+
+impl Scarce {
+    /// Every kind of place that the host has.
+    fn all() -> Vec<Self> {
+        let limited = Self::Limited(tempfile::tempdir().unwrap());
+        SmallDisk::mount().map(Self::Disk).into_iter().chain([limited]).collect()
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Disk(disk) => disk.path(),
+            Self::Limited(folder) => folder.path(),
+        }
+    }
+
+    /// Runs traj with no more room than this on the disk, or in one file.
+    fn traj(&self, room: Room, arguments: &[&str]) -> Output {
+        match self {
+            Self::Disk(disk) => {
+                disk.fill(room);
+                let output = traj_command(disk.path()).args(arguments).output().unwrap();
+                disk.free();
+                output
+            }
+            Self::Limited(folder) => {
+                // Without the trap the signal would end the process before the
+                // error; the unit is half a kilobyte.
+                let script = r#"trap '' XFSZ && ulimit -f "$0" && exec "$@""#;
+                let mut command = Command::new("sh");
+                command.args(["-c", script]).arg((room * 2).to_string()).arg(traj_binary());
+                command.args(arguments).env_clear().env("HOME", folder.path());
+                command.current_dir(folder.path()).output().unwrap()
+            }
+        }
+    }
+
+    /// As [`Self::traj`], with room for everything.
+    fn freely(&self, arguments: &[&str]) {
+        let output = traj_command(self.path()).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// All files and what they hold.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let entries = fs::read_dir(self.path()).unwrap().map(Result::unwrap);
+        let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+        names
+            .filter(|name| name != BALLAST)
+            .map(|name| {
+                let content = fs::read(self.path().join(&name)).unwrap();
+                (name, content)
+            })
+            .collect()
+    }
+
+    /// Nothing could be written: it is said, and everything is as it was.
+    fn fails(&self, room: Room, arguments: &[&str], said: &str) {
+        let before = self.files();
+        let output = self.traj(room, arguments);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(said), "{error}");
+        let reason = match self {
+            Self::Disk(_) => "No space left on device",
+            Self::Limited(_) => "File too large",
+        };
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(self.files().into_keys().collect::<Vec<_>>(), names(&before));
+        assert!(self.files() == before, "a file changed");
+    }
+}
+
+fn names(files: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+    files.keys().cloned().collect()
+}
+
+/// A session with one large result, and small ones.
+fn session() -> String {
+    let result = |id: &str, text: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-06-01T10:00:02.000Z","message":{{"role":"toolResult","toolCallId":"{id}","toolName":"read","content":[{{"type":"text","text":"{text}"}}],"isError":false}}}}"#
+        )
+    };
+    let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/w"}"#;
+    let lines = [
+        header.to_owned(),
+        result("large", &"a long listing ".repeat(16_000)),
+        result("small", &"text ".repeat(20)),
+        result("own", &"other text ".repeat(2_000)),
+    ];
+    lines.join("\n") + "\n"
+}
+
+fn put(place: &Scarce, name: &str, content: &str) {
+    fs::write(place.path().join(name), content).unwrap();
+}
+
+const TRIM: [&str; 5] = ["trim", "--session", "s.jsonl", "--tool-call", "large"];
+
+#[test]
+fn a_trim_that_cannot_be_noted_or_written_changes_nothing() {
+    for place in Scarce::all() {
+        put(&place, "s.jsonl", &session());
+        // Too little for the new session.
+        place.fails(8, &TRIM, "cannot trim the session");
+        // Enough for the new session, but not for what would take it back.
+        place.fails(100, &TRIM, "cannot trim the session");
+        // The same with a journal that holds an earlier trim.
+        place.freely(&["trim", "--session", "s.jsonl", "--tool-call", "small"]);
+        place.fails(100, &TRIM, "cannot trim the session");
+        place.freely(&TRIM);
+        place.freely(&["trim", "--session", "s.jsonl", "--undo", "--all"]);
+        assert_eq!(place.files(), BTreeMap::from([("s.jsonl".to_owned(), session().into_bytes())]));
+    }
+}
+
+#[test]
+fn an_undo_that_cannot_be_written_stays_possible() {
+    for place in Scarce::all() {
+        put(&place, "s.jsonl", &session());
+        place.freely(&TRIM);
+        place.fails(100, &["trim", "--session", "s.jsonl", "--undo"], "cannot trim the session");
+        place.freely(&["trim", "--session", "s.jsonl", "--undo"]);
+        assert_eq!(place.files(), BTreeMap::from([("s.jsonl".to_owned(), session().into_bytes())]));
+    }
+}
+
+#[test]
+fn a_queue_keeps_what_it_has_and_takes_no_half_a_line() {
+    const ENQUEUE: [&str; 6] = ["trim", "--session", "s.jsonl", "--enqueue", "--self-call", "own"];
+    let long = "long ".repeat(4_000);
+    let long = [&ENQUEUE[..], &["--tool-call", "small", "--replacement", &long]].concat();
+    let short = [&ENQUEUE[..], &["--tool-call", "large", "--replacement", "short"]].concat();
+    for place in Scarce::all() {
+        put(&place, "s.jsonl", &session());
+        // The first wish, and a second one behind it.
+        place.fails(4, &long, "trim-queue");
+        place.freely(&short);
+        place.fails(4, &long, "trim-queue");
+        // A drain that cannot be written leaves the wish in the queue.
+        let drain = ["trim", "--session", "s.jsonl", "--queue", "-"];
+        place.fails(8, &drain, "cannot trim the session");
+        place.freely(&drain);
+        let files = place.files();
+        assert_eq!(names(&files), ["s.jsonl", "s.trim-undo.jsonl"]);
+        assert!(String::from_utf8_lossy(&files["s.jsonl"]).contains("[trimmed by self] short"));
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_be_written_is_not_there() {
+    for place in Scarce::all() {
+        put(&place, "s.jsonl", &format!("\0\0\0{}", session()));
+        place.fails(8, &["repair", "s.jsonl", "--write"], "cannot write the copy");
+        place.fails(200, &["repair", "s.jsonl", "--write"], "cannot write the copy");
+        place.freely(&["repair", "s.jsonl", "--write"]);
+        assert_eq!(place.files()["s.repaired.jsonl"], session().into_bytes());
+    }
+}
+
+#[test]
+fn pruning_needs_no_room() {
+    let event = r#"{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"gone","source":"runtime","type":"x","ts":"2026-06-01T10:00:00.000Z","seq":1,"sessionId":"gone","data":{}}"#;
+    for place in Scarce::all() {
+        put(&place, "s.jsonl", &session());
+        put(&place, "gone.trajectory.jsonl", &format!("{event}\n"));
+        put(&place, "gone.codex-binding.json", "{}");
+        let output = place.traj(0, &["prune", "--sessions", ".", "--older-than", "0s"]);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(names(&place.files()), ["s.jsonl"]);
+    }
+}
