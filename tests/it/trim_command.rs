@@ -87,6 +87,51 @@ fn a_call_is_trimmed_everywhere_and_taken_back() {
 }
 
 #[test]
+fn the_trim_to_take_back_can_be_chosen() {
+    let home = session();
+    let second = RESULT.replace("\"c1\"", "\"c2\"").replace("a long listing", "another listing");
+    let before = format!("{HEADER}\n{RESULT}\n{second}\n");
+    fs::write(home.path().join("s1.jsonl"), &before).unwrap();
+    assert!(trim(home.path(), &["--tool-call", "c1"]).status.success());
+    assert!(trim(home.path(), &["--tool-call", "c2"]).status.success());
+    let trimmed = read(home.path(), "s1.jsonl");
+
+    let list = trim(home.path(), &["--undo", "--dry-run", "--json"]);
+    let mut list: Value = serde_json::from_str(&text(&list)).unwrap();
+    let trims = list["result"]["report"]["trims"].as_array_mut().unwrap();
+    let first = trims[0]["made_at"].as_str().unwrap().to_owned();
+    for trim in trims {
+        trim["made_at"] = "[time]".into();
+        trim["until"] = "[time]".into();
+    }
+    insta::assert_json_snapshot!(masked(list, &[]));
+    let shown = text(&trim(home.path(), &["--undo", "--dry-run"]));
+    insta::with_settings!({filters => vec![(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[time]")]}, {
+        insta::assert_snapshot!(shown, @r"
+        [time]: 1 lines, 1 events, 0 blobs, 562 B, until [time]
+        [time]: 1 lines, 0 events, 0 blobs, 255 B, until [time]
+        would restore 1 lines of the session, 0 events of the sidecar, 0 blobs
+        ");
+    });
+    assert_eq!(read(home.path(), "s1.jsonl"), trimmed);
+
+    // The older one, while the newer one stays.
+    assert!(trim(home.path(), &["--undo", &first]).status.success());
+    let restored = read(home.path(), "s1.jsonl");
+    assert!(restored.contains(RESULT) && !restored.contains("another listing"));
+    let gone = trim(home.path(), &["--undo", &first]);
+    assert_eq!(gone.status.code(), Some(1));
+    insta::assert_snapshot!(String::from_utf8(gone.stderr).unwrap(), @r"
+    error: no trim of that time can be taken back
+      hint: list those that can with --undo --dry-run
+    ");
+    assert_eq!(trim(home.path(), &["--undo", "yesterday"]).status.code(), Some(2));
+    assert_eq!(trim(home.path(), &["--undo", &first, "--all"]).status.code(), Some(2));
+    assert!(trim(home.path(), &["--undo"]).status.success());
+    assert_eq!(read(home.path(), "s1.jsonl"), before);
+}
+
+#[test]
 fn an_irreversible_trim_keeps_nothing() {
     let home = session();
     assert!(trim(home.path(), &["--tool-call", "c1"]).status.success());

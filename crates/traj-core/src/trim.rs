@@ -50,7 +50,7 @@ pub use locate::{SessionContext, session_file_candidates};
 pub use queue::{QueueEntry, QueueError, QueuedReply, enqueue, queue_beside};
 pub use sidecar::SidecarEdit;
 pub use tally::Tally;
-pub use undo::{UndoEdit, UndoReport, UndoSelection, undo};
+pub use undo::{UndoEdit, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
 
 #[cfg(test)]
 #[cfg(feature = "memory")]

@@ -1,5 +1,7 @@
 //! `traj trim`: past tool results make room.
 
+mod undo;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use traj_core::port::{LineLog, RewriteError, RewriteMode, SessionRewriter};
 use traj_core::timestamp::UnixMillis;
 use traj_core::trim::{
     Age, AutoPolicy, AutoReport, DrainReport, JournalWriter, TrimError, TrimItem, TrimPorts,
-    UndoSelection, auto_trim, drain, enqueue, expire, journal_beside, queue_beside, undo,
+    auto_trim, drain, enqueue, expire, journal_beside, queue_beside,
 };
 
 use super::Outcome;
@@ -64,9 +66,11 @@ pub(crate) struct Arguments {
     /// With --auto: leave repeated images alone
     #[arg(long, requires = "auto")]
     keep_images: bool,
-    /// Take the newest trim back
-    #[arg(long, conflicts_with_all = ["tool_call", "queue"])]
-    undo: bool,
+    /// Take a trim back: the newest, or the one that was made at this time; with --dry-run all
+    /// that can be taken back are listed
+    #[arg(long, value_name = "TIME", num_args = 0..=1, value_parser = undo::made_at,
+        conflicts_with_all = ["tool_call", "queue"])]
+    undo: Option<Option<UnixMillis>>,
     /// With --undo: take everything back that can be
     #[arg(long, requires = "undo")]
     all: bool,
@@ -120,8 +124,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     };
     if arguments.enqueue {
         work.enqueue(output)
-    } else if arguments.undo {
-        work.undo(output)
+    } else if let Some(made_at) = arguments.undo {
+        work.undo(made_at, output)
     } else if arguments.auto {
         work.auto(output)
     } else {
@@ -224,33 +228,6 @@ impl<'a> Work<'a> {
             }
             lines.concat()
         })?;
-        Ok(ExitCode::SUCCESS)
-    }
-
-    fn undo(&self, output: &Output) -> Outcome {
-        let selection = if self.arguments.all { UndoSelection::All } else { UndoSelection::Last };
-        let undone =
-            undo(&self.ports, self.journal, selection, self.now, self.mode).map_err(failed)?;
-        let mut json = Object::new();
-        json.push("session_lines", undone.session_lines);
-        json.push("sidecar_events", undone.sidecar_lines);
-        json.push("blobs", undone.blobs);
-        json.push("not_found", undone.not_found);
-        json.push("expired", undone.expired);
-        let report = self.report("undo", false, Json::Object(json));
-        output.result(&report, |_| {
-            format!(
-                "restored {} lines of the session, {} events of the sidecar, {} blobs\n",
-                undone.session_lines, undone.sidecar_lines, undone.blobs
-            )
-        })?;
-        if undone.not_found > 0 {
-            output.note(&format!("{} lines changed again since and stay", undone.not_found));
-        }
-        if undone.session_lines + undone.sidecar_lines + undone.blobs == 0 {
-            return Err(CommandError::failure("there is nothing to take back")
-                .hint("a trim can be taken back within its --keep-undo time only"));
-        }
         Ok(ExitCode::SUCCESS)
     }
 

@@ -287,6 +287,36 @@ proptest! {
     }
 
     #[test]
+    fn one_of_several_trims_is_taken_back_and_no_other(
+        texts in proptest::collection::vec("[a-z \u{e9}]{1,40}", 1..6),
+        chosen in 0_usize..6,
+    ) {
+        let chosen = chosen % texts.len();
+        let lines: Vec<String> =
+            texts.iter().enumerate().map(|(index, text)| result(&format!("c{index}"), text)).collect();
+        let trims = |session: &MemorySession, journal: &MemoryLog, left_out: Option<usize>| {
+            for index in (0..texts.len()).filter(|index| Some(*index) != left_out) {
+                let writer = JournalWriter::new(journal, at(index as i64), at(1_000));
+                let wish = item(&format!("c{index}"), "short", "d");
+                drain(&ports(session), "s", &[wish], None, Some(writer), RewriteMode::Commit).unwrap();
+            }
+        };
+        let (session, journal) = (MemorySession::new(lines.join("\n").as_bytes()), MemoryLog::default());
+        trims(&session, &journal, None);
+        let listed = undoable(&journal, at(500)).unwrap();
+        prop_assert_eq!(listed.len(), texts.len());
+        prop_assert_eq!(listed[chosen].bytes, lines[chosen].len() as u64);
+        let selection = UndoSelection::MadeAt(at(chosen as i64));
+        let report = undo(&ports(&session), &journal, selection, at(500), RewriteMode::Commit).unwrap();
+        prop_assert_eq!((report.session_lines, report.not_found), (1, 0));
+        let (without, other) = (MemorySession::new(lines.join("\n").as_bytes()), MemoryLog::default());
+        trims(&without, &other, Some(chosen));
+        prop_assert_eq!(session.read().unwrap(), without.read().unwrap());
+        prop_assert_eq!(journal.lines(), other.lines());
+        prop_assert!(undoable(&journal, at(1_001)).unwrap().is_empty());
+    }
+
+    #[test]
     fn trimming_twice_is_trimming_once(text in "[a-z]{1,30}", replacement in "[a-z]{0,10}") {
         let mut edit = TrimEdit::new(&[item("c1", &replacement, "d")]);
         let crate::port::LineVerdict::Replace(once) = edit.line(result("c1", &text).as_bytes()) else {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::drain::{TrimError, TrimPorts, with_retries};
 use super::journal::{Document, UndoRecord, digest};
-use crate::port::{LineEdit, LineLog, LineVerdict, RewriteMode};
+use crate::port::{LineEdit, LineLog, LineLogError, LineVerdict, RewriteMode};
 use crate::timestamp::UnixMillis;
 
 /// Which trims to take back.
@@ -14,6 +14,8 @@ use crate::timestamp::UnixMillis;
 pub enum UndoSelection {
     /// The newest one.
     Last,
+    /// The one that was made at this time.
+    MadeAt(UnixMillis),
     /// All that can be taken back.
     All,
 }
@@ -32,6 +34,53 @@ pub struct UndoReport {
     pub not_found: u64,
     /// Records whose time had passed.
     pub expired: u64,
+}
+
+/// A trim that can be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UndoableTrim {
+    /// When it was made; this is also what it is called.
+    pub at: UnixMillis,
+    /// Until when it can be taken back.
+    pub until: UnixMillis,
+    /// Lines of the session that it changed.
+    pub session_lines: u64,
+    /// Events of the sidecar that it changed.
+    pub sidecar_lines: u64,
+    /// Blobs that it removed.
+    pub blobs: u64,
+    /// Bytes that would come back, what stands there now not counted.
+    pub bytes: u64,
+}
+
+/// The trims that can be taken back, oldest first.
+///
+/// # Errors
+/// When the journal cannot be read.
+pub fn undoable(journal: &dyn LineLog, now: UnixMillis) -> Result<Vec<UndoableTrim>, LineLogError> {
+    let mut trims: BTreeMap<UnixMillis, UndoableTrim> = BTreeMap::new();
+    journal.read(&mut |line| {
+        let current = UndoRecord::parse(line).filter(|record| record.until >= now);
+        if let Some(UndoRecord { at, until, document, original, .. }) = current {
+            let trim = trims.entry(at).or_insert(UndoableTrim {
+                at,
+                until,
+                session_lines: 0,
+                sidecar_lines: 0,
+                blobs: 0,
+                bytes: 0,
+            });
+            trim.bytes += original.len() as u64;
+            match document {
+                Document::Session => trim.session_lines += 1,
+                Document::Sidecar => trim.sidecar_lines += 1,
+                Document::Blob(_) => trim.blobs += 1,
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(trims.into_values().collect())
 }
 
 /// Every line that a trim has written holds one of these.
@@ -140,16 +189,17 @@ fn choose(
     journal.read(&mut |line| {
         match UndoRecord::parse(line) {
             Some(record) if record.until < now => report.expired += 1,
-            Some(record) => {
-                if selection == UndoSelection::Last {
+            Some(record) => match selection {
+                UndoSelection::MadeAt(at) if record.at != at => {}
+                UndoSelection::Last => {
                     // Only the newest trim is held in memory.
                     records.retain(|earlier| earlier.at >= record.at);
-                    if records.iter().any(|earlier| earlier.at > record.at) {
-                        return ControlFlow::Continue(());
+                    if records.iter().all(|earlier| earlier.at == record.at) {
+                        records.push(record);
                     }
                 }
-                records.push(record);
-            }
+                _ => records.push(record),
+            },
             None => {}
         }
         ControlFlow::Continue(())

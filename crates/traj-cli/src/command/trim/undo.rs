@@ -1,0 +1,100 @@
+//! `traj trim --undo`: which trims can be taken back, and taking one back.
+
+use std::process::ExitCode;
+
+use traj_core::json::{Json, Object};
+use traj_core::port::RewriteMode;
+use traj_core::timestamp::UnixMillis;
+use traj_core::trim::{TrimError, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
+
+use super::{Work, failed};
+use crate::command::Outcome;
+use crate::command_error::CommandError;
+use crate::output::Output;
+use crate::quantity;
+
+/// Reads the time by which a trim is called.
+pub(super) fn made_at(text: &str) -> Result<UnixMillis, String> {
+    UnixMillis::parse_iso(text)
+        .ok_or_else(|| "a time like 2026-06-01T10:00:05.000Z, as --undo --dry-run lists it".into())
+}
+
+impl Work<'_> {
+    pub(super) fn undo(&self, made_at: Option<UnixMillis>, output: &Output) -> Outcome {
+        let selection = match made_at {
+            Some(_) if self.arguments.all => {
+                return Err(CommandError::usage("--all leaves no trim to choose"));
+            }
+            Some(at) => UndoSelection::MadeAt(at),
+            None if self.arguments.all => UndoSelection::All,
+            None => UndoSelection::Last,
+        };
+        let trims =
+            undoable(self.journal, self.now).map_err(|error| failed(TrimError::from(error)))?;
+        if let UndoSelection::MadeAt(at) = selection
+            && trims.iter().all(|trim| trim.at != at)
+        {
+            return Err(CommandError::failure("no trim of that time can be taken back")
+                .hint("list those that can with --undo --dry-run"));
+        }
+        let undone =
+            undo(&self.ports, self.journal, selection, self.now, self.mode).map_err(failed)?;
+        let mut json = json_of(&undone);
+        let is_preview = self.mode == RewriteMode::Preview;
+        if is_preview {
+            json.push("trims", trims.iter().map(trim_json).collect::<Vec<_>>());
+        }
+        let report = self.report("undo", false, Json::Object(json));
+        output.result(&report, |_| {
+            let mut lines: Vec<String> =
+                trims.iter().filter(|_| is_preview).map(shown_trim).collect();
+            let verb = if is_preview { "would restore" } else { "restored" };
+            lines.push(format!(
+                "{verb} {} lines of the session, {} events of the sidecar, {} blobs\n",
+                undone.session_lines, undone.sidecar_lines, undone.blobs
+            ));
+            lines.concat()
+        })?;
+        if undone.not_found > 0 {
+            output.note(&format!("{} lines changed again since and stay", undone.not_found));
+        }
+        if undone.session_lines + undone.sidecar_lines + undone.blobs == 0 {
+            return Err(CommandError::failure("there is nothing to take back")
+                .hint("a trim can be taken back within its --keep-undo time only"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn json_of(undone: &UndoReport) -> Object<'static> {
+    let mut json = Object::new();
+    json.push("session_lines", undone.session_lines);
+    json.push("sidecar_events", undone.sidecar_lines);
+    json.push("blobs", undone.blobs);
+    json.push("not_found", undone.not_found);
+    json.push("expired", undone.expired);
+    json
+}
+
+fn trim_json(trim: &UndoableTrim) -> Json<'static> {
+    let mut json = Object::new();
+    json.push("made_at", trim.at.to_iso());
+    json.push("until", trim.until.to_iso());
+    json.push("session_lines", trim.session_lines);
+    json.push("sidecar_events", trim.sidecar_lines);
+    json.push("blobs", trim.blobs);
+    json.push("bytes", trim.bytes);
+    Json::Object(json)
+}
+
+fn shown_trim(trim: &UndoableTrim) -> String {
+    format!(
+        "{}: {} lines, {} events, {} blobs, {}, until {}\n",
+        trim.at.to_iso(),
+        trim.session_lines,
+        trim.sidecar_lines,
+        trim.blobs,
+        quantity::shown_size(trim.bytes),
+        trim.until.to_iso()
+    )
+}
