@@ -74,6 +74,12 @@ impl CommandError {
         self
     }
 
+    /// Adds the errors behind `error`, whose own message is told already.
+    pub(crate) fn because_of(mut self, error: &dyn Error) -> Self {
+        self.source = error.source().map(|source| Box::new(Cause::of(source)).into());
+        self
+    }
+
     /// The messages of the errors behind this one, nearest first.
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes = Vec::new();
@@ -84,5 +90,31 @@ impl CommandError {
             next = error.source();
         }
         causes
+    }
+}
+
+/// An error as its message, for chains that outlive the errors themselves.
+#[derive(Debug)]
+struct Cause {
+    message: String,
+    source: Option<Box<Self>>,
+}
+
+impl Cause {
+    fn of(error: &dyn Error) -> Self {
+        let source = error.source().map(|source| Box::new(Self::of(source)));
+        Self { message: error.to_string(), source }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl Error for Cause {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
     }
 }

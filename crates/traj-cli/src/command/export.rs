@@ -315,6 +315,9 @@ pub(super) fn explain(error: ExportError) -> CommandError {
             Some("links are not followed; name the file itself")
         }
         ExportError::Source(SourceError::Changed { .. }) => Some("run the export again"),
+        ExportError::Source(SourceError::Storage { .. }) => {
+            Some("nothing was written; look who may read it, and whether the disk is sound")
+        }
         ExportError::Store(_) => {
             Some("look at the keys in the store, or name the file with --session")
         }
@@ -334,13 +337,7 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         }
         _ => None,
     };
-    let message = error.to_string();
-    let source = std::error::Error::source(&error).map(ToString::to_string);
-    let explained = CommandError::new(kind, message);
-    let explained = match source {
-        Some(source) => explained.because(source),
-        None => explained,
-    };
+    let explained = CommandError::new(kind, error.to_string()).because_of(&error);
     match hint {
         Some(hint) => explained.hint(hint),
         None => explained,

@@ -82,13 +82,7 @@ pub(super) fn explain(error: BundleSourceError) -> CommandError {
         | BundleSourceError::Bomb => Some("nothing was unpacked; do not trust this archive"),
         _ => None,
     };
-    let message = error.to_string();
-    let cause = std::error::Error::source(&error).map(ToString::to_string);
-    let explained = CommandError::new(kind, message);
-    let explained = match cause {
-        Some(cause) => explained.because(cause),
-        None => explained,
-    };
+    let explained = CommandError::new(kind, error.to_string()).because_of(&error);
     match hint {
         Some(hint) => explained.hint(hint),
         None => explained,
