@@ -1,70 +1,11 @@
 //! `traj export`, `verify`, `inspect` and `schema` as users run them.
 
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
-use cap_std::fs::{Dir, MetadataExt as _};
-use serde_json::Value;
-use tempfile::TempDir;
+use cap_std::fs::MetadataExt as _;
 use traj_export::SchemaName;
-use traj_tests::export_fixture::{HEADER, message, runtime};
+use traj_tests::export_home::{ExportHome as Home, result};
 use traj_tests::traj_binary::traj_command;
-
-/// A home with a workspace and a session with its sidecar.
-struct Home {
-    temporary: TempDir,
-    folder: Dir,
-}
-
-impl Home {
-    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
-    fn new() -> Self {
-        let temporary = tempfile::tempdir().unwrap();
-        let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();
-        folder.create_dir("ws").unwrap();
-        let home = Self { temporary, folder };
-        let text = format!(
-            r#"{{"role":"user","content":"see {}/ws/notes and \u001b[31mred"}}"#,
-            home.path().display()
-        );
-        let rows = [HEADER.to_owned(), message("a", None, 1, &text)];
-        home.folder.write("s1.jsonl", rows.join("\n")).unwrap();
-        let event = runtime("session.started", "2026-06-01T10:00:00Z", 1, r#","data":{"n":1}"#);
-        home.folder.write("s1.trajectory.jsonl", event).unwrap();
-        home
-    }
-
-    fn path(&self) -> &Path {
-        self.temporary.path()
-    }
-
-    fn traj(&self, arguments: &[&str]) -> Output {
-        traj_command(self.path()).args(arguments).output().unwrap()
-    }
-
-    fn export(&self, more: &[&str]) -> Output {
-        let now = ["--now", "2026-06-02T12:00:00Z", "--json"];
-        let base = ["export", "--session", "s1.jsonl", "--workspace", "ws"];
-        self.traj(&[&base[..], &now, more].concat())
-    }
-
-    fn exports(&self) -> Vec<String> {
-        let Ok(folder) = self.folder.open_dir("ws/.openclaw/trajectory-exports") else {
-            return Vec::new();
-        };
-        let names = folder.entries().unwrap().map(|entry| entry.unwrap().file_name());
-        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-fn result(output: &Output) -> Value {
-    let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    assert_eq!(document["schema"], "traj-cli/1");
-    assert_eq!(document["ok"], output.status.success());
-    document
-}
 
 #[test]
 fn a_session_becomes_a_private_bundle_in_the_workspace() {

@@ -1,13 +1,13 @@
-//! Exports under bad luck: full disks, sources that change, giants, kills.
+//! Exports under bad luck: full disks, sources that fail or change, giants.
 
-use std::time::Duration;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use cap_std::fs::Dir;
 use traj_core::memory::{MemoryBundleSink, MemorySources};
-use traj_core::port::{BundleFile, BundleSinkError, SourceError, Sources};
+use traj_core::port::{BundleFile, BundleSinkError, Source, SourceError, Sources};
 use traj_export::{ExportError, ExportPorts, Silent, export};
 use traj_tests::export_fixture::{HEADER, export_from, message, request, runtime};
-use traj_tests::traj_binary::traj_command;
 
 fn long_session(rows: u32) -> String {
     let text = format!(r#"{{"role":"user","content":"{}"}}"#, "word ".repeat(200));
@@ -44,6 +44,70 @@ fn a_full_disk_leaves_nothing_whenever_it_is_full() {
     assert!(room > 50_000, "many places were tried");
 }
 
+/// Sources of which one read fails.
+#[derive(Debug)]
+struct Failing {
+    sources: MemorySources,
+    reads_left: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct FailingSource {
+    source: Box<dyn Source>,
+    reads_left: Arc<AtomicU64>,
+}
+
+impl Sources for Failing {
+    fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
+        let source = self.sources.open(name)?;
+        Ok(Box::new(FailingSource { source, reads_left: Arc::clone(&self.reads_left) }))
+    }
+}
+
+impl Source for FailingSource {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), SourceError> {
+        if self.reads_left.fetch_sub(1, Ordering::Relaxed) == 0 {
+            let error = io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error());
+            return Err(SourceError::Storage { name: "s1".to_owned(), source: error.into() });
+        }
+        self.source.read_exact_at(offset, buffer)
+    }
+
+    fn check_unchanged(&self) -> Result<(), SourceError> {
+        self.source.check_unchanged()
+    }
+}
+
+#[test]
+fn a_disk_that_fails_leaves_nothing_whenever_it_fails() {
+    let sources = MemorySources::new();
+    sources.put("s1.jsonl", long_session(1_000));
+    let events = (0..1_000).map(|number| runtime("x", "2026-06-01T10:00:00Z", number, ""));
+    sources.put("s1.trajectory.jsonl", events.collect::<Vec<_>>().join("\n"));
+    let mut request = request();
+    request.workers = std::num::NonZeroUsize::new(2).unwrap();
+    let mut failures = 0;
+    loop {
+        let reads_left = Arc::new(AtomicU64::new(failures));
+        let failing = Failing { sources: sources.clone(), reads_left };
+        let sink = MemoryBundleSink::new();
+        match export(ExportPorts { sources: &failing, sink: &sink }, &request, &mut Silent) {
+            Ok(_) => break,
+            Err(error) => {
+                let is_typed = matches!(error, ExportError::Source(SourceError::Storage { .. }));
+                assert!(is_typed, "read {failures}: {error}");
+                assert!(sink.names().is_empty(), "read {failures}");
+            }
+        }
+        failures += 1;
+    }
+    assert!(failures > 5, "many reads were tried: {failures}");
+}
+
 /// Sources whose session changes as soon as it was opened.
 #[derive(Debug)]
 struct Changing {
@@ -52,7 +116,7 @@ struct Changing {
 }
 
 impl Sources for Changing {
-    fn open(&self, name: &str) -> Result<Box<dyn traj_core::port::Source>, SourceError> {
+    fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
         let opened = self.sources.open(name);
         if name == "s1.jsonl" {
             self.sources.put(name, self.content.as_str());
@@ -133,41 +197,4 @@ fn deep_nesting_and_many_values_do_not_hurt() {
     assert_eq!(export.notices(), ["session-row-shortened [3, 4]"]);
     let marker = &export.events()[2]["data"]["message"]["content"];
     assert_eq!(marker["truncated"], true);
-}
-
-#[test]
-#[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
-fn a_killed_export_leaves_no_half_bundle_and_the_next_one_works() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = Dir::open_ambient_dir(home.path(), cap_std::ambient_authority()).unwrap();
-    folder.create_dir("ws").unwrap();
-    folder.write("s1.jsonl", long_session(1_500)).unwrap();
-    let command = |name: &str| {
-        let mut command = traj_command(home.path());
-        command.args(["export", "--session", "s1.jsonl", "--workspace", "ws", "--output", name]);
-        command
-    };
-    let exports = || -> Vec<String> {
-        let Ok(folder) = folder.open_dir("ws/.openclaw/trajectory-exports") else { return vec![] };
-        let names = folder.entries().unwrap();
-        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    };
-    for round in 0..12_u64 {
-        let mut child = command("killed").stderr(std::process::Stdio::null()).spawn().unwrap();
-        // Wherever it is by then; an export that was faster is removed again.
-        std::thread::park_timeout(Duration::from_millis(round * 17));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let visible: Vec<String> =
-            exports().into_iter().filter(|name| !name.starts_with('.')).collect();
-        if visible.contains(&"killed".to_owned()) {
-            let path = "ws/.openclaw/trajectory-exports/killed";
-            let verified = traj_command(home.path()).args(["verify", path]).status().unwrap();
-            assert!(verified.success(), "what is visible is whole");
-            folder.remove_dir_all(path).unwrap();
-        } else {
-            assert!(visible.is_empty());
-        }
-    }
-    assert!(command("done").output().unwrap().status.success());
 }

@@ -21,6 +21,7 @@ mod export_branch;
 mod export_command;
 mod export_events;
 mod export_faults;
+mod export_process_faults;
 mod export_shapes;
 mod export_sources;
 mod export_values;

@@ -4,6 +4,7 @@
 pub mod codex_rig;
 pub mod contract;
 pub mod export_fixture;
+pub mod export_home;
 pub mod model_server;
 pub mod pinned;
 pub mod sidecar;
