@@ -2,11 +2,13 @@
 //! in scratch files when they are many.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use traj_core::port::{BundleSinkError, Scratch};
 
-/// Bytes of records that one store keeps in memory.
-const IN_MEMORY: usize = 6 * 1024 * 1024;
+/// Bytes of records that one store keeps in memory. Small, so that a session
+/// ten times as long needs no more.
+const IN_MEMORY: usize = 1024 * 1024;
 
 /// Records are read back in blocks of about this many bytes.
 const BLOCK: usize = 64 * 1024;
@@ -133,6 +135,26 @@ impl<R: Record> RecordStore<R> {
         Ok(())
     }
 
+    /// The records of a range, read at once.
+    pub(crate) fn range(&mut self, range: Range<u64>) -> Result<Vec<R>, BundleSinkError> {
+        let (start, end) = (range.start * R::SIZE as u64, range.end * R::SIZE as u64);
+        let spilled_bytes = self.spilled.as_ref().map_or(0, |spilled| spilled.bytes);
+        let border = spilled_bytes.clamp(start, end);
+        let mut bytes = vec![0; usize::try_from(border - start).unwrap_or(usize::MAX)];
+        if let Some(spilled) = self.spilled.as_mut().filter(|_| !bytes.is_empty()) {
+            spilled.scratch.read_exact_at(start, &mut bytes)?;
+        }
+        let in_tail = |at: u64| usize::try_from(at - spilled_bytes).unwrap_or(usize::MAX);
+        let tail = if border < end {
+            let tail = self.tail.get(in_tail(border)..in_tail(end));
+            tail.ok_or(BundleSinkError::ScratchDamaged)?
+        } else {
+            &[]
+        };
+        let records = bytes.chunks_exact(R::SIZE).chain(tail.chunks_exact(R::SIZE));
+        Ok(records.map(|record| R::decode(&mut Decoder(record))).collect())
+    }
+
     /// The record at `index`.
     pub(crate) fn get(&mut self, index: u64) -> Result<R, BundleSinkError> {
         let at = index * R::SIZE as u64;
@@ -208,6 +230,11 @@ pub(crate) mod tests {
                 assert_eq!(store.get(index).unwrap(), index * 3, "{limit} {index}");
             }
             assert!(store.get(50_000).is_err());
+            for range in [0..3, 120..130, 49_990..50_000, 0..50_000, 7..7] {
+                let expected: Vec<u64> = range.clone().map(|index| index * 3).collect();
+                assert_eq!(store.range(range).unwrap(), expected, "{limit}");
+            }
+            assert!(store.range(49_999..50_001).is_err());
         }
     }
 }

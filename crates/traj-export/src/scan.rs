@@ -20,6 +20,9 @@ pub(crate) const LONGEST: usize = 96 * 1024 * 1024;
 /// Parts are worked on in groups of about this many bytes.
 const GROUP_BYTES: usize = 384 * 1024;
 
+/// What a part costs besides its bytes: very small ones would fill memory.
+const PART_BYTES: usize = 192;
+
 /// The member of the manifest that names the inputs.
 const SOURCE_FILES: &str = "sourceFiles";
 
@@ -252,7 +255,7 @@ fn group(parts: &mut dyn Parts) -> Result<Option<Vec<Part>>, SplitError> {
     let mut bytes = 0;
     while bytes < GROUP_BYTES {
         let Some(part) = parts.next()? else { break };
-        bytes += part.bytes.len();
+        bytes += part.bytes.len() + PART_BYTES;
         group.push(part);
     }
     Ok((!group.is_empty()).then_some(group))

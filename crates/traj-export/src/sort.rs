@@ -8,8 +8,15 @@ use traj_core::port::BundleSinkError;
 
 use crate::record::{Record, RecordStore, Spool};
 
-/// Records that are sorted in memory at once.
-const RUN_BYTES: usize = 12 * 1024 * 1024;
+/// Records that are sorted in memory at once. Small, so that ten times as many
+/// need no more memory: an ordinary session already fills this.
+const RUN_BYTES: usize = 3 * 1024 * 1024;
+
+/// Records that are read ahead while runs are merged, of all runs together.
+const AHEAD_BYTES: usize = 1024 * 1024;
+
+/// Records of one run that are read ahead, however many runs there are.
+const LEAST_AHEAD: u64 = 16;
 
 /// Collects records to give them back in order.
 pub(crate) struct Sorter<R> {
@@ -64,7 +71,9 @@ impl<R: Record + Ord> Sorter<R> {
             runs.push(Run { next: start, end, block: Vec::new().into_iter() });
             start = end;
         }
-        let mut merge = Merge { store: self.spilled, runs, heads: BinaryHeap::new() };
+        let ahead = (AHEAD_BYTES / size_of::<R>() / runs.len()) as u64;
+        let ahead = ahead.max(LEAST_AHEAD);
+        let mut merge = Merge { store: self.spilled, runs, heads: BinaryHeap::new(), ahead };
         for run in 0..merge.runs.len() {
             merge.refill(run)?;
         }
@@ -91,6 +100,8 @@ pub(crate) struct Merge<R> {
     store: RecordStore<R>,
     runs: Vec<Run<R>>,
     heads: BinaryHeap<Reverse<(R, usize)>>,
+    /// Records of one run that are read ahead.
+    ahead: u64,
 }
 
 struct Run<R> {
@@ -98,9 +109,6 @@ struct Run<R> {
     end: u64,
     block: std::vec::IntoIter<R>,
 }
-
-/// Records of one run that are read ahead.
-const READ_AHEAD: u64 = 2_048;
 
 impl<R: Record + Ord> Merge<R> {
     fn next(&mut self) -> Result<Option<R>, BundleSinkError> {
@@ -114,10 +122,9 @@ impl<R: Record + Ord> Merge<R> {
         let Some(run) = self.runs.get_mut(index) else { return Ok(()) };
         let mut head = run.block.next();
         if head.is_none() && run.next < run.end {
-            let stop = run.end.min(run.next + READ_AHEAD);
-            let block: Result<Vec<R>, _> = (run.next..stop).map(|at| self.store.get(at)).collect();
+            let stop = run.end.min(run.next + self.ahead);
+            run.block = self.store.range(run.next..stop)?.into_iter();
             run.next = stop;
-            run.block = block?.into_iter();
             head = run.block.next();
         }
         self.heads.extend(head.map(|record| Reverse((record, index))));
