@@ -92,7 +92,7 @@ impl Capture {
         let frame = self.redactor.json(Json::Object(frame), &mut report).to_line();
         let frame = frame.map(|line| inside_braces(&line).to_owned());
         let mut blobs = Vec::new();
-        let data = event.data.map(|data| {
+        let data = event.into_data().map(|data| {
             let whole = self.redactor.json(Json::Object(data), &mut report);
             cut::to_limits(whole, &self.limits, &mut blobs)
         });

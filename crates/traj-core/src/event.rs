@@ -21,6 +21,7 @@ mod context;
 mod input;
 mod interruptions;
 mod kind;
+mod memory;
 mod model;
 mod prompt;
 mod row;
@@ -58,20 +59,43 @@ pub struct Event {
     pub kind: EventKind,
     /// When, if the host knows better than the recorder's clock.
     pub at: Option<UnixMillis>,
-    /// The particulars.
-    pub data: Option<Object<'static>>,
+    /// The particulars; not public, so that their memory stays counted.
+    data: Option<Object<'static>>,
+    /// The memory that the data takes, roughly.
+    data_memory: usize,
 }
 
 impl Event {
     /// An event of any kind, with its data as the host has it.
     #[must_use]
-    pub const fn new(kind: EventKind, data: Option<Object<'static>>) -> Self {
-        Self { kind, at: None, data }
+    pub fn new(kind: EventKind, data: Option<Object<'static>>) -> Self {
+        let data_memory = data.as_ref().map_or(0, memory::of_members);
+        Self { kind, at: None, data, data_memory }
+    }
+
+    /// The particulars.
+    #[must_use]
+    pub const fn data(&self) -> Option<&Object<'static>> {
+        self.data.as_ref()
+    }
+
+    /// The particulars, without the rest.
+    #[must_use]
+    pub fn into_data(self) -> Option<Object<'static>> {
+        self.data
+    }
+
+    /// The memory that the event takes, roughly.
+    #[must_use]
+    pub const fn memory(&self) -> usize {
+        size_of::<Self>() + self.data_memory
     }
 
     /// The same event with one more member in its data, behind the others.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Json<'static>>) -> Self {
+        let value = value.into();
+        self.data_memory += memory::of_member(name, &value);
         self.data.get_or_insert_default().push(name, value);
         self
     }

@@ -46,7 +46,8 @@ pub struct Settings {
     pub flush_timeout: Duration,
     /// Bounds on what is kept (`MAX_…`, ours only).
     pub limits: Limits,
-    /// Events that may wait to be written (`MAX_QUEUE_EVENTS`, ours only).
+    /// Events that may wait to be written (`MAX_QUEUE_EVENTS`, ours only). Their
+    /// places, some 80 bytes each, are there from the start.
     pub queue_events: usize,
     /// Their size in memory, roughly (`MAX_QUEUE_BYTES`, ours only).
     pub queue_bytes: usize,
@@ -66,7 +67,7 @@ impl Settings {
             trajectory_dir: None,
             flush_timeout: Duration::from_secs(10),
             limits: Limits::standard(),
-            queue_events: 65_536,
+            queue_events: 16_384,
             queue_bytes: 64 * 1024 * 1024,
             when_full: WhenFull::Stop,
             durability: Durability::Flush,

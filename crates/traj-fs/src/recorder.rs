@@ -61,7 +61,7 @@ impl Recorder {
         if !settings.enabled {
             return Self::disabled();
         }
-        let queue = Arc::new(Queue::new(settings.queue_events, settings.queue_bytes));
+        let (queue, inbox) = Queue::new(settings.queue_events, settings.queue_bytes);
         let writer = Writer {
             queue: Arc::clone(&queue),
             clock: Arc::clone(&clock),
@@ -70,8 +70,9 @@ impl Recorder {
             store,
             options: SidecarOptions::from_settings(settings),
         };
-        let started =
-            thread::Builder::new().name("traj-recorder".to_owned()).spawn(move || writer.run());
+        let started = thread::Builder::new()
+            .name("traj-recorder".to_owned())
+            .spawn(move || writer.run(&inbox));
         let Ok(thread) = started else { return Self::disabled() };
         let flush_timeout = settings.flush_timeout;
         Self { active: Some(Active { queue, clock, flush_timeout, thread: Some(thread) }) }

@@ -54,7 +54,7 @@ impl Event {
             Some(Json::Object(data)) => Some(data),
             Some(_) => return Err(InputProblem::Data),
         };
-        Ok(Self { kind, at, data })
+        Ok(Self { at, ..Self::new(kind, data) })
     }
 }
 

@@ -53,7 +53,7 @@ mod tests {
             .with("usage", 1_u64)
             .with_interruptions(stopped);
         insta::assert_snapshot!(
-            Json::Object(event.data.unwrap()).to_line(),
+            Json::Object(event.into_data().unwrap()).to_line(),
             @r#"{"usage":1,"aborted":true,"externalAbort":false,"timedOut":false,"idleTimedOut":false,"timedOutDuringCompaction":false,"timedOutDuringToolExecution":false}"#
         );
     }

@@ -141,7 +141,7 @@ mod tests {
         let tools = ["read", " padded ", "  ", "Read", "bash"].map(tool).to_vec();
         let event = ContextCompiled { tools: Some(tools), ..ContextCompiled::default() }.event();
         insta::assert_snapshot!(
-            Json::Object(event.data.unwrap()).to_line(),
+            Json::Object(event.into_data().unwrap()).to_line(),
             @r#"{"tools":[{"name":"bash"},{"name":"padded"},{"name":"Read"},{"name":"read"}],"imagesCount":0}"#
         );
     }

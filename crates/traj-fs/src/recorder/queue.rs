@@ -1,48 +1,56 @@
 //! The bounded queue between hosts and the writer.
 //!
-//! A lock that is only held to move values, so that a host waits for other
-//! hosts at most, never for the disk.
+//! Events go through a channel of the standard library, behind counts that
+//! bound it: recording takes no lock, so a host never waits for another, for
+//! the writer or for the disk. The lock is for who asks, waits and reports.
+
+mod inbox;
+mod room;
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use traj_core::event::Event;
-use traj_core::json::Json;
 
+pub(super) use self::inbox::{Inbox, Work};
+use self::room::Room;
 use super::stats::{FlushReport, RecorderStats};
 
-/// Events the writer takes at once.
-const BATCH_EVENTS: usize = 512;
-
-/// Bytes of events the writer takes at once, roughly.
-const BATCH_BYTES: usize = 1024 * 1024;
+/// Events that can wait at most, whatever the settings say: their places are
+/// there from the start, so that recording never has to ask for memory.
+const MOST_EVENTS: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    /// Events that may wait.
-    max_events: usize,
-    /// Bytes of events that may wait, roughly.
-    max_bytes: usize,
+    room: Room,
+    messages: SyncSender<Message>,
+    /// A [`Message::Look`] is on its way: another would tell nothing new.
+    look_sent: AtomicBool,
     state: Mutex<State>,
-    /// The writer waits here for work.
-    work: Condvar,
+    /// A writer whose storage failed waits here for a flush or the end.
+    request: Condvar,
     /// Hosts wait here for room or for a flush.
     progress: Condvar,
 }
 
+/// What hosts send to the writer.
+#[derive(Debug)]
+enum Message {
+    Event(Event),
+    /// A flush or the end is wanted: look at the state.
+    Look,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    events: VecDeque<Queued>,
-    bytes: usize,
     /// Taken by the writer and not settled yet.
     taken_events: usize,
     taken_bytes: usize,
-    writer_waits: bool,
     hosts_wait: usize,
-    /// Events that were ever put into the queue.
-    accepted: u64,
-    /// Events of those that were written or given up.
+    /// Accepted events that were written or given up.
     settled: u64,
     /// Flushes that wait, oldest first.
     flushes: VecDeque<WantedFlush>,
@@ -63,30 +71,20 @@ struct WantedFlush {
     accepted_before: u64,
 }
 
-/// An event with its size in memory, roughly.
-#[derive(Debug)]
-struct Queued {
-    event: Event,
-    bytes: usize,
-}
-
-/// What the writer is to do next.
-#[derive(Debug)]
-pub(super) enum Work {
-    /// Write these events.
-    Batch(Vec<Event>),
-    /// Try again what the storage did not take.
-    Retry,
-    /// Make everything durable; then say so with this number.
-    Flush(u64),
-    /// No more events will come.
-    Finish,
-}
-
 impl Queue {
-    pub(super) fn new(max_events: usize, max_bytes: usize) -> Self {
-        let (work, progress) = (Condvar::new(), Condvar::new());
-        Self { max_events, max_bytes, state: Mutex::default(), work, progress }
+    pub(super) fn new(max_events: usize, max_bytes: usize) -> (Arc<Self>, Inbox) {
+        let max_events = max_events.min(MOST_EVENTS);
+        // A place for every event that may wait, and for one look.
+        let (sender, messages) = sync_channel(max_events + 1);
+        let queue = Arc::new(Self {
+            room: Room::new(max_events, max_bytes),
+            messages: sender,
+            look_sent: AtomicBool::new(false),
+            state: Mutex::default(),
+            request: Condvar::new(),
+            progress: Condvar::new(),
+        });
+        (Arc::clone(&queue), Inbox { queue, messages })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -96,90 +94,100 @@ impl Queue {
 
     /// Adds an event if there is room, else counts it as dropped.
     pub(super) fn offer(&self, event: Event) {
-        let queued = Queued::new(event);
-        let mut state = self.lock();
-        state.stats.recorded_events += 1;
-        if self.has_room(&state, queued.bytes) {
-            self.push(state, queued);
+        let bytes = event.memory();
+        if self.room.reserve(bytes) {
+            self.send(event);
         } else {
-            state.stats.dropped.queue_full += 1;
+            self.room.refuse();
         }
     }
 
     /// Adds an event as soon as there is room. A storage that has failed for
     /// longer than `patience` will make none: the event is then dropped.
     pub(super) fn put(&self, event: Event, patience: Duration) {
-        let queued = Queued::new(event);
+        let bytes = event.memory();
+        if self.room.reserve(bytes) || self.wait_for_room(bytes, patience) {
+            self.send(event);
+        } else {
+            self.room.refuse();
+        }
+    }
+
+    /// The writer counts under the lock after it made room: whoever looked
+    /// before that and waits is woken.
+    fn wait_for_room(&self, bytes: usize, patience: Duration) -> bool {
         let mut state = self.lock();
-        state.stats.recorded_events += 1;
-        while !self.has_room(&state, queued.bytes) && !state.is_closed {
+        while !state.is_closed {
+            if self.room.reserve(bytes) {
+                return true;
+            }
             let failing = state.failing_since.map_or(Duration::ZERO, |since| since.elapsed());
             if failing >= patience {
-                state.stats.dropped.queue_full += 1;
-                return;
+                return false;
             }
             state.hosts_wait += 1;
             let waited = self.progress.wait_timeout(state, patience - failing);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             state.hosts_wait -= 1;
         }
-        if state.is_closed {
-            state.stats.dropped.queue_full += 1;
-        } else {
-            self.push(state, queued);
+        false
+    }
+
+    /// Hands a reserved event over; wakes the writer if it sleeps.
+    fn send(&self, event: Event) {
+        let bytes = event.memory();
+        if self.messages.try_send(Message::Event(event)).is_err() {
+            // The writer is gone, and takes nothing any more.
+            self.room.release(bytes);
+            let mut state = self.lock();
+            state.settled += 1;
+            state.stats.dropped.defect += 1;
         }
     }
 
-    fn has_room(&self, state: &State, bytes: usize) -> bool {
-        let waiting = state.bytes + state.taken_bytes;
-        // One event of any size is taken when nothing else waits.
-        let fits = waiting + bytes <= self.max_bytes || waiting == 0;
-        state.events.len() < self.max_events && fits
-    }
-
-    fn push(&self, mut state: MutexGuard<'_, State>, queued: Queued) {
-        state.bytes += queued.bytes;
-        state.accepted += 1;
-        state.events.push_back(queued);
-        let wake = std::mem::take(&mut state.writer_waits);
-        drop(state);
-        if wake {
-            self.work.notify_one();
+    /// Makes the writer look at the state, wherever it waits.
+    fn ask_to_look(&self) {
+        if !self.look_sent.swap(true, Ordering::AcqRel) {
+            // A writer that is gone has nothing to look at.
+            self.messages.try_send(Message::Look).ok();
         }
+        self.request.notify_one();
     }
 
-    /// Waits for work. With `patience`, the storage has failed: waits only so
-    /// long, or until a flush or the end asks for a last try.
-    pub(super) fn next_work(&self, patience: Option<Duration>) -> Work {
+    /// The writer is about to look at the state.
+    fn looks_now(&self) {
+        self.look_sent.swap(false, Ordering::AcqRel);
+    }
+
+    /// Waits until a flush or the end is wanted, at most `patience`.
+    fn wait_for_request(&self, patience: Duration) {
+        let until = Instant::now() + patience;
         let mut state = self.lock();
-        if let Some(patience) = patience {
-            let until = Instant::now() + patience;
-            while state.flushes.is_empty() && !state.is_closed {
-                let Some(left) = until.checked_duration_since(Instant::now()) else { break };
-                let waited = self.work.wait_timeout(state, left);
-                state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            }
-            return Work::Retry;
+        while state.flushes.is_empty() && !state.is_closed {
+            let Some(left) = until.checked_duration_since(Instant::now()) else { break };
+            let waited = self.request.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        loop {
-            if let Some(number) = state.due_flush() {
-                return Work::Flush(number);
-            }
-            if !state.events.is_empty() {
-                return Work::Batch(state.take_batch());
-            }
-            if state.is_closed {
-                return Work::Finish;
-            }
-            state.writer_waits = true;
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
-            state.writer_waits = false;
-        }
+    }
+
+    /// The newest flush whose events are all settled.
+    fn due_flush(&self) -> Option<u64> {
+        let state = self.lock();
+        let is_due = |flush: &&WantedFlush| flush.accepted_before <= state.settled;
+        state.flushes.iter().take_while(is_due).last().map(|flush| flush.number)
+    }
+
+    /// The writer took these events, and keeps them until they are settled.
+    fn took(&self, events: usize, bytes: usize) {
+        self.room.take(events);
+        let mut state = self.lock();
+        (state.taken_events, state.taken_bytes) = (events, bytes);
     }
 
     /// Forgets the events the writer took, after `note` counted them.
     pub(super) fn settle(&self, note: impl FnOnce(&mut RecorderStats)) {
         let mut state = self.lock();
+        self.room.release(state.taken_bytes);
         state.settled += state.taken_events as u64;
         (state.taken_events, state.taken_bytes) = (0, 0);
         state.failing_since = None;
@@ -219,9 +227,9 @@ impl Queue {
         let start = Instant::now();
         let mut state = self.lock();
         state.flushes_wanted += 1;
-        let (number, accepted_before) = (state.flushes_wanted, state.accepted);
+        let (number, accepted_before) = (state.flushes_wanted, self.room.accepted());
         state.flushes.push_back(WantedFlush { number, accepted_before });
-        self.work.notify_one();
+        self.ask_to_look();
         state.hosts_wait += 1;
         let mut timed_out = false;
         while state.flushes_done < number && !state.is_closed && !timed_out {
@@ -233,20 +241,20 @@ impl Queue {
         state.hosts_wait -= 1;
         // What the host recorded after it asked is not this flush's matter.
         let left = accepted_before.saturating_sub(state.settled);
-        FlushReport { timed_out, timeout, ..state.report(left) }
+        FlushReport { timed_out, timeout, ..self.report(&state, left) }
     }
 
     /// What a flush would still have to wait for.
     #[cfg(feature = "tokio")]
     pub(super) fn pending_report(&self) -> FlushReport {
         let state = self.lock();
-        state.report(state.accepted - state.settled)
+        self.report(&state, self.room.accepted().saturating_sub(state.settled))
     }
 
     /// No more events will come.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
-        self.work.notify_one();
+        self.ask_to_look();
         self.progress.notify_all();
     }
 
@@ -257,60 +265,20 @@ impl Queue {
     pub(super) fn stats(&self) -> RecorderStats {
         let state = self.lock();
         let mut stats = state.stats.clone();
-        stats.queued_events = (state.events.len() + state.taken_events) as u64;
-        stats.queued_bytes = (state.bytes + state.taken_bytes) as u64;
+        stats.recorded_events = self.room.accepted() + self.room.refused();
+        stats.dropped.queue_full += self.room.refused();
+        stats.queued_events = self.room.accepted().saturating_sub(state.settled);
+        stats.queued_bytes = self.room.bytes();
         stats
-    }
-}
-
-impl State {
-    fn take_batch(&mut self) -> Vec<Event> {
-        let mut batch = Vec::new();
-        let mut bytes = 0;
-        while batch.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
-            let Some(queued) = self.events.pop_front() else { break };
-            bytes += queued.bytes;
-            batch.push(queued.event);
-        }
-        self.bytes -= bytes;
-        (self.taken_events, self.taken_bytes) = (batch.len(), bytes);
-        batch
-    }
-
-    /// The newest flush whose events are all settled.
-    fn due_flush(&self) -> Option<u64> {
-        let is_due = |flush: &&WantedFlush| flush.accepted_before <= self.settled;
-        self.flushes.iter().take_while(is_due).last().map(|flush| flush.number)
     }
 
     /// How a flush ends that has `pending` events before it.
-    fn report(&self, pending: u64) -> FlushReport {
-        let bytes = if pending > 0 { self.bytes + self.taken_bytes } else { 0 };
+    fn report(&self, state: &State, pending: u64) -> FlushReport {
         FlushReport {
             pending_events: pending,
-            pending_bytes: bytes as u64,
-            error: self.flush_error.clone(),
+            pending_bytes: if pending > 0 { self.room.bytes() } else { 0 },
+            error: state.flush_error.clone(),
             ..FlushReport::nothing_to_do()
         }
     }
-}
-
-impl Queued {
-    fn new(event: Event) -> Self {
-        let data = event.data.as_ref();
-        let bytes =
-            data.map_or(0, |data| data.iter().map(|(name, value)| name.len() + size(value)).sum());
-        Self { event, bytes: bytes + size_of::<Event>() }
-    }
-}
-
-/// The memory a value takes, roughly.
-fn size(value: &Json<'_>) -> usize {
-    let inside = match value {
-        Json::String(text) => text.len(),
-        Json::Array(items) => items.iter().map(size).sum(),
-        Json::Object(object) => object.iter().map(|(name, value)| name.len() + size(value)).sum(),
-        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
-    };
-    inside + size_of::<Json<'_>>()
 }

@@ -13,7 +13,7 @@ use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, 
 use traj_core::settings::WhenFull;
 
 use super::encode::encode;
-use super::queue::{Queue, Work};
+use super::queue::{Inbox, Queue, Work};
 use super::stats::Dropped;
 use super::tally::{DEFECT, Tally};
 
@@ -60,11 +60,11 @@ impl Drop for CloseAtEnd<'_> {
 }
 
 impl Writer {
-    pub(super) fn run(self) {
+    pub(super) fn run(self, inbox: &Inbox) {
         let mut progress = Progress::default();
         let _close = CloseAtEnd(&self.queue);
         loop {
-            match self.queue.next_work(progress.patience) {
+            match inbox.next_work(progress.patience) {
                 Work::Batch(batch) => {
                     let mut tally = Tally::default();
                     self.encode_batch(batch, &mut progress, &mut tally);

@@ -1,0 +1,86 @@
+//! The writer's end of the queue.
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use traj_core::event::Event;
+
+use super::{Message, Queue};
+
+/// Events the writer takes at once.
+const BATCH_EVENTS: usize = 512;
+
+/// Bytes of events the writer takes at once, roughly.
+const BATCH_BYTES: usize = 1024 * 1024;
+
+/// What the writer is to do next.
+#[derive(Debug)]
+pub(in crate::recorder) enum Work {
+    /// Write these events.
+    Batch(Vec<Event>),
+    /// Try again what the storage did not take.
+    Retry,
+    /// Make everything durable; then say so with this number.
+    Flush(u64),
+    /// No more events will come.
+    Finish,
+}
+
+/// Where events arrive. Owned by the writer: with it goes the last chance that
+/// anything is written, and hosts notice.
+#[derive(Debug)]
+pub(in crate::recorder) struct Inbox {
+    pub(super) queue: Arc<Queue>,
+    pub(super) messages: Receiver<Message>,
+}
+
+impl Inbox {
+    /// Waits for work. With `patience`, the storage has failed: waits only so
+    /// long, or until a flush or the end asks for a last try.
+    pub(in crate::recorder) fn next_work(&self, patience: Option<Duration>) -> Work {
+        if let Some(patience) = patience {
+            self.queue.wait_for_request(patience);
+            return Work::Retry;
+        }
+        let mut first = None;
+        loop {
+            // Asked first: what came before the end is taken before it.
+            let is_closed = self.queue.is_closed();
+            if first.is_none()
+                && let Some(number) = self.queue.due_flush()
+            {
+                return Work::Flush(number);
+            }
+            let batch = self.take_batch(first.take());
+            if !batch.is_empty() {
+                return Work::Batch(batch);
+            }
+            if is_closed {
+                return Work::Finish;
+            }
+            match self.messages.recv() {
+                Ok(Message::Event(event)) => first = Some(event),
+                Ok(Message::Look) => self.queue.looks_now(),
+                Err(_) => return Work::Finish,
+            }
+        }
+    }
+
+    fn take_batch(&self, first: Option<Event>) -> Vec<Event> {
+        let mut batch = Vec::from_iter(first);
+        let mut bytes = batch.first().map_or(0, Event::memory);
+        while batch.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
+            match self.messages.try_recv() {
+                Ok(Message::Event(event)) => {
+                    bytes += event.memory();
+                    batch.push(event);
+                }
+                Ok(Message::Look) => self.queue.looks_now(),
+                Err(_) => break,
+            }
+        }
+        self.queue.took(batch.len(), bytes);
+        batch
+    }
+}

@@ -1,0 +1,131 @@
+//! How much may wait: counted without a lock, so that hosts that record at the
+//! same moment, and the writer, do not stop each other.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Room for events that wait. Nothing else is published through these counts,
+/// so their order relative to other memory does not matter.
+#[derive(Debug)]
+pub(super) struct Room {
+    max_events: u64,
+    /// Bytes of events that may wait, roughly.
+    max_bytes: usize,
+    /// Events that ever got a place.
+    accepted: AtomicU64,
+    /// Events of those that the writer took.
+    taken: AtomicU64,
+    /// Bytes of those that were neither written nor given up.
+    bytes: AtomicUsize,
+    /// Events that got no place.
+    refused: AtomicU64,
+}
+
+impl Room {
+    pub(super) const fn new(max_events: usize, max_bytes: usize) -> Self {
+        Self {
+            max_events: max_events as u64,
+            max_bytes,
+            accepted: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            bytes: AtomicUsize::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes a place for an event of this size, if there is one. An event of
+    /// any size has one when nothing else waits.
+    pub(super) fn reserve(&self, bytes: usize) -> bool {
+        let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let fits = before == 0 || before.saturating_add(bytes) <= self.max_bytes;
+        let reserved = fits && self.accept();
+        if !reserved {
+            self.release(bytes);
+        }
+        reserved
+    }
+
+    /// Never counts an event that has no place, not even for a moment: a flush
+    /// waits for every number that was given out.
+    fn accept(&self) -> bool {
+        let next = |accepted: u64| {
+            let waiting = accepted.saturating_sub(self.taken.load(Ordering::Relaxed));
+            (waiting < self.max_events).then_some(accepted + 1)
+        };
+        self.accepted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+    }
+
+    /// Counts an event that got no place.
+    pub(super) fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The writer took events; others may wait in their place.
+    pub(super) fn take(&self, events: usize) {
+        self.taken.fetch_add(events as u64, Ordering::Relaxed);
+    }
+
+    /// Events of this size are in the sidecar, or given up.
+    pub(super) fn release(&self, bytes: usize) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed) as u64
+    }
+
+    pub(super) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_of_any_size_has_a_place_when_nothing_waits() {
+        let room = Room::new(10, 100);
+        assert!(room.reserve(1_000));
+        assert!(!room.reserve(1));
+        room.release(1_000);
+        assert!(room.reserve(60) && room.reserve(40) && !room.reserve(1));
+        assert_eq!((room.accepted(), room.bytes()), (3, 100));
+    }
+
+    #[test]
+    fn hosts_at_the_same_moment_get_no_more_places_than_there_are() {
+        let room = Room::new(1_000, usize::MAX);
+        let got = || (0..600).filter(|_| room.reserve(1)).count();
+        let sum: usize = std::thread::scope(|scope| {
+            let hosts: Vec<_> = (0..4).map(|_| scope.spawn(got)).collect();
+            hosts.into_iter().map(|host| host.join().unwrap()).sum()
+        });
+        assert_eq!((sum, room.accepted(), room.bytes()), (1_000, 1_000, 1_000));
+    }
+
+    #[test]
+    fn what_waits_stays_within_the_bounds() {
+        for (max_events, max_bytes) in [(1, 1), (3, 500), (8, 500), (20, 1_000)] {
+            let room = Room::new(max_events, max_bytes);
+            let mut waiting: Vec<usize> = Vec::new();
+            for turn in 1_usize..200 {
+                if turn.is_multiple_of(7) {
+                    room.take(waiting.len());
+                    waiting.drain(..).for_each(|size| room.release(size));
+                }
+                let size = turn * 7_919 % 200 + 1;
+                if room.reserve(size) {
+                    waiting.push(size);
+                }
+                let bytes: usize = waiting.iter().sum();
+                assert_eq!(room.bytes(), bytes as u64);
+                assert!(!waiting.is_empty() && waiting.len() <= max_events);
+                assert!(bytes <= max_bytes || waiting.len() == 1);
+            }
+        }
+    }
+}
