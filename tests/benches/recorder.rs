@@ -25,22 +25,38 @@ use crate::figure::Figure;
 use crate::measure::{medians, percentile, resident_mib, wall};
 use crate::{Bench, Outcome, sample};
 
+const SIDECAR: &str = "session.trajectory.jsonl";
+
 /// Fits the recorder's queue, so that no call drops and no call waits.
-const CALLS: usize = 20_000;
+const CALLS: usize = 15_000;
+
+/// As deep as sessions lie in a home folder: the original looks at every folder on the way.
+const SESSIONS: &str = "home/.openclaw/agents/main/sessions";
+
+type MakeEvent = fn(usize) -> (&'static str, Value);
+
+/// What hosts record: small events, and all sizes in a usual mix.
+const SIZES: [(&str, MakeEvent); 2] = [("mixed", sample::event), ("small", sample::small_event)];
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
-    let folder = tempfile::tempdir()?;
+    let temporary = tempfile::tempdir()?;
+    let folder = temporary.path().join(SESSIONS);
+    std::fs::create_dir_all(&folder)?;
     // First, while nothing else has left holes in this process's memory.
-    let memory = memory(bench, folder.path())?;
-    let mut figures = throughput(bench, folder.path())?;
-    figures.extend(caller_cost(bench, folder.path())?);
+    let memory = memory(bench, &folder)?;
+    let mut figures = Vec::new();
+    for (name, make) in SIZES {
+        figures.extend(throughput(bench, &folder, name, make)?);
+    }
+    figures.extend(caller_cost(bench, &folder, "just made", in_time)?);
+    figures.extend(caller_cost(bench, &folder, "made in advance", in_advance)?);
     figures.extend(memory);
     Ok(figures)
 }
 
-fn throughput(bench: &Bench, folder: &Path) -> Outcome {
+fn throughput(bench: &Bench, folder: &Path, name: &str, make: MakeEvent) -> Outcome {
     let count = bench.size(40_000, 200);
-    let samples: Vec<(&str, Value)> = (0..count).map(sample::event).collect();
+    let samples: Vec<(&str, Value)> = (0..count).map(make).collect();
     let [bare, original, recorded] = medians(
         bench.size(5, 1),
         [
@@ -54,18 +70,22 @@ fn throughput(bench: &Bench, folder: &Path) -> Outcome {
         ],
     );
     let per_second = |seconds: f64| count as f64 / seconds;
+    let named = |what: &str| format!("{name} events: {what}");
     let mut figures = vec![
-        Figure::new("bare serde_json + write", per_second(bare), "events/s"),
-        Figure::new("checks, open, append, close", per_second(original), "events/s"),
-        Figure::new("recorder", per_second(recorded), "events/s"),
-        Figure::ratio("recorder / bare", bare, recorded).at_least(0.5),
-        Figure::ratio("recorder / checks, open, append, close", original, recorded).at_least(10.0),
+        Figure::new(named("bytes of a line"), line_bytes(folder, count)?, "bytes"),
+        Figure::new(named("bare serde_json + write"), per_second(bare), "events/s"),
+        Figure::new(named("checks, open, append, close"), per_second(original), "events/s"),
+        Figure::new(named("recorder"), per_second(recorded), "events/s"),
+        Figure::ratio(named("recorder / bare"), bare, recorded).at_least(0.5),
+        Figure::ratio(named("recorder / checks, open, append, close"), original, recorded)
+            .at_least(10.0),
     ];
     let few = samples.get(..bench.size(4_000, 50)).unwrap_or(&samples);
     match baseline::original_in_node(folder, few)? {
         Some(rate) => {
-            figures.push(Figure::new("the same in Node", rate, "events/s"));
-            let ratio = Figure::ratio("recorder / the same in Node", per_second(recorded), rate);
+            let ratio = per_second(recorded) / rate;
+            figures.push(Figure::new(named("the same in Node"), rate, "events/s"));
+            let ratio = Figure::new(named("recorder / the same in Node"), ratio, "x");
             figures.push(ratio.at_least(10.0));
         }
         None => eprintln!("node is NOT INSTALLED: the original's runtime was not measured"),
@@ -75,7 +95,7 @@ fn throughput(bench: &Bench, folder: &Path) -> Outcome {
 
 /// A fresh file for every round: nobody profits from what an earlier one wrote.
 fn timed(folder: &Path, mut write: impl FnMut(&Path) -> Result<(), Box<dyn Error>>) -> Duration {
-    let path = folder.join("session.trajectory.jsonl");
+    let path = folder.join(SIDECAR);
     std::fs::remove_file(&path).ok();
     let mut result = Ok(());
     let took = wall(|| result = write(&path));
@@ -93,9 +113,18 @@ fn record_all(sidecar: &Path, events: Vec<Event>) -> Result<(), Box<dyn Error>> 
     if complete && all_written { Ok(()) } else { Err("events are missing".into()) }
 }
 
-/// Time that the caller loses per event, against a channel send of the same
-/// value, and against doing the original's work in the caller.
-fn caller_cost(bench: &Bench, folder: &Path) -> Outcome {
+/// Bytes that the recorder, which came last, wrote per event.
+fn line_bytes(folder: &Path, count: usize) -> std::io::Result<f64> {
+    let written = std::fs::metadata(folder.join(SIDECAR))?.len();
+    Ok(written as f64 / count as f64)
+}
+
+/// Gives every sample to the call, as an event, and says what the calls cost
+/// at the 99th percentile.
+type TimeCalls = fn(&[(&str, Value)], &mut dyn FnMut(Event) -> bool) -> Duration;
+
+/// Time that the caller loses per event, against a channel send of the same value.
+fn caller_cost(bench: &Bench, folder: &Path, form: &str, time: TimeCalls) -> Outcome {
     let count = bench.size(CALLS, 200);
     let samples: Vec<(&str, Value)> = (0..count).map(sample::event).collect();
     let [send, record] = medians(
@@ -105,17 +134,16 @@ fn caller_cost(bench: &Bench, folder: &Path) -> Outcome {
                 let (sender, receiver) = mpsc::sync_channel::<Event>(count);
                 let reader = std::thread::spawn(move || receiver.into_iter().count());
                 // A closed channel would show as a fast one.
-                let slowest =
-                    percentile_of_calls(&samples, |event| sender.send(event).map_err(drop));
+                let slowest = time(&samples, &mut |event| sender.send(event).is_ok());
                 drop(sender);
                 if reader.join().is_ok_and(|read| read == count) { slowest } else { Duration::MAX }
             },
             &mut || {
-                std::fs::remove_file(folder.join("session.trajectory.jsonl")).ok();
+                std::fs::remove_file(folder.join(SIDECAR)).ok();
                 let Ok(recorder) = recorder(folder) else { return Duration::MAX };
-                let slowest = percentile_of_calls(&samples, |event| {
+                let slowest = time(&samples, &mut |event| {
                     recorder.record(event);
-                    Ok(())
+                    true
                 });
                 let complete = recorder.flush_within(Duration::from_secs(600)).is_complete();
                 let dropped = recorder.stats().dropped.total();
@@ -123,24 +151,34 @@ fn caller_cost(bench: &Bench, folder: &Path) -> Outcome {
             },
         ],
     );
+    let named = |what: &str| format!("events {form}: {what}, 99th percentile");
     Ok(vec![
-        Figure::new("channel send, 99th percentile", send * 1e6, "us"),
-        Figure::new("record, 99th percentile", record * 1e6, "us"),
-        Figure::ratio("record / channel send, 99th percentile", record, send).at_most(3.0),
+        Figure::new(named("channel send"), send * 1e6, "us"),
+        Figure::new(named("record"), record * 1e6, "us"),
+        Figure::ratio(named("record / channel send"), record, send).at_most(3.0),
     ])
 }
 
 /// Each event is made just before its call, as a host makes it; only the call is timed.
-fn percentile_of_calls(
-    samples: &[(&str, Value)],
-    mut call: impl FnMut(Event) -> Result<(), ()>,
+fn in_time(samples: &[(&str, Value)], call: &mut dyn FnMut(Event) -> bool) -> Duration {
+    let made = samples.iter().map(|(kind, data)| event(kind, &data.to_string()));
+    slowest_of(made, call)
+}
+
+/// All events are there before the first call, which come back to back.
+fn in_advance(samples: &[(&str, Value)], call: &mut dyn FnMut(Event) -> bool) -> Duration {
+    slowest_of(events(samples).into_iter(), call)
+}
+
+fn slowest_of(
+    events: impl ExactSizeIterator<Item = Event>,
+    call: &mut dyn FnMut(Event) -> bool,
 ) -> Duration {
-    let mut calls = Vec::with_capacity(samples.len());
-    for (kind, data) in samples {
-        let made = event(kind, &data.to_string());
+    let mut calls = Vec::with_capacity(events.len());
+    for event in events {
         let started = Instant::now();
-        let done = call(made);
-        calls.push(if done.is_ok() { started.elapsed() } else { Duration::MAX });
+        let done = call(event);
+        calls.push(if done { started.elapsed() } else { Duration::MAX });
     }
     percentile(&mut calls, 99.0)
 }
@@ -148,7 +186,7 @@ fn percentile_of_calls(
 /// Memory after a tenth of the events and after all of them.
 fn memory(bench: &Bench, folder: &Path) -> Outcome {
     let count = bench.size(1_000_000, 2_000);
-    std::fs::remove_file(folder.join("session.trajectory.jsonl")).ok();
+    std::fs::remove_file(folder.join(SIDECAR)).ok();
     let recorder = recorder(folder)?;
     let mut early = 0.0;
     for position in 0..count {

@@ -44,6 +44,13 @@ pub(crate) fn event(position: usize) -> (&'static str, Value) {
     (kind, data)
 }
 
+/// A small event at a position: about 300 bytes as a line, of which the envelope is most.
+pub(crate) fn small_event(position: usize) -> (&'static str, Value) {
+    let (call, line) = (format!("call_{position:08}"), position % 997);
+    let data = json!({ "toolCallId": call, "name": "read", "arguments": { "path": "src/lib.rs", "line": line } });
+    ("tool.call", data)
+}
+
 /// A kilobyte of output: paths, numbers, now and then a credential that must not survive.
 fn listing(position: usize) -> String {
     let mut text = String::new();

@@ -28,16 +28,23 @@ pub(super) fn bare_lines(path: &Path, events: &[(&str, Value)]) -> io::Result<()
     Ok(())
 }
 
-/// (b) Per event: look at every folder above, at the file, open, look again, append, close.
+/// (b) What the original does for each event, call by call: look at every
+/// folder below the root, look at the file, compare its size with the limit,
+/// open (or make) it, look again, set its mode, append, close. Its folder it
+/// makes once, before the first event.
 pub(super) fn original_way(path: &Path, events: &[(&str, Value)]) -> io::Result<()> {
     for (sequence, (kind, data)) in events.iter().enumerate() {
         let line = line(kind, sequence, data)?;
-        for folder in path.ancestors().skip(1) {
+        for folder in path.ancestors().skip(1).filter(|folder| folder.parent().is_some()) {
             if !folder.symlink_metadata()?.is_dir() {
                 return Err(io::Error::other("a folder above is not a folder"));
             }
         }
         let before = path.symlink_metadata().ok();
+        let fits = |size: u64| size + line.len() as u64 <= u64::MAX / 2;
+        if !before.as_ref().is_none_or(|file| file.is_file() && fits(file.size())) {
+            return Err(io::Error::other("no file to append to"));
+        }
         let mut file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -46,7 +53,7 @@ pub(super) fn original_way(path: &Path, events: &[(&str, Value)]) -> io::Result<
             .open(path)?;
         let opened = file.metadata()?;
         let same = before.is_none_or(|old| old.ino() == opened.ino() && old.dev() == opened.dev());
-        if !same || !opened.is_file() || opened.nlink() > 1 {
+        if !same || !opened.is_file() || opened.nlink() > 1 || !fits(opened.size()) {
             return Err(io::Error::other("the file is not the one that was looked at"));
         }
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;

@@ -9,10 +9,9 @@ const [, , input, output] = process.argv;
 const events = (await readFile(input, "utf8")).trimEnd().split("\n").map((line) => JSON.parse(line));
 
 async function checkFolders(folder) {
-  for (let current = folder; ; current = path.dirname(current)) {
+  for (let current = folder; current !== path.dirname(current); current = path.dirname(current)) {
     const facts = await lstat(current);
     if (!facts.isDirectory()) throw new Error("a folder above is not a folder");
-    if (current === path.dirname(current)) return;
   }
 }
 
