@@ -185,6 +185,47 @@ fn long_prompts_are_whole_and_their_blobs_come_along() {
 }
 
 #[test]
+fn blobs_of_any_length_come_along() {
+    let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
+    let lines = format!("{}{secret} in a line\n", "a line of the giant\n".repeat(60_000));
+    let giant = lines.repeat(8);
+    // One line without an end, as a whole value is stored.
+    let value = format!("[{}0]", "\"item of a list\", ".repeat(250_000));
+    let solid = "x".repeat(4_500_000);
+    let sources = MemorySources::new();
+    sources.put("s1.jsonl", HEADER);
+    let mut rows = Vec::new();
+    let mut digests = Vec::new();
+    for (number, (kind, text)) in
+        [("prompt.submitted", &giant), ("other", &value), ("other", &solid)].iter().enumerate()
+    {
+        let digest = BlobDigest::of(text.as_bytes());
+        let marker = format!(
+            r#"{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}"#
+        );
+        rows.push(at(kind, 1, number as u32, &format!(r#","data":{{"prompt":{marker}}}"#)));
+        sources.put(format!("s1.trajectory.blobs/{digest}"), text.as_str());
+        digests.push(digest);
+    }
+    sources.put("s1.trajectory.jsonl", rows.join("\n"));
+    let export = export_from(&sources, &request()).unwrap();
+    let blob = |number: usize| {
+        let file = BundleFile::parse(&format!("blobs/{}.txt", digests[number])).unwrap();
+        export.files.get(&file)
+    };
+    let copied = blob(0).unwrap();
+    assert!(!copied.contains("q7Xw2") && copied.matches("<redacted:").count() == 8);
+    assert_eq!(copied.lines().count(), giant.lines().count());
+    assert!(blob(1).unwrap() == &value);
+    // What no cut can be proven safe for is left out, and said to be.
+    assert!(blob(2).is_none());
+    assert_eq!(export.notices(), ["blob-too-large [0]"]);
+    let prompt = &export.json(BundleFile::Prompts).unwrap()["submittedPrompts"][0];
+    let place = format!("<{} bytes in blobs/{}.txt>", giant.len(), digests[0]);
+    assert_eq!(prompt, place.as_str());
+}
+
+#[test]
 fn secrets_and_paths_are_hidden_everywhere_and_counted() {
     let secret = ["ghp", "_0123456789abcdefghijklmnopqrstuvwxyz"].concat();
     let text = format!(r#"{{"role":"user","content":"token {secret} in /home/ann/shop/x"}}"#);

@@ -205,12 +205,8 @@ impl Export<'_> {
         self.progress.enter(Stage::Events);
         let order = order.finish(&&*bundle)?;
         let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
-        let context = EventContext {
-            redactor: &request.redactor,
-            skills: &skills,
-            blobs: &blobs,
-            workers: request.workers,
-        };
+        let context =
+            EventContext { redactor: &request.redactor, skills: &skills, workers: request.workers };
         let runtime_source = runtime.as_ref().map(|found| &*found.source);
         let outcome = bundle::write_events(
             &mut *bundle,
@@ -237,6 +233,7 @@ impl Export<'_> {
             &mut self.report,
             &common,
             &prompting,
+            &blobs,
             prompts,
             &mut prompts_kept,
         )?);

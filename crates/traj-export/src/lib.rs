@@ -55,6 +55,7 @@ mod shrink;
 mod side;
 mod sort;
 mod split;
+mod text_blocks;
 mod verify;
 mod warning;
 

@@ -27,7 +27,7 @@ pub(crate) fn recheck(
         if source.len() != written.bytes {
             return Err(not_readable(0));
         }
-        let mut bytes = SourceBytes { source: &*source, at: 0 };
+        let mut bytes = SourceBytes::new(&*source);
         let scanned = scan::scan(file, &mut bytes, redactor, workers, &clean, &|_, _| None);
         let scanned = scanned.map_err(|error| match error {
             SplitError::NotJson { line } | SplitError::TooLong { line } => not_readable(line),
@@ -47,6 +47,12 @@ pub(crate) fn recheck(
 pub(crate) struct SourceBytes<'s> {
     source: &'s dyn Source,
     at: u64,
+}
+
+impl<'s> SourceBytes<'s> {
+    pub(crate) const fn new(source: &'s dyn Source) -> Self {
+        Self { source, at: 0 }
+    }
 }
 
 impl Bytes for SourceBytes<'_> {

@@ -13,6 +13,7 @@ use traj_core::redaction::{RedactionReport, Redactor};
 use crate::error::Finding;
 use crate::pipeline;
 use crate::split::{Bytes, Element, SplitError, Splitter};
+use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 
 /// Elements and lines longer than this were not written by us.
 pub(crate) const LONGEST: usize = 96 * 1024 * 1024;
@@ -212,26 +213,24 @@ fn scan_text(
     redactor: &Redactor,
     scanned: &mut Scanned,
 ) -> Result<(), SplitError> {
-    let mut whole = Vec::new();
-    let mut piece = vec![0; GROUP_BYTES];
+    let mut blocks = TextBlocks::new(bytes, NoSeam::Overlap);
+    let mut line = 1;
     loop {
-        let read = bytes.read(&mut piece).map_err(SplitError::Read)?;
-        if read == 0 {
-            break;
-        }
-        whole.extend_from_slice(piece.get(..read).unwrap_or_default());
-        if whole.len() > LONGEST {
-            return Err(SplitError::TooLong { line: 1 });
-        }
+        let block = match blocks.next(redactor) {
+            Ok(Some(block)) => block,
+            Ok(None) => return Ok(()),
+            Err(BlockError::Read(error)) => return Err(SplitError::Read(error)),
+            Err(BlockError::NoSeam) => return Err(SplitError::TooLong { line }),
+        };
+        let Ok(text) = std::str::from_utf8(&block) else {
+            scanned.broken.push(Broken { line, problem: "not UTF-8" });
+            return Ok(());
+        };
+        let mut report = RedactionReport::listing();
+        drop(redactor.text(text, &mut report));
+        add_findings(&file.to_string(), line, &report, scanned);
+        line += memchr::memchr_iter(b'\n', &block).count() as u64;
     }
-    let Ok(text) = std::str::from_utf8(&whole) else {
-        scanned.broken.push(Broken { line: 1, problem: "not UTF-8" });
-        return Ok(());
-    };
-    let mut report = RedactionReport::listing();
-    drop(redactor.text(text, &mut report));
-    add_findings(&file.to_string(), 1, &report, scanned);
-    Ok(())
 }
 
 fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut Scanned) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use traj_core::json::Json;
 
-use crate::bundle::{BlobFolder, ModelNames, Prompting};
+use crate::bundle::{BlobFolder, ModelNames, Prompting, is_metadata_member, is_result_member};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{RuntimeIndex, row_text};
@@ -46,16 +46,18 @@ impl SideRows {
             let (text, _) = row.as_deref().map_or((Cow::Borrowed(""), false), row_text);
             Json::parse(&text).unwrap_or_default().into_owned()
         };
-        let data = |row: &Option<Vec<u8>>| match event(row) {
-            Json::Object(mut event) => event.remove("data").map(|data| blobs.restore(data)),
+        let data = |row: &Option<Vec<u8>>, is_wanted: fn(&str) -> bool| match event(row) {
+            Json::Object(mut event) => {
+                event.remove("data").map(|data| blobs.restore_members(data, is_wanted))
+            }
             _ => None,
         };
         SideData {
-            metadata: data(&self.metadata),
-            compiled: data(&self.compiled),
-            artifacts: data(&self.artifacts),
-            completed: data(&self.completed),
-            ended: data(&self.ended),
+            metadata: data(&self.metadata, is_metadata_member),
+            compiled: data(&self.compiled, |name| matches!(name, "systemPrompt" | "tools")),
+            artifacts: data(&self.artifacts, is_result_member),
+            completed: data(&self.completed, is_result_member),
+            ended: data(&self.ended, is_result_member),
             model: ModelNames::of_event(&event(&self.model)),
         }
     }

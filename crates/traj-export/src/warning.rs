@@ -164,7 +164,7 @@ impl Code {
             Self::BlobTooLarge => (
                 Runtime,
                 "blob-too-large",
-                "A long text is too large to be redacted whole and was left out.",
+                "A long text cannot be cut into parts to redact and was left out.",
             ),
         }
     }

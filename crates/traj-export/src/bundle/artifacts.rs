@@ -38,6 +38,11 @@ const MEMBERS: [(&str, From); 22] = [
     ("lastToolError", From::Artifacts),
 ];
 
+/// Whether the file tells this member of an event's data.
+pub(crate) fn is_result_member(name: &str) -> bool {
+    matches!(name, "finalStatus" | "status") || MEMBERS.iter().any(|(member, _)| *member == name)
+}
+
 /// The file's content from the data of the run's last events; `None` when
 /// none of them has any.
 pub(crate) fn artifacts<'a>(

@@ -5,13 +5,10 @@ use std::collections::BTreeSet;
 use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
 use traj_core::location::blobs_beside;
-use traj_core::port::{BundleFile, BundleWriter, Sources};
-use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
+use traj_core::port::{Source, Sources};
 
-use crate::error::ExportError;
-use crate::output::{Output, Written};
-use crate::rows::MAX_ROW_BYTES;
-use crate::warning::{Code, Warnings};
+use crate::shrink;
+use crate::text_blocks::BLOCK;
 
 /// What a blob gave.
 enum Lookup {
@@ -32,12 +29,15 @@ impl<'s> BlobFolder<'s> {
         Self { sources, folder: sidecar.map(blobs_beside) }
     }
 
+    pub(super) fn open(&self, digest: &BlobDigest) -> Option<Box<dyn Source>> {
+        let folder = self.folder.as_ref()?;
+        self.sources.open(&format!("{folder}/{digest}")).ok()
+    }
+
+    /// A text that is short enough to be held.
     fn look_up(&self, digest: &BlobDigest) -> Lookup {
-        let Some(folder) = &self.folder else { return Lookup::Missing };
-        let Ok(source) = self.sources.open(&format!("{folder}/{digest}")) else {
-            return Lookup::Missing;
-        };
-        if source.len() > MAX_ROW_BYTES {
+        let Some(source) = self.open(digest) else { return Lookup::Missing };
+        if source.len() > BLOCK as u64 {
             return Lookup::TooLarge;
         }
         let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or_default()];
@@ -49,9 +49,43 @@ impl<'s> BlobFolder<'s> {
         Lookup::Text(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// The prompt in the data of an event, whole if it can be held; a word
+    /// about where it lies if not.
+    pub(crate) fn restored_prompt(&self, data: Json<'_>) -> Option<String> {
+        let whole = self.restore_members(data, |name| name == "prompt");
+        let prompt = whole.get("prompt")?;
+        if let Some(text) = prompt.as_str() {
+            return Some(text.to_owned());
+        }
+        let (_, digest) = cut_marker(prompt)?;
+        let length = self.open(&digest)?.len();
+        Some(format!("<{length} bytes in blobs/{digest}.txt>"))
+    }
+
+    /// Some members of an object, each with what was cut put back. Others may
+    /// be huge and are dropped before.
+    pub(crate) fn restore_members<'a>(
+        &self,
+        data: Json<'a>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Json<'a> {
+        let whole = match cut_marker(&data).and_then(|(_, digest)| self.parsed(&digest)) {
+            Some(whole) => whole,
+            None => data,
+        };
+        let Json::Object(object) = whole else { return whole };
+        let mut kept = Object::new();
+        for (name, member) in object {
+            if is_wanted(&name) {
+                kept.push(name, self.restore(member));
+            }
+        }
+        Json::Object(kept)
+    }
+
     /// The whole of a value that was cut to a limit; the value itself where
     /// nothing was cut or the blob is gone.
-    pub(crate) fn restore<'a>(&self, value: Json<'a>) -> Json<'a> {
+    fn restore<'a>(&self, value: Json<'a>) -> Json<'a> {
         if self.folder.is_none() {
             return value;
         }
@@ -99,39 +133,10 @@ impl<'s> BlobFolder<'s> {
 
     fn parsed(&self, digest: &BlobDigest) -> Option<Json<'static>> {
         match self.look_up(digest) {
+            Lookup::Text(text) if shrink::is_heavy(text.as_bytes()) => None,
             Lookup::Text(text) => Json::parse(&text).ok().map(Json::into_owned),
             _ => None,
         }
-    }
-
-    /// Copies the blobs that events refer to into the bundle.
-    pub(crate) fn copy(
-        &self,
-        digests: &BTreeSet<BlobDigest>,
-        bundle: &mut dyn BundleWriter,
-        redactor: &Redactor,
-        report: &mut RedactionReport,
-        warnings: &mut Warnings,
-    ) -> Result<Vec<Written>, ExportError> {
-        let mut written = Vec::new();
-        for digest in digests {
-            let text = match self.look_up(digest) {
-                Lookup::Text(text) => text,
-                Lookup::Missing => {
-                    warnings.add(Code::BlobMissing, 0);
-                    continue;
-                }
-                Lookup::TooLarge => {
-                    warnings.add(Code::BlobTooLarge, 0);
-                    continue;
-                }
-            };
-            let Some(file) = BundleFile::parse(&format!("blobs/{digest}.txt")) else { continue };
-            let mut content = RedactedText::with_capacity(text.len());
-            content.push_cow(&redactor.text(&text, report));
-            written.push(Output::put(bundle, file, &content.finish())?);
-        }
-        Ok(written)
     }
 }
 

@@ -11,7 +11,7 @@ use traj_core::port::{BundleFile, BundleWriter, Source};
 use traj_core::redaction::{Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor};
 use traj_core::transcript::TranscriptEvent;
 
-use super::blobs::{self, BlobFolder};
+use super::blobs;
 use super::branch::tail_slot;
 use super::prompts::PromptRecord;
 use super::skills::{SkillMarks, SkillPaths};
@@ -41,7 +41,6 @@ pub(crate) struct EventOutcome {
 pub(crate) struct EventContext<'c> {
     pub(crate) redactor: &'c Redactor,
     pub(crate) skills: &'c SkillPaths,
-    pub(crate) blobs: &'c BlobFolder<'c>,
     pub(crate) workers: NonZeroUsize,
 }
 
@@ -166,7 +165,7 @@ fn work(context: &EventContext<'_>, pieces: Vec<Piece>) -> Done {
                 look_into(context, &event, &text, &mut done);
                 let event = context.redactor.json(event, &mut done.report);
                 lines.push_json(event.view()).push_static("\n");
-                if let Some(prompt) = submitted_prompt(context, &event, &mut done.report) {
+                if let Some(prompt) = submitted_prompt(&event) {
                     done.prompts.push((position, prompt));
                 }
             }
@@ -191,30 +190,17 @@ fn look_into(context: &EventContext<'_>, event: &Json<'_>, text: &str, done: &mu
     }
 }
 
-/// The prompt of a redacted event as a JSON literal, whole even if the event
-/// has only its beginning.
-fn submitted_prompt(
-    context: &EventContext<'_>,
-    event: &Redacted<Json<'_>>,
-    report: &mut RedactionReport,
-) -> Option<Redacted<String>> {
+/// The prompt of a redacted event as a JSON literal; the event's data if the
+/// prompt was cut, to be put back when it is written: prompts of a group
+/// together may be longer than memory.
+fn submitted_prompt(event: &Redacted<Json<'_>>) -> Option<Redacted<String>> {
     let event = event.view();
     if event.get("type")?.value().as_str() != Some("prompt.submitted") {
         return None;
     }
-    let mut literal = RedactedText::new();
     let data = event.get("data")?;
-    match data.get("prompt") {
-        Some(prompt) if prompt.value().as_str().is_some() => {
-            literal.push_json(prompt);
-        }
-        _ => {
-            let whole = context.blobs.restore(data.value().clone());
-            let prompt = whole.get("prompt")?.as_str()?;
-            let mut text = RedactedText::new();
-            text.push_cow(&context.redactor.text(prompt, report));
-            literal.push_literal(&text.finish());
-        }
-    }
-    Some(literal.finish())
+    let prompt = data.get("prompt").filter(|prompt| prompt.value().as_str().is_some());
+    let mut kept = RedactedText::new();
+    kept.push_json(prompt.unwrap_or(data));
+    Some(kept.finish())
 }

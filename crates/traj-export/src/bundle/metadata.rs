@@ -5,6 +5,15 @@ use traj_core::json::{Json, Object};
 use super::Common;
 use super::skills::{SkillMarks, marked_skills};
 
+/// The members of the event's data that the file tells, in order.
+const MEMBERS: [&str; 8] =
+    ["harness", "model", "config", "plugins", "skills", "prompting", "redaction", "metadata"];
+
+/// Whether the file tells this member of the event's data.
+pub(crate) fn is_metadata_member(name: &str) -> bool {
+    MEMBERS.contains(&name)
+}
+
 /// Provider, name and interface of a model, as events carry them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelNames<'a> {
@@ -41,15 +50,14 @@ pub(crate) fn metadata<'a>(
         _ => Object::new(),
     };
     let mut object = common.members();
-    object.push_some("harness", data.remove("harness"));
-    let described = data.remove("model").filter(|model| !model.is_null());
-    object.push_some("model", described.or_else(|| model.to_json()));
-    object.push_some("config", data.remove("config"));
-    object.push_some("plugins", data.remove("plugins"));
-    let skills = data.remove("skills").map(|skills| marked_skills(skills, marks));
-    object.push_some("skills", skills);
-    object.push_some("prompting", data.remove("prompting"));
-    object.push_some("redaction", data.remove("redaction"));
-    object.push_some("metadata", data.remove("metadata"));
+    for name in MEMBERS {
+        let described = data.remove(name);
+        let told = match name {
+            "model" => described.filter(|model| !model.is_null()).or_else(|| model.to_json()),
+            "skills" => described.map(|skills| marked_skills(skills, marks)),
+            _ => described,
+        };
+        object.push_some(name, told);
+    }
     Json::Object(object)
 }

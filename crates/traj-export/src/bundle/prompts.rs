@@ -7,6 +7,7 @@ use traj_core::redaction::{
 };
 
 use super::Common;
+use super::blobs::BlobFolder;
 use super::pretty::PrettyObject;
 use crate::error::ExportError;
 use crate::output::{Output, Written};
@@ -80,11 +81,22 @@ pub(crate) fn write_prompts(
     report: &mut RedactionReport,
     common: &Common,
     prompting: &Prompting<'_>,
+    blobs: &BlobFolder<'_>,
     mut submitted: Sorted<PromptRecord>,
     kept: &mut RedactedSpill,
 ) -> Result<Option<Written>, ExportError> {
-    let mut next = submitted.next()?;
-    if next.is_none() && prompting.is_empty() {
+    let mut literal = |slot: SpillSlot, report: &mut RedactionReport| {
+        let mut text = RedactedText::with_capacity(slot.length as usize);
+        kept.read_into(slot, &mut text)?;
+        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, redactor, report))
+    };
+    let mut prompt = None;
+    while prompt.is_none()
+        && let Some(record) = submitted.next()?
+    {
+        prompt = literal(record.slot, report)?;
+    }
+    if prompt.is_none() && prompting.is_empty() {
         return Ok(None);
     }
     let mut facts = common.members();
@@ -106,17 +118,20 @@ pub(crate) fn write_prompts(
     ] {
         put(&mut file, &facts, name)?;
     }
-    let mut latest = None;
     let mut prompts = file.array("submittedPrompts")?;
-    while let Some(prompt) = next {
-        let text = read(kept, prompt.slot)?;
-        prompts.item(&text)?;
-        latest = Some(prompt.slot);
-        next = submitted.next()?;
+    let mut latest = prompt;
+    if let Some(first) = &latest {
+        prompts.item(first)?;
+    }
+    while let Some(record) = submitted.next()? {
+        if let Some(prompt) = literal(record.slot, report)? {
+            prompts.item(&prompt)?;
+            latest = Some(prompt);
+        }
     }
     prompts.end()?;
-    if let Some(slot) = latest {
-        file.rendered("latestSubmittedPrompt", &read(kept, slot)?)?;
+    if let Some(latest) = latest {
+        file.rendered("latestSubmittedPrompt", &latest)?;
     }
     for name in ["skillsPrompt", "userPromptPrefixText", "systemPromptReport"] {
         put(&mut file, &facts, name)?;
@@ -133,8 +148,22 @@ fn put(
     facts.view().get(name).map_or(Ok(()), |value| file.member(name, value))
 }
 
-fn read(kept: &mut RedactedSpill, slot: SpillSlot) -> Result<Redacted<String>, BundleSinkError> {
-    let mut text = RedactedText::with_capacity(slot.length as usize);
-    kept.read_into(slot, &mut text)?;
-    Ok(text.finish())
+/// A prompt that was kept as a literal; if it was cut, what its event's data
+/// leads to.
+fn whole_prompt(
+    kept: Redacted<String>,
+    blobs: &BlobFolder<'_>,
+    redactor: &Redactor,
+    report: &mut RedactionReport,
+) -> Option<Redacted<String>> {
+    if kept.as_ref().starts_with('"') {
+        return Some(kept);
+    }
+    let data = Json::parse(kept.as_ref()).ok()?;
+    let prompt = blobs.restored_prompt(data)?;
+    let mut text = RedactedText::new();
+    text.push_cow(&redactor.text(&prompt, report));
+    let mut literal = RedactedText::new();
+    literal.push_literal(&text.finish());
+    Some(literal.finish())
 }
