@@ -29,7 +29,7 @@ fn a_full_disk_leaves_nothing_whenever_it_is_full() {
     let mut room = 0;
     loop {
         let sink = MemoryBundleSink::with_room(room);
-        match export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut Silent) {
+        match export(ExportPorts { sources: &sources, sink: &sink }, &request, &Silent) {
             Ok(_) => break,
             Err(error) => {
                 assert!(
@@ -95,7 +95,7 @@ fn a_disk_that_fails_leaves_nothing_whenever_it_fails() {
         let reads_left = Arc::new(AtomicU64::new(failures));
         let failing = Failing { sources: sources.clone(), reads_left };
         let sink = MemoryBundleSink::new();
-        match export(ExportPorts { sources: &failing, sink: &sink }, &request, &mut Silent) {
+        match export(ExportPorts { sources: &failing, sink: &sink }, &request, &Silent) {
             Ok(_) => break,
             Err(error) => {
                 let is_typed = matches!(error, ExportError::Source(SourceError::Storage { .. }));
@@ -132,7 +132,7 @@ fn a_session_that_is_rewritten_while_it_is_read_is_an_error() {
     let changing = Changing { sources, content: "cut".to_owned() };
     let sink = MemoryBundleSink::new();
     let ports = ExportPorts { sources: &changing, sink: &sink };
-    let error = export(ports, &request(), &mut Silent).unwrap_err();
+    let error = export(ports, &request(), &Silent).unwrap_err();
     assert!(matches!(error, ExportError::Source(SourceError::Changed { .. })), "{error}");
     assert!(sink.names().is_empty());
 }
@@ -146,7 +146,7 @@ fn a_session_that_grows_is_exported_as_it_was() {
     let changing = Changing { sources, content: format!("{before}\n{more}") };
     let sink = MemoryBundleSink::new();
     let ports = ExportPorts { sources: &changing, sink: &sink };
-    let report = export(ports, &request(), &mut Silent).unwrap();
+    let report = export(ports, &request(), &Silent).unwrap();
     assert_eq!(report.event_count, 5);
 }
 

@@ -84,7 +84,7 @@ pub fn export_from(
     request: &ExportRequest,
 ) -> Result<Exported, ExportError> {
     let sink = MemoryBundleSink::new();
-    let report = export(ExportPorts { sources, sink: &sink }, request, &mut Silent)?;
+    let report = export(ExportPorts { sources, sink: &sink }, request, &Silent)?;
     let files = sink.bundle(&report.name).expect("what was reported is there");
     Ok(Exported { files, report })
 }

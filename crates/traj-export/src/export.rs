@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::json::Json;
 use traj_core::location::sidecar_beside;
-use traj_core::port::{BundleFile, BundleSink, BundleWriter, NameTaken, SourceError, Sources};
+use traj_core::port::{
+    BundleFile, BundleSink, BundleWriter, NameTaken, Source, SourceError, Sources,
+};
 use traj_core::redaction::{RedactedSpill, RedactedText, RedactionReport};
 use traj_core::transcript::EventFrame;
 
@@ -17,7 +19,7 @@ use crate::error::ExportError;
 use crate::index::{self, EventRecord, RuntimeIndex};
 use crate::locate::{self, Found, Located};
 use crate::output::{Output, Written};
-use crate::progress::{Progress, Stage};
+use crate::progress::{Outlook, Progress, Stage, Watched};
 use crate::recheck;
 use crate::report::ExportReport;
 use crate::request::ExportRequest;
@@ -43,7 +45,7 @@ pub struct ExportPorts<'p> {
 pub fn export(
     ports: ExportPorts<'_>,
     request: &ExportRequest,
-    progress: &mut dyn Progress,
+    progress: &dyn Progress,
 ) -> Result<ExportReport, ExportError> {
     let located = locate::locate_session(ports.sources, &request.selection)?;
     let session_id = match &located.session_id {
@@ -96,7 +98,7 @@ struct Export<'e> {
     request: &'e ExportRequest,
     session_id: SessionId,
     warnings: Warnings,
-    progress: &'e mut dyn Progress,
+    progress: &'e dyn Progress,
     report: RedactionReport,
     files: Vec<Written>,
 }
@@ -121,13 +123,19 @@ impl Export<'_> {
             return Err(SourceError::NotFound { name: session_file }.into());
         }
         self.check_sizes(session.as_ref(), runtime.as_ref())?;
+        let progress = self.progress;
+        let length = |found: &Option<Found>| found.as_ref().map_or(0, |found| found.source.len());
+        let mut outlook =
+            Outlook { session: length(&session), runtime: length(&runtime), written: None };
+        let watched_session = session.as_ref().map(|found| Watched::new(&*found.source, progress));
+        let watched_runtime = runtime.as_ref().map(|found| Watched::new(&*found.source, progress));
         let mut facts = Vec::new();
 
-        self.progress.enter(Stage::Index);
-        let mut indexed = match &session {
-            Some(found) => {
+        progress.enter(Stage::Index, outlook.left_at(Stage::Index));
+        let mut indexed = match session.as_ref().zip(watched_session.as_ref()) {
+            Some((found, source)) => {
                 let spool = &&*bundle;
-                let mut index = index::index_session(&*found.source, spool, &mut self.warnings)?;
+                let mut index = index::index_session(source, spool, &mut self.warnings)?;
                 let branch = index::resolve(&mut index, spool, &mut self.warnings)?;
                 facts.push(SourceFact::new("session", found, index.rows, index.digest));
                 Some((index, branch))
@@ -135,10 +143,10 @@ impl Export<'_> {
             None => None,
         };
         let mut order = Sorter::<EventRecord>::new();
-        let runtime_index = match &runtime {
-            Some(found) => {
+        let runtime_index = match runtime.as_ref().zip(watched_runtime.as_ref()) {
+            Some((found, source)) => {
                 let index = index::index_runtime(
-                    &*found.source,
+                    source,
                     self.session_id.as_str(),
                     &&*bundle,
                     &mut self.warnings,
@@ -175,7 +183,7 @@ impl Export<'_> {
         let side = side.parse(&blobs);
         let skills = SkillPaths::of_metadata(side.metadata.as_ref());
 
-        self.progress.enter(Stage::Branch);
+        progress.enter(Stage::Branch, outlook.left_at(Stage::Branch));
         let mut kept = RedactedSpill::new(bundle.scratch()?);
         let context = BranchContext {
             redactor: &request.redactor,
@@ -183,8 +191,8 @@ impl Export<'_> {
             skills: &skills,
             workers: request.workers,
         };
-        let parts = match (&session, &mut indexed) {
-            (Some(found), Some((index, branch))) => Some((&*found.source, index, branch)),
+        let parts = match (&watched_session, &mut indexed) {
+            (Some(source), Some((index, branch))) => Some((source as &dyn Source, index, branch)),
             _ => None,
         };
         let BranchOutcome { written, leaf_id, events: transcript_events, mut marks, report } =
@@ -202,12 +210,12 @@ impl Export<'_> {
             request.limits.total_events,
         )?;
 
-        self.progress.enter(Stage::Events);
+        progress.enter(Stage::Events, outlook.left_at(Stage::Events));
         let order = order.finish(&&*bundle)?;
         let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
         let context =
             EventContext { redactor: &request.redactor, skills: &skills, workers: request.workers };
-        let runtime_source = runtime.as_ref().map(|found| &*found.source);
+        let runtime_source = watched_runtime.as_ref().map(|source| source as &dyn Source);
         let outcome = bundle::write_events(
             &mut *bundle,
             &context,
@@ -223,7 +231,7 @@ impl Export<'_> {
         self.report.merge(&report);
         marks.merge(&event_marks);
 
-        self.progress.enter(Stage::SideFiles);
+        progress.enter(Stage::SideFiles, outlook.left_at(Stage::SideFiles));
         self.write_metadata(&mut *bundle, &common, &side, &marks)?;
         self.write_artifacts(&mut *bundle, &common, &side)?;
         let prompting = side.prompting();
@@ -251,7 +259,6 @@ impl Export<'_> {
             found.source.check_unchanged()?;
         }
 
-        self.progress.enter(Stage::Recheck);
         let (warnings, notices) = std::mem::take(&mut self.warnings).finish();
         let parts = ManifestParts {
             common: &common,
@@ -269,9 +276,11 @@ impl Export<'_> {
         let (manifest, digest) = bundle::manifest(&parts, &request.redactor);
         let manifest = Output::put(&mut *bundle, BundleFile::Manifest, &manifest)?;
         self.files.insert(0, manifest);
-        recheck::recheck(&*bundle, &self.files, &request.redactor, request.workers)?;
+        outlook.written = Some(self.files.iter().map(|written| written.bytes).sum());
+        progress.enter(Stage::Recheck, outlook.left_at(Stage::Recheck));
+        recheck::recheck(&*bundle, &self.files, &request.redactor, request.workers, progress)?;
 
-        self.progress.enter(Stage::Commit);
+        progress.enter(Stage::Commit, outlook.left_at(Stage::Commit));
         let name = bundle.commit()?;
         Ok(ExportReport {
             name,

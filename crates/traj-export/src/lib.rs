@@ -23,7 +23,7 @@
 //! let request = ExportRequest::new(selection, "/work", UnixMillis::EPOCH, redactor);
 //!
 //! let ports = ExportPorts { sources: &sources, sink: &sink };
-//! let report = export(ports, &request, &mut Silent)?;
+//! let report = export(ports, &request, &Silent)?;
 //! assert_eq!(report.transcript_event_count, 1);
 //! let bundle = sink.bundle(&report.name).expect("it was committed");
 //! assert!(bundle[&BundleFile::Events].contains("user.message"));

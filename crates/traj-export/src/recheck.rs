@@ -8,6 +8,7 @@ use traj_core::redaction::Redactor;
 
 use crate::error::ExportError;
 use crate::output::Written;
+use crate::progress::{Progress, Watched};
 use crate::scan::{self, CleanMessages};
 use crate::split::{Bytes, ReadError, SplitError};
 
@@ -17,6 +18,7 @@ pub(crate) fn recheck(
     files: &[Written],
     redactor: &Redactor,
     workers: NonZeroUsize,
+    progress: &dyn Progress,
 ) -> Result<(), ExportError> {
     let mut findings = Vec::new();
     let clean = CleanMessages::default();
@@ -27,7 +29,8 @@ pub(crate) fn recheck(
         if source.len() != written.bytes {
             return Err(not_readable(0));
         }
-        let mut bytes = SourceBytes::new(&*source);
+        let source = Watched::new(&*source, progress);
+        let mut bytes = SourceBytes::new(&source);
         let scanned = scan::scan(file, &mut bytes, redactor, workers, &clean, &|_, _| None);
         let scanned = scanned.map_err(|error| match error {
             SplitError::NotJson { line } | SplitError::TooLong { line } => not_readable(line),
@@ -72,6 +75,7 @@ mod tests {
 
     use super::*;
     use crate::output::Output;
+    use crate::progress::Silent;
     use crate::record::tests::spool;
 
     fn check(file: BundleFile, content: &'static str) -> Result<(), ExportError> {
@@ -80,7 +84,7 @@ mod tests {
         text.push_static(content);
         let written = Output::put(&mut *bundle, file, &text.finish())?;
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        recheck(&*bundle, &[written], &redactor, NonZeroUsize::MIN)
+        recheck(&*bundle, &[written], &redactor, NonZeroUsize::MIN, &Silent)
     }
 
     #[test]

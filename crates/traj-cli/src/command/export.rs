@@ -21,7 +21,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::Output;
-use crate::progress::StageSpinner;
+use crate::progress::WorkBar;
 use crate::terminal_text::escape_control;
 
 /// More threads than this only wait for each other.
@@ -102,14 +102,15 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         Some(Archive::TarZst) => BundleForm::TarZst,
     };
     let sink = FsBundleSink::new(root, form);
-    let mut spinner = StageSpinner::new(output);
-    let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut spinner)
-        .map_err(|error| {
+    let bar = WorkBar::new(output);
+    let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &bar).map_err(
+        |error| {
             let is_missing = matches!(&error, ExportError::Source(error) if error.is_not_found());
             let explained = explain(error);
             if is_missing { explained.hint(where_else(&request.selection)) } else { explained }
-        })?;
-    spinner.finish();
+        },
+    )?;
+    bar.finish();
     let place = root_path.join(&report.name);
     let display = place.strip_prefix(&workspace).unwrap_or(&place);
     let exported = Exported {

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use traj_core::timestamp::UnixMillis;
-use traj_export::{ExportPorts, ExportRequest, Selection, Silent, Summary, export, inspect};
+use traj_export::{ExportPorts, ExportRequest, Selection, Summary, export, inspect};
 use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
 
 use super::{Outcome, export as export_verb, verify};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
+use crate::progress::WorkBar;
 use crate::terminal_text::escape_control;
 
 /// Moments of the timeline that are printed.
@@ -60,8 +61,9 @@ fn inspect_session(
     let sources = export_verb::named_sources(host, &[parent])?;
     let temporary = host.temporary_folder()?;
     let sink = FsBundleSink::new(temporary.folder()?, BundleForm::Folder);
-    let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut Silent)
-        .map_err(export_verb::explain)?;
+    let report =
+        export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
+            .map_err(export_verb::explain)?;
     let bundle =
         FsBundleSource::open(&temporary.folder()?, &report.name).map_err(verify::explain)?;
     inspect(&bundle).map_err(verify::explain)

@@ -15,6 +15,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::Output;
+use crate::progress::WatchedBundle;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -32,12 +33,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let bundle = open(&arguments.bundle, host)?;
+    let bundle = WatchedBundle::new(open(&arguments.bundle, host)?, output);
     // The rules alone: the paths and names of this host say nothing about a
     // bundle from another one.
     let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
     let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let report = verify(&bundle, &redactor, workers).map_err(explain)?;
+    drop(bundle);
     output.result(&report, describe)?;
     let kind = if !report.problems.is_empty() {
         ErrorKind::Damaged

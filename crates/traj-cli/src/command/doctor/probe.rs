@@ -181,7 +181,7 @@ impl Place {
         let redactor = self.redactor.clone();
         let mut request = ExportRequest::new(selection, path, Host::now(), redactor);
         request.name = Some(traj_core::id::BundleName::parse(name)?);
-        let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &mut Silent)?;
+        let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &Silent)?;
         if report.runtime_event_count == 0 {
             return Err("the bundle holds no event".into());
         }
