@@ -243,3 +243,28 @@ fn a_disabled_recorder_leaves_nothing() {
     drop(recorder);
     assert!(place.names().is_empty());
 }
+
+#[test]
+fn a_writer_that_opens_while_others_roll_is_not_refused() {
+    let place = Place::new();
+    let mut rolling = options();
+    rolling.when_full = traj_core::settings::WhenFull::Roll;
+    rolling.limit_bytes = 1_200;
+    let id = session("chat");
+    let batch = lines(&id, ["text"]);
+    // Nearly every append puts a new file in the place of the old one, and
+    // nearly every other one finds it there, just looked at or not yet.
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let mut fresh = place.store().open(&id, &rolling).unwrap();
+                    fresh.append(&batch, Room::Ordinary).unwrap();
+                }
+            });
+        }
+    });
+    let content = place.sidecar();
+    content.assert_sound();
+    assert_eq!(content.rows.last().unwrap().source_sequence, 800);
+}

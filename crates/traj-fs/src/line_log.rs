@@ -6,13 +6,10 @@ use std::ops::ControlFlow;
 use cap_std::fs::{Dir, File};
 use traj_core::port::{LineLog, LineLogError};
 
-use crate::error::{Context as _, FsError, Refusal};
+use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
-use crate::open::{Access, Identity, identity_of, open_regular};
+use crate::open::{Access, Identity, identity_of, open_replaceable};
 use crate::replace::{replace_file, sync_folder};
-
-/// So many times in a row a log may be replaced while it is opened.
-const SWAPS: u32 = 100;
 
 /// The log `name` directly inside a folder; 0600, locked while it is written.
 #[derive(Debug)]
@@ -28,16 +25,8 @@ impl FsLineLog {
         Self { folder, name }
     }
 
-    /// Opens the log. Another process may put a new one in its place in that
-    /// very moment; that is no attack unless it never ends.
     fn open(&self, access: Access) -> Result<File, FsError> {
-        for _ in 0..SWAPS {
-            match open_regular(&self.folder, &self.name, access) {
-                Err(error) if error.refusal() == Some(Refusal::Swapped) => {}
-                opened => return opened,
-            }
-        }
-        open_regular(&self.folder, &self.name, access)
+        open_replaceable(&self.folder, &self.name, access)
     }
 
     /// Runs `work` on the log under its lock, on the file that has the name.

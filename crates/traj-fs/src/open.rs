@@ -8,6 +8,9 @@ use cap_std::fs::{
 
 use crate::error::{Context as _, FsError, Refusal};
 
+/// So many times in a row a file may be replaced while it is opened.
+const SWAPS: u32 = 100;
+
 /// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -87,6 +90,19 @@ pub fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, Fs
         }
     }
     Ok(file)
+}
+
+/// As [`open_regular`], for a file that other processes of ours replace as a
+/// whole: when that happens in this very moment, it is no attack unless it
+/// never ends.
+pub(crate) fn open_replaceable(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
+    for _ in 0..SWAPS {
+        match open_regular(folder, name, access) {
+            Err(error) if error.refusal() == Some(Refusal::Swapped) => {}
+            opened => return opened,
+        }
+    }
+    open_regular(folder, name, access)
 }
 
 fn options(access: Access) -> OpenOptions {

@@ -13,7 +13,7 @@ use traj_core::port::{SidecarError, SidecarOptions, SidecarWriter, TrajectorySto
 
 use crate::error::{Context as _, FsError};
 use crate::folder::open_subfolder;
-use crate::open::{Access, identity_of, open_regular};
+use crate::open::{Access, identity_of, open_regular, open_replaceable};
 use crate::sidecar::{FsSidecarWriter, LONGEST_LINE_BYTES, PointerPlace, is_sidecar_of};
 
 /// Sidecars beside one session file, or all in a folder of their own.
@@ -73,7 +73,7 @@ impl FsTrajectoryStore {
             return Ok(ours);
         }
         for name in candidates {
-            let file = match open_regular(&self.folder, &name, Access::Read) {
+            let file = match open_replaceable(&self.folder, &name, Access::Read) {
                 Err(error) if error.is_not_found() => continue,
                 opened => opened?,
             };
@@ -120,7 +120,7 @@ impl TrajectoryStore for FsTrajectoryStore {
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), SidecarError> {
         let name = self.sidecar_name(session)?;
-        let file = match open_regular(&self.folder, &name, Access::Read) {
+        let file = match open_replaceable(&self.folder, &name, Access::Read) {
             Err(error) if error.is_not_found() => return Ok(()),
             opened => opened?,
         };

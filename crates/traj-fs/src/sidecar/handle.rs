@@ -6,7 +6,7 @@ use cap_std::fs::{Dir, File, MetadataExt as _};
 
 use super::{ownership, scan};
 use crate::error::{Context as _, FsError, Refusal};
-use crate::open::{Access, Identity, identity_of, open_regular};
+use crate::open::{Access, Identity, identity_of, open_replaceable};
 
 /// A sidecar held open for appending.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl SidecarHandle {
     /// Opens a sidecar whose next line gets a number above `last_sequence`. A
     /// file that holds something else is refused.
     pub(super) fn open(folder: &Dir, name: &str, last_sequence: u64) -> Result<Self, FsError> {
-        let file = open_regular(folder, name, Access::Append)?;
+        let file = open_replaceable(folder, name, Access::Append)?;
         if !ownership::is_trajectory(&file).context("read", name)? {
             return Err(FsError::refused("append to", name, Refusal::Foreign));
         }
@@ -51,7 +51,7 @@ impl SidecarHandle {
             };
         }
         if now.is_some() {
-            let newcomer = match open_regular(folder, name, Access::Read) {
+            let newcomer = match open_replaceable(folder, name, Access::Read) {
                 // Gone again; whatever comes next is looked at then.
                 Err(error) if error.is_not_found() => return Ok(false),
                 opened => opened?,
