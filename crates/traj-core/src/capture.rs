@@ -24,6 +24,7 @@
 
 mod blob;
 mod cut;
+mod frame;
 mod pending_line;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ mod tests;
 pub use blob::{Blob, BlobDigest, OmittedBlob};
 pub use pending_line::PendingLine;
 
+use self::frame::KindMembers;
 use crate::event::{Event, RunContext, SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::{Json, Object};
 use crate::limits::Limits;
@@ -52,6 +54,7 @@ pub struct Capture {
     opening: Redacted<String>,
     /// `"sessionId":…` and what follows it on every line, without braces.
     context: Redacted<String>,
+    kinds: KindMembers,
 }
 
 /// An event does not fit a line even without its data.
@@ -79,18 +82,16 @@ impl Capture {
         let opening = opening.map(|line| line.trim_end_matches('}').to_owned());
         let context = redactor.json(Json::Object(context.members()), &mut report).to_line();
         let context = context.map(|line| inside_braces(&line).to_owned());
-        Self { redactor, limits, opening, context }
+        let kinds = KindMembers::new(&redactor);
+        Self { redactor, limits, opening, context, kinds }
     }
 
     /// Redacts an event and cuts it to the limits.
     #[must_use]
     pub fn prepare(&self, event: Event, now: UnixMillis) -> Prepared<'_> {
         let mut report = RedactionReport::default();
-        let mut frame = Object::with_capacity(2);
-        frame.push("type", event.kind.as_str());
-        frame.push("ts", event.at.unwrap_or(now).to_iso());
-        let frame = self.redactor.json(Json::Object(frame), &mut report).to_line();
-        let frame = frame.map(|line| inside_braces(&line).to_owned());
+        let at = event.at.unwrap_or(now);
+        let frame = self.kinds.frame(&self.redactor, &event.kind, at, &mut report);
         let mut blobs = Vec::new();
         let data = event.into_data().map(|data| {
             let whole = self.redactor.json(Json::Object(data), &mut report);
@@ -155,15 +156,8 @@ impl Prepared<'_> {
     }
 
     fn assemble(&self, sequence: u64) -> PendingLine {
-        let capture = self.capture;
-        let data = self.data.as_ref().map(Redacted::to_line);
-        PendingLine::assemble(
-            &capture.opening,
-            &self.frame,
-            sequence,
-            &capture.context,
-            data.as_ref(),
-        )
+        let Capture { opening, context, .. } = self.capture;
+        PendingLine::assemble(opening, &self.frame, sequence, context, self.data.as_ref())
     }
 }
 

@@ -75,17 +75,39 @@ impl UnixMillis {
     /// six digits.
     #[must_use]
     pub fn to_iso(self) -> String {
+        let mut iso = String::with_capacity(27);
+        self.write_iso(&mut iso);
+        iso
+    }
+
+    /// Appends what [`Self::to_iso`] gives. By hand, as every event has one.
+    pub(crate) fn write_iso(self, out: &mut String) {
         let date = civil::Date::from_millis(self.0);
-        let year = match date.year {
-            0..=9_999 => format!("{:04}", date.year),
-            year if year < 0 => format!("-{:06}", -year),
-            year => format!("+{year:06}"),
-        };
         let of_day = self.0.rem_euclid(civil::MILLIS_PER_DAY);
-        let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
-        let (second, milli) = (of_day / 1_000 % 60, of_day % 1_000);
-        let (month, day) = (date.month, date.day);
-        format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+        let (sign, year_digits) = match date.year {
+            0..=9_999 => ("", 4),
+            year if year < 0 => ("-", 6),
+            _ => ("+", 6),
+        };
+        out.push_str(sign);
+        let parts = [
+            (date.year.abs(), year_digits, '-'),
+            (date.month, 2, '-'),
+            (date.day, 2, 'T'),
+            (of_day / 3_600_000, 2, ':'),
+            (of_day / 60_000 % 60, 2, ':'),
+            (of_day / 1_000 % 60, 2, '.'),
+            (of_day % 1_000, 3, 'Z'),
+        ];
+        for (number, digits, end) in parts {
+            for place in (0..digits).rev() {
+                let digit = number / 10_i64.pow(place) % 10;
+                out.push(
+                    u32::try_from(digit).ok().and_then(|d| char::from_digit(d, 10)).unwrap_or('0'),
+                );
+            }
+            out.push(end);
+        }
     }
 
     /// The instant as part of a file name: `2026-06-01T10-00-05`.

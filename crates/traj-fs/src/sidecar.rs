@@ -39,6 +39,9 @@ use crate::replace::{replace_file, sweep_leftovers, sync_folder};
 /// A temporary file this old has lost its writer.
 const LEFTOVER_AGE: Duration = Duration::from_secs(3_600);
 
+/// Memory for a batch is not kept beyond this: one large batch is no reason to.
+const KEPT_TEXT_BYTES: usize = 4 * 1024 * 1024;
+
 /// Where the pointer to a sidecar goes.
 #[derive(Debug)]
 pub(crate) struct PointerPlace {
@@ -61,6 +64,8 @@ pub(crate) struct FsSidecarWriter {
     blobs: BlobFolder,
     /// Still to be written, once there is something to point to.
     pointer: Option<PointerPlace>,
+    /// Memory for the bytes of a batch, kept from one to the next.
+    text: String,
     /// Lines were written since the last sync.
     needs_sync: bool,
     /// The folder's entry for the sidecar has not been synced yet.
@@ -98,18 +103,21 @@ impl FsSidecarWriter {
             last_sequence: 0,
             blobs,
             pointer,
+            text: String::new(),
             needs_sync: false,
             needs_folder_sync: true,
             needs_sweep: true,
         })
     }
 
-    /// One try at a batch, under the lock of the file that is open.
+    /// One try at a batch, under the lock of the file that is open; `text` is
+    /// where its bytes are put together.
     fn try_append(
         &self,
         handle: &mut SidecarHandle,
         lines: &[PendingLine],
         room: Room,
+        text: &mut String,
     ) -> Result<Step, SidecarError> {
         let file = Arc::clone(&handle.file);
         let _lock = lock_exclusive(&file, &self.name)?;
@@ -118,10 +126,13 @@ impl FsSidecarWriter {
         }
         handle.catch_up(&self.name)?;
         let first = handle.last_sequence + 1;
-        let mut text = String::from(if handle.is_torn { "\n" } else { "" });
+        text.clear();
+        if handle.is_torn {
+            text.push('\n');
+        }
         let closing = text.len();
         for (number, line) in (first..).zip(lines) {
-            line.write(number, &mut text);
+            line.write(number, text);
         }
         let added = (text.len() - closing) as u64;
         let capacity = self.options.capacity(room);
@@ -199,12 +210,13 @@ impl SidecarWriter for FsSidecarWriter {
         if least > capacity && identity_of(&self.folder, &self.name)?.is_none() {
             return Err(self.full(capacity));
         }
+        let mut text = std::mem::take(&mut self.text);
         let appended = loop {
             let mut handle = match self.handle.take() {
                 Some(handle) => handle,
                 None => SidecarHandle::open(&self.folder, &self.name, self.last_sequence)?,
             };
-            let step = self.try_append(&mut handle, lines, room);
+            let step = self.try_append(&mut handle, lines, room, &mut text);
             self.last_sequence = handle.last_sequence;
             match step {
                 Ok(Step::Added(appended)) => {
@@ -226,6 +238,9 @@ impl SidecarWriter for FsSidecarWriter {
                 }
             }
         };
+        if text.capacity() <= KEPT_TEXT_BYTES {
+            self.text = text;
+        }
         if std::mem::take(&mut self.needs_sweep) {
             sweep_after(&self.folder, &self.name);
         }

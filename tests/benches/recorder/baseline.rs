@@ -6,15 +6,39 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::Path;
 use std::process::Command;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
+/// An event as both baselines write it, in the order of the original's members.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    trace_schema: &'static str,
+    schema_version: u64,
+    trace_id: &'static str,
+    source: &'static str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    ts: &'static str,
+    seq: usize,
+    source_seq: usize,
+    session_id: &'static str,
+    data: &'a Value,
+}
+
 fn line(kind: &str, sequence: usize, data: &Value) -> serde_json::Result<Vec<u8>> {
-    let event = json!({
-        "traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": "session-1",
-        "source": "runtime", "type": kind, "ts": "2026-06-01T10:00:00.000Z", "seq": sequence,
-        "sourceSeq": sequence, "sessionId": "session-1", "data": data,
-    });
-    let mut line = serde_json::to_vec(&event)?;
+    let mut line = serde_json::to_vec(&Line {
+        trace_schema: "openclaw-trajectory",
+        schema_version: 1,
+        trace_id: "session-1",
+        source: "runtime",
+        kind,
+        ts: "2026-06-01T10:00:00.000Z",
+        seq: sequence,
+        source_seq: sequence,
+        session_id: "session-1",
+        data,
+    })?;
     line.push(b'\n');
     Ok(line)
 }

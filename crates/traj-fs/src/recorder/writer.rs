@@ -93,7 +93,8 @@ impl Writer {
             let number = progress.sequence + progress.pending.len() as u64 + 1;
             // A defect in redaction must cost this event, not the recorder.
             let encoded = catch_unwind(AssertUnwindSafe(|| {
-                let prepared = self.capture.prepare(event, self.clock.now());
+                let at = event.at.unwrap_or_else(|| self.clock.now());
+                let prepared = self.capture.prepare(event, at);
                 encode(prepared, number, tally, |blob| self.sidecar(progress)?.store_blob(blob))
             }));
             match encoded {
