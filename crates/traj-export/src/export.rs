@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use traj_core::id::{BundleName, SessionId};
 use traj_core::json::Json;
-use traj_core::location::sidecar_beside;
 use traj_core::port::{
     BundleFile, BundleSink, BundleWriter, NameTaken, Source, SourceError, Sources,
 };
@@ -48,10 +47,7 @@ pub fn export(
     progress: &dyn Progress,
 ) -> Result<ExportReport, ExportError> {
     let located = locate::locate_session(ports.sources, &request.selection)?;
-    let session_id = match &located.session_id {
-        Some(id) => id.clone(),
-        None => stated_id(ports, request, &located)?,
-    };
+    let session_id = locate::session_id(ports.sources, &located, &request.sidecar)?;
     let (name, taken) = match &request.name {
         Some(name) => (name.clone(), NameTaken::Refuse),
         None => (BundleName::for_session(&session_id, request.now), NameTaken::Renumber),
@@ -67,30 +63,6 @@ pub fn export(
         files: Vec::new(),
     };
     export.run(bundle, located)
-}
-
-/// The id that the session states, else its sidecar, else the one its file is
-/// named after.
-fn stated_id(
-    ports: ExportPorts<'_>,
-    request: &ExportRequest,
-    located: &Located,
-) -> Result<SessionId, ExportError> {
-    let stated = match &located.session {
-        Some(session) => index::stated_by_session(&*session.source)?,
-        None => {
-            let beside = sidecar_beside(&located.session_file);
-            let sidecar = request.sidecar.runtime_file.as_ref().unwrap_or(&beside);
-            match ports.sources.open(sidecar) {
-                Ok(source) => index::stated_by_runtime(&*source)?,
-                Err(_) => None,
-            }
-        }
-    };
-    let file = located.session_file.rsplit('/').next().unwrap_or_default();
-    let stem = file.strip_suffix(".jsonl").unwrap_or(file);
-    let id = stated.unwrap_or_else(|| stem.to_owned());
-    SessionId::parse(id).map_err(|_| ExportError::UnknownSession)
 }
 
 struct Export<'e> {

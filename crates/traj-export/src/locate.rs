@@ -6,6 +6,7 @@ use traj_core::port::{Source, SourceError, Sources};
 use traj_core::session_store::{SessionStore, session_file_candidates};
 
 use crate::error::ExportError;
+use crate::index;
 use crate::request::{Selection, SidecarHints};
 use crate::warning::{Code, Warnings};
 
@@ -79,6 +80,33 @@ fn locate_by_key(
         }
     }
     Ok(located(candidates.into_iter().next().unwrap_or_default(), None))
+}
+
+/// The session's id: as it was given, else as the session states it, else as
+/// its sidecar does, else as its file is named.
+pub(crate) fn session_id(
+    sources: &dyn Sources,
+    located: &Located,
+    hints: &SidecarHints,
+) -> Result<SessionId, ExportError> {
+    if let Some(id) = &located.session_id {
+        return Ok(id.clone());
+    }
+    let stated = match &located.session {
+        Some(session) => index::stated_by_session(&*session.source)?,
+        None => {
+            let beside = sidecar_beside(&located.session_file);
+            let sidecar = hints.runtime_file.as_ref().unwrap_or(&beside);
+            match sources.open(sidecar) {
+                Ok(source) => index::stated_by_runtime(&*source)?,
+                Err(_) => None,
+            }
+        }
+    };
+    let file = located.session_file.rsplit('/').next().unwrap_or_default();
+    let stem = file.strip_suffix(".jsonl").unwrap_or(file);
+    let id = stated.unwrap_or_else(|| stem.to_owned());
+    SessionId::parse(id).map_err(|_| ExportError::UnknownSession)
 }
 
 /// Finds the sidecar: the one the user named, else the pointer's, else the
