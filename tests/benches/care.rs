@@ -1,4 +1,4 @@
-//! Trim and tail of a large session, against copying the file.
+//! Trim, tail and repair of a large session, against copying the file.
 //!
 //! A trim makes its result durable, so it is measured against a copy that does
 //! the same (`cp`, then `sync` of the copy); the bare copy is shown beside it.
@@ -43,6 +43,14 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         let mut command = traj_command(traj, folder.path(), "tail");
         measure::child(command.args(["--transcript", "--tail", "100000000", "--type", "none"]))
     })?;
+    let small = folder.path().join("small.jsonl");
+    generate_small(&small, bench.size(1024 * MIB, 4 * MIB))?;
+    let repair = best(1, || {
+        let mut command = Command::new(traj);
+        command.args(["repair", "small.jsonl", "--write"]);
+        command.env("HOME", folder.path()).current_dir(folder.path()).stdout(Stdio::null());
+        measure::child(&mut command)
+    })?;
     Ok(vec![
         Figure::ratio("trim: speed / durable copy", durable.wall_seconds, trim.wall_seconds)
             .at_least(1.0 / 3.0),
@@ -54,6 +62,8 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         Figure::ratio("tail of everything: speed / bare copy", bare.wall_seconds, all.wall_seconds)
             .at_least(1.0 / 3.0),
         Figure::new("tail of everything: peak memory", all.peak_mib, "MiB").at_most(64.0),
+        Figure::new("repair of small rows: peak memory", repair.peak_mib, "MiB").at_most(64.0),
+        Figure::new("repair of small rows: wall", repair.wall_seconds, "s"),
         Figure::new("bare copy: wall", bare.wall_seconds, "s"),
         Figure::new("durable copy: wall", durable.wall_seconds, "s"),
         Figure::new("trim: wall", trim.wall_seconds, "s"),
@@ -79,6 +89,27 @@ fn best(
         }
     }
     best.ok_or_else(|| "nothing was measured".into())
+}
+
+/// A session of as many rows as its size allows, every thousandth damaged.
+fn generate_small(path: &Path, bytes: usize) -> std::io::Result<()> {
+    let mut file = BufWriter::with_capacity(MIB, File::create(path)?);
+    let mut written = 0;
+    let mut number = 0_u64;
+    while written < bytes {
+        let parent = match number % 1_000 {
+            998 => number + 500_000_000,
+            999 => number + 1,
+            _ => number.wrapping_sub(1),
+        };
+        let line = format!(
+            r#"{{"type":"message","id":"{number:08x}","parentId":"{parent:08x}","timestamp":"2026-06-01T10:00:00.000Z","message":{{"role":"user","content":""}}}}"#
+        );
+        writeln!(file, "{line}")?;
+        written += line.len() + 1;
+        number += 1;
+    }
+    file.flush()
 }
 
 /// A session of mostly tool traffic: many results of some kilobytes.

@@ -79,18 +79,23 @@ impl Scarce {
 
     /// Nothing could be written: it is said, and everything is as it was.
     fn fails(&self, room: Room, arguments: &[&str], said: &str) {
-        let before = self.files();
-        let output = self.traj(room, arguments);
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains(said), "{error}");
+        let error = self.fails_with(room, arguments, said);
         let reason = match self {
             Self::Disk(_) => "No space left on device",
             Self::Limited(_) => "File too large",
         };
         assert!(error.contains(reason), "{error}");
+    }
+
+    fn fails_with(&self, room: Room, arguments: &[&str], said: &str) -> String {
+        let before = self.files();
+        let output = self.traj(room, arguments);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(said), "{error}");
         assert_eq!(self.files().into_keys().collect::<Vec<_>>(), names(&before));
         assert!(self.files() == before, "a file changed");
+        error
     }
 }
 
@@ -180,6 +185,34 @@ fn a_copy_that_cannot_be_written_is_not_there() {
         place.freely(&["repair", "s.jsonl", "--write"]);
         assert_eq!(place.files()["s.repaired.jsonl"], session().into_bytes());
     }
+}
+
+#[test]
+fn notes_about_many_rows_go_to_a_file_that_nobody_sees() {
+    let row = |number: u32, parent: u32| {
+        format!(
+            r#"{{"type":"message","id":"{number}","parentId":"{parent}","timestamp":"2026-06-01T10:00:00Z","message":{{"role":"user","content":""}}}}"#
+        )
+    };
+    let place = Scarce::Limited(tempfile::tempdir().unwrap());
+    let header = session().lines().next().unwrap().to_owned();
+    let mut rows = vec![header, row(0, 0).replace("\"0\",\"t", "null,\"t")];
+    rows.extend((1..80_000).map(|number| row(number, number - 1)));
+    let sound = rows.join("\n") + "\n";
+    // A repetition far behind the row it repeats, and a parent that is gone.
+    rows.push(rows[10].clone());
+    rows.push(row(80_000, 99_999));
+    put(&place, "s.jsonl", &(rows.join("\n") + "\n"));
+    place.fails_with(
+        8,
+        &["repair", "s.jsonl", "--write"],
+        "no space left for notes about the rows",
+    );
+    place.freely(&["repair", "s.jsonl", "--write"]);
+    let files = place.files();
+    assert_eq!(names(&files), ["s.jsonl", "s.repaired.jsonl"]);
+    let expected = sound + &row(80_000, 79_999) + "\n";
+    assert!(files["s.repaired.jsonl"] == expected.into_bytes());
 }
 
 #[test]

@@ -150,10 +150,18 @@ impl Host {
         Some(Arc::new(ProcessTable::new(folder)))
     }
 
+    /// The folder where temporary files lie, if there is one.
+    pub(crate) fn temporary_place(&self) -> Option<Dir> {
+        self.named_root(Path::new(self.temporary_path())).ok()
+    }
+
+    fn temporary_path(&self) -> &str {
+        self.facts.variables.get("TMPDIR").unwrap_or("/tmp")
+    }
+
     /// A folder of our own that goes away with the value.
     pub(crate) fn temporary_folder(&self) -> Result<TemporaryFolder, CommandError> {
-        let parent = self.facts.variables.get("TMPDIR").unwrap_or("/tmp");
-        let parent = self.named_root(Path::new(parent))?;
+        let parent = self.named_root(Path::new(self.temporary_path()))?;
         for number in 0..1_000_u32 {
             let name = format!(".traj-{}-{number}.tmp", std::process::id());
             let mut builder = cap_std::fs::DirBuilder::new();

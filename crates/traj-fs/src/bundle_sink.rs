@@ -6,9 +6,7 @@ mod staging;
 use std::io::{self, BufWriter, Write as _};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{
-    Dir, File, FileExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
-};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
 use traj_core::id::BundleName;
 use traj_core::port::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
@@ -20,6 +18,7 @@ use crate::error::FsError;
 use crate::folder::{create_subfolder, make_private, open_subfolder};
 use crate::open::{Access, open_regular};
 use crate::replace::sync_folder;
+use crate::scratch::FsScratch;
 use crate::source::FsSource;
 use staging::Staging;
 
@@ -197,7 +196,7 @@ impl BundleWriter for FsBundleWriter {
 
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError> {
         let file = self.staging.nameless().map_err(|error| sink_error(self.name(), error))?;
-        Ok(Box::new(FsScratch { bundle: self.name().to_owned(), file, length: 0 }))
+        Ok(Box::new(FsScratch::of_file(self.name().to_owned(), file)))
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
@@ -240,26 +239,6 @@ impl BundleFileWriter for FsBundleFileWriter {
     }
 }
 
-#[derive(Debug)]
-struct FsScratch {
-    bundle: String,
-    file: File,
-    length: u64,
-}
-
-impl Scratch for FsScratch {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), BundleSinkError> {
-        let written = self.file.write_all_at(bytes, self.length);
-        written.map_err(|error| sink_error(&self.bundle, error))?;
-        self.length += bytes.len() as u64;
-        Ok(())
-    }
-
-    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), BundleSinkError> {
-        self.file.read_exact_at(buffer, offset).map_err(|error| sink_error(&self.bundle, error))
-    }
-}
-
 /// Makes a new file that only its owner can read.
 fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
@@ -269,7 +248,7 @@ fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
     Ok(file)
 }
 
-fn sink_error(name: &str, error: io::Error) -> BundleSinkError {
+pub(crate) fn sink_error(name: &str, error: io::Error) -> BundleSinkError {
     let name = name.to_owned();
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -279,7 +258,7 @@ fn sink_error(name: &str, error: io::Error) -> BundleSinkError {
     }
 }
 
-fn from_fs(name: &str, error: FsError) -> BundleSinkError {
+pub(crate) fn from_fs(name: &str, error: FsError) -> BundleSinkError {
     match error {
         FsError::Io { source, .. } => sink_error(name, source),
         FsError::Refused { .. } => BundleSinkError::UnsafePlace { name: name.to_owned() },

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use cap_std::fs::{Dir, File};
 use clap::Args;
 use serde::Serialize;
-use traj_core::repair::{Diagnosis, Rebuild, Survey};
-use traj_fs::{Access, identity_of, open_regular, replace_file};
+use traj_core::repair::{Diagnosis, Rebuild, RepairError, Survey};
+use traj_fs::{Access, FsScratch, identity_of, open_regular, replace_file};
 
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
@@ -24,7 +24,8 @@ const SHOWN: usize = 50;
                   is wrong with it: torn lines, zero bytes, invalid UTF-8, repeated and \
                   interleaved rows, missing parents, circles, headers and ordinals. With --write a \
                   sound copy appears beside the file, which itself is never touched. No valid row \
-                  is ever left out of the copy.",
+                  is ever left out of the copy. Files of any size are examined in 64 MiB of \
+                  memory, and up to three times the longest line on top of it.",
     after_help = "Exit codes: 0 nothing is wrong, or the copy was written · 1 failed · 2 wrong \
                   usage · 4 the file is damaged"
 )]
@@ -45,7 +46,7 @@ struct Report {
     lines: u64,
     rows: u64,
     findings: Vec<FindingReport>,
-    more_findings: usize,
+    more_findings: u64,
     counts: Vec<Count>,
     copy: Option<String>,
     copy_rows: Option<u64>,
@@ -72,13 +73,20 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let stem = name.strip_suffix(".jsonl").unwrap_or(&name);
     let unreadable =
         |error: io::Error| CommandError::failure("cannot read the file").because(error);
-    let mut survey = Survey::default();
-    each_line(&file, &mut |line| {
-        survey.line(line);
-        Ok(())
-    })
-    .map_err(unreadable)?;
-    let diagnosis = survey.finish(stem);
+    let unnoted = |error: RepairError| {
+        CommandError::failure("cannot examine the file")
+            .because(error)
+            .hint("a file of many rows needs some room beside it, or where TMPDIR says")
+    };
+    let mut survey = Survey::new(Box::new(notes(&folder, host)?));
+    let mut noted = Ok(());
+    let read = each_line(&file, &mut |line| {
+        noted = survey.line(line);
+        if noted.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+    });
+    noted.map_err(unnoted)?;
+    read.map_err(unreadable)?;
+    let diagnosis = survey.finish(stem).map_err(unnoted)?;
     let mut copy = None;
     let mut copy_rows = None;
     if arguments.write && !diagnosis.is_sound() {
@@ -106,17 +114,18 @@ fn report(
         code: finding.problem.code(),
         meaning: finding.problem.meaning(),
     });
+    let total: u64 = diagnosis.counts().values().sum();
     let counts = diagnosis
         .counts()
-        .into_iter()
-        .map(|(problem, count)| Count { code: problem.code(), count });
+        .iter()
+        .map(|(problem, count)| Count { code: problem.code(), count: *count });
     Report {
         file: file.to_owned(),
         kind: diagnosis.kind().name(),
         lines: diagnosis.lines(),
         rows: diagnosis.rows(),
         findings: shown.collect(),
-        more_findings: findings.len().saturating_sub(SHOWN),
+        more_findings: total.saturating_sub(findings.len().min(SHOWN) as u64),
         counts: counts.collect(),
         copy,
         copy_rows,
@@ -138,6 +147,16 @@ fn human(report: &Report) -> String {
         None => lines.push("run again with --write for a sound copy\n".to_owned()),
     }
     lines.concat()
+}
+
+/// Where notes about the rows go when there are many: beside the file, or where
+/// temporary files lie.
+fn notes(folder: &Dir, host: &Host) -> Result<FsScratch, CommandError> {
+    let beside = folder
+        .try_clone()
+        .map_err(|error| CommandError::failure("cannot open the folder").because(error))?;
+    let places = [Some(beside), host.temporary_place()].into_iter().flatten().collect();
+    Ok(FsScratch::new("notes".to_owned(), places))
 }
 
 fn each_line(mut file: &File, visit: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {

@@ -46,6 +46,13 @@ impl MemoryBundleSink {
         Self { state: Arc::new(Mutex::new(State { bundles: BTreeMap::new(), room: bytes })) }
     }
 
+    /// Room for notes, taken from the sink's.
+    #[must_use]
+    pub fn scratch(&self) -> Box<dyn Scratch> {
+        let room = Room { name: "notes".to_owned(), state: Arc::clone(&self.state) };
+        Box::new(MemoryScratch { bytes: Vec::new(), room })
+    }
+
     /// A committed bundle.
     #[must_use]
     pub fn bundle(&self, name: &str) -> Option<MemoryBundle> {

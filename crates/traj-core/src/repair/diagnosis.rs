@@ -1,6 +1,8 @@
 //! What is wrong with a file.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use super::ledger::Rows;
 
 /// What a file of lines is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,12 +115,6 @@ pub struct Finding {
     pub problem: Problem,
 }
 
-impl Finding {
-    pub(super) const fn new(line: u64, problem: Problem) -> Self {
-        Self { line, problem }
-    }
-}
-
 /// Where a row's parent link goes instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NewParent {
@@ -128,6 +124,26 @@ pub(super) enum NewParent {
     Row(u64),
 }
 
+/// So many findings are kept, those of the first lines; the others are counted.
+const MOST_FINDINGS: usize = 1_000;
+
+/// What was found, however much it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    first: BinaryHeap<Finding>,
+    counts: BTreeMap<Problem, u64>,
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, line: u64, problem: Problem) {
+        *self.counts.entry(problem).or_default() += 1;
+        self.first.push(Finding { line, problem });
+        if self.first.len() > MOST_FINDINGS {
+            self.first.pop();
+        }
+    }
+}
+
 /// Everything that is wrong with a file, and the plan for its copy.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnosis {
@@ -135,18 +151,24 @@ pub struct Diagnosis {
     pub(super) lines: u64,
     pub(super) rows: u64,
     pub(super) findings: Vec<Finding>,
+    pub(super) counts: BTreeMap<Problem, u64>,
     /// Rows, by number, that the copy leaves out.
-    pub(super) repeated: HashSet<u64>,
+    pub(super) left_out: Rows,
     pub(super) parents: HashMap<u64, NewParent>,
-    /// The number of the header if it is not the first row.
-    pub(super) late_header: Option<u64>,
-    /// A header to add.
-    pub(super) new_header: Option<String>,
+    /// Rows that have no parent in the copy.
+    pub(super) roots: Rows,
+    /// What the copy begins with: a new header, or one that came late.
+    pub(super) first_line: Option<String>,
     /// Rows are numbered.
     pub(super) is_numbered: bool,
 }
 
 impl Diagnosis {
+    pub(super) fn set_findings(&mut self, findings: Findings) {
+        self.findings = findings.first.into_sorted_vec();
+        self.counts = findings.counts;
+    }
+
     /// What the file is.
     #[must_use]
     pub const fn kind(&self) -> DocumentKind {
@@ -167,23 +189,19 @@ impl Diagnosis {
 
     /// Whether there is nothing to repair.
     #[must_use]
-    pub const fn is_sound(&self) -> bool {
-        self.findings.is_empty()
+    pub fn is_sound(&self) -> bool {
+        self.counts.is_empty()
     }
 
-    /// All findings, by line.
+    /// The findings of the first lines, by line: a thousand at most.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// How often each problem was found.
+    /// How often each problem was found, in the whole file.
     #[must_use]
-    pub fn counts(&self) -> BTreeMap<Problem, u64> {
-        let mut counts = BTreeMap::new();
-        for finding in &self.findings {
-            *counts.entry(finding.problem).or_default() += 1;
-        }
-        counts
+    pub const fn counts(&self) -> &BTreeMap<Problem, u64> {
+        &self.counts
     }
 }

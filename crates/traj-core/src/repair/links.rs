@@ -1,18 +1,19 @@
 //! Parents that do not exist, and rows that are their own ancestors.
+//!
+//! Nothing is kept of links that are in order. A link is suspect if its parent
+//! does not exist or stands behind it; a circle holds at least one of the
+//! latter, for links that only lead back never close one. So the ids are taken
+//! in slices that fit into memory, the suspects are collected, and the ways
+//! between them are walked in one reading from the end: whoever waits for a row
+//! goes on to its parent, which comes later in that reading.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher as _};
 
-use super::diagnosis::NewParent;
+use super::RepairError;
+use super::diagnosis::{Findings, NewParent, Problem};
+use super::ledger::{Key, Ledger, Record, Rows};
 use crate::transcript::EntryKey;
-
-/// One row of a tree, in file order.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    /// The row's number.
-    pub(super) row: u64,
-    pub(super) id: EntryKey,
-    pub(super) parent: Option<EntryKey>,
-}
 
 /// What is wrong with a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,75 +22,310 @@ pub(super) enum BrokenLink {
     Cycle,
 }
 
-/// Finds every broken link and where it goes instead.
-pub(super) fn mend(links: &[Link]) -> Vec<(u64, BrokenLink, NewParent)> {
-    // Of several rows with one id readers take the last.
-    let by_id: HashMap<EntryKey, usize> =
-        links.iter().enumerate().map(|(index, link)| (link.id, index)).collect();
-    let mut parents: Vec<Option<usize>> = Vec::with_capacity(links.len());
-    let mut broken = Vec::new();
-    for (index, link) in links.iter().enumerate() {
-        let wanted = link.parent.filter(|parent| !parent.is_empty());
-        let found = wanted.and_then(|parent| by_id.get(&parent).copied());
-        if wanted.is_some() && found.is_none() {
-            broken.push((index, BrokenLink::Missing));
+impl BrokenLink {
+    const fn problem(self) -> Problem {
+        match self {
+            Self::Missing => Problem::MissingParent,
+            Self::Cycle => Problem::Cycle,
         }
-        parents.push(found);
     }
-    broken.extend(circles(&parents).into_iter().map(|index| (index, BrokenLink::Cycle)));
-    broken.sort_unstable_by_key(|(index, _)| *index);
-    // All links that are to be replaced are open first, then they are set one
-    // by one, each only where it closes no circle.
-    for (index, _) in &broken {
-        parents[*index] = None;
-    }
-    let mut instead_of: HashMap<EntryKey, Option<usize>> = HashMap::new();
-    let mut mended = Vec::new();
-    for (index, problem) in broken {
-        let before = index.checked_sub(1);
-        // Siblings that lost one parent stay siblings.
-        let wanted = match (problem, links[index].parent) {
-            (BrokenLink::Missing, Some(parent)) => *instead_of.entry(parent).or_insert(before),
-            _ => before,
-        };
-        let safe = wanted.filter(|target| !leads_to(&parents, *target, index));
-        parents[index] = safe;
-        let parent = safe.map_or(NewParent::None, |target| NewParent::Row(links[target].row));
-        mended.push((links[index].row, problem, parent));
-    }
-    mended
 }
 
-/// The first row, in file order, of every circle.
-fn circles(parents: &[Option<usize>]) -> Vec<usize> {
+/// Where links go that were broken.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mended {
+    pub(super) parents: HashMap<u64, NewParent>,
+    /// Rows that become roots because there were too many to mend.
+    pub(super) roots: Rows,
+}
+
+/// A link that may be broken.
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    row: u64,
+    line: u64,
+    parent: Key,
+    /// The link before it in the file that can be led to.
+    before: Option<u64>,
+    problem: BrokenLink,
+}
+
+/// Where a walk begins.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    Id(Key),
+    Row(u64),
+    Nowhere,
+}
+
+/// The links of a session.
+#[derive(Debug)]
+pub(super) struct Links<'a> {
+    pub(super) ledger: &'a Ledger,
+    /// Rows that are left out of the copy.
+    pub(super) left_out: &'a Rows,
+    /// So many ids are held at a time.
+    pub(super) slice: usize,
+    /// So many suspects are mended.
+    pub(super) most: usize,
+}
+
+impl Links<'_> {
+    /// Finds every broken link and where it goes instead.
+    pub(super) fn mend(&self, findings: &mut Findings) -> Result<Mended, RepairError> {
+        let mut mended = Mended::default();
+        let mut shadowed = Rows::default();
+        let mut suspects = self.suspects(findings, &mut mended.roots, &mut shadowed)?;
+        self.place(&mut suspects, &shadowed)?;
+        let (missing, leading_on): (Vec<Suspect>, Vec<Suspect>) =
+            suspects.into_iter().partition(|suspect| suspect.problem == BrokenLink::Missing);
+        let circles = self.circles(&leading_on, &mended.roots)?;
+        let mut broken = missing;
+        let mut kept = Vec::new();
+        for (index, suspect) in leading_on.into_iter().enumerate() {
+            if circles.contains(&index) { broken.push(suspect) } else { kept.push(suspect) }
+        }
+        broken.sort_unstable_by_key(|suspect| suspect.row);
+        for suspect in &broken {
+            findings.add(suspect.line, suspect.problem.problem());
+        }
+        let wanted = candidates(&broken);
+        let safe = self.safe(&broken, &wanted, &kept, &mended.roots)?;
+        for ((suspect, wanted), is_safe) in broken.iter().zip(wanted).zip(safe) {
+            let parent = wanted.filter(|_| is_safe).map_or(NewParent::None, NewParent::Row);
+            mended.parents.insert(suspect.row, parent);
+        }
+        Ok(mended)
+    }
+
+    fn is_link(&self, row: u64, record: &Record) -> bool {
+        record.is_link && !self.left_out.contains(row)
+    }
+
+    /// Links whose parent is missing or stands behind them, in file order.
+    fn suspects(
+        &self,
+        findings: &mut Findings,
+        roots: &mut Rows,
+        shadowed: &mut Rows,
+    ) -> Result<Vec<Suspect>, RepairError> {
+        let none = no_parent();
+        let slices = self.ledger.len().div_ceil(self.slice as u64).max(1);
+        let capacity = usize::try_from(self.ledger.len()).unwrap_or(self.slice).min(self.slice);
+        // Of several rows with one id readers take the last.
+        let mut last: HashMap<Key, u64> = HashMap::with_capacity(capacity);
+        let mut suspects = Vec::new();
+        for slice in 0..slices {
+            last.clear();
+            self.ledger.forward(&mut |row, record| {
+                if self.is_link(row, record)
+                    && slice_of_id(&record.id, slices) == slice
+                    && let Some(earlier) = last.insert(record.id, row)
+                {
+                    shadowed.insert(earlier);
+                    findings.add(record.line, Problem::DuplicateId);
+                }
+            })?;
+            self.ledger.forward(&mut |row, record| {
+                let parent = record.parent;
+                if !self.is_link(row, record)
+                    || parent == none
+                    || slice_of_id(&parent, slices) != slice
+                {
+                    return;
+                }
+                let problem = match last.get(&parent) {
+                    None => BrokenLink::Missing,
+                    Some(parent) if *parent >= row => BrokenLink::Cycle,
+                    Some(_) => return,
+                };
+                if suspects.len() < self.most {
+                    let line = record.line;
+                    suspects.push(Suspect { row, line, parent, before: None, problem });
+                } else {
+                    roots.insert(row);
+                    findings.add(record.line, problem.problem());
+                }
+            })?;
+        }
+        suspects.sort_unstable_by_key(|suspect| suspect.row);
+        Ok(suspects)
+    }
+
+    /// Finds the link before each suspect. One that a later row shadows with
+    /// the same id cannot be led to.
+    fn place(&self, suspects: &mut [Suspect], shadowed: &Rows) -> Result<(), RepairError> {
+        let mut waiting = suspects.iter_mut().peekable();
+        if waiting.peek().is_none() {
+            return Ok(());
+        }
+        let mut before = None;
+        self.ledger.forward(&mut |row, record| {
+            if let Some(suspect) = waiting.next_if(|suspect| suspect.row == row) {
+                suspect.before = before;
+            }
+            if self.is_link(row, record) && !shadowed.contains(row) {
+                before = Some(row);
+            }
+        })
+    }
+
+    /// The first row, in file order, of every circle, by its place among the
+    /// links that lead on.
+    fn circles(&self, leading_on: &[Suspect], roots: &Rows) -> Result<Vec<usize>, RepairError> {
+        if leading_on.is_empty() {
+            return Ok(Vec::new());
+        }
+        let starts: Vec<Start> =
+            leading_on.iter().map(|suspect| Start::Id(suspect.parent)).collect();
+        let rows: Vec<u64> = leading_on.iter().map(|suspect| suspect.row).collect();
+        Ok(circles_in(&self.walk(&starts, &rows, roots)?))
+    }
+
+    /// Whether each broken link can go where it is wanted without closing a
+    /// circle, given that those before it went there too.
+    fn safe(
+        &self,
+        broken: &[Suspect],
+        wanted: &[Option<u64>],
+        kept: &[Suspect],
+        roots: &Rows,
+    ) -> Result<Vec<bool>, RepairError> {
+        if kept.is_empty() {
+            // All links lead back now.
+            return Ok(vec![true; broken.len()]);
+        }
+        let starts: Vec<Start> = wanted
+            .iter()
+            .map(|wanted| wanted.map_or(Start::Nowhere, Start::Row))
+            .chain(kept.iter().map(|suspect| Start::Id(suspect.parent)))
+            .collect();
+        let rows: Vec<u64> = broken.iter().chain(kept).map(|suspect| suspect.row).collect();
+        let ways = self.walk(&starts, &rows, roots)?;
+        // All links that are to be replaced are open first, then they are set
+        // one by one.
+        let mut set: Vec<Option<usize>> = ways.clone();
+        for way in set.iter_mut().take(broken.len()) {
+            *way = None;
+        }
+        let mut safe = Vec::with_capacity(broken.len());
+        for index in 0..broken.len() {
+            let way = ways.get(index).copied().flatten();
+            let is_safe = !leads_to(&set, way, index);
+            if let Some(place) = set.get_mut(index).filter(|_| is_safe) {
+                *place = way;
+            }
+            safe.push(is_safe);
+        }
+        Ok(safe)
+    }
+
+    /// Walks from every start along the parents to the first of `stops`, and
+    /// tells which one that is.
+    fn walk(
+        &self,
+        starts: &[Start],
+        stops: &[u64],
+        roots: &Rows,
+    ) -> Result<Vec<Option<usize>>, RepairError> {
+        let none = no_parent();
+        let stops: HashMap<u64, usize> =
+            stops.iter().enumerate().map(|(index, row)| (*row, index)).collect();
+        let mut for_id: HashMap<Key, Vec<usize>> = HashMap::new();
+        let mut for_row: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (walker, start) in starts.iter().enumerate() {
+            match start {
+                Start::Id(id) => for_id.entry(*id).or_default().push(walker),
+                Start::Row(row) => for_row.entry(*row).or_default().push(walker),
+                Start::Nowhere => {}
+            }
+        }
+        let mut ends = vec![None; starts.len()];
+        self.ledger.backward(&mut |row, record| {
+            if !self.is_link(row, record) {
+                return;
+            }
+            let mut walkers = for_id.remove(&record.id).unwrap_or_default();
+            walkers.extend(for_row.remove(&row).unwrap_or_default());
+            if walkers.is_empty() {
+                return;
+            }
+            if let Some(stop) = stops.get(&row) {
+                for walker in walkers {
+                    ends[walker] = Some(*stop);
+                }
+            } else if record.parent != none && !roots.contains(row) {
+                let waiting = for_id.entry(record.parent).or_default();
+                if waiting.len() < walkers.len() {
+                    std::mem::swap(waiting, &mut walkers);
+                }
+                waiting.append(&mut walkers);
+            }
+        })?;
+        Ok(ends)
+    }
+}
+
+/// What the key of a missing parent is.
+fn no_parent() -> Key {
+    EntryKey::of("").to_bytes()
+}
+
+/// The slice that an id belongs to: short ids are keys as they stand, and far
+/// from random.
+fn slice_of_id(id: &Key, slices: u64) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(id);
+    slice_of(hasher.finish(), slices)
+}
+
+/// Spreads random numbers evenly over slices.
+pub(super) fn slice_of(number: u64, slices: u64) -> u64 {
+    u64::try_from((u128::from(number) * u128::from(slices)) >> 64).unwrap_or_default()
+}
+
+/// Where broken links would go: to the link before, siblings that lost one
+/// parent together.
+fn candidates(broken: &[Suspect]) -> Vec<Option<u64>> {
+    let mut instead_of: HashMap<Key, Option<u64>> = HashMap::new();
+    let wanted = broken.iter().map(|suspect| match suspect.problem {
+        BrokenLink::Missing => *instead_of.entry(suspect.parent).or_insert(suspect.before),
+        BrokenLink::Cycle => suspect.before,
+    });
+    wanted.collect()
+}
+
+/// The smallest member of every circle.
+fn circles_in(ways: &[Option<usize>]) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
-    let mut walk_of = vec![UNSEEN; parents.len()];
+    let mut walk_of = vec![UNSEEN; ways.len()];
     let mut found = Vec::new();
-    for start in 0..parents.len() {
+    for start in 0..ways.len() {
         let mut at = Some(start);
         while let Some(index) = at.filter(|index| walk_of[*index] == UNSEEN) {
             walk_of[index] = start;
-            at = parents[index];
+            at = ways[index];
         }
         let Some(entry) = at.filter(|index| walk_of[*index] == start) else { continue };
         let mut first = entry;
-        let mut next = parents[entry];
+        let mut next = ways[entry];
         while let Some(index) = next.filter(|index| *index != entry) {
             first = first.min(index);
-            next = parents[index];
+            next = ways[index];
         }
         found.push(first);
     }
+    found.sort_unstable();
     found
 }
 
-fn leads_to(parents: &[Option<usize>], from: usize, target: usize) -> bool {
-    let mut at = Some(from);
-    // Open links end every walk; a circle that is not mended yet would not.
-    for _ in 0..=parents.len() {
+fn leads_to(ways: &[Option<usize>], from: Option<usize>, target: usize) -> bool {
+    let mut at = from;
+    // Every circle is open, so this ends; were it not, "yes" is the safe answer.
+    for _ in 0..=ways.len() {
         match at {
             Some(index) if index == target => return true,
-            Some(index) => at = parents[index],
+            Some(index) => at = ways[index],
             None => return false,
         }
     }

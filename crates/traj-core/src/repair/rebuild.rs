@@ -53,10 +53,13 @@ pub struct Rebuild<'a> {
     /// Ids of rows that others are to follow.
     ids: HashMap<u64, String>,
     wanted: HashSet<u64>,
-    /// Rows that wait for the header to come first.
-    before_header: Vec<Vec<u8>>,
-    has_header: bool,
+    /// How long those ids are together.
+    id_bytes: usize,
 }
+
+/// Ids of rows that others are to follow are held up to this size; who would
+/// follow a further one becomes a root.
+const MOST_ID_BYTES: usize = 8 * 1024 * 1024;
 
 impl<'a> Rebuild<'a> {
     /// Follows a diagnosis.
@@ -73,15 +76,14 @@ impl<'a> Rebuild<'a> {
             ordinal: 0,
             ids: HashMap::new(),
             wanted: wanted.collect(),
-            before_header: Vec::new(),
-            has_header: diagnosis.late_header.is_none(),
+            id_bytes: 0,
         }
     }
 
     /// A line that comes before all others.
     #[must_use]
     pub fn first_line(&self) -> Option<&str> {
-        self.diagnosis.new_header.as_deref()
+        self.diagnosis.first_line.as_deref()
     }
 
     /// Hears the next line, given without its line end; `write` gets the lines
@@ -97,33 +99,26 @@ impl<'a> Rebuild<'a> {
         for row in self.splitter.split(line).rows {
             let number = self.row;
             self.row += 1;
-            if self.diagnosis.repeated.contains(&number) {
-                continue;
-            }
-            let row = self.corrected(number, row);
-            if self.has_header {
-                write(&row)?;
-            } else if self.diagnosis.late_header == Some(number) {
-                self.has_header = true;
-                write(&row)?;
-                for waiting in std::mem::take(&mut self.before_header) {
-                    write(&waiting)?;
-                }
-            } else {
-                self.before_header.push(row.into_owned());
+            if !self.diagnosis.left_out.contains(number) {
+                write(&self.corrected(number, row))?;
             }
         }
         Ok(())
     }
 
     fn corrected<'r>(&mut self, number: u64, row: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
-        let parent = self.diagnosis.parents.get(&number);
+        let is_root = self.diagnosis.roots.contains(number);
+        let parent = self.diagnosis.parents.get(&number).or(is_root.then_some(&NewParent::None));
         let is_wanted = self.wanted.contains(&number);
         if parent.is_none() && !is_wanted && !self.diagnosis.is_numbered {
             return row;
         }
         let Ok(mut value) = Json::parse_lossy(&row).map(Json::into_owned) else { return row };
-        if is_wanted && let Some(id) = value.get("id").and_then(Json::as_str) {
+        if is_wanted
+            && let Some(id) = value.get("id").and_then(Json::as_str)
+            && self.id_bytes + id.len() <= MOST_ID_BYTES
+        {
+            self.id_bytes += id.len();
             self.ids.insert(number, id.to_owned());
         }
         let Some(object) = value.as_object_mut() else { return row };

@@ -1,145 +1,238 @@
 //! The first reading: everything that is wrong.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use sha2::{Digest as _, Sha256};
 
-use super::diagnosis::{Diagnosis, DocumentKind, Finding, Problem};
-use super::links::{BrokenLink, Link, mend};
+use super::RepairError;
+use super::diagnosis::{Diagnosis, DocumentKind, Findings, Problem};
+use super::ledger::{Key, Ledger, Record};
+use super::links::{Links, slice_of};
 use super::rebuild::Splitter;
 use super::row::{is_header, kind_of};
 use crate::json::{Json, Object};
+use crate::port::Scratch;
 use crate::transcript::EntryKey;
 
+/// How much is held in memory, in records.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Records that are not in the scratch file: 4 MiB.
+    pub(super) recent: usize,
+    /// Digests or ids that are compared at a time: 25 MiB, with the table. It is
+    /// what a table of that size holds before it grows.
+    pub(super) slice: usize,
+    /// Broken links that are mended one by one: 10 MiB, with what is wanted of
+    /// them in the copy. Rows with further ones become roots.
+    pub(super) links: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { recent: 74_000, slice: 917_504, links: 65_536 }
+    }
+}
+
 /// Hears every line of a file, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Survey {
     diagnosis: Diagnosis,
+    findings: Findings,
     splitter: Splitter,
     kinds: [u64; 3],
-    links: Vec<Link>,
-    row_lines: HashMap<u64, u64>,
-    digests: HashSet<[u8; 16]>,
-    ids: HashSet<EntryKey>,
-    header: Option<(u64, u64)>,
+    ledger: Ledger,
+    limits: Limits,
+    header: Option<Header>,
     first_timestamp: Option<String>,
-    ordinals: Vec<(u64, u64, Option<u64>)>,
+}
+
+/// Where the header stands.
+#[derive(Debug)]
+struct Header {
+    row: u64,
+    line: u64,
+    /// What it says, if it is not the first row.
+    text: Option<String>,
 }
 
 impl Survey {
+    /// A reading that keeps its notes in `scratch` when they get many.
+    #[must_use]
+    pub fn new(scratch: Box<dyn Scratch>) -> Self {
+        Self::with_limits(scratch, Limits::default())
+    }
+
+    pub(super) fn with_limits(scratch: Box<dyn Scratch>, limits: Limits) -> Self {
+        Self {
+            diagnosis: Diagnosis::default(),
+            findings: Findings::default(),
+            splitter: Splitter::default(),
+            kinds: [0; 3],
+            ledger: Ledger::new(scratch, limits.recent),
+            limits,
+            header: None,
+            first_timestamp: None,
+        }
+    }
+
     /// Hears the next line, given without its line end.
-    pub fn line(&mut self, line: &[u8]) {
+    ///
+    /// # Errors
+    /// When there is no room for notes.
+    pub fn line(&mut self, line: &[u8]) -> Result<(), RepairError> {
         self.diagnosis.lines += 1;
         let number = self.diagnosis.lines;
         let split = self.splitter.split(line);
         for problem in split.problems {
-            self.diagnosis.findings.push(Finding::new(number, problem));
+            self.findings.add(number, problem);
         }
         for row in &split.rows {
-            self.row(row, number);
+            let record = self.row(row, number);
+            self.diagnosis.rows += 1;
+            self.ledger.push(record)?;
         }
+        Ok(())
     }
 
-    fn row(&mut self, text: &[u8], line: u64) {
-        let number = self.diagnosis.rows;
-        self.diagnosis.rows += 1;
-        let Ok(value) = Json::parse_lossy(text) else { return };
+    fn row(&mut self, text: &[u8], line: u64) -> Record {
+        let mut record = Record { line, ..Record::default() };
+        let Ok(value) = Json::parse_lossy(text) else { return record };
         let Some(kind) = kind_of(&value) else {
-            self.diagnosis.findings.push(Finding::new(line, Problem::NotARow));
-            return;
+            self.findings.add(line, Problem::NotARow);
+            return record;
         };
         self.kinds[kind as usize] += 1;
+        record.kind = Some(kind);
+        record.digest = digest(text);
         let ordinal = value.get("ordinal");
-        let is_new = self.digests.insert(digest(text));
         // Rows of a rollout without a number may well be equal.
-        let tells_apart = kind != DocumentKind::Rollout || ordinal.is_some();
-        if !is_new && tells_apart {
-            self.diagnosis.repeated.insert(number);
-            self.diagnosis.findings.push(Finding::new(line, Problem::Repeated));
-            return;
-        }
+        record.tells_apart = kind != DocumentKind::Rollout || ordinal.is_some();
         match kind {
             DocumentKind::Rollout => {
                 self.diagnosis.is_numbered |= ordinal.is_some();
-                self.ordinals.push((number, line, ordinal.and_then(Json::as_u64)));
+                record.id = numbered(ordinal.and_then(Json::as_u64));
             }
-            DocumentKind::Session => self.entry(&value, number, line),
+            DocumentKind::Session => self.entry(&value, text, &mut record),
             DocumentKind::Sidecar => {}
         }
+        record
     }
 
-    fn entry(&mut self, value: &Json<'_>, number: u64, line: u64) {
+    fn entry(&mut self, value: &Json<'_>, row: &[u8], record: &mut Record) {
+        let number = self.diagnosis.rows;
         if is_header(value) {
-            self.header.get_or_insert((number, line));
+            self.header.get_or_insert_with(|| Header {
+                row: number,
+                line: record.line,
+                text: (number > 0).then(|| String::from_utf8_lossy(row).into_owned()),
+            });
             return;
         }
         let text = |name: &str| value.get(name).and_then(Json::as_str);
         if self.first_timestamp.is_none() {
             self.first_timestamp = text("timestamp").map(str::to_owned);
         }
-        let Some(id) = text("id").map(EntryKey::of) else { return };
-        if !self.ids.insert(id) {
-            self.diagnosis.findings.push(Finding::new(line, Problem::DuplicateId));
+        if let Some(id) = text("id") {
+            record.is_link = true;
+            record.id = EntryKey::of(id).to_bytes();
+            record.parent = EntryKey::of(text("parentId").unwrap_or_default()).to_bytes();
         }
-        self.links.push(Link { row: number, id, parent: text("parentId").map(EntryKey::of) });
-        self.row_lines.insert(number, line);
     }
 
     /// Ends the reading. `session_id` is what a missing header will state.
-    #[must_use]
-    pub fn finish(mut self, session_id: &str) -> Diagnosis {
+    ///
+    /// # Errors
+    /// When the notes cannot be read back.
+    pub fn finish(mut self, session_id: &str) -> Result<Diagnosis, RepairError> {
         let kinds = [DocumentKind::Session, DocumentKind::Sidecar, DocumentKind::Rollout];
         let most = kinds.into_iter().rev().max_by_key(|kind| self.kinds[*kind as usize]);
         self.diagnosis.kind = most.unwrap_or_default();
+        self.find_repeated()?;
         match self.diagnosis.kind {
-            DocumentKind::Session => self.finish_session(session_id),
-            DocumentKind::Rollout => self.finish_rollout(),
+            DocumentKind::Session => self.finish_session(session_id)?,
+            DocumentKind::Rollout => self.finish_rollout()?,
             DocumentKind::Sidecar => {}
         }
-        self.diagnosis.findings.sort_unstable();
-        self.diagnosis
+        self.diagnosis.set_findings(self.findings);
+        Ok(self.diagnosis)
     }
 
-    fn finish_session(&mut self, session_id: &str) {
-        for (row, problem, parent) in mend(&self.links) {
-            let line = self.row_lines.get(&row).copied().unwrap_or_default();
-            let problem = match problem {
-                BrokenLink::Missing => Problem::MissingParent,
-                BrokenLink::Cycle => Problem::Cycle,
-            };
-            self.diagnosis.findings.push(Finding::new(line, problem));
-            self.diagnosis.parents.insert(row, parent);
+    /// Rows that stand there a second time.
+    fn find_repeated(&mut self) -> Result<(), RepairError> {
+        let Self { diagnosis, findings, ledger, limits, .. } = self;
+        let slices = ledger.len().div_ceil(limits.slice as u64).max(1);
+        let capacity = usize::try_from(ledger.len()).unwrap_or(limits.slice).min(limits.slice);
+        let mut digests: HashSet<Key> = HashSet::with_capacity(capacity);
+        for slice in 0..slices {
+            digests.clear();
+            ledger.forward(&mut |row, record| {
+                let is_ours =
+                    record.kind.is_some() && slice_of(beginning(&record.digest), slices) == slice;
+                if is_ours && !digests.insert(record.digest) && record.tells_apart {
+                    diagnosis.left_out.insert(row);
+                    findings.add(record.line, Problem::Repeated);
+                }
+            })?;
         }
-        match self.header {
-            Some((0, _)) => {}
-            Some((row, line)) => {
-                self.diagnosis.late_header = Some(row);
-                self.diagnosis.findings.push(Finding::new(line, Problem::LateHeader));
+        Ok(())
+    }
+
+    fn finish_session(&mut self, session_id: &str) -> Result<(), RepairError> {
+        let links = Links {
+            ledger: &self.ledger,
+            left_out: &self.diagnosis.left_out,
+            slice: self.limits.slice,
+            most: self.limits.links,
+        };
+        let mended = links.mend(&mut self.findings)?;
+        self.diagnosis.parents = mended.parents;
+        self.diagnosis.roots = mended.roots;
+        match self.header.take() {
+            Some(Header { text: None, .. }) => {}
+            Some(Header { row, line, text }) => {
+                self.diagnosis.left_out.insert(row);
+                self.diagnosis.first_line = text;
+                self.findings.add(line, Problem::LateHeader);
             }
             None if self.diagnosis.rows > 0 => {
-                self.diagnosis.new_header =
+                self.diagnosis.first_line =
                     Some(header(session_id, self.first_timestamp.as_deref()));
-                self.diagnosis.findings.push(Finding::new(1, Problem::MissingHeader));
+                self.findings.add(1, Problem::MissingHeader);
             }
             None => {}
         }
+        Ok(())
     }
 
-    fn finish_rollout(&mut self) {
+    fn finish_rollout(&mut self) -> Result<(), RepairError> {
         if !self.diagnosis.is_numbered {
-            return;
+            return Ok(());
         }
-        for (expected, (_, line, ordinal)) in (0_u64..).zip(&self.ordinals) {
-            if *ordinal != Some(expected) {
-                self.diagnosis.findings.push(Finding::new(*line, Problem::WrongOrdinal));
+        let Self { diagnosis, findings, ledger, .. } = self;
+        let mut expected = 0;
+        ledger.forward(&mut |row, record| {
+            if record.kind == Some(DocumentKind::Rollout) && !diagnosis.left_out.contains(row) {
+                if record.id != numbered(Some(expected)) {
+                    findings.add(record.line, Problem::WrongOrdinal);
+                }
+                expected += 1;
             }
-        }
+        })
     }
 }
 
-fn digest(text: &[u8]) -> [u8; 16] {
+fn digest(text: &[u8]) -> Key {
     let digest = Sha256::digest(text);
     std::array::from_fn(|index| digest[index])
+}
+
+fn beginning(digest: &Key) -> u64 {
+    u64::from_be_bytes(std::array::from_fn(|index| digest[index]))
+}
+
+/// An ordinal in the place of a key.
+fn numbered(ordinal: Option<u64>) -> Key {
+    ordinal.map_or(0, |ordinal| u128::from(ordinal) + 1).to_be_bytes()
 }
 
 fn header(session_id: &str, timestamp: Option<&str>) -> String {

@@ -2,14 +2,21 @@
 
 use proptest::prelude::*;
 
+use super::survey::Limits;
 use super::*;
+use crate::memory::MemoryBundleSink;
+use crate::transcript::EntryKey;
 
 fn repaired(lines: &[Vec<u8>]) -> (Diagnosis, Vec<String>) {
-    let mut survey = Survey::default();
+    repaired_within(lines, Limits::default())
+}
+
+fn repaired_within(lines: &[Vec<u8>], limits: Limits) -> (Diagnosis, Vec<String>) {
+    let mut survey = Survey::with_limits(MemoryBundleSink::new().scratch(), limits);
     for line in lines {
-        survey.line(line);
+        survey.line(line).expect("there is room for notes");
     }
-    let diagnosis = survey.finish("s1");
+    let diagnosis = survey.finish("s1").expect("notes can be read back");
     let mut rebuild = Rebuild::new(&diagnosis);
     let mut copy: Vec<String> = rebuild.first_line().into_iter().map(str::to_owned).collect();
     for line in lines {
@@ -168,6 +175,40 @@ fn damage() -> impl Strategy<Value = (usize, Vec<u8>)> {
     )
 }
 
+#[test]
+fn notes_without_room_are_told() {
+    let limits = Limits { recent: 1, ..Limits::default() };
+    let mut survey = Survey::with_limits(MemoryBundleSink::with_room(80).scratch(), limits);
+    let row = entry("a", "");
+    let outcome = (0..9).try_for_each(|_| survey.line(row.as_bytes()));
+    assert!(matches!(outcome, Err(RepairError::NoRoom)), "{outcome:?}");
+}
+
+#[test]
+fn findings_without_end_are_counted_and_the_first_are_told() {
+    let lines = vec![b"torn {".to_vec(); 3_000];
+    let (diagnosis, copy) = repaired(&lines);
+    assert_eq!(diagnosis.findings().len(), 1_000);
+    assert_eq!(diagnosis.findings().last().unwrap().line, 1_000);
+    assert_eq!(diagnosis.counts()[&Problem::Torn], 3_000);
+    assert!(copy.is_empty());
+}
+
+/// Rows of a session in any order, with ids that come again and parents that
+/// are missing, come later or are the row itself.
+fn tangle() -> impl Strategy<Value = Vec<(u8, Option<u8>)>> {
+    proptest::collection::vec((0_u8..12, proptest::option::of(0_u8..14)), 0..24)
+}
+
+/// The rows of a tangle, no two alike even where their ids are.
+fn rows_of(tangle: &[(u8, Option<u8>)]) -> Vec<String> {
+    let rows = tangle.iter().enumerate().map(|(index, (id, parent))| {
+        let parent = parent.map(|parent| format!("e{parent}")).unwrap_or_default();
+        entry(&format!("e{id}"), &parent).replace("10:00:00Z", &format!("10:00:{index:02}Z"))
+    });
+    rows.collect()
+}
+
 proptest! {
     #[test]
     fn no_valid_row_is_ever_lost(
@@ -202,5 +243,61 @@ proptest! {
             .filter(|problem| !matches!(problem, Problem::NotARow | Problem::DuplicateId))
             .collect();
         prop_assert!(left.is_empty(), "{left:?} in {copy:?}");
+    }
+
+    #[test]
+    fn links_are_mended_as_with_the_whole_tree_in_memory(tangle in tangle(), slice in 1_usize..5) {
+        let lines = of(&rows_of(&tangle).join("\n"));
+        let limits = Limits { recent: slice + 1, slice, links: 100 };
+        let (diagnosis, _) = repaired_within(&lines, limits);
+        let links: Vec<links_oracle::Link> = tangle
+            .iter()
+            .zip(0..)
+            .map(|((id, parent), row)| links_oracle::Link {
+                row,
+                id: EntryKey::of(&format!("e{id}")),
+                parent: parent.map(|parent| EntryKey::of(&format!("e{parent}"))),
+            })
+            .collect();
+        let expected = links_oracle::mend(&links);
+        for (row, problem, parent) in &expected {
+            prop_assert_eq!(diagnosis.parents.get(row), Some(parent), "row {}", row);
+            let problem = match problem {
+                links::BrokenLink::Missing => Problem::MissingParent,
+                links::BrokenLink::Cycle => Problem::Cycle,
+            };
+            let finding = Finding { line: row + 1, problem };
+            prop_assert!(diagnosis.findings().contains(&finding), "row {}", row);
+        }
+        prop_assert_eq!(diagnosis.parents.len(), expected.len());
+    }
+
+    #[test]
+    fn little_memory_changes_no_answer(
+        tangle in tangle(),
+        copies in proptest::collection::vec((0_usize..24, 0_usize..24), 0..6),
+        limits in (1_usize..4, 1_usize..4),
+    ) {
+        let mut rows = rows_of(&tangle);
+        rows.push(HEADER.to_owned());
+        for (from, to) in copies {
+            let row = rows[from % rows.len()].clone();
+            rows.insert(to % rows.len(), row);
+        }
+        let lines = of(&rows.join("\n"));
+        let (wide, copy) = repaired(&lines);
+        let limits = Limits { recent: limits.0, slice: limits.1, links: 1_000 };
+        let (narrow, same_copy) = repaired_within(&lines, limits);
+        prop_assert_eq!(codes(&wide), codes(&narrow));
+        prop_assert_eq!(copy, same_copy);
+    }
+
+    #[test]
+    fn links_beyond_the_limit_become_roots_and_the_copy_is_sound(tangle in tangle(), links in 0_usize..4) {
+        let lines = of(&rows_of(&tangle).join("\n"));
+        let (_, copy) = repaired_within(&lines, Limits { recent: 2, slice: 2, links });
+        let again = repaired(&of(&copy.join("\n"))).0;
+        let left: Vec<_> = again.counts().keys().filter(|problem| **problem != Problem::DuplicateId).collect();
+        prop_assert!(left.is_empty(), "{:?}", left);
     }
 }

@@ -1,0 +1,194 @@
+//! A small record of every row, in memory or, when there are many, beside it.
+
+use crate::port::Scratch;
+
+use super::RepairError;
+use super::diagnosis::DocumentKind;
+
+/// A digest, or the key of an id.
+pub(super) type Key = [u8; 16];
+
+/// What is remembered of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Record {
+    /// Digest of its text.
+    pub(super) digest: Key,
+    /// Key of its id; in a rollout its ordinal and one, or nothing.
+    pub(super) id: Key,
+    /// Key of its parent's id.
+    pub(super) parent: Key,
+    /// The line it stands on.
+    pub(super) line: u64,
+    /// What it is a row of, if of anything.
+    pub(super) kind: Option<DocumentKind>,
+    /// It has an id and may have a parent.
+    pub(super) is_link: bool,
+    /// Another row with the same text is a repetition of it.
+    pub(super) tells_apart: bool,
+}
+
+/// Bytes of a record.
+const SIZE: usize = 56;
+
+/// Records read at a time.
+const BLOCK: usize = 16 * 1024;
+
+impl Record {
+    fn to_bytes(self) -> [u8; SIZE] {
+        let kind = self.kind.map_or(0, |kind| kind as u64 + 1);
+        let flags = kind | u64::from(self.is_link) << 2 | u64::from(self.tells_apart) << 3;
+        let last = (self.line << 8 | flags).to_le_bytes();
+        let mut bytes = [0; SIZE];
+        for (place, byte) in bytes
+            .iter_mut()
+            .zip(self.digest.iter().chain(&self.id).chain(&self.parent).chain(&last))
+        {
+            *place = *byte;
+        }
+        bytes
+    }
+
+    fn parse(bytes: &[u8; SIZE]) -> Self {
+        let key = |at: usize| std::array::from_fn(|index| bytes[at + index]);
+        let last = u64::from_le_bytes(std::array::from_fn(|index| bytes[48 + index]));
+        let kinds = [DocumentKind::Session, DocumentKind::Sidecar, DocumentKind::Rollout];
+        Self {
+            digest: key(0),
+            id: key(16),
+            parent: key(32),
+            line: last >> 8,
+            kind: (last & 3).checked_sub(1).and_then(|kind| kinds.get(kind as usize).copied()),
+            is_link: last & 4 != 0,
+            tells_apart: last & 8 != 0,
+        }
+    }
+}
+
+/// The records of all rows, by number.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    scratch: Box<dyn Scratch>,
+    /// Records in the scratch file.
+    spilled: u64,
+    /// The newest records.
+    recent: Vec<[u8; SIZE]>,
+    /// So many are kept in memory.
+    most_recent: usize,
+}
+
+impl Ledger {
+    pub(super) fn new(scratch: Box<dyn Scratch>, most_recent: usize) -> Self {
+        Self { scratch, spilled: 0, recent: Vec::new(), most_recent }
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.spilled + self.recent.len() as u64
+    }
+
+    pub(super) fn push(&mut self, record: Record) -> Result<(), RepairError> {
+        if self.recent.len() >= self.most_recent {
+            self.scratch.append(self.recent.as_flattened())?;
+            self.spilled += self.recent.len() as u64;
+            self.recent.clear();
+        }
+        self.recent.push(record.to_bytes());
+        Ok(())
+    }
+
+    /// Shows every record with its number.
+    pub(super) fn forward(&self, visit: &mut dyn FnMut(u64, &Record)) -> Result<(), RepairError> {
+        let mut block = Vec::new();
+        let mut from = 0;
+        while from < self.spilled {
+            let to = self.spilled.min(from + BLOCK as u64);
+            self.read(from, to, &mut block)?;
+            for (row, record) in (from..).zip(&block) {
+                visit(row, &Record::parse(record));
+            }
+            from = to;
+        }
+        for (row, record) in (self.spilled..).zip(&self.recent) {
+            visit(row, &Record::parse(record));
+        }
+        Ok(())
+    }
+
+    /// Shows every record with its number, the last one first.
+    pub(super) fn backward(&self, visit: &mut dyn FnMut(u64, &Record)) -> Result<(), RepairError> {
+        for (index, record) in self.recent.iter().enumerate().rev() {
+            visit(self.spilled + index as u64, &Record::parse(record));
+        }
+        let mut block = Vec::new();
+        let mut to = self.spilled;
+        while to > 0 {
+            let from = to.saturating_sub(BLOCK as u64);
+            self.read(from, to, &mut block)?;
+            for (index, record) in block.iter().enumerate().rev() {
+                visit(from + index as u64, &Record::parse(record));
+            }
+            to = from;
+        }
+        Ok(())
+    }
+
+    fn read(&self, from: u64, to: u64, block: &mut Vec<[u8; SIZE]>) -> Result<(), RepairError> {
+        block.resize(usize::try_from(to - from).unwrap_or(BLOCK), [0; SIZE]);
+        self.scratch.read_exact_at(from * SIZE as u64, block.as_flattened_mut())?;
+        Ok(())
+    }
+}
+
+/// A set of row numbers, a bit each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows(Vec<u64>);
+
+impl Rows {
+    pub(super) fn insert(&mut self, row: u64) {
+        let word = usize::try_from(row / 64).unwrap_or(usize::MAX);
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= 1 << (row % 64);
+        }
+    }
+
+    pub(super) fn contains(&self, row: u64) -> bool {
+        let word = usize::try_from(row / 64).ok().and_then(|word| self.0.get(word));
+        word.is_some_and(|word| word & (1 << (row % 64)) != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_record_comes_back_as_it_was(
+            digest in any::<Key>(),
+            id in any::<Key>(),
+            parent in any::<Key>(),
+            line in 0_u64..1 << 56,
+            kind in 0_usize..4,
+            flags in any::<(bool, bool)>(),
+        ) {
+            let kinds = [None, Some(DocumentKind::Session), Some(DocumentKind::Sidecar), Some(DocumentKind::Rollout)];
+            let record = Record { digest, id, parent, line, kind: kinds[kind], is_link: flags.0, tells_apart: flags.1 };
+            prop_assert_eq!(Record::parse(&record.to_bytes()), record);
+        }
+
+        #[test]
+        fn a_set_of_rows_holds_what_was_put_in(rows in proptest::collection::btree_set(0_u64..500, 0..40)) {
+            let mut set = Rows::default();
+            for row in &rows {
+                set.insert(*row);
+            }
+            for row in 0..600 {
+                prop_assert_eq!(set.contains(row), rows.contains(&row));
+            }
+        }
+    }
+}
