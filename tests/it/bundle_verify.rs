@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use cap_std::fs::Dir;
 use traj_core::memory::MemoryBundleSource;
-use traj_core::port::{BundleSource as _, BundleSourceError};
+use traj_core::port::{BundleFile, BundleSource as _, BundleSourceError};
 use traj_export::{VerifyReport, verify};
 use traj_fs::FsBundleSource;
 use traj_tests::export_fixture::{exported, message, redactor, runtime};
@@ -160,7 +160,8 @@ fn names_count_once_and_there_may_only_be_so_many() {
         zip[place..place + 5].copy_from_slice(b"first");
     }
     assert!(matches!(visit(&zip), Err(BundleSourceError::RepeatedEntry { .. })));
-    let names: Vec<String> = (0..9_001).map(|number| format!("f{number}")).collect();
+    let names: Vec<String> =
+        (0..=BundleFile::MOST_BLOBS + 100).map(|number| format!("f{number}")).collect();
     let many: Vec<_> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
     assert!(matches!(visit(&zip_of(&many)), Err(BundleSourceError::TooManyEntries { .. })));
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::MetadataExt as _;
+use traj_core::capture::BlobDigest;
+use traj_core::json::Json;
 use traj_export::SchemaName;
 use traj_tests::export_home::{ExportHome as Home, result};
 use traj_tests::traj_binary::traj_command;
@@ -121,8 +123,46 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     home.folder.write(&events, &whole).unwrap();
     home.folder.write(bundle.join("extra.txt"), "x").unwrap();
     assert_eq!(code(), Some(4));
+    home.folder.remove_file(bundle.join("extra.txt")).unwrap();
     assert_eq!(home.traj(&["verify", "s1.jsonl"]).status.code(), Some(4));
-    assert_eq!(home.traj(&["verify", "gone"]).status.code(), Some(1));
+    assert_eq!(home.traj(&["verify", "ws"]).status.code(), Some(4));
+    // A secret in a bundle whose manifest says that all is well.
+    let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
+    let leaking = whole.replace("notes", &secret);
+    home.folder.write(&events, &leaking).unwrap();
+    let manifest = home.folder.read_to_string(bundle.join("manifest.json")).unwrap();
+    let digest = |text: &str| BlobDigest::of(text.as_bytes()).to_string();
+    let manifest = manifest
+        .replace(&digest(&whole), &digest(&leaking))
+        .replace(&format!(": {},", whole.len()), &format!(": {},", leaking.len()));
+    let mut sealed = Json::parse(&manifest).unwrap();
+    sealed.as_object_mut().unwrap().remove("digest");
+    let seal = format!("sha256:{}", digest(&sealed.to_line()));
+    sealed.as_object_mut().unwrap().push("digest", seal);
+    home.folder.write(bundle.join("manifest.json"), sealed.to_line()).unwrap();
+    let verified = home.traj(&["verify", bundle.to_str().unwrap()]);
+    let text = String::from_utf8(verified.stdout).unwrap();
+    assert_eq!(verified.status.code(), Some(3), "{text}");
+    assert!(text.contains("events.jsonl:2 rule github-pat") && !text.contains("q7Xw2"), "{text}");
+    // A link among its files is not followed.
+    home.folder.remove_file(&events).unwrap();
+    home.folder.symlink("../../../../s1.jsonl", &events).unwrap();
+    assert_eq!(code(), Some(4));
+}
+
+#[test]
+fn wrong_usage_is_told_in_full_and_makes_no_folder() {
+    let home = Home::new();
+    let output = home.traj(&["export", "--workspace", "ws", "--json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let document = result(&output);
+    let message = document["error"]["message"].as_str().unwrap();
+    assert!(message.contains("--session <FILE>|--session-key <KEY>"), "{message}");
+    assert_eq!(home.export(&["--session-id", ""]).status.code(), Some(2));
+    assert_eq!(home.export(&["--now", "someday"]).status.code(), Some(2));
+    let missing = home.traj(&["export", "--session", "gone.jsonl", "--workspace", "ws"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(!home.folder.exists("ws/.openclaw"), "a failed export leaves nothing");
 }
 
 #[test]
@@ -168,8 +208,10 @@ fn a_key_finds_its_session_in_the_default_store() {
     };
     assert!(export("agent:ops:main").status.success());
     let unknown = export("agent:ops:other");
-    assert_eq!(unknown.status.code(), Some(4));
+    assert_eq!(unknown.status.code(), Some(1));
     assert!(!result(&unknown)["error"]["hints"].as_array().unwrap().is_empty());
+    folder.write("sessions.json", "{torn").unwrap();
+    assert_eq!(export("agent:ops:main").status.code(), Some(4));
 }
 
 #[test]

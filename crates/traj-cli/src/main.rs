@@ -5,6 +5,7 @@ mod arguments;
 mod command;
 mod command_error;
 mod compose;
+mod export_place;
 mod input_lines;
 mod output;
 mod progress;

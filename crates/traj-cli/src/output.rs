@@ -136,7 +136,10 @@ impl Output {
 /// A usage error that clap found, as a document.
 pub(crate) fn usage_error_as_json(error: &clap::Error) -> ExitCode {
     let rendered = error.to_string();
-    let message = rendered.lines().next().unwrap_or("wrong usage").trim_start_matches("error: ");
+    // Up to the blank line it says what is wrong, then how to call it.
+    let said = rendered.lines().map(str::trim).take_while(|line| !line.is_empty());
+    let message = said.collect::<Vec<_>>().join(" ");
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
     let error = CommandError::usage(message).hint("run the command with --help");
     Output { json: true, quiet: true }.fail(&error)
 }

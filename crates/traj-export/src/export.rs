@@ -48,6 +48,12 @@ pub fn export(
 ) -> Result<ExportReport, ExportError> {
     let located = locate::locate_session(ports.sources, &request.selection)?;
     let session_id = locate::session_id(ports.sources, &located, &request.sidecar)?;
+    if located.session.is_none()
+        && !locate::has_runtime(ports.sources, &located, &session_id, &request.sidecar)?
+    {
+        // Nothing is begun that has nothing to hold.
+        return Err(SourceError::NotFound { name: located.session_file }.into());
+    }
     let (name, taken) = match &request.name {
         Some(name) => (name.clone(), NameTaken::Refuse),
         None => (BundleName::for_session(&session_id, request.now), NameTaken::Renumber),
@@ -92,7 +98,7 @@ impl Export<'_> {
             &mut self.warnings,
         )?;
         if session.is_none() && runtime.is_none() {
-            return Err(SourceError::NotFound { name: session_file }.into());
+            return Err(ExportError::NothingToExport);
         }
         self.check_sizes(session.as_ref(), runtime.as_ref())?;
         let progress = self.progress;

@@ -149,6 +149,18 @@ pub(crate) fn locate_runtime(
     Ok(None)
 }
 
+/// Whether there is a sidecar.
+pub(crate) fn has_runtime(
+    sources: &dyn Sources,
+    located: &Located,
+    session_id: &SessionId,
+    hints: &SidecarHints,
+) -> Result<bool, ExportError> {
+    let mut unheard = Warnings::default();
+    let found = locate_runtime(sources, &located.session_file, session_id, hints, &mut unheard)?;
+    Ok(found.is_some())
+}
+
 /// What the pointer beside the session leads to, if it may be believed.
 fn pointer_target(
     sources: &dyn Sources,

@@ -59,6 +59,7 @@ pub(crate) enum Code {
     RuntimeRefused,
     BlobMissing,
     BlobTooLarge,
+    TooManyBlobs,
 }
 
 impl Code {
@@ -165,6 +166,11 @@ impl Code {
                 Runtime,
                 "blob-too-large",
                 "A long text cannot be cut into parts to redact and was left out.",
+            ),
+            Self::TooManyBlobs => (
+                Runtime,
+                "too-many-blobs",
+                "A long text was left out, as a bundle has no room for more files.",
             ),
         }
     }

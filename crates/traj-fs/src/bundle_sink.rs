@@ -3,6 +3,7 @@
 mod archive;
 mod staging;
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write as _};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
@@ -76,7 +77,7 @@ impl BundleSink for FsBundleSink {
         target.check_place(&self.root)?;
         let root = self.root.try_clone().map_err(|error| sink_error(name.as_str(), error))?;
         let staging = Staging::create(root).map_err(|error| from_fs(name.as_str(), error))?;
-        Ok(Box::new(FsBundleWriter { target, staging, files: Vec::new() }))
+        Ok(Box::new(FsBundleWriter { target, staging, files: BTreeSet::new() }))
     }
 }
 
@@ -149,7 +150,7 @@ impl Target {
 struct FsBundleWriter {
     target: Target,
     staging: Staging,
-    files: Vec<BundleFile>,
+    files: BTreeSet<BundleFile>,
 }
 
 impl FsBundleWriter {
@@ -181,7 +182,7 @@ impl BundleWriter for FsBundleWriter {
         let (folder, name) = self.place(file)?;
         let opened =
             create_private(&folder, &name).map_err(|error| sink_error(self.name(), error))?;
-        self.files.push(file);
+        self.files.insert(file);
         let writer = BufWriter::with_capacity(BUFFER, opened);
         Ok(Box::new(FsBundleFileWriter { bundle: self.name().to_owned(), writer }))
     }
@@ -200,7 +201,7 @@ impl BundleWriter for FsBundleWriter {
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
-        let Self { target, mut staging, mut files } = *self;
+        let Self { target, mut staging, files } = *self;
         let name = target.name.as_str().to_owned();
         let failed = |error: io::Error| sink_error(&name, error);
         if target.form == BundleForm::Folder {
@@ -209,7 +210,7 @@ impl BundleWriter for FsBundleWriter {
             staging.keep();
             return Ok(path);
         }
-        files.sort_unstable();
+        let files: Vec<BundleFile> = files.into_iter().collect();
         let archive = archive::pack(&staging, &files, target.form).map_err(failed)?;
         match target.publish(staging.root(), &archive) {
             Ok(path) => Ok(path),

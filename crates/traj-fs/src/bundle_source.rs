@@ -57,8 +57,11 @@ impl FsBundleSource {
         folder: &Dir,
         visit: &mut BundleVisitor<'_>,
     ) -> Result<(), BundleSourceError> {
+        if folder.symlink_metadata("manifest.json").is_err() {
+            return Err(BundleSourceError::NotABundle { name: self.name.clone() });
+        }
         let mut names = Names::default();
-        for path in self.list(folder, &mut names)? {
+        for (number, path) in self.list(folder, &mut names)?.into_iter().enumerate() {
             let (inner, name) = match path.split_once('/') {
                 Some((inner, name)) => (Some(inner), name),
                 None => (None, path.as_str()),
@@ -68,7 +71,10 @@ impl FsBundleSource {
                     .and_then(|dir| open_regular(&dir, name, Access::Read)),
                 None => open_regular(folder, name, Access::Read),
             };
-            let file = opened.map_err(|error| from_fs(&path, error))?;
+            let file = opened.map_err(|error| match error.refusal() {
+                Some(_) => BundleSourceError::UnsafeEntry { number: number + 1 },
+                None => from_fs(&path, error),
+            })?;
             visit(&path, &mut Plain { name: &self.name, file })?;
         }
         Ok(())

@@ -4,22 +4,23 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use serde::Serialize;
 use traj_core::host::HostFacts;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::redaction::{PathLabels, RedactionPolicy, Redactor};
-use traj_core::session_store::{agent_of_key, default_store_path, is_safe_id};
+use traj_core::session_store::{SessionStoreError, agent_of_key, default_store_path, is_safe_id};
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
 use traj_export::{
     ExportError, ExportLimits, ExportPorts, ExportReport, ExportRequest, Selection, export,
 };
-use traj_fs::{BundleForm, FsBundleSink, FsSources};
+use traj_fs::{BundleForm, FsSources};
 
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::export_place::ExportPlace;
 use crate::output::Output;
 use crate::progress::WorkBar;
 use crate::terminal_text::escape_control;
@@ -33,17 +34,18 @@ const MAX_WORKERS: usize = 4;
                   prompts, tools and results, with secrets and local paths hidden. The bundle is \
                   read back and scanned before it appears; when anything fails, nothing does.",
     after_help = "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing \
-                  was written · 4 the store is damaged"
+                  was written · 4 the store is damaged",
+    group(ArgGroup::new("subject").required(true).multiple(true))
 )]
 pub(crate) struct Arguments {
     /// The session's transcript
-    #[arg(long, value_name = "FILE", required_unless_present = "session_key")]
+    #[arg(long, value_name = "FILE", group = "subject")]
     session: Option<PathBuf>,
     /// The session's id, if the transcript does not state it
     #[arg(long, value_name = "ID", requires = "session")]
     session_id: Option<String>,
     /// The session's key; without --session it is looked up in the store
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", group = "subject")]
     session_key: Option<String>,
     /// The session store [default: the agent's]
     #[arg(long, value_name = "FILE", requires = "session_key", conflicts_with = "session")]
@@ -95,15 +97,9 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let workspace = host.absolute(&arguments.workspace);
     let request = request(arguments, host, output, &workspace)?;
     let sources = sources(arguments, host, &request)?;
-    let (root, root_path) = root(arguments, host, &workspace)?;
-    let form = match arguments.archive {
-        None => BundleForm::Folder,
-        Some(Archive::Zip) => BundleForm::Zip,
-        Some(Archive::TarZst) => BundleForm::TarZst,
-    };
-    let sink = FsBundleSink::new(root, form);
+    let place = place(arguments, host, &workspace)?;
     let bar = WorkBar::new(output);
-    let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &bar).map_err(
+    let report = export(ExportPorts { sources: &sources, sink: &place }, &request, &bar).map_err(
         |error| {
             let is_missing = matches!(&error, ExportError::Source(error) if error.is_not_found());
             let explained = explain(error);
@@ -111,10 +107,10 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         },
     )?;
     bar.finish();
-    let place = root_path.join(&report.name);
-    let display = place.strip_prefix(&workspace).unwrap_or(&place);
+    let path = place.path.join(&report.name);
+    let display = path.strip_prefix(&workspace).unwrap_or(&path);
     let exported = Exported {
-        output_dir: place.to_string_lossy().into_owned(),
+        output_dir: path.to_string_lossy().into_owned(),
         display_path: display.to_string_lossy().into_owned(),
         report,
     };
@@ -280,26 +276,20 @@ const fn where_else(selection: &Selection) -> &'static str {
 }
 
 /// The folder that the bundle goes into.
-fn root(
+fn place(
     arguments: &Arguments,
     host: &Host,
     workspace: &Path,
-) -> Result<(cap_std::fs::Dir, PathBuf), CommandError> {
-    if let Some(named) = &arguments.output_root {
-        return Ok((host.named_root(named)?, host.absolute(named)));
+) -> Result<ExportPlace, CommandError> {
+    let form = match arguments.archive {
+        None => BundleForm::Folder,
+        Some(Archive::Zip) => BundleForm::Zip,
+        Some(Archive::TarZst) => BundleForm::TarZst,
+    };
+    match &arguments.output_root {
+        Some(named) => ExportPlace::named(named, form, host),
+        None => ExportPlace::in_workspace(workspace, form, host),
     }
-    let folder = host.folder(workspace).map_err(|error| {
-        error.hint("the bundle goes under the workspace; --output-root DIR names another place")
-    })?;
-    let mut root = folder;
-    for name in [".openclaw", "trajectory-exports"] {
-        root = traj_fs::create_subfolder(&root, name).map_err(|error| {
-            CommandError::failure(format!("cannot use the folder {name} in the workspace"))
-                .because(error)
-                .hint("it must be a real folder; --output-root DIR names another place")
-        })?;
-    }
-    Ok((root, workspace.join(".openclaw/trajectory-exports")))
 }
 
 /// What a failed export means for the user.
@@ -307,6 +297,7 @@ pub(super) fn explain(error: ExportError) -> CommandError {
     use traj_core::port::{BundleSinkError, SourceError};
     let kind = match &error {
         ExportError::SecretsRemain { .. } => ErrorKind::Findings,
+        ExportError::Store(SessionStoreError::UnknownKey) => ErrorKind::Failure,
         ExportError::Store(_) => ErrorKind::Damaged,
         _ => ErrorKind::Failure,
     };
@@ -319,9 +310,10 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         ExportError::Source(SourceError::Storage { .. }) => {
             Some("nothing was written; look who may read it, and whether the disk is sound")
         }
-        ExportError::Store(_) => {
-            Some("look at the keys in the store, or name the file with --session")
+        ExportError::Store(SessionStoreError::UnknownKey) => {
+            Some("run `traj sessions` to see the keys; another agent is named with --agent")
         }
+        ExportError::Store(_) => Some("mend the store, or name the file with --session"),
         ExportError::UnknownSession => Some("name it with --session-id"),
         ExportError::Limit { .. } => Some("leave out --strict-limits to export it with a warning"),
         ExportError::SecretsRemain { .. } => {

@@ -75,6 +75,10 @@ pub enum BundleFile {
 }
 
 impl BundleFile {
+    /// A bundle has at most this many blobs; archives with far more entries
+    /// are not read.
+    pub const MOST_BLOBS: usize = 100_000;
+
     /// The files that are not blobs, in the order a manifest lists them.
     pub const NAMED: [Self; 8] = [
         Self::Manifest,

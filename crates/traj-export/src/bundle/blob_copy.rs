@@ -34,6 +34,10 @@ impl BlobFolder<'_> {
     ) -> Result<Vec<Written>, ExportError> {
         let mut written = Vec::new();
         for digest in digests {
+            if written.len() == BundleFile::MOST_BLOBS {
+                warnings.add(Code::TooManyBlobs, 0);
+                continue;
+            }
             match self.copy_one(digest, bundle, redactor, report) {
                 Ok(file) => written.push(file),
                 Err(Uncopied::Warned(code)) => warnings.add(code, 0),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use traj_core::port::BundleSourceError;
+use traj_core::port::{BundleFile, BundleSourceError};
 
-/// The named files and the blobs of a large recording.
-const MAX_ENTRIES: usize = 9_000;
+/// More than any bundle has.
+const MAX_ENTRIES: usize = BundleFile::MOST_BLOBS + 100;
 
 /// The names seen so far.
 #[derive(Debug, Default)]
