@@ -25,6 +25,7 @@ mod export_process_faults;
 mod export_shapes;
 mod export_sources;
 mod export_values;
+mod prune_strays;
 mod recorder_behaviour;
 mod recorder_crash;
 mod recorder_faults;

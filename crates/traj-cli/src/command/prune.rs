@@ -1,40 +1,39 @@
 //! `traj prune`: what is left of sessions that are gone.
 
+mod inspection;
+
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cap_std::fs::{Dir, File, MetadataExt as _};
+use cap_std::fs::Dir;
 use clap::Args;
 use serde::Serialize;
-use traj_core::location::{Pointer, blobs_beside};
-use traj_core::prune::{
-    Artefact, ArtefactKind, Decision, Orphans, Proof, PrunePolicy, classify, decide, orphans,
-    relocated_target,
-};
-use traj_core::timestamp::UnixMillis;
-use traj_fs::{Access, open_folder, open_regular, remove_blobs, remove_inspected};
+use traj_core::prune::{Artefact, ArtefactKind, Decision, PrunePolicy, classify, decide, orphans};
+use traj_core::settings::Settings;
+use traj_fs::{remove_blobs, remove_inspected};
 
+use self::inspection::{
+    add_strays, first_line_of, inspect, names_in, open_plain, place_of, size_of,
+};
 use super::Outcome;
 use crate::command_error::CommandError;
-use crate::compose::{Host, root};
+use crate::compose::Host;
 use crate::output::Output;
 use crate::quantity;
 use crate::store_place::StorePlace;
 use crate::terminal_text::escape_control;
-
-/// A first event may be as long as a recorder's longest line, and a bit.
-const LONGEST_FIRST_LINE: u64 = 1024 * 1024;
 
 #[derive(Debug, Args)]
 #[command(
     long_about = "Removes sidecars, pointers, blobs, bindings and trim logs whose session is gone: \
                   neither its transcript nor an entry of the store is there any more. What is old \
                   goes; a budget takes younger ones too, oldest first. A sidecar that a pointer \
-                  names elsewhere goes only if its own first event states the session. Nothing \
-                  else is ever removed, whatever a pointer claims.",
+                  names elsewhere goes only if its own first event states the session, and so does \
+                  one without a pointer in the folder that TRAJ_TRAJECTORY_DIR names, if the \
+                  event states that the session was in this folder. Nothing else is ever removed, \
+                  whatever a pointer claims.",
     after_help = "Exit codes: 0 done · 1 something could not be removed · 2 wrong usage"
 )]
 pub(crate) struct Arguments {
@@ -92,6 +91,17 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     for (stem, artefacts) in orphaned {
         gone.extend(inspect(&folder, stem, &artefacts, &listed)?);
     }
+    if let Some(sidecars) = Settings::from_host(&host.facts).trajectory_dir {
+        let sessions = host.absolute(&arguments.sessions);
+        add_strays(
+            &mut gone,
+            &host.absolute(Path::new(&sidecars)),
+            &sessions,
+            &names,
+            &listed,
+            host,
+        )?;
+    }
     let age = i64::try_from(arguments.older_than.as_millis()).unwrap_or(i64::MAX);
     let before = Host::now().plus_millis(age.saturating_neg());
     let policy = PrunePolicy::new(before, arguments.max_entries, arguments.max_bytes);
@@ -117,16 +127,6 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     Ok(ExitCode::from(u8::from(!report.failed.is_empty())))
 }
 
-fn names_in(folder: &Dir) -> Result<Vec<String>, CommandError> {
-    let entries = folder
-        .entries()
-        .map_err(|error| CommandError::failure("cannot read the folder").because(error))?;
-    let mut names: Vec<String> =
-        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort();
-    Ok(names)
-}
-
 /// Ids, and stems of files, of the sessions that the store lists.
 fn listed(
     arguments: &Arguments,
@@ -149,118 +149,6 @@ fn listed(
     Ok(listed)
 }
 
-/// Looks at everything that is left of a session; `None` when it is listed
-/// under the id its pointer states.
-fn inspect(
-    folder: &Dir,
-    stem: &str,
-    artefacts: &[(ArtefactKind, &str)],
-    listed: &BTreeSet<String>,
-) -> Result<Option<Orphans>, CommandError> {
-    let mut found = Orphans::default();
-    stem.clone_into(&mut found.stem);
-    for (kind, name) in artefacts {
-        if *kind == ArtefactKind::Pointer
-            && let Some(pointer) = read_pointer(folder, name)
-        {
-            if listed.contains(&pointer.session_id) {
-                return Ok(None);
-            }
-            found.artefacts.extend(relocated(&pointer, stem)?);
-        }
-        let proof = match kind {
-            ArtefactKind::Sidecar => proof_of(folder, name, &Proof::of_first_line),
-            ArtefactKind::Blobs => folder_proof(folder, name),
-            _ => proof_of(folder, name, &|_| Proof::ByName),
-        };
-        let (bytes, modified) = (size_of(folder, name), modified(folder, name));
-        found.artefacts.push(Artefact::new(*kind, *name, bytes, modified, proof));
-    }
-    Ok(Some(found))
-}
-
-fn relocated(pointer: &Pointer, stem: &str) -> Result<Vec<Artefact>, CommandError> {
-    let Some(target) = relocated_target(pointer, stem) else { return Ok(Vec::new()) };
-    let Some((folder, name)) = place_of(target)? else { return Ok(Vec::new()) };
-    if folder.symlink_metadata(&name).is_err() {
-        return Ok(Vec::new());
-    }
-    let proof = proof_of(&folder, &name, &|line| Proof::of_relocated(line, pointer));
-    let artefact = |kind, name: &str, proof| {
-        let place = Path::new(target).with_file_name(name).to_string_lossy().into_owned();
-        Artefact::new(kind, place, size_of(&folder, name), modified(&folder, name), proof)
-    };
-    let mut artefacts = vec![artefact(ArtefactKind::RelocatedSidecar, &name, proof.clone())];
-    let blobs = blobs_beside(&name);
-    if folder.symlink_metadata(&blobs).is_ok() {
-        let proof = match folder_proof(&folder, &blobs) {
-            // The blobs belong to the sidecar beside them.
-            Proof::ByName => proof,
-            other => other,
-        };
-        artefacts.push(artefact(ArtefactKind::RelocatedBlobs, &blobs, proof));
-    }
-    Ok(artefacts)
-}
-
-/// The folder and name of an absolute path; `None` when a link is on the way.
-fn place_of(path: &str) -> Result<Option<(Dir, String)>, CommandError> {
-    let path = Path::new(path);
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
-    let Ok(folder) = open_folder(&root()?, parent) else { return Ok(None) };
-    Ok(name.to_str().map(|name| (folder, name.to_owned())))
-}
-
-fn open_plain(folder: &Dir, name: &str) -> Result<File, Proof> {
-    let file = open_regular(folder, name, Access::Read).map_err(|error| {
-        if error.refusal().is_some() { Proof::NotPlain } else { Proof::Unreadable }
-    })?;
-    let is_plain = file.metadata().is_ok_and(|metadata| metadata.nlink() == 1);
-    if is_plain { Ok(file) } else { Err(Proof::NotPlain) }
-}
-
-fn proof_of(folder: &Dir, name: &str, proof: &dyn Fn(&[u8]) -> Proof) -> Proof {
-    let file = match open_plain(folder, name) {
-        Ok(file) => file,
-        Err(proof) => return proof,
-    };
-    let mut line = Vec::new();
-    match BufReader::new(file).take(LONGEST_FIRST_LINE).read_until(b'\n', &mut line) {
-        Ok(_) => proof(&line),
-        Err(_) => Proof::Unreadable,
-    }
-}
-
-fn folder_proof(folder: &Dir, name: &str) -> Proof {
-    match folder.symlink_metadata(name) {
-        Ok(metadata) if metadata.is_dir() => Proof::ByName,
-        Ok(_) => Proof::NotPlain,
-        Err(_) => Proof::Unreadable,
-    }
-}
-
-fn read_pointer(folder: &Dir, name: &str) -> Option<Pointer> {
-    let mut bytes = Vec::new();
-    open_plain(folder, name).ok()?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
-    Pointer::parse(&bytes)
-}
-
-fn size_of(folder: &Dir, name: &str) -> u64 {
-    let Ok(metadata) = folder.symlink_metadata(name) else { return 0 };
-    if !metadata.is_dir() {
-        return metadata.len();
-    }
-    let inside = traj_fs::open_subfolder(folder, name);
-    let entries = inside.ok().and_then(|inside| inside.entries().ok());
-    let sizes = entries.into_iter().flatten().flatten();
-    sizes.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
-}
-
-fn modified(folder: &Dir, name: &str) -> UnixMillis {
-    let seconds = folder.symlink_metadata(name).map_or(0, |metadata| metadata.mtime());
-    UnixMillis::new(seconds.saturating_mul(1_000)).unwrap_or_default()
-}
-
 fn remove(sessions: &Dir, artefact: &Artefact) -> Result<(), CommandError> {
     let failed = |error: traj_fs::FsError| CommandError::failure("cannot remove it").because(error);
     let (folder, name) = match artefact.kind {
@@ -276,8 +164,11 @@ fn remove(sessions: &Dir, artefact: &Artefact) -> Result<(), CommandError> {
     if matches!(artefact.kind, ArtefactKind::Blobs | ArtefactKind::RelocatedBlobs) {
         return remove_blobs(&folder, &name).map(|_| ()).map_err(failed);
     }
+    // Whatever has the name by now must prove the same as what was looked at.
     let file = open_plain(&folder, &name)
-        .map_err(|_| CommandError::failure("it is not the file that was looked at"))?;
+        .ok()
+        .filter(|file| first_line_of(file).is_ok_and(|line| artefact.is_proven_by(&line)))
+        .ok_or_else(|| CommandError::failure("it is not the file that was looked at"))?;
     remove_inspected(&folder, &name, &file).map_err(failed)
 }
 

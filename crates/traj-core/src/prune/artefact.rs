@@ -21,7 +21,8 @@ pub enum ArtefactKind {
     TrimQueue,
     /// Trims that can be taken back.
     TrimJournal,
-    /// A sidecar that a pointer names elsewhere.
+    /// A sidecar elsewhere: where a pointer names it, or in the folder of
+    /// sidecars.
     RelocatedSidecar,
     /// The blobs of such a sidecar.
     RelocatedBlobs,
@@ -80,6 +81,8 @@ pub struct Artefact {
     pub modified: UnixMillis,
     /// What was found when it was looked at.
     pub proof: Proof,
+    /// The session that its first event has to state, if it lies elsewhere.
+    pub owner: Option<String>,
 }
 
 impl Artefact {
@@ -92,7 +95,27 @@ impl Artefact {
         modified: UnixMillis,
         proof: Proof,
     ) -> Self {
-        Self { kind, place: place.into(), bytes, modified, proof }
+        Self { kind, place: place.into(), bytes, modified, proof, owner: None }
+    }
+
+    /// The same, of a session by its id.
+    #[must_use]
+    pub fn owned_by(mut self, session_id: &str) -> Self {
+        self.owner = Some(session_id.to_owned());
+        self
+    }
+
+    /// Whether the file, opened for removal, still proves what it proved.
+    #[must_use]
+    pub fn is_proven_by(&self, first_line: &[u8]) -> bool {
+        match (self.kind, &self.owner) {
+            (ArtefactKind::RelocatedSidecar, Some(owner)) => {
+                Proof::of_relocated(first_line, owner) == Proof::OwnFirstEvent
+            }
+            (ArtefactKind::RelocatedSidecar, None) => false,
+            (ArtefactKind::Sidecar, _) => Proof::of_first_line(first_line) == self.proof,
+            _ => true,
+        }
     }
 }
 
@@ -120,10 +143,20 @@ impl Orphans {
     }
 }
 
+/// Whether the session of this stem has its file among the names of its folder,
+/// also under a longer name: hosts archive as `<id>.jsonl.<something>`.
+#[must_use]
+pub fn has_session(names: &[String], stem: &str) -> bool {
+    let file = format!("{stem}.jsonl");
+    names.iter().any(|name| {
+        let is_file = name == stem || name.starts_with(&file);
+        is_file && classify(name).is_none_or(|(_, owner)| owner != stem)
+    })
+}
+
 /// The stems of sessions that are gone, with the names of what is left.
 ///
-/// A session is there when its file is, also under a longer name (hosts
-/// archive as `<id>.jsonl.<something>`), or when the store still lists it.
+/// A session is there when its file is, or when the store still lists it.
 #[must_use]
 pub fn orphans<'a>(
     names: &'a [String],
@@ -135,13 +168,6 @@ pub fn orphans<'a>(
             groups.entry(stem).or_default().push((kind, name));
         }
     }
-    groups.retain(|stem, _| {
-        let file = format!("{stem}.jsonl");
-        let is_there = |name: &String| {
-            let is_file = name == stem || name.starts_with(&file);
-            is_file && classify(name).is_none_or(|(_, owner)| owner != *stem)
-        };
-        !listed.contains(*stem) && !names.iter().any(is_there)
-    });
+    groups.retain(|stem, _| !listed.contains(*stem) && !has_session(names, stem));
     groups
 }

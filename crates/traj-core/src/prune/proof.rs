@@ -12,7 +12,7 @@ pub enum Proof {
     ByName,
     /// It begins with an event of a trajectory.
     FirstEvent,
-    /// It begins with an event of the very session that its pointer names.
+    /// It begins with an event of the very session it is said to be of.
     OwnFirstEvent,
     /// It is empty.
     Empty,
@@ -39,12 +39,12 @@ impl Proof {
         }
     }
 
-    /// What the first line of a sidecar proves that a pointer names elsewhere.
+    /// What the first line of a sidecar elsewhere proves about a session.
     #[must_use]
-    pub fn of_relocated(line: &[u8], pointer: &Pointer) -> Self {
+    pub fn of_relocated(line: &[u8], session_id: &str) -> Self {
         let text = String::from_utf8_lossy(line);
         match RuntimeRow::parse(text.trim()) {
-            Ok(row) if row.session_id() == pointer.session_id => Self::OwnFirstEvent,
+            Ok(row) if row.session_id() == session_id => Self::OwnFirstEvent,
             _ => Self::NotASidecar,
         }
     }

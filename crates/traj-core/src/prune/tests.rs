@@ -108,20 +108,107 @@ fn budgets_take_the_oldest_first() {
 }
 
 #[test]
-fn the_first_event_must_state_the_session_that_the_pointer_names() {
-    let session = SessionId::parse("s1").unwrap();
-    let pointer = Pointer::new(&session, "/t/s1.jsonl");
+fn the_first_event_must_state_the_session() {
     let event = |session: &str| {
         format!(
             r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"source":"runtime","type":"x","ts":"2026-06-01T10:00:00Z","seq":1,"sessionId":"{session}"}}"#
         )
     };
-    assert_eq!(Proof::of_relocated(event("s1").as_bytes(), &pointer), Proof::OwnFirstEvent);
-    assert_eq!(Proof::of_relocated(event("s2").as_bytes(), &pointer), Proof::NotASidecar);
-    assert_eq!(Proof::of_relocated(b"", &pointer), Proof::NotASidecar);
+    assert_eq!(Proof::of_relocated(event("s1").as_bytes(), "s1"), Proof::OwnFirstEvent);
+    assert_eq!(Proof::of_relocated(event("s2").as_bytes(), "s1"), Proof::NotASidecar);
+    assert_eq!(Proof::of_relocated(b"", "s1"), Proof::NotASidecar);
+}
+
+fn started(session: &str, data: &str) -> String {
+    format!(
+        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"source":"runtime","type":"session.started","ts":"2026-06-01T10:00:00Z","seq":1,"sessionId":"{session}","data":{data}}}"#
+    )
+}
+
+#[test]
+fn a_stray_sidecar_is_whose_its_first_event_says() {
+    let owner = |line: &str, name: &str| StrayOwner::of_first_line(line.as_bytes(), name, "/s/");
+    let here = started("s1", r#"{"sessionFile":"/s/2026_s1.jsonl"}"#);
+    let ours = owner(&here, "s1.jsonl").unwrap();
+    assert_eq!((ours.session_id.as_str(), ours.stem.as_deref()), ("s1", Some("2026_s1")));
+    let facts = started("s1", r#"{"harness":{"sessionFile":"/s/s1.jsonl"}}"#);
+    assert_eq!(owner(&facts, "s1.jsonl").unwrap().stem.as_deref(), Some("s1"));
+    assert_eq!(owner(&started("s1", "{}"), "s1.jsonl").unwrap().stem, None);
+    for (line, name) in [
+        (here.as_str(), "s2.jsonl"),
+        (here.as_str(), "s1.trajectory.jsonl"),
+        (&started("s1", r#"{"sessionFile":"/other/s1.jsonl"}"#), "s1.jsonl"),
+        (&started("s1", r#"{"sessionFile":"/s/sub/s1.jsonl"}"#), "s1.jsonl"),
+        (&started("s1", r#"{"sessionFile":"/s/../s1.jsonl"}"#), "s1.jsonl"),
+        (&started("s1", r#"{"sessionFile":"/s/.jsonl"}"#), "s1.jsonl"),
+        (r#"{"type":"session","version":3,"id":"s1"}"#, "s1.jsonl"),
+        ("", "s1.jsonl"),
+    ] {
+        assert_eq!(owner(line, name), None, "{line} {name}");
+    }
 }
 
 proptest! {
+    #[test]
+    fn a_stray_sidecar_never_belongs_to_another_folder_or_another_name(
+        session in "[a-z0-9._-]{1,8}",
+        name in "[a-z0-9._-]{1,8}",
+        folder in "/[a-z]{1,2}(/[a-z.]{1,2}){0,2}",
+        sessions in "/[a-z]{1,2}(/[a-z]{1,2}){0,2}",
+    ) {
+        let line = started(&session, &format!(r#"{{"sessionFile":"{folder}/x.jsonl"}}"#));
+        let file = format!("{name}.jsonl");
+        if let Some(owner) = StrayOwner::of_first_line(line.as_bytes(), &file, &sessions) {
+            prop_assert_eq!(&owner.session_id, &session);
+            prop_assert_eq!(folder, sessions);
+            let id = SessionId::parse(session.as_str()).unwrap();
+            prop_assert!(crate::location::sidecar_candidates_in_folder(&id).contains(&file));
+        }
+    }
+
+    #[test]
+    fn what_goes_is_proven_and_nothing_older_stays(
+        days in proptest::collection::vec((0_i64..9, 0_usize..7, 0_usize..8), 0..8),
+        before in 0_i64..9,
+        entries in proptest::option::of(0_u64..6),
+        bytes in proptest::option::of(0_u64..60),
+    ) {
+        let proofs = [
+            Proof::ByName, Proof::FirstEvent, Proof::OwnFirstEvent, Proof::Empty, Proof::NotASidecar,
+            Proof::NotPlain, Proof::Unreadable,
+        ];
+        let kinds = [
+            ArtefactKind::Sidecar, ArtefactKind::Pointer, ArtefactKind::Blobs, ArtefactKind::Binding,
+            ArtefactKind::TrimQueue, ArtefactKind::TrimJournal, ArtefactKind::RelocatedSidecar,
+            ArtefactKind::RelocatedBlobs,
+        ];
+        let gone: Vec<Orphans> = days.iter().enumerate().map(|(index, (day, proof, kind))| {
+            let artefact = Artefact::new(kinds[*kind], "x", 10, at(*day), proofs[*proof].clone());
+            Orphans { stem: index.to_string(), artefacts: vec![artefact] }
+        }).collect();
+        let decisions = decide(gone, 0, PrunePolicy::new(at(before), entries, bytes));
+        prop_assert_eq!(decisions.len(), days.len());
+        let mut youngest_gone = None;
+        for decision in &decisions {
+            let Artefact { kind, proof, modified, .. } = &decision.artefact;
+            if decision.reason.goes() {
+                youngest_gone = Some(*modified);
+                prop_assert!(!matches!(proof, Proof::NotPlain | Proof::Unreadable | Proof::NotASidecar));
+                if matches!(kind, ArtefactKind::RelocatedSidecar | ArtefactKind::RelocatedBlobs) {
+                    prop_assert_eq!(proof, &Proof::OwnFirstEvent);
+                }
+            }
+            if decision.reason == Reason::Recent {
+                prop_assert!(*modified >= at(before));
+            }
+        }
+        // Oldest first: nothing that stays for its age alone is older than what went.
+        let stays = decisions.iter().filter(|decision| decision.reason == Reason::Recent);
+        for decision in stays {
+            prop_assert!(youngest_gone.is_none_or(|gone| gone <= decision.artefact.modified));
+        }
+    }
+
     #[test]
     fn nothing_of_a_session_that_is_there_is_ever_considered(
         stems in proptest::collection::vec("[a-c.]{1,4}", 1..6),

@@ -1,0 +1,189 @@
+//! `traj prune` in a folder of sidecars that several agents share: what goes,
+//! what never goes, and a folder that changes meanwhile.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use traj_tests::traj_binary::traj_command;
+
+/// A home with a folder of sessions and one of sidecars.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("sessions")).unwrap();
+        fs::create_dir(home.path().join("sidecars")).unwrap();
+        Self(home)
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    fn put(&self, path: &str, content: &str) {
+        fs::write(self.at(path), content).unwrap();
+    }
+
+    /// The first event of a run whose session was at a path.
+    fn started(&self, session: &str, file: &str) -> String {
+        let file = self.at(file);
+        event(session, &format!(r#"{{"sessionFile":"{}"}}"#, file.display()))
+    }
+
+    fn prune(&self, variable: &str, arguments: &[&str]) -> Output {
+        let mut command = traj_command(self.0.path());
+        command.env(variable, self.at("sidecars"));
+        command.args(["prune", "--sessions", "sessions", "--older-than", "0s"]);
+        command.args(arguments).output().unwrap()
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.at(folder)).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn event(session: &str, data: &str) -> String {
+    format!(
+        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"{session}","source":"runtime","type":"session.started","ts":"2026-06-01T10:00:00.000Z","seq":1,"sourceSeq":1,"sessionId":"{session}","data":{data}}}"#
+    ) + "\n"
+}
+
+fn document(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn sidecars_without_a_pointer_go_by_their_own_word_only() {
+    for variable in ["TRAJ_TRAJECTORY_DIR", "OPENCLAW_TRAJECTORY_DIR"] {
+        let home = Home::new();
+        home.put("sessions/sessions.json", r#"{"k":{"sessionId":"listed"}}"#);
+        home.put("sessions/live.jsonl", "");
+        home.put("sessions/archived.jsonl.deleted.2026", "");
+        home.put("victim", "untouched\n");
+        for session in ["gone", "live", "listed", "archived", "named"] {
+            let first = home.started(session, &format!("sessions/{session}.jsonl"));
+            home.put(&format!("sidecars/{session}.jsonl"), &first);
+        }
+        fs::rename(home.at("sidecars/named.jsonl"), home.at("sidecars/otherwise.jsonl")).unwrap();
+        fs::create_dir(home.at("sidecars/gone.blobs")).unwrap();
+        home.put(&format!("sidecars/gone.blobs/{}", "a".repeat(64)), "text");
+        // Another agent's, one that does not say whose it is, and no sidecar at all.
+        home.put("sidecars/foreign.jsonl", &home.started("foreign", "elsewhere/foreign.jsonl"));
+        home.put("sidecars/unsaid.jsonl", &event("unsaid", "{}"));
+        home.put("sidecars/notes.jsonl", "{\"type\":\"session\",\"id\":\"notes\"}\n");
+        home.put("sidecars/empty.jsonl", "");
+        // Links and pipes under names that would be right.
+        symlink("../victim", home.at("sidecars/link.jsonl")).unwrap();
+        let hard = home.started("hard", "sessions/hard.jsonl");
+        home.put("hard", &hard);
+        fs::hard_link(home.at("hard"), home.at("sidecars/hard.jsonl")).unwrap();
+        let pipe = Command::new("mkfifo").arg(home.at("sidecars/pipe.jsonl")).status().unwrap();
+        assert!(pipe.success());
+        // One that a pointer still leads to is told once, and a hostile pointer gets nothing.
+        let pointer = |session: &str, target: &str| {
+            let target = home.at(target);
+            format!(
+                r#"{{"traceSchema":"openclaw-trajectory-pointer","schemaVersion":1,"sessionId":"{session}","runtimeFile":"{}"}}"#,
+                target.display()
+            )
+        };
+        home.put("sidecars/moved.jsonl", &home.started("moved", "sessions/moved.jsonl"));
+        home.put("sessions/moved.trajectory-path.json", &pointer("moved", "sidecars/moved.jsonl"));
+        home.put("sessions/evil.trajectory-path.json", &pointer("evil", "sidecars/live.jsonl"));
+
+        let before = home.names("sidecars");
+        let dry = home.prune(variable, &["--dry-run", "--json"]);
+        assert_eq!(home.names("sidecars"), before);
+        let mut dry = document(&dry);
+        dry["version"] = "[masked]".into();
+        // The length of the path to the folder is in every event.
+        dry["result"]["removedBytes"] = "[bytes]".into();
+        for list in ["removed", "kept"] {
+            let items = dry["result"][list].as_array_mut().unwrap();
+            // Oldest first; in which second each was written is chance.
+            items.sort_by_key(|item| item["place"].to_string());
+            for item in items {
+                item["bytes"] = "[bytes]".into();
+            }
+        }
+        insta::with_settings!({filters => vec![(r#""/[^"]*/sidecars"#, "\"[sidecars]")]}, {
+            insta::assert_json_snapshot!("prune_strays", dry);
+        });
+        let output = home.prune(variable, &[]);
+        assert!(output.status.success(), "{output:?}");
+        let mut left = before;
+        left.retain(|name| !["gone.jsonl", "gone.blobs", "moved.jsonl"].contains(&name.as_str()));
+        assert_eq!(home.names("sidecars"), left);
+        assert_eq!(
+            home.names("sessions"),
+            ["archived.jsonl.deleted.2026", "live.jsonl", "sessions.json"]
+        );
+        assert_eq!(fs::read_to_string(home.at("victim")).unwrap(), "untouched\n");
+        assert_eq!(fs::read_to_string(home.at("hard")).unwrap(), hard);
+    }
+}
+
+#[test]
+fn a_folder_of_sidecars_that_is_a_link_or_missing_loses_nothing() {
+    let home = Home::new();
+    home.put("sidecars/gone.jsonl", &home.started("gone", "sessions/gone.jsonl"));
+    fs::rename(home.at("sidecars"), home.at("real")).unwrap();
+    assert!(home.prune("TRAJ_TRAJECTORY_DIR", &[]).status.success());
+    symlink("real", home.at("sidecars")).unwrap();
+    assert_eq!(home.prune("TRAJ_TRAJECTORY_DIR", &[]).status.code(), Some(1));
+    assert_eq!(home.names("real"), ["gone.jsonl"]);
+}
+
+/// A process that ends with the test, however that ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// Puts a sidecar of a gone session, a link and someone else's sidecar in one
+/// place by turns, as fast as it can; never over anything.
+fn swapper(folder: &Path) -> Running {
+    let script = "i=0; while [ ! -e stop ]; do i=$((i+1)); \
+        cp real copy; mv -n copy gone.jsonl; mv -n gone.jsonl trash-$i; \
+        ln -s ../victim gone.jsonl; mv -n gone.jsonl link-$i; \
+        mv -n alien gone.jsonl; mv -n gone.jsonl alien; done 2>/dev/null";
+    Running(Command::new("sh").args(["-c", script]).current_dir(folder).spawn().unwrap())
+}
+
+#[test]
+fn what_takes_a_sidecars_place_meanwhile_is_never_removed() {
+    let home = Home::new();
+    let alien = home.started("someone", "elsewhere/someone.jsonl");
+    home.put("victim", "untouched\n");
+    home.put("sidecars/real", &home.started("gone", "sessions/gone.jsonl"));
+    home.put("sidecars/alien", &alien);
+    let mut swapper = swapper(&home.at("sidecars"));
+    let mut removed = 0;
+    let mut rounds = 0;
+    while rounds < 30 || (removed == 0 && rounds < 500) {
+        rounds += 1;
+        let output = home.prune("TRAJ_TRAJECTORY_DIR", &["--json"]);
+        removed += document(&output)["result"]["removed"].as_array().unwrap().len();
+        assert_eq!(fs::read_to_string(home.at("victim")).unwrap(), "untouched\n");
+    }
+    home.put("sidecars/stop", "");
+    swapper.0.wait().unwrap();
+    let is_alien =
+        |name: &String| fs::read_to_string(home.at("sidecars").join(name)).unwrap() == alien;
+    assert!(home.names("sidecars").iter().any(is_alien), "someone else's sidecar is gone");
+    assert!(removed > 0, "the swapper never let a prune through");
+}
