@@ -4,6 +4,7 @@ mod branch;
 mod order;
 mod runtime;
 mod session;
+mod visit;
 
 pub(crate) use branch::{Branch, BranchStep, resolve};
 pub(crate) use order::{EventOrigin, EventRecord};

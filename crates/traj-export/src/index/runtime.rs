@@ -5,15 +5,21 @@ use traj_core::json::Json;
 use traj_core::port::{BundleSinkError, Source};
 
 use super::order::{EventOrigin, EventRecord, sequence_rank};
-use super::row_text;
+use super::visit::{RowCodes, visit_rows};
 use crate::error::ExportError;
 use crate::record::Spool;
-use crate::rows::{Place, RowReader};
-use crate::shrink::{self, Loaded};
+use crate::rows::Place;
 use crate::warning::{Code, Warnings};
 
 /// Rows are read this deep: the event itself.
 const ENVELOPE_DEPTH: usize = 1;
+
+const CODES: RowCodes = RowCodes {
+    too_large: Code::RuntimeRowTooLarge,
+    shortened: Code::RuntimeRowShortened,
+    not_utf8: Code::RuntimeNotUtf8,
+    not_json: Code::InvalidRuntimeJson,
+};
 
 /// What the indexing pass found in a sidecar.
 #[derive(Debug, Default)]
@@ -88,53 +94,27 @@ pub(crate) fn index_runtime(
     mut keep: impl FnMut(EventRecord, &dyn Spool) -> Result<(), BundleSinkError>,
 ) -> Result<RuntimeIndex, ExportError> {
     let mut index = RuntimeIndex::default();
-    let mut reader = RowReader::new(source);
-    while let Some(row) = reader.next()? {
-        let number = row.number;
-        let place = row.place;
-        let held;
-        let bytes = match row.bytes.filter(|bytes| !shrink::is_heavy(bytes)) {
-            Some(bytes) => bytes,
-            None => {
-                held = shrink::shorten(source, place)?;
-                let code = match held {
-                    Loaded::TooLarge => Code::RuntimeRowTooLarge,
-                    _ => Code::RuntimeRowShortened,
-                };
-                warnings.add(code, number);
-                let Some(bytes) = held.bytes() else { continue };
-                bytes
+    let read =
+        visit_rows(source, ENVELOPE_DEPTH, &CODES, warnings, |row, number, place, warnings| {
+            let Ok(event) = RuntimeRow::from_json(row) else {
+                warnings.add(Code::InvalidRuntimeEvent, number);
+                return Ok(());
+            };
+            if event.session_id() != session_id {
+                return Ok(());
             }
-        };
-        let (text, was_replaced) = row_text(bytes);
-        if text.is_empty() {
-            continue;
-        }
-        if was_replaced {
-            warnings.add(Code::RuntimeNotUtf8, number);
-        }
-        let Ok(value) = Json::parse_shallow(&text, ENVELOPE_DEPTH) else {
-            warnings.add(Code::InvalidRuntimeJson, number);
-            continue;
-        };
-        let Ok(event) = RuntimeRow::from_json(value) else {
-            warnings.add(Code::InvalidRuntimeEvent, number);
-            continue;
-        };
-        if event.session_id() != session_id {
-            continue;
-        }
-        let record = EventRecord {
-            instant: event.at(),
-            rank: sequence_rank(event.as_json()),
-            position: index.events,
-            origin: EventOrigin::Runtime(place),
-        };
-        keep(record, spool)?;
-        index.events += 1;
-        index.see(&event, place);
-    }
-    index.rows = reader.rows();
-    index.digest = reader.finish();
+            let record = EventRecord {
+                instant: event.at(),
+                rank: sequence_rank(event.as_json()),
+                position: index.events,
+                origin: EventOrigin::Runtime(place),
+            };
+            keep(record, spool)?;
+            index.events += 1;
+            index.see(&event, place);
+            Ok(())
+        })?;
+    index.rows = read.rows;
+    index.digest = read.digest;
     Ok(index)
 }

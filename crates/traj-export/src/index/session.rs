@@ -1,21 +1,26 @@
 //! The session file as a list of entries: where each row is and what it is
 //! linked to.
 
-use traj_core::json::Json;
 use traj_core::port::{BundleSinkError, Source};
 use traj_core::transcript::{
     EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton,
 };
 
-use super::row_text;
+use super::visit::{RowCodes, RowsRead, visit_rows};
 use crate::error::ExportError;
 use crate::record::{Decoder, Encoder, Record, RecordStore, Spool};
-use crate::rows::{Place, RowReader};
-use crate::shrink::{self, Loaded};
+use crate::rows::Place;
 use crate::warning::{Code, Warnings};
 
 /// Rows are read this deep: the row itself and its message.
 const SKELETON_DEPTH: usize = 2;
+
+const CODES: RowCodes = RowCodes {
+    too_large: Code::SessionRowTooLarge,
+    shortened: Code::SessionRowShortened,
+    not_utf8: Code::SessionNotUtf8,
+    not_json: Code::InvalidSessionJson,
+};
 
 /// One valid row of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,50 +97,23 @@ pub(crate) fn index_session(
     spool: &dyn Spool,
     warnings: &mut Warnings,
 ) -> Result<SessionIndex, ExportError> {
-    let mut reader = RowReader::new(source);
     let mut entries = RecordStore::new();
     let mut leaf = LeafTracker::default();
     let mut header: Option<(Place, SessionVersion)> = None;
-    while let Some(row) = reader.next()? {
-        let number = row.number;
-        let place = row.place;
-        let held;
-        let bytes = match row.bytes.filter(|bytes| !shrink::is_heavy(bytes)) {
-            Some(bytes) => bytes,
-            None => {
-                held = shrink::shorten(source, place)?;
-                let code = match held {
-                    Loaded::TooLarge => Code::SessionRowTooLarge,
-                    _ => Code::SessionRowShortened,
-                };
-                warnings.add(code, number);
-                let Some(bytes) = held.bytes() else { continue };
-                bytes
+    let read =
+        visit_rows(source, SKELETON_DEPTH, &CODES, warnings, |row, number, place, warnings| {
+            let Some(skeleton) = Skeleton::read(&row) else {
+                warnings.add(Code::InvalidSessionRow, number);
+                return Ok(());
+            };
+            if skeleton.kind == RowKind::Header && header.is_none() {
+                header = Some((place, SessionVersion::of_header(Some(&row))));
             }
-        };
-        let (text, was_replaced) = row_text(bytes);
-        if text.is_empty() {
-            continue;
-        }
-        if was_replaced {
-            warnings.add(Code::SessionNotUtf8, number);
-        }
-        let Ok(value) = Json::parse_shallow(&text, SKELETON_DEPTH) else {
-            warnings.add(Code::InvalidSessionJson, number);
-            continue;
-        };
-        let Some(skeleton) = Skeleton::read(&value) else {
-            warnings.add(Code::InvalidSessionRow, number);
-            continue;
-        };
-        if skeleton.kind == RowKind::Header && header.is_none() {
-            header = Some((place, SessionVersion::of_header(Some(&value))));
-        }
-        leaf.see(entries.len(), &skeleton);
-        entries.push(EntryRecord { place, row: number, skeleton, made_up: None }, spool)?;
-    }
-    let rows = reader.rows();
-    let digest = reader.finish();
+            leaf.see(entries.len(), &skeleton);
+            entries.push(EntryRecord { place, row: number, skeleton, made_up: None }, spool)?;
+            Ok(())
+        })?;
+    let RowsRead { digest, rows } = read;
     let version = header.map_or_else(|| SessionVersion::of_header(None), |(_, version)| version);
     let header = header.map(|(place, _)| place);
     let index = SessionIndex { entries, header, version, leaf, digest, rows };

@@ -1,0 +1,64 @@
+//! Every row of a source, read once: held if it can be, parsed as deep as it is
+//! needed, counted if it is none.
+
+use traj_core::json::Json;
+use traj_core::port::Source;
+
+use super::row_text;
+use crate::error::ExportError;
+use crate::rows::{Place, RowReader};
+use crate::shrink::{self, Loaded};
+use crate::warning::{Code, Warnings};
+
+/// The warnings that rows of a source give.
+pub(super) struct RowCodes {
+    pub(super) too_large: Code,
+    pub(super) shortened: Code,
+    pub(super) not_utf8: Code,
+    pub(super) not_json: Code,
+}
+
+/// What the reading of all rows gave.
+pub(super) struct RowsRead {
+    pub(super) digest: [u8; 32],
+    pub(super) rows: u64,
+}
+
+/// Reads a source once and shows every row that is JSON, `depth` levels of it,
+/// with its number and place. What is not is counted.
+pub(super) fn visit_rows(
+    source: &dyn Source,
+    depth: usize,
+    codes: &RowCodes,
+    warnings: &mut Warnings,
+    mut visit: impl FnMut(Json<'_>, u64, Place, &mut Warnings) -> Result<(), ExportError>,
+) -> Result<RowsRead, ExportError> {
+    let mut reader = RowReader::new(source);
+    while let Some(row) = reader.next()? {
+        let (number, place) = (row.number, row.place);
+        let held;
+        let bytes = match row.bytes.filter(|bytes| !shrink::is_heavy(bytes)) {
+            Some(bytes) => bytes,
+            None => {
+                held = shrink::shorten(source, place)?;
+                let is_lost = matches!(held, Loaded::TooLarge);
+                warnings.add(if is_lost { codes.too_large } else { codes.shortened }, number);
+                let Some(bytes) = held.bytes() else { continue };
+                bytes
+            }
+        };
+        let (text, was_replaced) = row_text(bytes);
+        if text.is_empty() {
+            continue;
+        }
+        if was_replaced {
+            warnings.add(codes.not_utf8, number);
+        }
+        match Json::parse_shallow(&text, depth) {
+            Ok(value) => visit(value, number, place, warnings)?,
+            Err(_) => warnings.add(codes.not_json, number),
+        }
+    }
+    let rows = reader.rows();
+    Ok(RowsRead { digest: reader.finish(), rows })
+}
