@@ -76,6 +76,7 @@ impl Child {
                 let dropped = stats.dropped.total();
                 Ok(format!("{} {} {dropped}", stats.written_events, stats.queued_events))
             }
+            "error" => Ok(self.recorder.stats().last_error.unwrap_or_else(|| "none".to_owned())),
             "files" => Ok(limit(Resource::Nofile, value.parse()?)?),
             "bytes" => Ok(limit(Resource::Fsize, value.parse()?)?),
             "threads" => {

@@ -14,13 +14,13 @@ use traj_fs::Recorder;
 use traj_tests::sidecar::{Place, SidecarContent, event, redactor, session};
 use traj_tests::stub_store::{Call, StubStore};
 
-fn start(store: impl TrajectoryStore + 'static, settings: &Settings) -> Recorder {
+pub(crate) fn start(store: impl TrajectoryStore + 'static, settings: &Settings) -> Recorder {
     let context = RunContext::new(session("chat"));
     let clock = Arc::new(FixedClock::new(UnixMillis::EPOCH));
     Recorder::start(Arc::new(store), clock, redactor(), context, settings)
 }
 
-fn content(memory: &MemoryTrajectoryStore) -> SidecarContent {
+pub(crate) fn content(memory: &MemoryTrajectoryStore) -> SidecarContent {
     let content = SidecarContent::of(&memory.content(&session("chat")).unwrap_or_default());
     content.assert_sound();
     content.assert_runs_numbered();
@@ -28,13 +28,13 @@ fn content(memory: &MemoryTrajectoryStore) -> SidecarContent {
 }
 
 /// The texts of the events, without what the recorder says itself.
-fn texts(content: &SidecarContent) -> Vec<&str> {
+pub(crate) fn texts(content: &SidecarContent) -> Vec<&str> {
     let events = content.rows.iter().filter(|row| row.kind == "test.event");
     events.map(|row| row.text.as_str()).collect()
 }
 
 /// What `trace.truncated` events say: reason and number.
-fn told(content: &SidecarContent) -> Vec<(String, u64)> {
+pub(crate) fn told(content: &SidecarContent) -> Vec<(String, u64)> {
     let told = content.rows.iter().filter(|row| row.kind == "trace.truncated");
     let data = |row: &traj_tests::sidecar::Row| -> (String, u64) {
         let row: serde_json::Value = serde_json::from_str(&row.line).unwrap();
@@ -189,47 +189,25 @@ fn a_flush_is_done_although_events_keep_coming() {
 }
 
 #[test]
-fn a_defect_costs_what_it_touched_and_nothing_else() {
+fn drops_are_counted_while_the_storage_stalls_and_only_once() {
     let memory = MemoryTrajectoryStore::new();
-    let appends = AtomicU64::new(0);
-    let store = StubStore::new(memory.clone(), move |call| {
-        let broken = match call {
-            Call::Append => appends.fetch_add(1, Ordering::Relaxed) == 1,
-            Call::StoreBlob => true,
-            _ => false,
-        };
-        assert!(!broken, "a defect of the adapter's");
-    });
+    (1..=2).for_each(|call| memory.fail_call(call));
     let mut settings = Settings::standard();
-    settings.limits.text_units = 40;
-    let recorder = start(store, &settings);
-    recorder.record(event("one"));
-    assert!(recorder.flush().is_complete());
-    recorder.record(event("lost with the append"));
-    recorder.flush();
-    recorder.record(event("three"));
-    recorder.record(event("lost with its blob, as it is longer than the limit"));
-    recorder.record(event("five"));
-    assert!(recorder.flush().is_complete());
-    let stats = recorder.stats();
-    assert_eq!((stats.written_events, stats.dropped.defect), (3, 2));
-    assert_eq!(stats.last_error.as_deref(), Some("the recorder met a defect of its own"));
+    settings.limits.line_bytes = 600;
+    let recorder = start(memory.clone(), &settings);
+    recorder.record(Event::new(EventKind::parse("kind".repeat(400)), None));
+    recorder.record(event("waits"));
+    while recorder.stats().last_error.is_none() {
+        recorder.flush();
+    }
+    let counted = |recorder: &Recorder| recorder.stats().dropped;
+    let stalled = counted(&recorder);
+    assert_eq!((stalled.too_large, stalled.total()), (1, 1));
+    while !recorder.flush().is_complete() {}
+    assert_eq!(counted(&recorder), stalled);
     let content = content(&memory);
-    assert_eq!(texts(&content), ["one", "three", "five"]);
-    assert_eq!(told(&content).iter().map(|(_, number)| number).sum::<u64>(), 2);
-}
-
-#[test]
-fn a_defect_in_a_flush_is_reported_and_survived() {
-    let flushes = AtomicU64::new(0);
-    let store = StubStore::new(MemoryTrajectoryStore::new(), move |call| {
-        let broken = call == Call::Flush && flushes.fetch_add(1, Ordering::Relaxed) == 0;
-        assert!(!broken, "a defect of the adapter's");
-    });
-    let recorder = start(store, &Settings::standard());
-    recorder.record(event("one"));
-    assert_eq!(recorder.flush().error.as_deref(), Some("the recorder met a defect of its own"));
-    assert!(recorder.flush().is_complete());
+    assert_eq!(texts(&content), ["waits"]);
+    assert_eq!(told(&content), [("trajectory-event-size-limit".to_owned(), 1)]);
 }
 
 #[test]

@@ -3,15 +3,16 @@
 //! A full and a read-only disk need a mount of their own. Where the host lets
 //! us have one (as root, or in a user namespace) it is a small tmpfs in a mount
 //! namespace that ends with the process. Elsewhere those two tests say on
-//! standard error that they were skipped and do not fail: the same path through
-//! the recorder (a write that is cut short, then refused, then works again) is
-//! taken everywhere by the test with a limit on the size of files.
+//! standard error that they were skipped, which is a failure in CI only: the
+//! same path through the recorder (a write that is cut short, then refused,
+//! then works again) is taken everywhere by the test with a limit on the size
+//! of files.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use traj_tests::sidecar::{Place, SidecarContent};
+use traj_tests::skipped::skipped;
 
 use crate::recorder_process::{BINARY, RecorderProcess};
 
@@ -31,9 +32,7 @@ fn start_on_tmpfs(folder: &Path, size: &str, settings: &[&str]) -> Option<Record
         status.is_ok_and(|status| status.success())
     };
     let Some(way) = ways.iter().find(works) else {
-        // Straight to the stream: what is printed would be captured.
-        let said = std::io::stderr().write_all(b"SKIPPED: no mount of our own on this host\n");
-        said.unwrap();
+        skipped("no mount of our own on this host");
         return None;
     };
     let script =

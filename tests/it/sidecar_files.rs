@@ -268,3 +268,19 @@ fn a_writer_that_opens_while_others_roll_is_not_refused() {
     content.assert_sound();
     assert_eq!(content.rows.last().unwrap().source_sequence, 800);
 }
+
+#[test]
+fn a_line_that_is_too_long_to_read_keeps_its_number() {
+    let place = Place::new();
+    let mut line = String::new();
+    lines(&session("chat"), ["x"])[0].write(41, &mut line);
+    // More than a reader keeps of a line in memory.
+    let long = line.replace(r#""text":"x""#, &format!(r#""text":"{}""#, "x".repeat(65 << 20)));
+    assert!(long.len() > line.len());
+    place.folder.write(Place::SIDECAR, &long).unwrap();
+    let mut unlimited = options();
+    unlimited.limit_bytes = u64::MAX;
+    let mut writer = place.store().open(&session("chat"), &unlimited).unwrap();
+    assert_eq!(append(writer.as_mut(), "after"), 42);
+    assert!(place.sidecar_bytes().starts_with(long.as_bytes()), "the long line is untouched");
+}

@@ -3,11 +3,13 @@
 
 pub mod codex_rig;
 pub mod contract;
+pub mod dice;
 pub mod export_fixture;
 pub mod export_home;
 pub mod model_server;
 pub mod pinned;
 pub mod sidecar;
+pub mod skipped;
 pub mod small_disk;
 pub mod stub_store;
 pub mod traj_binary;

@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::skipped::skipped;
+
 /// What takes the room.
 pub const BALLAST: &str = "ballast";
 
@@ -16,7 +18,6 @@ pub struct SmallDisk(tempfile::TempDir);
 impl SmallDisk {
     /// Mounts one; where the host does not let us, that is said loudly.
     #[must_use]
-    #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
     pub fn mount() -> Option<Self> {
         let place = tempfile::tempdir().expect("a folder for the test");
         let mounted = Command::new("mount")
@@ -27,7 +28,7 @@ impl SmallDisk {
         if mounted.is_ok_and(|status| status.success()) {
             return Some(Self(place));
         }
-        eprintln!("SKIPPED: cannot mount a small tmpfs here; this full disk is not tested");
+        skipped("cannot mount a small tmpfs here; this full disk is not tested");
         None
     }
 

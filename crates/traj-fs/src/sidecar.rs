@@ -10,6 +10,7 @@
 //! each other's lines.
 
 mod blobs;
+mod durable;
 mod handle;
 mod ownership;
 mod roll;
@@ -28,13 +29,14 @@ use traj_core::port::{Appended, Room, SidecarError, SidecarOptions, SidecarWrite
 use traj_core::settings::{Durability, WhenFull};
 
 use self::blobs::BlobFolder;
+use self::durable::Unsynced;
 use self::handle::SidecarHandle;
 pub(crate) use self::ownership::is_sidecar_of;
 pub(crate) use self::scan::LONGEST_LINE_BYTES;
 use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
 use crate::open::identity_of;
-use crate::replace::{replace_file, sweep_leftovers, sync_folder};
+use crate::replace::{replace_file, sweep_leftovers};
 
 /// A temporary file this old has lost its writer.
 const LEFTOVER_AGE: Duration = Duration::from_secs(3_600);
@@ -66,10 +68,7 @@ pub(crate) struct FsSidecarWriter {
     pointer: Option<PointerPlace>,
     /// Memory for the bytes of a batch, kept from one to the next.
     text: String,
-    /// Lines were written since the last sync.
-    needs_sync: bool,
-    /// The folder's entry for the sidecar has not been synced yet.
-    needs_folder_sync: bool,
+    unsynced: Unsynced,
     /// Nobody looked yet for what crashed writers left.
     needs_sweep: bool,
 }
@@ -104,8 +103,7 @@ impl FsSidecarWriter {
             blobs,
             pointer,
             text: String::new(),
-            needs_sync: false,
-            needs_folder_sync: true,
+            unsynced: Unsynced { lines: false, entry: true, is_doubtful: false },
             needs_sweep: true,
         })
     }
@@ -156,6 +154,14 @@ impl FsSidecarWriter {
         }
         handle.wrote(text.len() as u64, lines.len() as u64);
         Ok(Step::Added(Appended::new(first, added, 0)))
+    }
+
+    /// The file that is open, or the one that has the name now.
+    fn take_handle(&mut self) -> Result<SidecarHandle, FsError> {
+        match self.handle.take() {
+            Some(handle) => Ok(handle),
+            None => SidecarHandle::open(&self.folder, &self.name, self.last_sequence),
+        }
     }
 
     /// The session's id, as it is and as redaction leaves it on a line.
@@ -212,25 +218,21 @@ impl SidecarWriter for FsSidecarWriter {
         }
         let mut text = std::mem::take(&mut self.text);
         let appended = loop {
-            let mut handle = match self.handle.take() {
-                Some(handle) => handle,
-                None => SidecarHandle::open(&self.folder, &self.name, self.last_sequence)?,
-            };
+            let mut handle = self.take_handle()?;
             let step = self.try_append(&mut handle, lines, room, &mut text);
             self.last_sequence = handle.last_sequence;
             match step {
                 Ok(Step::Added(appended)) => {
                     self.handle = Some(handle);
-                    self.needs_sync = true;
+                    self.unsynced.lines = true;
                     break appended;
                 }
                 Ok(Step::Rolled(appended)) => {
                     // The new file was synced before it took the place.
-                    self.needs_sync = false;
-                    self.needs_folder_sync = true;
+                    self.unsynced = Unsynced { lines: false, entry: true, is_doubtful: false };
                     break appended;
                 }
-                Ok(Step::Reopen) => self.needs_folder_sync = true,
+                Ok(Step::Reopen) => self.unsynced.entry = true,
                 Err(error) => {
                     // Kept, so that a file put in its place stays refused.
                     self.handle = Some(handle);
@@ -260,14 +262,6 @@ impl SidecarWriter for FsSidecarWriter {
         if self.options.durability == Durability::Relaxed {
             return Ok(());
         }
-        if let Some(handle) = self.handle.as_ref().filter(|_| self.needs_sync) {
-            handle.file.sync_data().context("sync", &self.name)?;
-            self.needs_sync = false;
-        }
-        if self.needs_folder_sync && (self.handle.is_some() || self.last_sequence > 0) {
-            sync_folder(&self.folder, &self.name)?;
-            self.needs_folder_sync = false;
-        }
-        Ok(())
+        self.sync()
     }
 }

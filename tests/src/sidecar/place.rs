@@ -9,7 +9,7 @@ use traj_core::event::RunContext;
 use traj_core::memory::FixedClock;
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
-use traj_fs::{FsTrajectoryStore, Recorder};
+use traj_fs::{FsTrajectoryStore, Identity, Recorder};
 
 use super::{SidecarContent, redactor, session};
 
@@ -100,6 +100,15 @@ impl Place {
     pub fn mode(&self, name: &str) -> u32 {
         let metadata = self.folder.symlink_metadata(name).expect("something to look at");
         metadata.permissions().mode() & 0o7777
+    }
+
+    /// Which file the sidecar is.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub fn identity(&self) -> Identity {
+        let identity = traj_fs::identity_of(&self.folder, Self::SIDECAR);
+        identity.expect("a folder to look at").expect("a sidecar")
     }
 
     /// The names in the folder, sorted.

@@ -1,0 +1,84 @@
+//! Making lines durable, also after the disk has failed to.
+//!
+//! A sync that fails says nothing about what is on the disk, and the next one
+//! may succeed although the lines never got there: the kernel tells of a lost
+//! page once. So a failure is remembered, and nothing is called durable until
+//! the whole file was written again, synced, and put in the place of the old.
+
+use traj_core::port::SidecarError;
+
+use super::handle::SidecarHandle;
+use super::{FsSidecarWriter, roll};
+use crate::error::{Context as _, FsError};
+use crate::lock::lock_exclusive;
+use crate::open::identity_of;
+use crate::replace::sync_folder;
+
+/// What still has to reach the disk.
+#[derive(Debug)]
+pub(super) struct Unsynced {
+    /// Lines were written since the last sync.
+    pub(super) lines: bool,
+    /// The folder's entry for the sidecar has not been synced yet.
+    pub(super) entry: bool,
+    /// A sync failed: only a new file can be trusted.
+    pub(super) is_doubtful: bool,
+}
+
+impl FsSidecarWriter {
+    /// Forces everything to the disk.
+    pub(super) fn sync(&mut self) -> Result<(), SidecarError> {
+        if self.unsynced.is_doubtful {
+            self.write_again()?;
+        }
+        let synced = self.sync_what_is_new();
+        self.unsynced.is_doubtful = synced.is_err();
+        synced.map_err(SidecarError::from)
+    }
+
+    fn sync_what_is_new(&mut self) -> Result<(), FsError> {
+        if let Some(handle) = self.handle.as_ref().filter(|_| self.unsynced.lines) {
+            handle.file.sync_data().context("sync", &self.name)?;
+            self.unsynced.lines = false;
+        }
+        if self.unsynced.entry && (self.handle.is_some() || self.last_sequence > 0) {
+            sync_folder(&self.folder, &self.name)?;
+            self.unsynced.entry = false;
+        }
+        Ok(())
+    }
+
+    /// Puts a copy of the sidecar in its place; the copy is on the disk before.
+    fn write_again(&mut self) -> Result<(), SidecarError> {
+        loop {
+            if identity_of(&self.folder, &self.name)?.is_none() {
+                // Someone took it away: there is nothing left to keep.
+                return Ok(());
+            }
+            let mut handle = self.take_handle()?;
+            match self.try_write_again(&mut handle) {
+                Ok(true) => {
+                    (self.unsynced.lines, self.unsynced.entry) = (false, true);
+                    return Ok(());
+                }
+                // Another process put a file of its own there: look at that.
+                Ok(false) => self.unsynced.entry = true,
+                Err(error) => {
+                    self.handle = Some(handle);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    fn try_write_again(&self, handle: &mut SidecarHandle) -> Result<bool, SidecarError> {
+        let file = std::sync::Arc::clone(&handle.file);
+        let _lock = lock_exclusive(&file, &self.name)?;
+        if !handle.is_current(&self.folder, &self.name, || self.session_names(&[]))? {
+            return Ok(false);
+        }
+        handle.catch_up(&self.name)?;
+        roll::replace_with_tail(&self.folder, &self.name, handle, u64::MAX, "")?;
+        Ok(true)
+    }
+}
