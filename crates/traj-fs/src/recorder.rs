@@ -10,6 +10,7 @@ mod stats;
 mod tally;
 mod writer;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -136,9 +137,12 @@ impl Recorder {
 }
 
 impl Active {
-    /// Events get their time when they happen, not when they are written.
+    /// Events get their time when they happen, not when they are written. A
+    /// clock that panics must not take the host with it: the writer asks again.
     fn stamp(&self, mut event: Event) -> Event {
-        event.at.get_or_insert_with(|| self.clock.now());
+        if event.at.is_none() {
+            event.at = catch_unwind(AssertUnwindSafe(|| self.clock.now())).ok();
+        }
         event
     }
 }

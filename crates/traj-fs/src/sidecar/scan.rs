@@ -61,17 +61,18 @@ fn sequence_in_start(line: &[u8]) -> Option<u64> {
 
 /// The first line that is not blank, if it is not unreasonably long.
 pub(super) fn first_line(file: &File) -> io::Result<Option<Vec<u8>>> {
-    let mut start = Vec::new();
+    let mut line = Vec::new();
     let mut buffer = vec![0; CHUNK_BYTES];
+    let mut at = 0;
     loop {
-        let count = read_at(file, &mut buffer, start.len() as u64)?;
-        start.extend_from_slice(&buffer[..count]);
-        let text = start.trim_ascii_start();
-        if let Some(end) = text.iter().position(|byte| *byte == b'\n') {
-            return Ok(Some(text[..end].to_vec()));
-        }
-        if count == 0 || start.len() > LONGEST_LINE_BYTES {
-            return Ok((!text.is_empty()).then(|| text.to_vec()));
+        let count = read_at(file, &mut buffer, at)?;
+        at += count as u64;
+        let chunk = &buffer[..count];
+        let chunk = if line.is_empty() { chunk.trim_ascii_start() } else { chunk };
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        line.extend_from_slice(&chunk[..end.unwrap_or(chunk.len())]);
+        if end.is_some() || count == 0 || at > LONGEST_LINE_BYTES as u64 {
+            return Ok((!line.is_empty()).then_some(line));
         }
     }
 }
