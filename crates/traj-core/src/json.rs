@@ -31,6 +31,7 @@
 mod number;
 mod object;
 mod parse;
+mod plain;
 mod skip;
 mod text;
 mod value;

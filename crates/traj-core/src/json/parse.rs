@@ -107,7 +107,8 @@ impl<'a> Parser<'a> {
         if self.take(b'}') {
             return Ok(Json::Object(Object::new()));
         }
-        let mut object = Object::with_capacity(4);
+        // A row has many members, a value in it few.
+        let mut object = Object::with_capacity(if depth == 0 { 16 } else { 4 });
         loop {
             let name = self.member_name()?;
             let value = self.value(depth + 1)?;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::parse::ParseErrorKind;
+use super::plain::first_special;
 
 /// Where a literal ended and what it says.
 pub(super) struct Literal<'a> {
@@ -11,10 +12,6 @@ pub(super) struct Literal<'a> {
     /// Offset just behind the closing quote.
     pub(super) end: usize,
 }
-
-/// Most literals are names and short words; looking at their bytes one by one
-/// is cheaper than setting up a search.
-const SHORT: usize = 24;
 
 /// Reads the literal whose first character behind the quote is at `start`.
 pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, ParseErrorKind)> {
@@ -59,26 +56,14 @@ pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErr
 
 /// Where the plain text that starts at `from` ends: at a quote or a backslash.
 fn plain_end(bytes: &[u8], from: usize) -> Result<usize, (usize, ParseErrorKind)> {
-    let rest = bytes.get(from..).unwrap_or_default();
-    for (at, byte) in rest.iter().take(SHORT).enumerate() {
-        match byte {
-            b'"' | b'\\' => return Ok(from + at),
-            0..0x20 => return Err((from + at, ParseErrorKind::ControlCharacter)),
-            _ => {}
-        }
-    }
-    let long = rest.get(SHORT..).unwrap_or_default();
-    let found = memchr::memchr2(b'"', b'\\', long);
-    let plain = &long[..found.unwrap_or(long.len())];
-    // One pass over all bytes, without a branch in it, is the fast way to say
-    // that there is none.
-    if plain.iter().fold(false, |found, byte| found | (*byte < 0x20)) {
-        let control = plain.iter().position(|byte| *byte < 0x20).unwrap_or_default();
-        return Err((from + SHORT + control, ParseErrorKind::ControlCharacter));
-    }
-    match found {
-        Some(length) => Ok(from + SHORT + length),
-        None => Err((bytes.len(), ParseErrorKind::UnexpectedEnd)),
+    let Some(length) = first_special(bytes.get(from..).unwrap_or_default()) else {
+        return Err((bytes.len(), ParseErrorKind::UnexpectedEnd));
+    };
+    let stop = from + length;
+    if matches!(bytes.get(stop), Some(b'"' | b'\\')) {
+        Ok(stop)
+    } else {
+        Err((stop, ParseErrorKind::ControlCharacter))
     }
 }
 

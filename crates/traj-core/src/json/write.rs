@@ -2,6 +2,7 @@
 //! JavaScript tools write them.
 
 use super::Json;
+use super::plain::first_special;
 
 pub(super) fn compact(value: &Json<'_>, out: &mut String) {
     match value {
@@ -81,7 +82,7 @@ fn write_scalar(value: &Json<'_>, out: &mut String) {
 pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = first_escaped(rest.as_bytes()) {
+    while let Some(at) = first_special(rest.as_bytes()) {
         // Escaped bytes are ASCII, so both sides are whole characters.
         let (plain, behind) = rest.split_at(at);
         out.push_str(plain);
@@ -109,22 +110,4 @@ fn write_escape(character: char, out: &mut String) {
             out.push(digit(u32::from(control)));
         }
     }
-}
-
-/// Where the first byte stands that cannot stand in a literal as it is.
-///
-/// This loop sees every byte that is written: blocks of a fixed size, each
-/// tested as a whole, become vector instructions.
-fn first_escaped(bytes: &[u8]) -> Option<usize> {
-    const BLOCK: usize = 16;
-    let is_escaped = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-    let mut from = 0;
-    for block in bytes.chunks_exact(BLOCK) {
-        if block.iter().fold(false, |found, byte| found | is_escaped(byte)) {
-            break;
-        }
-        from += BLOCK;
-    }
-    let rest = bytes.get(from..).unwrap_or_default();
-    rest.iter().position(is_escaped).map(|at| from + at)
 }

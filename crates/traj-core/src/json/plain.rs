@@ -1,0 +1,50 @@
+//! How far a text goes before a byte that JSON treats specially.
+
+const WORD: usize = size_of::<u64>();
+
+/// The same byte in all places of a word.
+const fn all(byte: u8) -> u64 {
+    u64::from_ne_bytes([byte; WORD])
+}
+
+/// Where the first quote, backslash or control character stands.
+///
+/// This sees every byte that is read or written: eight at a time, in a word.
+pub(super) fn first_special(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<WORD>();
+    for (number, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // The upper bit of each byte that is zero in `word ^ byte`, or below a
+        // blank. A borrow can set it in a byte above such a one, never below:
+        // the lowest is always right.
+        let zero = |word: u64| word.wrapping_sub(all(1)) & !word;
+        let below_blank = word.wrapping_sub(all(b' ')) & !word;
+        let found = zero(word ^ all(b'"')) | zero(word ^ all(b'\\')) | below_blank;
+        let found = found & all(0x80);
+        if found != 0 {
+            return Some(number * WORD + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    rest.iter().position(special).map(|at| words.len() * WORD + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_where_a_search_byte_by_byte_finds_it(
+            bytes in prop::collection::vec(
+                prop_oneof![4 => any::<u8>(), 4 => b' '..b'~', 1 => Just(b'"'), 1 => Just(0x1f)],
+                0..64,
+            ),
+        ) {
+            let naive = bytes.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'));
+            prop_assert_eq!(first_special(&bytes), naive);
+        }
+    }
+}
