@@ -39,6 +39,8 @@ mod engine;
 mod find;
 mod foreign_pattern;
 mod frame;
+mod keywords;
+mod known;
 mod marker;
 mod media;
 mod name;
@@ -66,6 +68,7 @@ use std::sync::{Arc, OnceLock};
 pub use blocks::block_end;
 pub use check::RuleProblem;
 pub use compose::RedactedText;
+pub use known::CleanTexts;
 pub use marker::{MarkerKey, is_marker};
 pub use paths::PathLabels;
 pub use policy::RedactionPolicy;
@@ -91,6 +94,7 @@ use paths::PathTable;
 pub struct Redactor {
     policy: RedactionPolicy,
     compiled: Arc<OnceLock<Compiled>>,
+    known: Option<Arc<CleanTexts>>,
 }
 
 #[derive(Debug)]
@@ -103,7 +107,15 @@ impl Redactor {
     /// A redactor that follows `policy`.
     #[must_use]
     pub fn new(policy: RedactionPolicy) -> Self {
-        Self { policy, compiled: Arc::new(OnceLock::new()) }
+        Self { policy, compiled: Arc::new(OnceLock::new()), known: None }
+    }
+
+    /// The same redactor with a memory for about `texts` texts: a text in
+    /// which nothing was found is not looked at again. For work that sees
+    /// texts more than once, as an export does that reads itself back.
+    #[must_use]
+    pub fn remembering(&self, texts: usize) -> Self {
+        Self { known: Some(Arc::new(CleanTexts::with_room(texts))), ..self.clone() }
     }
 
     /// The policy this redactor follows.
@@ -120,6 +132,12 @@ impl Redactor {
     /// Hides what must not leave in a plain text.
     pub fn text<'a>(&self, text: &'a str, report: &mut RedactionReport) -> Redacted<Cow<'a, str>> {
         Redacted::witness(self.pass(report, None).plain_text(text))
+    }
+
+    /// What is left to hide in a value that should have nothing left: findings,
+    /// media and paths. Survivors and markers are not counted.
+    pub fn recheck_json(&self, value: Json<'_>, report: &mut RedactionReport) {
+        self.pass(report, None).rechecking().document(value);
     }
 
     /// As [`Redactor::json`], noting in `reveal` which secret each marker
@@ -181,6 +199,7 @@ impl Redactor {
     ) -> Pass<'r> {
         let compiled = self.compiled();
         let finder = Finder { engine: &compiled.engine, allow: &self.policy.rules.allow };
-        Pass::new(finder, &self.policy, &compiled.paths, report, reveal)
+        let known = self.known.as_deref();
+        Pass::new(finder, &self.policy, &compiled.paths, known, report, reveal)
     }
 }

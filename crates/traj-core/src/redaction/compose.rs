@@ -73,6 +73,12 @@ impl RedactedText {
         Self(String::with_capacity(bytes))
     }
 
+    /// What was appended so far, to look at.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
     /// Appends a constant of the program.
     pub fn push_static(&mut self, text: &'static str) -> &mut Self {
         self.0.push_str(text);

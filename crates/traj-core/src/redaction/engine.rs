@@ -3,7 +3,6 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
@@ -11,6 +10,7 @@ use regex_automata::{Anchored, Input};
 use super::checksum;
 use super::encoded::Run;
 use super::frame::{HOOKS, Hook, Scan};
+use super::keywords::Keywords;
 use super::rule::{Check, Matcher, Rule, RuleClass, RuleIndex};
 use super::span::{RANK_TOKEN, RANK_USER, Span};
 use super::value::{entropy, looks_random};
@@ -37,7 +37,7 @@ enum Action {
 pub(super) struct Engine {
     rules: Vec<Rule>,
     patterns: Vec<OnceLock<Option<Regex>>>,
-    automaton: Option<AhoCorasick>,
+    keywords: Option<Keywords>,
     actions: Vec<Vec<Action>>,
     /// Rules that look at long runs of token characters.
     run_rules: Vec<RuleIndex>,
@@ -89,13 +89,9 @@ impl Engine {
                 add(keyword, action);
             }
         }
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&keywords)
-            .ok();
+        let keywords = Keywords::new(&keywords).ok();
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
-        Self { rules, patterns, automaton, actions, run_rules, always }
+        Self { rules, patterns, keywords, actions, run_rules, always }
     }
 
     /// The rule behind an index.
@@ -129,22 +125,22 @@ impl Engine {
     /// With `tokens_only`, surroundings are not looked at.
     pub(super) fn run(&self, scan: &mut Scan<'_>, tokens_only: bool) {
         let text = scan.text;
-        let Some(automaton) = &self.automaton else {
+        let Some(keywords) = &self.keywords else {
             return;
         };
         let mut near: Vec<(RuleIndex, usize, usize)> = Vec::new();
         // Which window of `near` is the last one of a rule, plus one.
         let mut last_window: Vec<usize> = Vec::new();
         let mut anywhere: Vec<RuleIndex> = self.always.clone();
-        for found in automaton.find_overlapping_iter(text) {
-            for action in &self.actions[found.pattern().as_usize()] {
+        keywords.find_all(text, |hit| {
+            for action in &self.actions[hit.keyword] {
                 match *action {
                     Action::Hook(_) if tokens_only => {}
-                    Action::Hook(hook) => scan.hook(hook, found.start(), found.end()),
-                    Action::Prefix(rule) => self.prefixed(scan, rule, found.start(), found.end()),
+                    Action::Hook(hook) => scan.hook(hook, hit.start, hit.end),
+                    Action::Prefix(rule) => self.prefixed(scan, rule, hit.start, hit.end),
                     Action::Near(rule) => {
-                        let start = found.start().saturating_sub(NEAR_BEFORE);
-                        let end = (found.end() + NEAR_BEHIND).min(text.len());
+                        let start = hit.start.saturating_sub(NEAR_BEFORE);
+                        let end = (hit.end + NEAR_BEHIND).min(text.len());
                         last_window.resize(self.rules.len(), 0);
                         // Windows of one rule that touch become one.
                         match last_window[rule.place()]
@@ -165,7 +161,7 @@ impl Engine {
                     }
                 }
             }
-        }
+        });
         for (rule, start, end) in near {
             self.search(scan, rule, start, end);
         }
@@ -177,7 +173,7 @@ impl Engine {
     /// Whether the text holds a keyword or is long enough for a run.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
         !self.always.is_empty()
-            || self.automaton.as_ref().is_some_and(|automaton| automaton.is_match(text))
+            || self.keywords.as_ref().is_some_and(|keywords| keywords.is_in(text))
     }
 
     fn prefixed(&self, scan: &mut Scan<'_>, index: RuleIndex, start: usize, end: usize) {

@@ -45,7 +45,7 @@ impl Finder<'_> {
 
     fn find_at(self, text: &str, depth: u8) -> Found {
         let bytes = text.as_bytes();
-        if bytes.len() < MIN_TEXT {
+        if bytes.len() < MIN_TEXT || self.is_harmless(bytes) {
             return Found::default();
         }
         let (mut spans, markers, runs) = self.collect(text, depth);
@@ -55,6 +55,14 @@ impl Finder<'_> {
         span::unite(text, &mut spans);
         let survivors = if depth == 0 { survivors(bytes, &runs, &spans) } else { Vec::new() };
         Found { spans, markers, survivors }
+    }
+
+    /// Whether a short text shows at a glance that nothing is in it, as most
+    /// ids, times and words do.
+    fn is_harmless(self, bytes: &[u8]) -> bool {
+        bytes.len() < encoded::MIN_RUN
+            && Traits::of(bytes).are_plain()
+            && !self.engine.may_match(bytes)
     }
 
     fn collect(self, text: &str, depth: u8) -> (Vec<Span>, usize, Vec<Run>) {

@@ -7,8 +7,10 @@
 //! nothing but itself.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use memchr::memmem::Finder;
 use sha2::Sha256;
 
 const OPEN: &[u8] = b"<redacted:";
@@ -89,7 +91,9 @@ pub(super) fn find_all(text: &[u8]) -> Vec<(usize, usize)> {
     if text.len() < OPEN.len() {
         return Vec::new();
     }
-    memchr::memmem::find_iter(text, OPEN)
+    static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OPEN));
+    FINDER
+        .find_iter(text)
         .filter_map(|start| Some((start, start + length(&text[start..])?)))
         .collect()
 }

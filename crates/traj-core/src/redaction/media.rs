@@ -4,9 +4,11 @@
 //! original: `<media:image/png;bytes=68;sha256=…>`.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use memchr::memmem::Finder;
 use sha2::{Digest as _, Sha256};
 
 use crate::json::{Json, Object};
@@ -206,7 +208,11 @@ pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();
     let mut place = 0;
-    while let Some(found) = memchr::memmem::find(&bytes[place..], b";base64,") {
+    if bytes.len() < MIN_IN_TEXT {
+        return out;
+    }
+    static SIGN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(";base64,"));
+    while let Some(found) = SIGN.find(&bytes[place..]) {
         let comma = place + found + 7;
         let floor = (place + found).saturating_sub(100);
         let start = memchr::memmem::rfind(&bytes[floor..place + found], b"data:")

@@ -5,6 +5,7 @@
 //! `secretName` a name), the words before it may lift it (`nextPageToken`,
 //! `publicKey`, `stop_token`).
 
+mod part;
 mod vocabulary;
 mod words;
 
@@ -15,6 +16,8 @@ use vocabulary::{
 use words::{MAX_WORDS, ends_with, is, is_any, words};
 
 use super::rule::Frame;
+
+pub(super) use part::class_of_member;
 
 /// What a field name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::find::{Finder, MIN_TEXT};
 use super::frame::{Style, judge};
+use super::known::{self, Clean, CleanTexts};
 use super::marker;
 use super::media;
 use super::name::NameClass;
@@ -25,6 +26,9 @@ pub(super) struct Pass<'r> {
     pub(super) finder: Finder<'r>,
     pub(super) policy: &'r RedactionPolicy,
     pub(super) paths: &'r PathTable,
+    known: Option<&'r CleanTexts>,
+    /// Whether only what must go is asked for.
+    rechecks: bool,
     pub(super) report: &'r mut RedactionReport,
     pub(super) reveal: Option<&'r mut RevealMap>,
     /// JSON Pointer of the place under the eyes.
@@ -40,6 +44,7 @@ impl<'r> Pass<'r> {
         finder: Finder<'r>,
         policy: &'r RedactionPolicy,
         paths: &'r PathTable,
+        known: Option<&'r CleanTexts>,
         report: &'r mut RedactionReport,
         reveal: Option<&'r mut RevealMap>,
     ) -> Self {
@@ -47,6 +52,8 @@ impl<'r> Pass<'r> {
             finder,
             policy,
             paths,
+            known,
+            rechecks: false,
             report,
             reveal,
             path: String::new(),
@@ -56,10 +63,16 @@ impl<'r> Pass<'r> {
         }
     }
 
+    /// The same pass, not counting what may stay.
+    pub(super) const fn rechecking(mut self) -> Self {
+        self.rechecks = true;
+        self
+    }
+
     /// Redacts a whole document.
     pub(super) fn document<'a>(&mut self, mut value: Json<'a>) -> Json<'a> {
         self.value(&mut value, NameClass::Plain);
-        if let Some(again) = self.learned_automaton() {
+        if let Some(again) = self.take_learned() {
             self.repeat_value(&mut value, &again);
         }
         value
@@ -75,7 +88,7 @@ impl<'r> Pass<'r> {
             Some(changed) => Cow::Owned(changed),
             None => Cow::Borrowed(text),
         };
-        if let Some(again) = self.learned_automaton()
+        if let Some(again) = self.take_learned()
             && let Some(changed) = self.repeat_text(&out, &again)
         {
             out = Cow::Owned(changed);
@@ -85,12 +98,49 @@ impl<'r> Pass<'r> {
 
     /// Hides what must go in a string; `None` if nothing must.
     pub(super) fn text(&mut self, text: &str) -> Option<String> {
+        // JSON in a string is read differently depending on how deep it lies.
+        let Some(known) = self.known.filter(|_| self.nesting == 0 && text.len() >= known::SHORTEST)
+        else {
+            return self.look_at(text).0;
+        };
+        let key = known.key(text.as_bytes());
+        match known.get(key) {
+            Some(Clean::Silent) => return None,
+            // The report must not depend on what was seen before.
+            Some(Clean::Noted) if self.rechecks => return None,
+            _ => {}
+        }
+        let notes = self.report.notes();
+        let (changed, is_settled) = self.look_at(text);
+        match &changed {
+            None if self.report.notes() == notes => known.put(key, Clean::Silent),
+            None => known.put(key, Clean::Noted),
+            Some(changed) if is_settled && self.would_pass(changed) => {
+                known.put(known.key(changed.as_bytes()), Clean::Noted);
+            }
+            Some(_) => {}
+        }
+        changed
+    }
+
+    /// Whether nothing but the rules would look at a text; they have.
+    fn would_pass(&self, text: &str) -> bool {
+        media::whole(text).is_none()
+            && enclosed(text).is_none()
+            && !has_json_lines(text)
+            && media::in_text(text).is_empty()
+            && self.paths.apply(text).1 == 0
+    }
+
+    /// What [`Pass::text`] does, and whether the rules found nothing more in
+    /// the result.
+    fn look_at(&mut self, text: &str) -> (Option<String>, bool) {
         if let Some(medium) = media::whole(text) {
             self.report.count_media();
-            return Some(medium.marker());
+            return (Some(medium.marker()), false);
         }
         if let Some(changed) = self.structured(text) {
-            return changed;
+            return (changed, false);
         }
         let mut current = self.media_in_text(text);
         let (labelled, count) = self.paths.apply(current.as_deref().unwrap_or(text));
@@ -112,12 +162,12 @@ impl<'r> Pass<'r> {
                 }
             }
             if found.spans.is_empty() {
-                break;
+                return (current, true);
             }
             let next = self.hide_spans(now, &found.spans);
             current = Some(next);
         }
-        current
+        (current, false)
     }
 
     fn media_in_text(&mut self, text: &str) -> Option<String> {
@@ -192,16 +242,13 @@ impl<'r> Pass<'r> {
         if self.nesting >= MAX_NESTING || text.len() < MIN_TEXT {
             return None;
         }
-        let trimmed = text.trim();
-        let (first, last) = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
-        if matches!((first, last), (b'{', b'}') | (b'[', b']') | (b'"', b'"'))
+        if let Some(trimmed) = enclosed(text)
             && let Ok(value) = Json::parse(trimmed)
             && !matches!(&value, Json::String(inner) if inner.len() < MIN_TEXT)
         {
-            let before = self.report.hidden() + self.report.media() + self.report.paths();
+            let before = self.report.changes();
             let value = self.nested(value);
-            let after = self.report.hidden() + self.report.media() + self.report.paths();
-            if before == after {
+            if before == self.report.changes() {
                 return Some(None);
             }
             let lead = text.len() - text.trim_start().len();
@@ -274,7 +321,7 @@ impl<'r> Pass<'r> {
     pub(super) fn push_step(&mut self, name: &str) -> usize {
         let mark = self.path.len();
         self.path.push('/');
-        if name.contains(['~', '/']) {
+        if memchr::memchr2(b'~', b'/', name.as_bytes()).is_some() {
             self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
         } else {
             self.path.push_str(name);
@@ -323,6 +370,17 @@ impl<'r> Pass<'r> {
     }
 }
 
+/// A text without the blanks around it, if it may be a JSON value.
+fn enclosed(text: &str) -> Option<&str> {
+    // Most texts begin with a letter or a digit.
+    if text.as_bytes().first()?.is_ascii_alphanumeric() {
+        return None;
+    }
+    let trimmed = text.trim();
+    let ends = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
+    matches!(ends, (b'{', b'}') | (b'[', b']') | (b'"', b'"')).then_some(trimmed)
+}
+
 fn is_json_line(trimmed: &str) -> bool {
     trimmed.len() > 2
         && (trimmed.starts_with('{') && trimmed.ends_with('}')
@@ -332,7 +390,7 @@ fn is_json_line(trimmed: &str) -> bool {
 fn has_json_lines(text: &str) -> bool {
     let mut place = 0;
     let bytes = text.as_bytes();
-    if !bytes.contains(&b'\n') {
+    if memchr::memchr(b'\n', bytes).is_none() {
         return false;
     }
     loop {

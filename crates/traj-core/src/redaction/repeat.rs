@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use aho_corasick::AhoCorasick;
+use memchr::memmem::Finder;
 
 use super::pass::Pass;
 use super::rule::RuleIndex;
@@ -13,8 +14,46 @@ use crate::json::Json;
 /// Secrets remembered within one document.
 const MAX_LEARNED: usize = 256;
 
+/// Up to this many are looked for one by one: searching a text for a word
+/// costs less than building an automaton for one document.
+const MAX_SINGLE: usize = 16;
+
 /// The secrets of a document, to look for, and the rules that hid them.
-pub(super) type Learned = (AhoCorasick, Vec<RuleIndex>);
+pub(super) enum Learned {
+    Few(Vec<(Finder<'static>, RuleIndex)>),
+    Many(AhoCorasick, Vec<RuleIndex>),
+}
+
+impl Learned {
+    fn find(&self, text: &[u8]) -> Vec<Span> {
+        match self {
+            Self::Few(secrets) => {
+                let mut spans = Vec::new();
+                for (secret, rule) in secrets {
+                    let length = secret.needle().len();
+                    let found = secret.find_iter(text);
+                    spans.extend(found.map(|at| Span::frame(at, at + length, *rule)));
+                }
+                // The longest of those that begin first, as the automaton has it.
+                spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+                let mut end = 0;
+                spans.retain(|span| {
+                    let is_free = span.start >= end;
+                    end = if is_free { span.end } else { end };
+                    is_free
+                });
+                spans
+            }
+            Self::Many(automaton, rules) => automaton
+                .find_iter(text)
+                .filter_map(|found| {
+                    let rule = rules.get(found.pattern().as_usize())?;
+                    Some(Span::frame(found.start(), found.end(), *rule))
+                })
+                .collect(),
+        }
+    }
+}
 
 impl Pass<'_> {
     /// Remembers a secret that can be told from ordinary words.
@@ -34,11 +73,16 @@ impl Pass<'_> {
     }
 
     /// What was learned, ready to look for; it is forgotten by that.
-    pub(super) fn learned_automaton(&mut self) -> Option<Learned> {
+    pub(super) fn take_learned(&mut self) -> Option<Learned> {
         if self.learned.is_empty() {
             return None;
         }
         let learned = std::mem::take(&mut self.learned);
+        if learned.len() <= MAX_SINGLE {
+            let finder =
+                |(secret, rule): (Vec<u8>, RuleIndex)| (Finder::new(&secret).into_owned(), rule);
+            return Some(Learned::Few(learned.into_iter().map(finder).collect()));
+        }
         let automaton = AhoCorasick::builder()
             .match_kind(aho_corasick::MatchKind::LeftmostLongest)
             // Made for one document: a table of states would cost more to
@@ -46,20 +90,12 @@ impl Pass<'_> {
             .kind(Some(aho_corasick::AhoCorasickKind::NoncontiguousNFA))
             .build(learned.iter().map(|(secret, _)| secret))
             .ok()?;
-        Some((automaton, learned.into_iter().map(|(_, rule)| rule).collect()))
+        Some(Learned::Many(automaton, learned.into_iter().map(|(_, rule)| rule).collect()))
     }
 
     /// Hides secrets again where they stand without their names.
-    pub(super) fn repeat_text(
-        &mut self,
-        text: &str,
-        (automaton, rules): &Learned,
-    ) -> Option<String> {
-        let mut spans = Vec::new();
-        for found in automaton.find_iter(text) {
-            let rule = rules.get(found.pattern().as_usize())?;
-            spans.push(Span::frame(found.start(), found.end(), *rule));
-        }
+    pub(super) fn repeat_text(&mut self, text: &str, learned: &Learned) -> Option<String> {
+        let spans = learned.find(text.as_bytes());
         if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
     }
 

@@ -64,6 +64,15 @@ pub struct FileReport {
     pub other_survivors: u64,
 }
 
+/// Changes the value under a name; the name is copied only when it is new.
+fn change<V: Default>(map: &mut BTreeMap<String, V>, name: &str, change: impl FnOnce(&mut V)) {
+    if let Some(value) = map.get_mut(name) {
+        change(value);
+    } else {
+        change(map.entry(name.to_owned()).or_default());
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
@@ -109,6 +118,8 @@ pub struct RedactionReport {
     file: String,
     line: Option<u64>,
     findings: Option<Vec<Finding>>,
+    changes: u64,
+    notes: u64,
 }
 
 impl RedactionReport {
@@ -141,9 +152,23 @@ impl RedactionReport {
             let ours = self.files.entry(name.clone()).or_default();
             ours.add(theirs);
         }
+        self.changes += other.changes;
+        self.notes += other.notes;
         if let (Some(ours), Some(theirs)) = (&mut self.findings, &other.findings) {
             ours.extend_from_slice(theirs);
         }
+    }
+
+    /// How many values were changed: secrets, media and paths. Two equal
+    /// figures say that nothing was changed between them.
+    #[must_use]
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// How many things were noted that stay.
+    pub(super) const fn notes(&self) -> u64 {
+        self.notes
     }
 
     /// The line findings stand in now.
@@ -236,51 +261,54 @@ impl RedactionReport {
         })
     }
 
-    fn current(&mut self) -> &mut FileReport {
-        if !self.files.contains_key(&self.file) {
-            self.files.insert(self.file.clone(), FileReport::default());
-        }
-        self.files.entry(self.file.clone()).or_default()
+    fn count(&mut self, count: impl FnOnce(&mut FileReport)) {
+        change(&mut self.files, &self.file, count);
     }
 
     pub(super) fn count_hidden(&mut self, rule: &str, path: &str) {
         let line = self.line;
+        self.changes += 1;
         if let Some(findings) = &mut self.findings {
             findings.push(Finding { rule: rule.to_owned(), line, path: path.to_owned() });
         }
-        let file = self.current();
-        *file.rules.entry(rule.to_owned()).or_default() += 1;
-        if file.places.len() < MAX_PLACES || file.places.contains_key(path) {
-            *file.places.entry(path.to_owned()).or_default().entry(rule.to_owned()).or_default() +=
-                1;
-        } else {
-            file.other_places += 1;
-        }
+        self.count(|file| {
+            change(&mut file.rules, rule, |count| *count += 1);
+            if file.places.len() < MAX_PLACES || file.places.contains_key(path) {
+                change(&mut file.places, path, |rules| change(rules, rule, |count| *count += 1));
+            } else {
+                file.other_places += 1;
+            }
+        });
     }
 
     pub(super) fn count_media(&mut self) {
-        self.current().media += 1;
+        self.changes += 1;
+        self.count(|file| file.media += 1);
     }
 
     pub(super) fn count_paths(&mut self, count: u64) {
         if count > 0 {
-            self.current().paths += count;
+            self.changes += count;
+            self.count(|file| file.paths += count);
         }
     }
 
     pub(super) fn count_foreign(&mut self, count: usize) {
         if count > 0 {
-            self.current().foreign_markers += count as u64;
+            self.notes += 1;
+            self.count(|file| file.foreign_markers += count as u64);
         }
     }
 
     pub(super) fn add_survivor(&mut self, path: &str, length: usize, shape: &'static str) {
         let line = self.line;
-        let file = self.current();
-        if file.survivors.len() < MAX_SURVIVORS {
-            file.survivors.push(Survivor { line, path: path.to_owned(), length, shape });
-        } else {
-            file.other_survivors += 1;
-        }
+        self.notes += 1;
+        self.count(|file| {
+            if file.survivors.len() < MAX_SURVIVORS {
+                file.survivors.push(Survivor { line, path: path.to_owned(), length, shape });
+            } else {
+                file.other_survivors += 1;
+            }
+        });
     }
 }

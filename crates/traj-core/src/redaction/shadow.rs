@@ -6,6 +6,10 @@
 mod joint;
 mod lookalike;
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use joint::{is_token, joint};
 use lookalike::{fold, is_invisible};
 
@@ -24,6 +28,10 @@ pub(super) struct Traits {
     pub(super) breaks: bool,
     /// A quote or plus that may join pieces of a string.
     pub(super) joins: bool,
+    /// An equals sign, as quoted-printable text has.
+    pub(super) equals: bool,
+    /// The sign every marker begins with.
+    pub(super) bracket: bool,
 }
 
 const UNUSUAL: u8 = 1;
@@ -32,30 +40,26 @@ const PERCENT: u8 = 4;
 const ENTITY: u8 = 8;
 const BREAK: u8 = 16;
 const JOIN: u8 = 32;
-
-const fn table() -> [u8; 256] {
-    let mut table = [0; 256];
-    let mut byte = 128;
-    while byte < 256 {
-        table[byte] = UNUSUAL;
-        byte += 1;
-    }
-    table[0] = UNUSUAL;
-    table[0x1b] = UNUSUAL;
-    table[b'\\' as usize] = BACKSLASH;
-    table[b'%' as usize] = PERCENT;
-    table[b'&' as usize] = ENTITY;
-    table[b'\n' as usize] = BREAK;
-    table[b'+' as usize] = JOIN;
-    table
-}
-
-static TABLE: [u8; 256] = table();
+const EQUALS: u8 = 64;
+const BRACKET: u8 = 128;
 
 impl Traits {
     /// The traits of `text`.
     pub(super) fn of(text: &[u8]) -> Self {
-        let seen = text.iter().fold(0, |seen, byte| seen | TABLE[usize::from(*byte)]);
+        let bit = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
+        // Comparisons without a branch or a table become vector instructions.
+        let seen = text.iter().fold(0, |seen, byte| {
+            seen | bit(*byte >= 0x80, UNUSUAL)
+                | bit(*byte == 0, UNUSUAL)
+                | bit(*byte == 0x1b, UNUSUAL)
+                | bit(*byte == b'\\', BACKSLASH)
+                | bit(*byte == b'%', PERCENT)
+                | bit(*byte == b'&', ENTITY)
+                | bit(*byte == b'\n', BREAK)
+                | bit(*byte == b'+', JOIN)
+                | bit(*byte == b'=', EQUALS)
+                | bit(*byte == b'<', BRACKET)
+        });
         Self {
             unusual: seen & UNUSUAL != 0,
             backslash: seen & BACKSLASH != 0,
@@ -63,7 +67,14 @@ impl Traits {
             entity: seen & ENTITY != 0,
             breaks: seen & BREAK != 0,
             joins: seen & JOIN != 0,
+            equals: seen & EQUALS != 0,
+            bracket: seen & BRACKET != 0,
         }
+    }
+
+    /// Whether the text reads the same however it is looked at.
+    pub(super) fn are_plain(self) -> bool {
+        self == Self { breaks: self.breaks, joins: self.joins, ..Self::default() }
     }
 }
 
@@ -211,14 +222,15 @@ pub(super) fn is_encoded(text: &[u8], traits: Traits) -> bool {
                 .any(|place| hex(text.get(place + 1..place + 3)).is_some()))
         || (traits.entity
             && memchr::memchr_iter(b'&', text).any(|place| entity(&text[place..]).is_some()))
-        || is_quoted_printable(text)
+        || (traits.equals && is_quoted_printable(text))
 }
 
 /// Whether the text is in the quoted-printable form of mail: an equals sign
 /// itself is written `=3D` there.
 fn is_quoted_printable(text: &[u8]) -> bool {
-    memchr::memmem::find(text, b"=3D").is_some()
-        || memchr::memmem::find(text, b"quoted-printable").is_some()
+    static SIGN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("=3D"));
+    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("quoted-printable"));
+    SIGN.find(text).is_some() || NAME.find(text).is_some()
 }
 
 /// The byte an escape at the head of `rest` stands for and its length.
@@ -317,10 +329,12 @@ pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
 
 /// Whether something behind a token could join it to what follows.
 fn has_joint(text: &[u8]) -> bool {
-    let is_start = |byte: u8| matches!(byte, b'\n' | b'\r' | b'=' | b'\\' | b'"' | b'\'' | b'`');
-    text.windows(2)
-        .enumerate()
-        .any(|(at, pair)| is_start(pair[1]) && is_token(pair[0]) && joint(&text[at + 1..]) > 0)
+    let joins = |at: usize| {
+        at.checked_sub(1).is_some_and(|before| is_token(text[before])) && joint(&text[at..]) > 0
+    };
+    memchr::memchr3_iter(b'\n', b'\r', b'=', text).any(joins)
+        || memchr::memchr3_iter(b'\\', b'"', b'\'', text).any(joins)
+        || memchr::memchr_iter(b'`', text).any(joins)
 }
 
 #[cfg(test)]

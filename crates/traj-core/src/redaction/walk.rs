@@ -2,9 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::OnceLock;
-
-use aho_corasick::AhoCorasick;
 
 use super::frame::{Style, judge};
 use super::marker;
@@ -15,52 +12,6 @@ use super::rule::Frame;
 use super::span::{self, Span};
 use super::value::{is_uuid, looks_chosen, looks_random};
 use crate::json::{Json, Object};
-
-/// Parts of every name that could be one of a credential. Most names hold none
-/// of them and are not split into words at all.
-const NAME_PARTS: &[&str] = &[
-    "pass",
-    "pwd",
-    "pw",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "cred",
-    "cookie",
-    "sess",
-    "sid",
-    "jwt",
-    "otp",
-    "code",
-    "pin",
-    "cvv",
-    "cvc",
-    "csc",
-    "card",
-    "mnemonic",
-    "phrase",
-    "seed",
-    "sig",
-    "pat",
-    "crumb",
-    "bearer",
-    "assert",
-    "refresh",
-    "cipher",
-    "dsn",
-    "hmac",
-    "csrf",
-    "xsrf",
-    "mfa",
-    "sas",
-    "saml",
-    "access",
-    "hash",
-    "pan",
-    "contra",
-    "connectionstring",
-];
 
 /// Members that say what another member is called.
 const NAME_MEMBERS: &[&str] = &[
@@ -78,28 +29,30 @@ const NAME_MEMBERS: &[&str] = &[
     "parameter",
     "path",
 ];
-/// Members that hold the value for such a name.
-const VALUE_MEMBERS: &[&str] = &[
-    "value", "val", "input", "Value", "text", "content", "default", "secret", "data", "answer",
-    "current",
-];
+/// Whether a member of this name holds the value for such a name.
+fn holds_value(name: &str) -> bool {
+    matches!(
+        name,
+        "value"
+            | "val"
+            | "input"
+            | "Value"
+            | "text"
+            | "content"
+            | "default"
+            | "secret"
+            | "data"
+            | "answer"
+            | "current"
+    )
+}
+
 /// Members that hold a piece of a text in a stream.
 const PIECE_MEMBERS: &[&str] =
     &["delta", "text", "content", "partial_json", "chunk", "token", "output", "data"];
 /// Lists longer than this are not put together.
 const MAX_JOINED: usize = 4096;
 const MAX_JOINED_BYTES: usize = 1 << 20;
-
-/// Judges a member's name, cheaply for most.
-fn class_of(name: &str) -> NameClass {
-    static PARTS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    let parts = PARTS
-        .get_or_init(|| AhoCorasick::builder().ascii_case_insensitive(true).build(NAME_PARTS).ok());
-    match parts {
-        Some(parts) if !parts.is_match(name) => NameClass::Plain,
-        _ => name::classify(name.as_bytes()),
-    }
-}
 
 impl Pass<'_> {
     /// Redacts a value that stands under a name of `class`.
@@ -144,9 +97,8 @@ impl Pass<'_> {
                 *name = Cow::Owned(changed);
                 renamed.push(place);
             }
-            let mut class = class_of(name);
-            if class == NameClass::Plain && members.value && VALUE_MEMBERS.contains(&name.as_ref())
-            {
+            let mut class = name::class_of_member(name);
+            if class == NameClass::Plain && members.value && holds_value(name) {
                 if named != NameClass::Plain {
                     class = named;
                 } else if matches!(outer, NameClass::Strong(_)) && !members.schema {
@@ -177,7 +129,7 @@ impl Pass<'_> {
         if items.len() > 1 && items.iter().all(|item| matches!(item, Json::String(_))) {
             self.strings(items);
         } else if let [Json::String(name), second] = items
-            && let named = class_of(name)
+            && let named = name::class_of_member(name)
             && named != NameClass::Plain
             && !matches!(second, Json::Object(_))
         {
@@ -218,7 +170,7 @@ impl Pass<'_> {
             if bare.len() > 64 || bare.contains([' ', '=']) {
                 continue;
             }
-            let class = class_of(bare);
+            let class = name::class_of_member(bare);
             if class == NameClass::Plain || marker::is_marker(value) {
                 continue;
             }
@@ -322,7 +274,7 @@ impl Members {
     fn of(object: &Object<'_>) -> Self {
         let mut members = Self::default();
         for (name, _) in object.iter() {
-            members.value |= VALUE_MEMBERS.contains(&name);
+            members.value |= holds_value(name);
             members.bytes |= media::holds_bytes(name);
             members.kind |= media::says_type(name);
             members.jwk |= name == "kty";
@@ -342,7 +294,7 @@ fn named_class(object: &Object<'_>) -> NameClass {
         .filter_map(|member| object.get(member).and_then(Json::as_str))
         .filter(|text| text.len() <= 64)
         // The last step of a path names the value: `/spec/password`.
-        .map(|text| class_of(text.rsplit(['/', '.']).next().unwrap_or(text)))
+        .map(|text| name::class_of_member(text.rsplit(['/', '.']).next().unwrap_or(text)))
         .find(|class| *class != NameClass::Plain)
         .unwrap_or(NameClass::Plain)
 }

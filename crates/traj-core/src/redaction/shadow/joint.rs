@@ -53,6 +53,9 @@ fn broken(rest: &[u8], length: usize) -> usize {
         line.get(run),
         None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b')' | b'\\')
     );
+    if run == 0 || !ends {
+        return 0;
+    }
     let piece = &line[..run];
     // `name=value` is a line of its own.
     if piece
@@ -68,7 +71,7 @@ fn broken(rest: &[u8], length: usize) -> usize {
     let digits = piece.iter().any(u8::is_ascii_digit);
     let mixed = piece.iter().skip(1).any(u8::is_ascii_uppercase)
         && piece.iter().any(u8::is_ascii_lowercase);
-    if run > 0 && ends && (digits || mixed) { length + indent } else { 0 }
+    if digits || mixed { length + indent } else { 0 }
 }
 
 /// A digest or a file name, alone on its line, continues nothing.
