@@ -22,6 +22,7 @@ use crate::progress::{Outlook, Progress, Stage, Watched};
 use crate::recheck;
 use crate::report::ExportReport;
 use crate::request::ExportRequest;
+use crate::screen::Screen;
 use crate::side::{SideData, SideRows};
 use crate::sort::Sorter;
 use crate::warning::{Code, Warnings};
@@ -105,6 +106,7 @@ impl Export<'_> {
         let length = |found: &Option<Found>| found.as_ref().map_or(0, |found| found.source.len());
         let mut outlook =
             Outlook { session: length(&session), runtime: length(&runtime), written: None };
+        let screen = Screen::new(&request.redactor, outlook.session + outlook.runtime);
         let watched_session = session.as_ref().map(|found| Watched::new(&*found.source, progress));
         let watched_runtime = runtime.as_ref().map(|found| Watched::new(&*found.source, progress));
         let mut facts = Vec::new();
@@ -164,7 +166,7 @@ impl Export<'_> {
         progress.enter(Stage::Branch, outlook.left_at(Stage::Branch));
         let mut kept = RedactedSpill::new(bundle.scratch()?);
         let context = BranchContext {
-            redactor: &request.redactor,
+            screen: &screen,
             frame: &frame,
             skills: &skills,
             workers: request.workers,
@@ -191,8 +193,7 @@ impl Export<'_> {
         progress.enter(Stage::Events, outlook.left_at(Stage::Events));
         let order = order.finish(&&*bundle)?;
         let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
-        let context =
-            EventContext { redactor: &request.redactor, skills: &skills, workers: request.workers };
+        let context = EventContext { screen: &screen, skills: &skills, workers: request.workers };
         let runtime_source = watched_runtime.as_ref().map(|source| source as &dyn Source);
         let outcome = bundle::write_events(
             &mut *bundle,
@@ -215,7 +216,7 @@ impl Export<'_> {
         let prompting = side.prompting();
         self.files.extend(bundle::write_prompts(
             &mut *bundle,
-            &request.redactor,
+            screen.redactor(),
             &mut self.report,
             &common,
             &prompting,
@@ -256,7 +257,7 @@ impl Export<'_> {
         self.files.insert(0, manifest);
         outlook.written = Some(self.files.iter().map(|written| written.bytes).sum());
         progress.enter(Stage::Recheck, outlook.left_at(Stage::Recheck));
-        recheck::recheck(&*bundle, &self.files, &request.redactor, request.workers, progress)?;
+        recheck::recheck(&*bundle, &self.files, screen.recheck(request.workers), progress)?;
 
         progress.enter(Stage::Commit, outlook.left_at(Stage::Commit));
         let name = bundle.commit()?;

@@ -51,6 +51,7 @@ mod request;
 mod rows;
 mod scan;
 mod schema;
+mod screen;
 mod shrink;
 mod side;
 mod sort;

@@ -1,27 +1,22 @@
 //! Reading the finished files back: everything parses, and nothing is left
 //! that the rules would hide.
 
-use std::num::NonZeroUsize;
-
 use traj_core::port::{BundleWriter, Source, SourceError};
-use traj_core::redaction::Redactor;
 
 use crate::error::ExportError;
 use crate::output::Written;
 use crate::progress::{Progress, Watched};
-use crate::scan::{self, CleanMessages};
+use crate::scan::{self, Scan};
 use crate::split::{Bytes, ReadError, SplitError};
 
 /// Reads every file of a bundle in the making. What is found ends the export.
 pub(crate) fn recheck(
     bundle: &dyn BundleWriter,
     files: &[Written],
-    redactor: &Redactor,
-    workers: NonZeroUsize,
+    scan: Scan<'_>,
     progress: &dyn Progress,
 ) -> Result<(), ExportError> {
     let mut findings = Vec::new();
-    let clean = CleanMessages::default();
     for written in files {
         let file = written.file;
         let source = bundle.read_back(file)?;
@@ -31,7 +26,7 @@ pub(crate) fn recheck(
         }
         let source = Watched::new(&*source, progress);
         let mut bytes = SourceBytes::new(&source);
-        let scanned = scan::scan(file, &mut bytes, redactor, workers, &clean, &|_, _| None);
+        let scanned = scan::scan(file, &mut bytes, scan);
         let scanned = scanned.map_err(|error| match error {
             SplitError::NotJson { line } | SplitError::TooLong { line } => not_readable(line),
             SplitError::Read(source) => {
@@ -70,8 +65,10 @@ impl Bytes for SourceBytes<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use traj_core::port::BundleFile;
-    use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy};
+    use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy, Redactor};
 
     use super::*;
     use crate::output::Output;
@@ -84,7 +81,7 @@ mod tests {
         text.push_static(content);
         let written = Output::put(&mut *bundle, file, &text.finish())?;
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        recheck(&*bundle, &[written], &redactor, NonZeroUsize::MIN, &Silent)
+        recheck(&*bundle, &[written], Scan::new(&redactor, NonZeroUsize::MIN), &Silent)
     }
 
     #[test]

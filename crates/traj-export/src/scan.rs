@@ -1,17 +1,14 @@
 //! Parsing and scanning what a bundle holds, file by file.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroUsize;
-use std::sync::{LazyLock, Mutex, PoisonError};
 
-use memchr::memmem::Finder;
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
-use traj_core::redaction::{RedactionReport, Redactor};
+use traj_core::redaction::{CleanTexts, RedactionReport, Redactor};
 
 use crate::error::Finding;
 use crate::pipeline;
+use crate::screen;
 use crate::split::{Bytes, Element, SplitError, Splitter};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 
@@ -68,67 +65,42 @@ pub(crate) struct Part {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Messages that were scanned and found clean. Each stands in the bundle
-/// twice, as an event and as an entry of the branch; the second time its bytes
-/// are compared instead.
-#[derive(Debug, Default)]
-pub(crate) struct CleanMessages {
-    hashes: Mutex<HashSet<u64>>,
-    state: RandomState,
+/// What a file is scanned with.
+#[derive(Clone, Copy)]
+pub(crate) struct Scan<'s> {
+    pub(crate) redactor: &'s Redactor,
+    pub(crate) workers: NonZeroUsize,
+    /// Parts that the rules were seen to leave as they are, when they were
+    /// written: of these only the form is checked.
+    pub(crate) clean: Option<&'s CleanTexts>,
+    pub(crate) check: Check<'s>,
 }
 
-impl CleanMessages {
-    /// How many are remembered; more are scanned twice.
-    const REMEMBERED: usize = 400_000;
-
-    /// The hash of a message on one line. Its key is random, so that no text
-    /// can be made to pass for another.
-    fn hash(&self, message: &[u8]) -> u64 {
-        self.state.hash_one(message)
+impl<'s> Scan<'s> {
+    /// A scan of everything, in which only the rules have a say.
+    pub(crate) fn new(redactor: &'s Redactor, workers: NonZeroUsize) -> Self {
+        Self { redactor, workers, clean: None, check: &|_, _| None }
     }
-
-    fn add(&self, hashes: Vec<u64>) {
-        let mut known = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
-        let room = Self::REMEMBERED.saturating_sub(known.len());
-        known.extend(hashes.into_iter().take(room));
-    }
-
-    fn contains(&self, message: &Json<'_>) -> bool {
-        let hash = self.hash(message.to_line().as_bytes());
-        self.hashes.lock().unwrap_or_else(PoisonError::into_inner).contains(&hash)
-    }
-}
-
-/// The message of a transcript event on its line.
-fn message_bytes(line: &[u8]) -> Option<&[u8]> {
-    const LEAD: &[u8] = b",\"data\":{\"message\":";
-    static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(LEAD));
-    // Quotes are escaped inside texts, so this can only be the member itself.
-    let start = FINDER.find(line)? + LEAD.len();
-    line.get(start..line.len().checked_sub(2)?)
 }
 
 /// Scans one file.
 pub(crate) fn scan(
     file: BundleFile,
     bytes: &mut dyn Bytes,
-    redactor: &Redactor,
-    workers: NonZeroUsize,
-    clean: &CleanMessages,
-    check: Check<'_>,
+    scan: Scan<'_>,
 ) -> Result<Scanned, SplitError> {
     let mut scanned = Scanned::default();
     let mut parts: Box<dyn Parts + '_> = match file {
         BundleFile::Events => Box::new(Lines::new(bytes)),
         BundleFile::SystemPrompt | BundleFile::Blob(_) => {
-            scan_text(file, bytes, redactor, &mut scanned)?;
+            scan_text(file, bytes, scan.redactor, &mut scanned)?;
             return Ok(scanned);
         }
         _ => Box::new(Elements(Splitter::new(bytes, LONGEST))),
     };
-    let context = Context { file, name: file.to_string(), redactor, clean, check };
+    let context = Context { name: file.to_string(), scan };
     pipeline::ordered(
-        workers,
+        scan.workers,
         || group(&mut *parts),
         |group| context.scan_group(group),
         |part| {
@@ -140,60 +112,52 @@ pub(crate) fn scan(
 }
 
 /// What the parts of a file are scanned with.
-struct Context<'c> {
-    file: BundleFile,
+struct Context<'s> {
     name: String,
-    redactor: &'c Redactor,
-    clean: &'c CleanMessages,
-    check: Check<'c>,
+    scan: Scan<'s>,
 }
 
 impl Context<'_> {
     fn scan_group(&self, group: Vec<Part>) -> Scanned {
         let mut scanned = Scanned::default();
-        let mut clean = Vec::new();
         for part in group {
             let broken = |problem| Broken { line: part.line, problem };
             let Ok(text) = std::str::from_utf8(&part.bytes) else {
                 scanned.broken.push(broken("not UTF-8"));
                 continue;
             };
-            let Ok(value) = Json::parse(text) else {
-                scanned.broken.push(broken("not JSON"));
-                continue;
+            let value = match self.scan.clean {
+                Some(clean) => screen::parse_unknown(text, clean),
+                None => Json::parse(text).map(Some),
             };
-            scanned.broken.extend((self.check)(&value, &part).map(broken));
+            let value = match value {
+                Ok(Some(value)) => value,
+                Ok(None) => continue,
+                Err(_) => {
+                    scanned.broken.push(broken("not JSON"));
+                    continue;
+                }
+            };
+            scanned.broken.extend((self.scan.check)(&value, &part).map(broken));
             let mut report = RedactionReport::listing();
-            drop(self.redactor.json(self.document(value, &part), &mut report));
-            let before = scanned.findings.len();
+            self.scan.redactor.recheck_json(document(value, &part), &mut report);
             add_findings(&self.name, part.line, &report, &mut scanned);
-            if self.file == BundleFile::Events && scanned.findings.len() == before {
-                clean.extend(message_bytes(&part.bytes).map(|message| self.clean.hash(message)));
-            }
         }
-        self.clean.add(clean);
         scanned
     }
+}
 
-    /// What the rules look at: a part under its name, without what they have
-    /// seen before.
-    fn document<'a>(&self, mut value: Json<'a>, part: &'a Part) -> Json<'a> {
-        if self.file == BundleFile::SessionBranch
-            && let Some(entry) = value.as_object_mut()
-            && entry.get("message").is_some_and(|message| self.clean.contains(message))
-        {
-            entry.remove("message");
-        }
-        match (&part.name, part.is_item) {
-            (None, false) => value,
-            (Some(name), _) if name == SOURCE_FILES => paths_of(value),
-            (None, true) => Json::Array(vec![value]),
-            (Some(name), is_item) => {
-                let value = if is_item { Json::Array(vec![value]) } else { value };
-                let mut object = Object::with_capacity(1);
-                object.push(name.as_str(), value);
-                Json::Object(object)
-            }
+/// What the rules look at: a part under its name.
+fn document<'a>(value: Json<'a>, part: &'a Part) -> Json<'a> {
+    match (&part.name, part.is_item) {
+        (None, false) => value,
+        (Some(name), _) if name == SOURCE_FILES => paths_of(value),
+        (None, true) => Json::Array(vec![value]),
+        (Some(name), is_item) => {
+            let value = if is_item { Json::Array(vec![value]) } else { value };
+            let mut object = Object::with_capacity(1);
+            object.push(name.as_str(), value);
+            Json::Object(object)
         }
     }
 }

@@ -14,7 +14,7 @@ use traj_core::redaction::Redactor;
 use crate::bundle::digest_without_seal;
 use crate::error::Finding;
 use crate::output::hex;
-use crate::scan::{self, CleanMessages, Part};
+use crate::scan::{self, Part, Scan};
 use crate::schema::{self, EventSource, Manifest};
 use crate::split::{Bytes, ReadError, SplitError};
 
@@ -67,6 +67,9 @@ impl VerifyReport {
     }
 }
 
+/// How many texts are remembered between the files of a bundle.
+const REMEMBERED: usize = 1 << 18;
+
 /// Checks a bundle in place.
 ///
 /// # Errors
@@ -80,7 +83,8 @@ pub fn verify(
     let mut found = BTreeMap::new();
     let mut manifest = None;
     let counts = EventCounts::default();
-    let clean = CleanMessages::default();
+    // Every message stands in a bundle twice, as an event and in the branch.
+    let redactor = redactor.remembering(REMEMBERED);
     bundle.visit(&mut |path, content| {
         let Some(file) = BundleFile::parse(path) else {
             report.add(path, None, "is no file of a bundle");
@@ -88,7 +92,8 @@ pub fn verify(
         };
         let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
         let check = |value: &Json<'_>, part: &Part| counts.check(file, value, part);
-        let scanned = scan::scan(file, &mut bytes, redactor, workers, &clean, &check);
+        let scan = Scan { check: &check, ..Scan::new(&redactor, workers) };
+        let scanned = scan::scan(file, &mut bytes, scan);
         match scanned {
             Ok(scanned) => {
                 let broken = scanned.broken.into_iter();

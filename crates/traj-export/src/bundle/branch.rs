@@ -22,6 +22,7 @@ use crate::index::{Branch, BranchStep, EventOrigin, EventRecord, SessionIndex, r
 use crate::output::{Output, Written};
 use crate::pipeline;
 use crate::record::Spool;
+use crate::screen::{Layout, Screen};
 
 /// Rows are worked on in groups of about this many bytes.
 const GROUP_BYTES: usize = 384 * 1024;
@@ -37,7 +38,7 @@ pub(crate) struct BranchOutcome {
 
 /// What the branch is written with.
 pub(crate) struct BranchContext<'c> {
-    pub(crate) redactor: &'c Redactor,
+    pub(crate) screen: &'c Screen,
     pub(crate) frame: &'c EventFrame,
     pub(crate) skills: &'c SkillPaths,
     pub(crate) workers: NonZeroUsize,
@@ -60,7 +61,7 @@ pub(crate) fn write_branch(
         let mut empty = Object::new();
         empty.push("header", Json::Null);
         empty.push("leafId", Json::Null);
-        write_members(&mut file, context.redactor, &mut report, empty)?;
+        write_members(&mut file, context.screen.redactor(), &mut report, empty)?;
         file.array("entries")?.end()?;
         file.end()?;
         let written = output.finish()?;
@@ -73,7 +74,7 @@ pub(crate) fn write_branch(
     let mut members = Object::new();
     members.push("header", rows.parse_header(header_text.as_ref().map(|(text, _)| text.as_ref())));
     members.push("leafId", leaf_id.as_deref().map_or(Json::Null, Json::from));
-    write_members(&mut file, context.redactor, &mut report, members)?;
+    write_members(&mut file, context.screen.redactor(), &mut report, members)?;
     let mut entries = file.array("entries")?;
     let mut at = 0;
     pipeline::ordered(
@@ -162,11 +163,15 @@ fn work(context: &BranchContext<'_>, group: Group) -> Done {
             mark_skills(context.skills, &value, &mut done.marks);
         }
         let instant = entry_instant(&value);
-        let redacted = context.redactor.json(value, &mut done.report);
+        let mut pretty = RedactedText::with_capacity(text.len() + text.len() / 4);
+        let changes = done.report.changes();
+        let redacted =
+            context.screen.write(value, &mut done.report, &mut pretty, Layout::Indented(2));
         let events = transcript_events(context.frame, redacted.view(), instant);
+        if done.report.changes() == changes {
+            events.iter().for_each(|event| context.screen.know_message(event));
+        }
         done.events.extend(events.into_iter().map(|event| (instant, event)));
-        let mut pretty = RedactedText::with_capacity(text.len() * 2);
-        pretty.push_pretty(redacted.view(), 2);
         done.entries.push(pretty.finish());
     }
     done

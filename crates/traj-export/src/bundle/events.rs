@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleWriter, Source};
-use traj_core::redaction::{Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor};
+use traj_core::redaction::{Redacted, RedactedSpill, RedactedText, RedactionReport};
 use traj_core::transcript::TranscriptEvent;
 
 use super::blobs;
@@ -20,6 +20,7 @@ use crate::fetch::RowFetcher;
 use crate::index::{EventOrigin, EventRecord, row_text};
 use crate::output::{Output, Written};
 use crate::pipeline;
+use crate::screen::{Layout, Screen};
 use crate::sort::{Sorted, Sorter};
 
 /// Events are worked on in groups of about this many bytes.
@@ -39,7 +40,7 @@ pub(crate) struct EventOutcome {
 
 /// What events are written with.
 pub(crate) struct EventContext<'c> {
-    pub(crate) redactor: &'c Redactor,
+    pub(crate) screen: &'c Screen,
     pub(crate) skills: &'c SkillPaths,
     pub(crate) workers: NonZeroUsize,
 }
@@ -163,8 +164,8 @@ fn work(context: &EventContext<'_>, pieces: Vec<Piece>) -> Done {
                     object.insert("seq", seq);
                 }
                 look_into(context, &event, &text, &mut done);
-                let event = context.redactor.json(event, &mut done.report);
-                lines.push_json(event.view()).push_static("\n");
+                let event = context.screen.write(event, &mut done.report, &mut lines, Layout::Line);
+                lines.push_static("\n");
                 if let Some(prompt) = submitted_prompt(&event) {
                     done.prompts.push((position, prompt));
                 }
