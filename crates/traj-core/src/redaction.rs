@@ -57,6 +57,7 @@ mod rules;
 mod shadow;
 mod span;
 mod spill;
+mod structured;
 mod template;
 mod value;
 mod walk;

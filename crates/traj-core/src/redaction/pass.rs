@@ -14,10 +14,9 @@ use super::report::RedactionReport;
 use super::reveal::RevealMap;
 use super::rule::{Frame, RuleIndex};
 use super::span::Span;
+use super::structured::{enclosed, has_json_lines};
 use crate::json::Json;
 
-/// JSON in strings in JSON is followed this far.
-const MAX_NESTING: u8 = 8;
 /// A text is looked at again after hiding until nothing more is found.
 const MAX_ROUNDS: usize = 4;
 
@@ -206,7 +205,7 @@ impl<'r> Pass<'r> {
         out
     }
 
-    fn count_lines(&mut self, text: &str) {
+    pub(super) fn count_lines(&mut self, text: &str) {
         if self.counts_lines
             && let Some(line) = self.report.line()
         {
@@ -234,87 +233,6 @@ impl<'r> Pass<'r> {
         let mut out = String::new();
         self.write_marker(&mut out, frame.rule(), secret);
         out
-    }
-
-    /// JSON or JSON Lines held in a text: `Some(None)` if it was understood
-    /// and nothing had to go.
-    fn structured(&mut self, text: &str) -> Option<Option<String>> {
-        if self.nesting >= MAX_NESTING || text.len() < MIN_TEXT {
-            return None;
-        }
-        if let Some(trimmed) = enclosed(text)
-            && let Ok(value) = Json::parse(trimmed)
-            && !matches!(&value, Json::String(inner) if inner.len() < MIN_TEXT)
-        {
-            let before = self.report.changes();
-            let value = self.nested(value);
-            if before == self.report.changes() {
-                return Some(None);
-            }
-            let lead = text.len() - text.trim_start().len();
-            let mut out = text.get(..lead).unwrap_or_default().to_owned();
-            value.write_compact(&mut out);
-            out.push_str(text.get(text.trim_end().len()..).unwrap_or_default());
-            return Some(Some(out));
-        }
-        if has_json_lines(text) {
-            return Some(self.json_lines(text));
-        }
-        None
-    }
-
-    fn nested<'a>(&mut self, mut value: Json<'a>) -> Json<'a> {
-        let mark = self.path.len();
-        self.path.push_str("/~json");
-        self.nesting += 1;
-        self.value(&mut value, NameClass::Plain);
-        self.nesting -= 1;
-        self.path.truncate(mark);
-        value
-    }
-
-    /// Lines that are JSON are read as such, stretches between them as text.
-    fn json_lines(&mut self, text: &str) -> Option<String> {
-        let mut out = String::new();
-        let mut changed = false;
-        let mut prose = String::new();
-        let first_line = self.report.line();
-        self.nesting += 1;
-        for line in text.split_inclusive('\n') {
-            let trimmed = line.trim();
-            if is_json_line(trimmed) && Json::parse(trimmed).is_ok() {
-                changed |= self.flush_prose(&mut prose, &mut out);
-                match self.text(line) {
-                    Some(redacted) => {
-                        changed = true;
-                        out.push_str(&redacted);
-                    }
-                    None => out.push_str(line),
-                }
-                self.count_lines(line);
-            } else {
-                prose.push_str(line);
-            }
-        }
-        changed |= self.flush_prose(&mut prose, &mut out);
-        self.nesting -= 1;
-        self.report.set_line(first_line);
-        changed.then_some(out)
-    }
-
-    fn flush_prose(&mut self, prose: &mut String, out: &mut String) -> bool {
-        if prose.is_empty() {
-            return false;
-        }
-        let taken = std::mem::take(prose);
-        // Its JSON lines are taken out: what is left is plain text.
-        let nesting = std::mem::replace(&mut self.nesting, MAX_NESTING);
-        let redacted = self.text(&taken);
-        self.nesting = nesting;
-        self.count_lines(&taken);
-        let changed = redacted.is_some();
-        out.push_str(redacted.as_deref().unwrap_or(&taken));
-        changed
     }
 
     /// Steps into a member; returns what to truncate the path to afterwards.
@@ -367,43 +285,5 @@ impl<'r> Pass<'r> {
         let mut out = String::new();
         self.write_marker(&mut out, rule, text);
         out
-    }
-}
-
-/// A text without the blanks around it, if it may be a JSON value.
-fn enclosed(text: &str) -> Option<&str> {
-    // Most texts begin with a letter or a digit.
-    if text.as_bytes().first()?.is_ascii_alphanumeric() {
-        return None;
-    }
-    let trimmed = text.trim();
-    let ends = (trimmed.as_bytes().first()?, trimmed.as_bytes().last()?);
-    matches!(ends, (b'{', b'}') | (b'[', b']') | (b'"', b'"')).then_some(trimmed)
-}
-
-fn is_json_line(trimmed: &str) -> bool {
-    trimmed.len() > 2
-        && (trimmed.starts_with('{') && trimmed.ends_with('}')
-            || trimmed.starts_with('[') && trimmed.ends_with(']'))
-}
-
-fn has_json_lines(text: &str) -> bool {
-    let mut place = 0;
-    let bytes = text.as_bytes();
-    if memchr::memchr(b'\n', bytes).is_none() {
-        return false;
-    }
-    loop {
-        if bytes.get(place) == Some(&b'{') {
-            let end =
-                memchr::memchr(b'\n', &bytes[place..]).map_or(bytes.len(), |found| place + found);
-            if bytes[place..end].trim_ascii_end().ends_with(b"}") && end - place > 4 {
-                return true;
-            }
-        }
-        match memchr::memchr(b'\n', bytes.get(place..).unwrap_or_default()) {
-            Some(found) => place += found + 1,
-            None => return false,
-        }
     }
 }
