@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Permissions, PermissionsExt as _};
-use traj_core::port::{Room, SidecarWriter, TrajectoryStore as _};
+use traj_core::port::{Exposure, Room, SidecarWriter, TrajectoryStore as _};
 use traj_core::settings::Settings;
 use traj_fs::FsTrajectoryStore;
 use traj_tests::sidecar::{Place, SidecarContent, blob, event, lines, options, session};
@@ -283,4 +283,27 @@ fn a_line_that_is_too_long_to_read_keeps_its_number() {
     let mut writer = place.store().open(&session("chat"), &unlimited).unwrap();
     assert_eq!(append(writer.as_mut(), "after"), 42);
     assert!(place.sidecar_bytes().starts_with(long.as_bytes()), "the long line is untouched");
+}
+
+#[test]
+fn a_folder_that_is_not_safe_from_others_is_used_and_warned_of() {
+    let exposure = |place: &Place| {
+        let recorder = place.recorder(&Settings::standard());
+        recorder.record(event("text"));
+        assert!(recorder.flush().is_complete());
+        assert_eq!(place.mode(Place::SIDECAR), 0o600);
+        recorder.stats().exposure
+    };
+    for (mode, expected) in [(0o700, None), (0o755, None), (0o777, Some(Exposure::OthersCanWrite))]
+    {
+        let place = Place::new();
+        place.folder.set_permissions(".", Permissions::from_mode(mode)).unwrap();
+        assert_eq!(exposure(&place), expected, "{mode:o}");
+    }
+    // Only the superuser can give a folder away, and only it can then use it.
+    let place = Place::new();
+    let nobody = rustix::fs::Uid::from_raw(65_534);
+    if rustix::fs::fchown(&place.folder, Some(nobody), None).is_ok() {
+        assert_eq!(exposure(&place), Some(Exposure::ForeignOwner));
+    }
 }

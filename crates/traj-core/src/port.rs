@@ -51,6 +51,6 @@ pub use session_rewriter::{
 };
 pub use source::{Source, SourceError, Sources};
 pub use trajectory_store::{
-    Appended, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore,
-    source_sequence_of,
+    Appended, Exposure, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter,
+    TrajectoryStore, source_sequence_of,
 };

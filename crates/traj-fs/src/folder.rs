@@ -5,6 +5,8 @@ use std::path::{Component, Path};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 
+use traj_core::port::Exposure;
+
 use crate::error::{Context as _, FsError, Refusal};
 
 const OPEN: &str = "open the folder";
@@ -73,6 +75,22 @@ pub fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
     }
     let mode = cap_std::fs::Permissions::from_mode(0o700);
     folder.set_permissions(".", mode).context("make private the folder", name)
+}
+
+/// Why what lies in a folder is not safe from others, if it is not. The
+/// superuser can do anything anywhere and does not count.
+///
+/// # Errors
+/// When the operating system does not tell.
+pub fn exposure_of(folder: &Dir, name: &str) -> Result<Option<Exposure>, FsError> {
+    let metadata = folder.dir_metadata().context("look at the folder", name)?;
+    let (owner, ourselves) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    let exposure = if owner != ourselves && owner != 0 {
+        Some(Exposure::ForeignOwner)
+    } else {
+        (metadata.mode() & 0o002 != 0).then_some(Exposure::OthersCanWrite)
+    };
+    Ok(exposure)
 }
 
 fn walk(

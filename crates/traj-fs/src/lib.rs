@@ -74,7 +74,9 @@ pub use blob_folder::FsBlobFolder;
 pub use bundle_sink::{BundleForm, FsBundleSink};
 pub use bundle_source::FsBundleSource;
 pub use error::{FsError, Refusal};
-pub use folder::{create_folder, create_subfolder, make_private, open_folder, open_subfolder};
+pub use folder::{
+    create_folder, create_subfolder, exposure_of, make_private, open_folder, open_subfolder,
+};
 pub use folder_watch::FolderWatch;
 pub use followed_file::FollowedFile;
 pub use key_file::{KeyFileError, load_or_create_key};

@@ -25,7 +25,7 @@ use traj_core::capture::{Blob, PendingLine};
 use traj_core::event::RuntimeRow;
 use traj_core::id::SessionId;
 use traj_core::location::{Pointer, blobs_beside};
-use traj_core::port::{Appended, Room, SidecarError, SidecarOptions, SidecarWriter};
+use traj_core::port::{Appended, Exposure, Room, SidecarError, SidecarOptions, SidecarWriter};
 use traj_core::settings::{Durability, WhenFull};
 
 use self::blobs::BlobFolder;
@@ -34,6 +34,7 @@ use self::handle::SidecarHandle;
 pub(crate) use self::ownership::is_sidecar_of;
 pub(crate) use self::scan::LONGEST_LINE_BYTES;
 use crate::error::{Context as _, FsError};
+use crate::folder::exposure_of;
 use crate::lock::lock_exclusive;
 use crate::open::identity_of;
 use crate::replace::{replace_file, sweep_leftovers};
@@ -64,6 +65,7 @@ pub(crate) struct FsSidecarWriter {
     /// The highest number given out under a handle that is gone.
     last_sequence: u64,
     blobs: BlobFolder,
+    exposure: Option<Exposure>,
     /// Still to be written, once there is something to point to.
     pointer: Option<PointerPlace>,
     /// Memory for the bytes of a batch, kept from one to the next.
@@ -91,6 +93,7 @@ impl FsSidecarWriter {
         options: SidecarOptions,
         pointer: Option<PointerPlace>,
     ) -> Result<Self, FsError> {
+        let exposure = exposure_of(&folder, &name)?;
         let blob_folder = folder.try_clone().context("open the folder of", &name)?;
         let blobs = BlobFolder::new(blob_folder, blobs_beside(&name), options.blob_budget_bytes);
         Ok(Self {
@@ -101,6 +104,7 @@ impl FsSidecarWriter {
             handle: None,
             last_sequence: 0,
             blobs,
+            exposure,
             pointer,
             text: String::new(),
             unsynced: Unsynced { lines: false, entry: true, is_doubtful: false },
@@ -263,5 +267,9 @@ impl SidecarWriter for FsSidecarWriter {
             return Ok(());
         }
         self.sync()
+    }
+
+    fn exposure(&self) -> Option<Exposure> {
+        self.exposure
     }
 }

@@ -107,6 +107,10 @@ fn place(name: &'static str, path: &str, open_bits: u32, host: &Host) -> Place {
     let warning = metadata.as_ref().and_then(|metadata| {
         if metadata.is_symlink() {
             Some("it is a symbolic link and will be refused")
+        } else if metadata.uid() != 0 && metadata.uid() != rustix::process::geteuid().as_raw() {
+            Some("it belongs to another user")
+        } else if metadata.mode() & open_bits & 0o022 != 0 {
+            Some("others can write to it")
         } else if metadata.mode() & open_bits != 0 {
             Some("others can look into it")
         } else {

@@ -76,6 +76,9 @@ struct Report {
     rolled_lines: u64,
     dropped_events: u64,
     dropped: DroppedReport,
+    /// Why the sidecar is not safe from others, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
     invalid_lines: u64,
     invalid: Vec<InvalidLine>,
 }
@@ -237,6 +240,7 @@ fn report(settings: &Settings, sidecar: String, stats: &RecorderStats, invalid: 
             too_large: stats.dropped.too_large,
             defect: stats.dropped.defect,
         },
+        warning: stats.exposure.map(|exposure| exposure.to_string()),
         invalid_lines: invalid.count,
         invalid: invalid.first,
     }
@@ -248,6 +252,9 @@ fn describe(report: &Report) -> String {
     let mut lines = vec![format!("recorded {events} events ({bytes} bytes) in {sidecar}")];
     if report.stored_blobs > 0 {
         lines.push(format!("stored {} long texts beside it", report.stored_blobs));
+    }
+    if let Some(warning) = &report.warning {
+        lines.push(format!("WARNING: {warning}"));
     }
     if report.invalid_lines > 0 {
         lines.push(format!("passed over {} lines that are no events", report.invalid_lines));

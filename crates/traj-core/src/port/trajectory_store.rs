@@ -46,6 +46,18 @@ pub enum SidecarError {
     },
 }
 
+/// Why a sidecar is not safe from others, although it can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Exposure {
+    /// Everyone can put files into its folder, and perhaps replace ours.
+    #[error("everyone can write to the sidecar's folder")]
+    OthersCanWrite,
+    /// Whoever owns its folder can replace what is in it.
+    #[error("the sidecar's folder belongs to another user")]
+    ForeignOwner,
+}
+
 /// Which part of a sidecar a call may fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a line is ordinary or it is the last word")]
@@ -146,6 +158,11 @@ pub trait SidecarWriter: Debug + Send {
     /// # Errors
     /// When the disk fails.
     fn flush(&mut self) -> Result<(), SidecarError>;
+
+    /// Why what is written here is not safe from others, if it is not.
+    fn exposure(&self) -> Option<Exposure> {
+        None
+    }
 }
 
 /// Finds and opens the sidecars of sessions.

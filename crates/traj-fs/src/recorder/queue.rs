@@ -197,6 +197,11 @@ impl Queue {
         }
     }
 
+    /// Takes note of something that settles nothing.
+    pub(super) fn note(&self, note: impl FnOnce(&mut RecorderStats)) {
+        note(&mut self.lock().stats);
+    }
+
     /// Says that the storage did not take the batch, or its rest; the writer
     /// keeps it. Every flush that waits hears of it at once.
     pub(super) fn stalled(&self, error: String, note: impl FnOnce(&mut RecorderStats)) {

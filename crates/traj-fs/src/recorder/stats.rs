@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use traj_core::port::Exposure;
+
 /// Events that were not written, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,6 +52,8 @@ pub struct RecorderStats {
     pub queued_bytes: u64,
     /// The last thing that went wrong, without any payload.
     pub last_error: Option<String>,
+    /// Why the sidecar is not safe from others, if it is not.
+    pub exposure: Option<Exposure>,
 }
 
 /// How a flush ended.

@@ -210,7 +210,11 @@ impl Writer {
     ) -> Result<&'p mut (dyn SidecarWriter + 'static), SidecarError> {
         let sidecar = match progress.sidecar.take() {
             Some(sidecar) => sidecar,
-            None => self.store.open(&self.session, &self.options)?,
+            None => {
+                let opened = self.store.open(&self.session, &self.options)?;
+                self.queue.note(|stats| stats.exposure = opened.exposure());
+                opened
+            }
         };
         Ok(progress.sidecar.insert(sidecar).as_mut())
     }
