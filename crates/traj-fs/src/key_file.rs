@@ -1,7 +1,9 @@
 //! The owner's marker key: 32 random bytes in a private file.
 //!
 //! Markers made under one key can be compared across events and files; without
-//! the key they tell nothing.
+//! the key they tell nothing. The file appears with its whole content or not at
+//! all; a start of a key, as older writers could leave it, was never used for a
+//! marker and makes room for a new one.
 
 use std::io::{Read as _, Write as _};
 
@@ -10,8 +12,11 @@ use traj_core::redaction::MarkerKey;
 
 use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
-use crate::open::{Access, open_regular};
-use crate::replace::sync_folder;
+use crate::open::{Access, Identity, identity_of, open_replaceable};
+use crate::replace::replace_file;
+
+/// Digits of a key.
+const DIGITS: usize = 64;
 
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +26,10 @@ pub enum KeyFileError {
     #[error(transparent)]
     File(#[from] FsError),
     /// The file is not a key; it is left as it is.
-    #[error("{name:?} is not a marker key: 64 hexadecimal digits are expected")]
+    #[error(
+        "{name:?} is not a marker key: {DIGITS} hexadecimal digits are expected; \
+         move it away to have a new one made"
+    )]
     Damaged {
         /// The file's name.
         name: String,
@@ -38,26 +46,39 @@ pub fn load_or_create_key(
     name: &str,
     fresh: impl FnOnce() -> std::io::Result<[u8; 32]>,
 ) -> Result<MarkerKey, KeyFileError> {
-    let mut file = open_regular(folder, name, Access::Update)?;
-    let locked = file.try_clone().context("open", name)?;
-    let _lock = lock_exclusive(&locked, name)?;
-    let mut text = String::new();
-    file.read_to_string(&mut text).context("read", name)?;
-    if !text.is_empty() {
-        return parse(&text).ok_or_else(|| KeyFileError::Damaged { name: name.to_owned() });
+    loop {
+        let file = open_replaceable(folder, name, Access::Update)?;
+        let _lock = lock_exclusive(&file, name)?;
+        if identity_of(folder, name)? != Some(Identity::of_file(&file, name)?) {
+            // Whoever had the lock before us put the key in this file's place.
+            continue;
+        }
+        let mut text = String::new();
+        let read = (&file).take(4 * DIGITS as u64).read_to_string(&mut text);
+        let damaged = || KeyFileError::Damaged { name: name.to_owned() };
+        match read {
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return Err(damaged()),
+            read => read.context("read", name)?,
+        };
+        if !is_start_of_key(&text) {
+            return parse(&text).ok_or_else(damaged);
+        }
+        let bytes = fresh().context("make a key for", name)?;
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        replace_file(folder, name, 0o600, |file| file.write_all(format!("{text}\n").as_bytes()))?;
+        return Ok(MarkerKey::new(bytes));
     }
-    let bytes = fresh().context("make a key for", name)?;
-    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    file.write_all(format!("{text}\n").as_bytes()).context("write", name)?;
-    file.sync_all().context("sync", name)?;
-    sync_folder(folder, name)?;
-    Ok(MarkerKey::new(bytes))
+}
+
+/// Whether a writer died before it had written a key, or the whole of it.
+fn is_start_of_key(text: &str) -> bool {
+    text.len() < DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn parse(text: &str) -> Option<MarkerKey> {
     let digits = text.trim().as_bytes();
     let mut bytes = [0; 32];
-    if digits.len() != 2 * bytes.len() {
+    if digits.len() != DIGITS {
         return None;
     }
     for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
@@ -92,10 +113,47 @@ mod tests {
 
     #[test]
     fn a_damaged_key_is_kept_and_reported() {
+        let long = "ab".repeat(33);
+        let texts: [&[u8]; 4] = [b"not a key", long.as_bytes(), b"\xff\xfe", b"ab\ncd"];
+        for text in texts {
+            let (_temporary, folder) = folder();
+            folder.write("key", text).unwrap();
+            let outcome = load_or_create_key(&folder, "key", || Ok([5; 32]));
+            assert!(matches!(outcome, Err(KeyFileError::Damaged { .. })));
+            assert_eq!(folder.read("key").unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_key_that_was_cut_short_makes_room_for_a_whole_one() {
+        for digits in [0, 1, 63] {
+            let (_temporary, folder) = folder();
+            folder.write("key", "a".repeat(digits)).unwrap();
+            let made = load_or_create_key(&folder, "key", || Ok([5; 32])).unwrap();
+            let read = load_or_create_key(&folder, "key", || Ok([6; 32])).unwrap();
+            assert_eq!((made.as_bytes(), read.as_bytes()), (&[5; 32], &[5; 32]));
+            assert_eq!(folder.entries().unwrap().count(), 1, "nothing else is left");
+        }
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_made_leaves_the_next_one_free_to() {
         let (_temporary, folder) = folder();
-        folder.write("key", "not a key").unwrap();
-        let outcome = load_or_create_key(&folder, "key", || Ok([5; 32]));
-        assert!(matches!(outcome, Err(KeyFileError::Damaged { .. })));
-        assert_eq!(folder.read_to_string("key").unwrap(), "not a key");
+        let refused = || Err(std::io::ErrorKind::Other.into());
+        assert!(load_or_create_key(&folder, "key", refused).is_err());
+        load_or_create_key(&folder, "key", || Ok([5; 32])).unwrap();
+    }
+
+    #[test]
+    fn all_who_make_it_at_once_get_the_same_key() {
+        let (_temporary, folder) = folder();
+        let folder = &folder;
+        let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {
+            let load =
+                |own: u8| *load_or_create_key(folder, "key", || Ok([own; 32])).unwrap().as_bytes();
+            let racers: Vec<_> = (0..16).map(|own| scope.spawn(move || load(own))).collect();
+            racers.into_iter().map(|racer| racer.join().unwrap()).collect()
+        });
+        assert!(keys.windows(2).all(|pair| pair[0] == pair[1]), "{keys:?}");
     }
 }
