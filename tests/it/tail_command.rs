@@ -57,6 +57,26 @@ fn filters_json_and_steering_characters() {
     assert_eq!(usage.status.code(), Some(2));
 }
 
+#[test]
+fn a_session_that_is_not_there_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let missing = tail(home.path(), &[]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(1));
+    insta::assert_snapshot!(text(&missing.stderr), @r"
+    error: there is no session s.jsonl
+      hint: run `traj sessions` to see which there are, or wait for it with --follow
+    ");
+    // A sidecar alone is enough, and so is a session without one.
+    fs::write(home.path().join("s.trajectory.jsonl"), event(1, "x")).unwrap();
+    assert!(text(&tail(home.path(), &[]).output().unwrap().stdout).ends_with("n1\n"));
+    fs::rename(home.path().join("s.trajectory.jsonl"), home.path().join("s.jsonl")).unwrap();
+    assert!(tail(home.path(), &[]).output().unwrap().status.success());
+    let nowhere = traj_command(home.path()).args(["tail", "--session", "no/s.jsonl"]).output();
+    let nowhere = nowhere.unwrap();
+    assert_eq!(nowhere.status.code(), Some(1));
+    assert!(text(&nowhere.stderr).contains("No such file or directory"), "{nowhere:?}");
+}
+
 /// A follower and what it prints.
 struct Follower {
     child: Child,

@@ -30,6 +30,9 @@ use crate::terminal_text::escape_control;
 /// How often we look when no notification comes.
 const POLL: Duration = Duration::from_millis(1_000);
 
+/// What is there to begin with is printed in portions of this size.
+const PAGE: usize = 64 * 1024;
+
 #[derive(Debug, Args)]
 #[command(
     long_about = "Prints the newest events of a session's trajectory, one readable line each: \
@@ -108,6 +111,11 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let mut files = Vec::new();
     let mut watches = Vec::new();
     let sidecar = place.sidecar(host)?;
+    let is_missing = sidecar.is_none() && place.folder.symlink_metadata(&place.name).is_err();
+    if is_missing && !arguments.follow {
+        return Err(CommandError::failure(format!("there is no session {}", file.display()))
+            .hint("run `traj sessions` to see which there are, or wait for it with --follow"));
+    }
     let sidecar_folder =
         sidecar.as_ref().map_or(place.path.as_path(), |sidecar| sidecar.path.as_path()).parent();
     watches.extend(sidecar_folder.and_then(|path| watch(path, &sender)));
@@ -217,10 +225,15 @@ impl<'a> View<'a> {
         }
         events.sort_by_key(|event| event.at);
         let surplus = events.len().saturating_sub(self.tail);
+        let mut page = String::new();
         for event in events.into_iter().skip(surplus) {
-            self.show(event)?;
+            page.push_str(&self.line(event)?);
+            if page.len() >= PAGE {
+                self.print(&page)?;
+                page.clear();
+            }
         }
-        Ok(())
+        self.print(&page)
     }
 
     fn wants(&self, event: &TailEvent) -> bool {
@@ -228,10 +241,26 @@ impl<'a> View<'a> {
             && self.grep.is_none_or(|grep| grep.is_match(&event.layout()))
     }
 
-    fn show(&mut self, mut event: TailEvent) -> Result<(), CommandError> {
+    fn show(&mut self, event: TailEvent) -> Result<(), CommandError> {
+        let line = self.line(event)?;
+        self.print(&line)
+    }
+
+    fn print(&self, lines: &str) -> Result<(), CommandError> {
+        if lines.is_empty() {
+            Ok(())
+        } else if self.output.is_json() {
+            self.output.write_bytes(lines.as_bytes())
+        } else {
+            self.output.write_text(lines)
+        }
+    }
+
+    /// The event as it is printed; nothing when it is not wanted.
+    fn line(&mut self, mut event: TailEvent) -> Result<String, CommandError> {
         self.timings.annotate(&mut event);
         if !self.wants(&event) {
-            return Ok(());
+            return Ok(String::new());
         }
         if event.origin == Origin::Transcript {
             event.preview = self.redacted(&event.preview)?;
@@ -242,7 +271,7 @@ impl<'a> View<'a> {
         if self.output.is_json() {
             let mut text = serde_json::to_string(&line_of(&event)).unwrap_or_default();
             text.push('\n');
-            return self.output.write_bytes(text.as_bytes());
+            return Ok(text);
         }
         for text in [&mut event.kind, &mut event.session, &mut event.preview] {
             *text = escape_control(text).into_owned();
@@ -253,7 +282,7 @@ impl<'a> View<'a> {
             Severity::Warning => Style::new().fg_color(Some(AnsiColor::Yellow.into())),
             _ => Style::new(),
         };
-        self.output.write_text(&format!("{style}{}{style:#}\n", event.layout()))
+        Ok(format!("{style}{}{style:#}\n", event.layout()))
     }
 
     fn redacted(&self, text: &str) -> Result<String, CommandError> {

@@ -1,5 +1,6 @@
 //! What one line of a sidecar or transcript comes down to.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::preview;
@@ -56,6 +57,16 @@ pub struct TailEvent {
     pub(super) identity: u64,
 }
 
+/// As deep as previews look: the members of an event's data and of what is
+/// directly in them. What is below is checked, but not built.
+const EVENT_DEPTH: usize = 3;
+
+/// The members of a message, its usage among them.
+const ROW_DEPTH: usize = 3;
+
+/// The blocks of a message too.
+const QUOTED_DEPTH: usize = 4;
+
 /// Texts that an event keeps are cut to this many characters.
 const LONGEST_TEXT: usize = 200;
 
@@ -63,10 +74,20 @@ impl TailEvent {
     /// Reads a line; `None` when it is not an event.
     #[must_use]
     pub fn parse(line: &[u8], origin: Origin) -> Option<Self> {
-        let value = Json::parse_lossy(line).ok()?;
+        // Checking text is far quicker than mending it.
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(line),
+        };
         match origin {
-            Origin::Sidecar => runtime_event(&value),
-            Origin::Transcript => transcript_event(&value),
+            Origin::Sidecar => runtime_event(&Json::parse_shallow(&text, EVENT_DEPTH).ok()?),
+            Origin::Transcript => {
+                let mut value = Json::parse_shallow(&text, ROW_DEPTH).ok()?;
+                if preview::quotes_content(&value) {
+                    value = Json::parse_shallow(&text, QUOTED_DEPTH).ok()?;
+                }
+                transcript_event(&value)
+            }
         }
     }
 

@@ -93,14 +93,21 @@ impl LastEvents {
 
     /// A line begins with `front`; the rest of it is carried.
     fn line_start(&mut self, front: &[u8], keep: &mut dyn FnMut(&TailEvent) -> bool) {
-        self.grow(front);
-        let line = std::mem::take(&mut self.carry);
+        let carry;
+        // Most lines lie inside one block and are read where they are.
+        let line = if self.carry.is_empty() && self.dropped == 0 && front.len() <= LONGEST_LINE {
+            front
+        } else {
+            self.grow(front);
+            carry = std::mem::take(&mut self.carry);
+            &carry
+        };
         let is_last = std::mem::take(&mut self.is_first);
         let event = if self.dropped > 0 {
             let bytes = std::mem::take(&mut self.dropped);
             Some(TailEvent::of_long_line(self.origin, bytes))
         } else {
-            TailEvent::parse(&line, self.origin)
+            TailEvent::parse(line, self.origin)
         };
         if is_last && event.is_none() {
             self.unfinished = line.len() as u64;

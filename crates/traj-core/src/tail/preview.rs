@@ -124,6 +124,15 @@ fn tokens(usage: Option<&Json<'_>>) -> Option<(u64, u64)> {
     (input.is_some() || output.is_some()).then(|| (input.unwrap_or(0), output.unwrap_or(0)))
 }
 
+/// Whether the preview of a row quotes the blocks of its message.
+pub(super) fn quotes_content(value: &Json<'_>) -> bool {
+    let is_rollout = value.get("payload").is_some_and(|payload| payload.as_object().is_some());
+    let message = value.get("message");
+    !is_rollout
+        && text(message, "role") != Some("toolResult")
+        && message.and_then(|message| message.get("content")).and_then(Json::as_array).is_some()
+}
+
 /// Fills in what a row of a transcript or rollout says.
 pub(super) fn of_transcript(value: &Json<'_>, event: &mut TailEvent) {
     if let Some(payload) = value.get("payload").filter(|payload| payload.as_object().is_some()) {

@@ -267,6 +267,30 @@ fn lines_read_like_the_other_tail_with_more_facts() {
 }
 
 #[test]
+fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
+    let row = |line: &[u8], origin| TailEvent::parse(line, origin).map(|event| event.summary());
+    let message = |role: &str, content: &str| {
+        format!(
+            r#"{{"type":"message","id":"a","timestamp":"2026-06-01T10:00:00Z","message":{{"role":"{role}","toolName":"read","usage":{{"input":5,"output":2}},"content":{content}}}}}"#
+        )
+    };
+    let blocks = r#"[{"type":"thinking","thinking":{"deep":[[1]]}},{"type":"text","text":"said"},{"type":"toolCall","name":"read","arguments":{"a":{"b":1}}}]"#;
+    let seen =
+        |role: &str, content: &str| row(message(role, content).as_bytes(), Origin::Transcript);
+    assert_eq!(seen("assistant", blocks).unwrap(), "said → read · 5 in, 2 out");
+    assert_eq!(seen("user", r#""plain""#).unwrap(), "plain · 5 in, 2 out");
+    assert_eq!(seen("toolResult", blocks).unwrap(), "read done · 5 in, 2 out");
+    // What is not looked at must be sound all the same.
+    assert_eq!(seen("toolResult", r#"[{"type":"text","text":"torn]"#), None);
+    let rollout = r#"{"type":"response_item","timestamp":"2026-06-01T10:00:00Z","payload":{"type":"message","role":"user","content":[{"text":"x"}]}}"#;
+    assert_eq!(row(rollout.as_bytes(), Origin::Transcript).unwrap(), "message user");
+    let mut broken = message("user", r#""a?b""#).into_bytes();
+    let at = broken.iter().position(|byte| *byte == b'?').unwrap();
+    broken[at] = 0xff;
+    assert_eq!(row(&broken, Origin::Transcript).unwrap(), "a\u{fffd}b · 5 in, 2 out");
+}
+
+#[test]
 fn long_lines_cost_no_memory() {
     let long = vec![b'x'; LONGEST_LINE + 10];
     let mut rig = Follow::new(Origin::Sidecar);
