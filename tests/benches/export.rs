@@ -81,10 +81,6 @@ fn compare(
 }
 
 fn export(traj: &Path, folder: &Path) -> std::io::Result<Usage> {
-    let bundle = folder.join("bundle");
-    if bundle.exists() {
-        std::fs::remove_dir_all(&bundle)?;
-    }
     let mut command = Command::new(traj);
     command
         .current_dir(folder)
@@ -92,7 +88,9 @@ fn export(traj: &Path, folder: &Path) -> std::io::Result<Usage> {
         .args(["export", "--session", "s.jsonl", "--workspace", "."])
         .args(["--output-root", ".", "--output", "bundle", "--quiet"])
         .stdout(Stdio::null());
-    measure::child(&mut command)
+    let usage = measure::child(&mut command)?;
+    std::fs::remove_dir_all(folder.join("bundle"))?;
+    Ok(usage)
 }
 
 /// CPU seconds for parsing and reprinting both files.

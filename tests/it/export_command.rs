@@ -107,6 +107,15 @@ fn every_form_is_verified_and_inspected_in_place() {
     }
     let session = home.traj(&["inspect", "s1.jsonl", "--json"]);
     assert_eq!(result(&session)["result"]["events"], 2);
+    // The sidecar is looked for wherever an export would find it.
+    home.folder.create_dir("sidecars").unwrap();
+    home.folder.rename("s1.trajectory.jsonl", &home.folder, "sidecars/s1.jsonl").unwrap();
+    let moved = traj_command(home.path())
+        .args(["inspect", "s1.jsonl", "--json"])
+        .env("OPENCLAW_TRAJECTORY_DIR", "sidecars")
+        .output()
+        .unwrap();
+    assert_eq!(result(&moved)["result"]["events"], 2);
 }
 
 #[test]

@@ -129,15 +129,21 @@ fn request(
     let selection = selection(arguments, host)?;
     let mut request = ExportRequest::new(selection, workspace, now(arguments, host)?, redactor);
     request.name = arguments.output.as_deref().map(bundle_name).transpose()?;
-    request.sidecar.current_dir.clone_from(&host.facts.current_dir);
     request.sidecar.runtime_file = arguments.runtime.as_deref().map(|file| name_of(file, host));
-    request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
     if arguments.strict_limits {
         request.limits = ExportLimits::strict();
     }
+    adapt(&mut request, host);
+    Ok(request)
+}
+
+/// Makes a request use what this host has: its cores, and where it keeps
+/// sidecars.
+pub(super) fn adapt(request: &mut ExportRequest, host: &Host) {
+    request.sidecar.current_dir.clone_from(&host.facts.current_dir);
+    request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
     let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     request.workers = NonZeroUsize::new(workers.min(MAX_WORKERS)).unwrap_or(NonZeroUsize::MIN);
-    Ok(request)
 }
 
 /// The redactor of this owner, with the paths and names of this host.
@@ -234,35 +240,41 @@ fn sources(
     let mut named: Vec<PathBuf> = Vec::new();
     named.extend(arguments.session.as_deref().and_then(parent_of));
     named.extend(arguments.runtime.as_deref().and_then(parent_of));
+    if let Selection::Key { store, .. } = &request.selection {
+        named.extend(parent_of(Path::new(store)));
+    }
+    readable(&named, host, request)
+}
+
+/// Reads below folders that the user named, and below those where sessions and
+/// sidecars usually lie. A named one that is missing is no error yet: a sidecar
+/// can be exported without its session.
+pub(super) fn readable(
+    named: &[PathBuf],
+    host: &Host,
+    request: &ExportRequest,
+) -> Result<FsSources, CommandError> {
+    let mut sources = FsSources::new(&host.facts.current_dir);
+    for folder in named {
+        sources = match host.folder_if_any(folder)? {
+            Some(opened) => sources.with_root(folder, opened),
+            None => sources.with_missing_root(folder),
+        };
+    }
     let mut others: Vec<PathBuf> = Vec::new();
     others.extend(request.sidecar.trajectory_dir.as_ref().map(PathBuf::from));
     others.extend(host.facts.state_dir().map(PathBuf::from));
     if let Selection::Key { store, .. } = &request.selection {
-        let sessions = parent_of(Path::new(store));
         // Sessions of sibling agents lie beside each other.
-        let agents = sessions.as_deref().and_then(Path::parent).and_then(Path::parent);
-        others.extend(agents.filter(|folder| folder.ends_with("agents")).map(Path::to_path_buf));
-        named.extend(sessions);
+        let store = host.absolute(Path::new(store));
+        let agents = store.ancestors().nth(3).filter(|folder| folder.ends_with("agents"));
+        others.extend(agents.map(Path::to_path_buf));
     }
-    let mut sources = named_sources(host, &named)?;
     for folder in others {
         // A folder that is not there holds nothing to read.
         if let Ok(opened) = host.folder(&folder) {
             sources = sources.with_root(folder, opened);
         }
-    }
-    Ok(sources)
-}
-
-/// Reads below folders that the user named. One that is missing is no error
-/// yet: a sidecar can be exported without its session.
-pub(super) fn named_sources(host: &Host, folders: &[PathBuf]) -> Result<FsSources, CommandError> {
-    let mut sources = FsSources::new(&host.facts.current_dir);
-    for folder in folders {
-        sources = match host.folder_if_any(folder)? {
-            Some(opened) => sources.with_root(folder, opened),
-            None => sources.with_missing_root(folder),
-        };
     }
     Ok(sources)
 }
@@ -324,6 +336,9 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         }
         ExportError::Sink(BundleSinkError::UnsafePlace { .. }) => {
             Some("name a real folder with --output-root DIR")
+        }
+        ExportError::Sink(BundleSinkError::Storage { .. }) => {
+            Some("nothing was left behind; --output-root DIR names another place")
         }
         ExportError::Sink(BundleSinkError::Full { .. }) => {
             Some("free some space; nothing was left behind")

@@ -56,9 +56,10 @@ fn inspect_session(
     let workspace = host.absolute(&arguments.workspace).to_string_lossy().into_owned();
     let redactor = export_verb::redactor(host, output, Some(&workspace))?;
     let selection = Selection::file(session.to_string_lossy());
-    let request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
+    let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
     let parent = session.parent().unwrap_or(Path::new("/")).to_path_buf();
-    let sources = export_verb::named_sources(host, &[parent])?;
+    export_verb::adapt(&mut request, host);
+    let sources = export_verb::readable(&[parent], host, &request)?;
     let temporary = host.temporary_folder()?;
     let sink = FsBundleSink::new(temporary.folder()?, BundleForm::Folder);
     let report =
