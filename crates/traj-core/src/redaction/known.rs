@@ -8,7 +8,7 @@ use foldhash::SharedSeed;
 use foldhash::quality::SeedableRandomState;
 
 /// Looking at a shorter text again costs no more than remembering it.
-pub(super) const SHORTEST: usize = 64;
+pub(super) const SHORTEST: usize = 48;
 
 /// The bit of a slot that says whether there was something to note.
 const NOTED: u64 = 1;

@@ -13,22 +13,26 @@ use super::span::{self, Span};
 use super::value::{is_uuid, looks_chosen, looks_random};
 use crate::json::{Json, Object};
 
-/// Members that say what another member is called.
-const NAME_MEMBERS: &[&str] = &[
-    "name",
-    "key",
-    "label",
-    "field",
-    "header",
-    "variable",
-    "id",
-    "Name",
-    "Key",
-    "title",
-    "param",
-    "parameter",
-    "path",
-];
+/// Whether a member of this name says what another member is called.
+fn says_name(name: &str) -> bool {
+    matches!(
+        name,
+        "name"
+            | "key"
+            | "label"
+            | "field"
+            | "header"
+            | "variable"
+            | "id"
+            | "Name"
+            | "Key"
+            | "title"
+            | "param"
+            | "parameter"
+            | "path"
+    )
+}
+
 /// Whether a member of this name holds the value for such a name.
 fn holds_value(name: &str) -> bool {
     matches!(
@@ -88,7 +92,8 @@ impl Pass<'_> {
         if members.bytes && members.kind && media::object(object) {
             self.report.count_media();
         }
-        let named = if members.value { named_class(object) } else { NameClass::Plain };
+        let is_named = members.value && members.name;
+        let named = if is_named { named_class(object) } else { NameClass::Plain };
         let mut renamed = Vec::new();
         for (place, (name, item)) in object.iter_mut().enumerate() {
             if name.len() >= 12
@@ -260,6 +265,8 @@ fn piece<'l, 'a>(item: &'l mut Json<'a>, depth: u8) -> Option<&'l mut Cow<'a, st
 struct Members {
     /// A member that may hold the value for a name.
     value: bool,
+    /// A member that may say that name.
+    name: bool,
     /// A member that may hold the bytes of a medium.
     bytes: bool,
     /// A member that may say what medium it is.
@@ -275,6 +282,7 @@ impl Members {
         let mut members = Self::default();
         for (name, _) in object.iter() {
             members.value |= holds_value(name);
+            members.name |= says_name(name);
             members.bytes |= media::holds_bytes(name);
             members.kind |= media::says_type(name);
             members.jwk |= name == "kty";
@@ -289,9 +297,10 @@ fn named_class(object: &Object<'_>) -> NameClass {
     if object.len() > 32 {
         return NameClass::Plain;
     }
-    NAME_MEMBERS
+    object
         .iter()
-        .filter_map(|member| object.get(member).and_then(Json::as_str))
+        .filter(|(name, _)| says_name(name))
+        .filter_map(|(_, value)| value.as_str())
         .filter(|text| text.len() <= 64)
         // The last step of a path names the value: `/spec/password`.
         .map(|text| name::class_of_member(text.rsplit(['/', '.']).next().unwrap_or(text)))

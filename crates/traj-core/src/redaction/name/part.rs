@@ -53,26 +53,56 @@ const NAME_PARTS: &[&str] = &[
 ];
 
 /// How many letters of a part are looked at first.
-const HEAD: usize = 2;
+const HEAD: usize = 3;
+/// A letter takes five bits, whatever its case.
+const LETTER_BITS: usize = 5;
+const HEAD_COUNT: usize = 1 << (HEAD * LETTER_BITS);
 
-/// For each letter, a bit for every letter that follows it at the head of a part.
-const HEADS: [u32; 32] = heads();
+/// A bit for every three letters that a part begins with.
+static HEADS: [u64; HEAD_COUNT / 64] = heads();
 
-const fn heads() -> [u32; 32] {
-    let mut heads = [0; 32];
+const fn heads() -> [u64; HEAD_COUNT / 64] {
+    let mut heads = [0; HEAD_COUNT / 64];
     let mut at = 0;
     while at < NAME_PARTS.len() {
         let part = NAME_PARTS[at].as_bytes();
-        heads[letter(part[0])] |= 1 << letter(part[1]);
+        // A part of two letters begins with itself and any third one.
+        let thirds = if part.len() < HEAD {
+            0..1 << LETTER_BITS
+        } else {
+            part[2] as usize..part[2] as usize + 1
+        };
+        let mut third = thirds.start;
+        while third < thirds.end {
+            let head = head_of(part[0], part[1], third as u8);
+            heads[head / 64] |= 1 << (head % 64);
+            third += 1;
+        }
         at += 1;
     }
     heads
 }
 
-/// The place of a letter in the alphabet, upper or lower case; other bytes
-/// share the places.
+/// Three letters as a number; other bytes share the numbers of letters.
+const fn head_of(first: u8, second: u8, third: u8) -> usize {
+    letter(first) << (2 * LETTER_BITS) | letter(second) << LETTER_BITS | letter(third)
+}
+
 const fn letter(byte: u8) -> usize {
     (byte & 31) as usize
+}
+
+/// Whether a name may hold a part, judged by three letters at a time.
+fn may_hold_part(name: &[u8]) -> bool {
+    // The letters before the last two are tried with the ones behind them; a
+    // part of two letters at the very end is followed by nothing.
+    let ends = name.last_chunk::<2>().map(|[first, second]| [*first, *second, 0]);
+    let is_head = |first: u8, second: u8, third: u8| {
+        let head = head_of(first, second, third);
+        HEADS.get(head / 64).is_some_and(|bits| bits >> (head % 64) & 1 == 1)
+    };
+    name.windows(HEAD).any(|three| matches!(three, [a, b, c] if is_head(*a, *b, *c)))
+        || ends.is_some_and(|[first, second, third]| is_head(first, second, third))
 }
 
 /// Judges a member's name, cheaply for most.
@@ -80,11 +110,7 @@ pub(in crate::redaction) fn class_of_member(name: &str) -> NameClass {
     static PARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         AhoCorasick::builder().ascii_case_insensitive(true).build(NAME_PARTS).ok()
     });
-    let may_begin = |pair: &[u8]| match pair {
-        [first, second] => HEADS[letter(*first)] >> letter(*second) & 1 == 1,
-        _ => false,
-    };
-    if !name.as_bytes().windows(HEAD).any(may_begin) {
+    if !may_hold_part(name.as_bytes()) {
         return NameClass::Plain;
     }
     match &*PARTS {
@@ -100,7 +126,12 @@ mod tests {
     #[test]
     fn no_name_of_a_credential_is_passed_over() {
         for part in NAME_PARTS {
-            for name in [(*part).to_owned(), part.to_uppercase(), format!("a_{part}_b")] {
+            for name in [
+                (*part).to_owned(),
+                part.to_uppercase(),
+                format!("a_{part}_b"),
+                format!("my{part}"),
+            ] {
                 assert_eq!(class_of_member(&name), classify(name.as_bytes()), "{name}");
             }
         }
