@@ -7,20 +7,11 @@ use codex_binding::{Client, HowOpened, LoadedThreads, TurnOptions, TurnOutcome};
 use tokio_util::sync::CancellationToken;
 use traj_core::port::{DenyAll, ThreadService as _};
 use traj_tests::codex_rig::{CodexRig, PATIENCE};
+use traj_tests::dice::Dice;
 
 /// Sequences per run; the twin in memory plays hundreds of its own.
 const SEQUENCES: u64 = 6;
 const STEPS: u64 = 6;
-
-/// A small generator with a fixed seed: a failure can be played again.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) % sides
-    }
-}
 
 fn kill(client: &Client) {
     use rustix::process::{Pid, Signal, kill_process};
@@ -33,7 +24,7 @@ fn kill(client: &Client) {
 async fn no_answered_message_is_ever_lost() {
     for sequence in 0..SEQUENCES {
         let Some(rig) = CodexRig::new("0.166.0") else { return };
-        let mut dice = Dice(sequence + 1);
+        let mut dice = Dice::new(sequence + 1);
         let plan = rig.plan();
         let mut client = rig.connect().await;
         let mut answered = Vec::new();
@@ -53,8 +44,8 @@ async fn no_answered_message_is_ever_lost() {
             let prompt = format!("message {sequence}-{step}");
             let turn = rig.run(&client, &ready, &prompt, &options);
             let death = async {
-                if dice.roll(2) == 0 {
-                    let delay = Duration::from_millis(dice.roll(150));
+                if dice.below(2) == 0 {
+                    let delay = Duration::from_millis(dice.below(150));
                     tokio::time::sleep(delay).await;
                     kill(&client);
                 }

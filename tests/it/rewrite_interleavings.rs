@@ -4,19 +4,9 @@
 use traj_core::memory::{MemoryFiles, MemoryHandle, MemorySession};
 use traj_core::port::{RewriteMode, SessionRewriter as _};
 use traj_tests::contract::session_rewriter::ReplaceLine;
+use traj_tests::dice::Dice;
 
 const RUNS: u64 = 10_000;
-
-/// A small generator with a fixed seed a run, so that a failure names its run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
 
 /// A host that opens, appends one line in one or two writes, and closes.
 struct Appender {
@@ -64,7 +54,7 @@ fn no_interleaving_loses_a_line() {
 
 /// Returns the number of bytes that arrived while the rewrite was under way.
 fn one_run(run: u64) -> u64 {
-    let mut dice = Dice(run);
+    let mut dice = Dice::new(run);
     let count = 1 + dice.below(3);
     let split = count == 1 && dice.below(2) == 0;
     let eager = 1 + dice.below(6);

@@ -40,12 +40,8 @@ impl ToolCall {
     /// The event.
     #[must_use]
     pub fn event(self) -> Event {
-        let mut data = Object::new();
-        data.push_some("threadId", self.thread_id);
-        data.push_some("turnId", self.turn_id);
-        data.push_some("itemId", self.item_id);
-        data.push("toolCallId", self.tool_call_id);
-        data.push("name", self.name);
+        let place = [self.thread_id, self.turn_id, self.item_id];
+        let mut data = of_call(place, self.tool_call_id, self.name);
         data.push("arguments", self.arguments);
         Event::new(EventKind::ToolCall, Some(data))
     }
@@ -94,12 +90,8 @@ impl ToolResult {
     /// The event.
     #[must_use]
     pub fn event(self) -> Event {
-        let mut data = Object::new();
-        data.push_some("threadId", self.thread_id);
-        data.push_some("turnId", self.turn_id);
-        data.push_some("itemId", self.item_id);
-        data.push("toolCallId", self.tool_call_id);
-        data.push("name", self.name);
+        let place = [self.thread_id, self.turn_id, self.item_id];
+        let mut data = of_call(place, self.tool_call_id, self.name);
         data.push("success", self.success);
         data.push("isError", !self.success);
         data.push("result", self.result);
@@ -127,12 +119,20 @@ impl ToolTimeout {
     /// The event.
     #[must_use]
     pub fn event(self) -> Event {
-        let mut data = Object::new();
-        data.push_some("threadId", self.thread_id);
-        data.push_some("turnId", self.turn_id);
-        data.push("toolCallId", self.tool_call_id);
-        data.push("name", self.name);
+        let place = [self.thread_id, self.turn_id, None];
+        let mut data = of_call(place, self.tool_call_id, self.name);
         data.push("timeoutMs", self.timeout_ms);
         Event::new(EventKind::ToolTimeout, Some(data))
     }
+}
+
+/// The members that say which call it is; `place` is thread, turn and item.
+fn of_call(place: [Option<String>; 3], tool_call_id: String, name: String) -> Object<'static> {
+    let mut data = Object::new();
+    for (member, id) in ["threadId", "turnId", "itemId"].into_iter().zip(place) {
+        data.push_some(member, id);
+    }
+    data.push("toolCallId", tool_call_id);
+    data.push("name", name);
+    data
 }
