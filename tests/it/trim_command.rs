@@ -182,6 +182,29 @@ fn rules_trim_what_is_old_and_large() {
 }
 
 #[test]
+fn every_action_has_its_json() {
+    let home = session();
+    let run = |arguments: &[&str], places: &[&str]| {
+        let output = trim(home.path(), &[arguments, &["--json"]].concat());
+        masked(serde_json::from_str(&text(&output)).unwrap(), places)
+    };
+    const FILE: &str = "/result/report/session_file";
+    let call = ["--tool-call", "c1", "--self-call", "d1"];
+    let enqueued = run(&[&call[..], &["--enqueue"]].concat(), &[]);
+    let drained = run(&["--queue", "-"], &["/result/undoUntil", FILE]);
+    let nothing = run(&["--queue", "-"], &[]);
+    let undone = run(&["--undo"], &[]);
+    let auto = ["--auto", "--older-than", "0", "--larger-than", "10", "--dry-run"];
+    let by_rule = run(&auto, &[FILE]);
+    let failed = run(&["--undo"], &[]);
+    let all = serde_json::json!({
+        "enqueue": enqueued, "drain": drained, "nothing queued": nothing, "undo": undone,
+        "auto": by_rule, "nothing to undo": failed,
+    });
+    insta::assert_json_snapshot!(all);
+}
+
+#[test]
 fn what_is_not_a_plain_file_is_refused_with_a_hint() {
     let home = session();
     fs::rename(home.path().join("s1.jsonl"), home.path().join("real")).unwrap();

@@ -7,7 +7,7 @@ use crate::timestamp::UnixMillis;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionSummary {
-    /// When the newest of them was written.
+    /// When the newest of them was written, in whichever file.
     pub last_at: Option<UnixMillis>,
     /// The model that answered last.
     pub model: Option<String>,
@@ -24,10 +24,8 @@ impl SessionSummary {
         let text = |value: &Json<'_>, name: &str| {
             value.get(name).and_then(Json::as_str).map(str::to_owned)
         };
-        if self.last_at.is_none() {
-            let stamp = text(&row, "ts").or_else(|| text(&row, "timestamp"));
-            self.last_at = stamp.as_deref().and_then(UnixMillis::parse_lenient);
-        }
+        let stamp = text(&row, "ts").or_else(|| text(&row, "timestamp"));
+        self.last_at = self.last_at.max(stamp.as_deref().and_then(UnixMillis::parse_lenient));
         let kind = text(&row, "type").unwrap_or_default();
         let holder = match row.get("message") {
             Some(message) if text(message, "role").as_deref() == Some("assistant") => message,
@@ -62,7 +60,7 @@ impl SessionSummary {
         }
     }
 
-    /// Whether older lines could not add anything.
+    /// Whether older lines of a file could not add anything.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.model.is_some() && self.status.is_some() && self.tokens.is_some()
@@ -71,7 +69,70 @@ impl SessionSummary {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// A line of a sidecar or transcript that tells some things and not others.
+    fn line() -> impl Strategy<Value = String> {
+        let kind = proptest::sample::select(vec![
+            "session.started",
+            "session.ended",
+            "model.completed",
+            "message",
+            "x",
+        ]);
+        let tells = any::<(bool, bool, bool, bool)>();
+        (kind, tells, 0_u32..60, 0_u32..9).prop_map(
+            |(kind, (model, status, usage, time), second, number)| {
+                let part =
+                    |is_there: bool, text: String| if is_there { text } else { String::new() };
+                let data = part(usage, format!(r#""usage":{{"input":{number},"output":1}},"#))
+                    + &part(status, format!(r#""status":"s{number}","#));
+                let message = if kind == "message" {
+                    r#","message":{"role":"assistant","model":"m"}"#
+                } else {
+                    ""
+                };
+                format!(
+                    r#"{{"type":"{kind}",{}{}"data":{{{data}"x":1}}{message}}}"#,
+                    part(time, format!(r#""ts":"2026-06-01T10:00:{second:02}Z","#)),
+                    part(model, format!(r#""modelId":"m{number}","#)),
+                )
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_known_stays_and_the_time_never_goes_back(
+            lines in proptest::collection::vec(prop_oneof![line(), ".{0,20}"], 0..12),
+        ) {
+            let mut summary = SessionSummary::default();
+            for line in &lines {
+                let before = summary.clone();
+                summary.line(line.as_bytes());
+                prop_assert!(before.model.is_none() || before.model == summary.model);
+                prop_assert!(before.status.is_none() || before.status == summary.status);
+                prop_assert!(before.tokens.is_none() || before.tokens == summary.tokens);
+                prop_assert!(before.last_at <= summary.last_at);
+                if before.is_complete() {
+                    prop_assert_eq!(&before, &SessionSummary { last_at: before.last_at, ..summary.clone() });
+                }
+            }
+            // Hearing everything again tells nothing new.
+            let known = summary.clone();
+            for line in &lines {
+                summary.line(line.as_bytes());
+            }
+            prop_assert_eq!(known, summary);
+        }
+
+        #[test]
+        fn any_bytes_are_heard(line in proptest::collection::vec(any::<u8>(), 0..60)) {
+            SessionSummary::default().line(&line);
+        }
+    }
 
     #[test]
     fn the_newest_line_that_says_wins() {

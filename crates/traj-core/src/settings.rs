@@ -126,7 +126,7 @@ fn is_off(value: &str) -> bool {
 }
 
 /// A whole number above zero that other runtimes can represent too.
-fn positive(value: Option<&str>) -> Option<u64> {
+pub(crate) fn positive(value: Option<&str>) -> Option<u64> {
     let digits = value?.strip_prefix('+').or(value)?;
     digits.parse().ok().filter(|number| (1..=(1 << 53) - 1).contains(number))
 }

@@ -174,10 +174,11 @@ fn summarise(mut file: &File, summary: &mut SessionSummary) {
         return;
     }
     for line in bytes.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        // The newest line tells the time, whatever is known already.
+        summary.line(line);
         if summary.is_complete() {
             return;
         }
-        summary.line(line);
     }
 }
 

@@ -39,8 +39,17 @@ impl Work<'_> {
         }
         let undone =
             undo(&self.ports, self.journal, selection, self.now, self.mode).map_err(failed)?;
-        let mut json = json_of(&undone);
+        if undone.not_found > 0 {
+            output.note(&format!("{} lines changed again since and stay", undone.not_found));
+        }
         let is_preview = self.mode == RewriteMode::Preview;
+        let restored = undone.session_lines + undone.sidecar_lines + undone.blobs;
+        let is_listed = is_preview && !trims.is_empty();
+        if restored == 0 && !is_listed {
+            return Err(CommandError::failure("there is nothing to take back")
+                .hint("a trim can be taken back within its --keep-undo time only"));
+        }
+        let mut json = json_of(&undone);
         if is_preview {
             json.push("trims", trims.iter().map(trim_json).collect::<Vec<_>>());
         }
@@ -55,13 +64,6 @@ impl Work<'_> {
             ));
             lines.concat()
         })?;
-        if undone.not_found > 0 {
-            output.note(&format!("{} lines changed again since and stay", undone.not_found));
-        }
-        if undone.session_lines + undone.sidecar_lines + undone.blobs == 0 {
-            return Err(CommandError::failure("there is nothing to take back")
-                .hint("a trim can be taken back within its --keep-undo time only"));
-        }
         Ok(ExitCode::SUCCESS)
     }
 }
