@@ -151,28 +151,47 @@ fn a_session_that_grows_is_exported_as_it_was() {
 }
 
 #[test]
-fn a_giant_row_keeps_its_place_and_its_ordinary_values() {
-    let giant = "g".repeat(40 * 1024 * 1024);
+fn a_giant_row_keeps_its_place_and_its_text_becomes_a_blob() {
+    let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
+    let plain = r"nothing but words in a line\n".repeat(999);
+    let page = format!(r#"many words of a giant \u00e4 \\ \"{secret}\"\n{plain}"#);
+    let giant = page.repeat(17 * 1024 * 1024 / page.len() + 1);
     let sources = MemorySources::new();
+    let row = |id: &str, parent: &str, text: &str| {
+        let content = format!(r#"{{"role":"user","content":"{text}","note":"kept"}}"#);
+        message(id, Some(parent), 2, &content)
+    };
     let rows = [
         HEADER.to_owned(),
         message("a", None, 1, r#"{"role":"user","content":"before"}"#),
-        message(
-            "b",
-            Some("a"),
-            2,
-            &format!(r#"{{"role":"user","content":"{giant}","note":"kept"}}"#),
-        ),
-        message("c", Some("b"), 3, r#"{"role":"user","content":"after"}"#),
+        row("b", "a", &giant),
+        row("x", "b", "abandoned"),
+        row("c", "b", "after"),
     ];
     sources.put("s1.jsonl", rows.join("\n"));
+    let prompt = format!(r#","data":{{"prompt":"{giant}"}}"#);
+    sources.put(
+        "s1.trajectory.jsonl",
+        runtime("prompt.submitted", "2026-06-01T10:00:00Z", 1, &prompt),
+    );
     let export = export_from(&sources, &request()).unwrap();
-    assert_eq!(export.sequence(), ["user.message a", "user.message b", "user.message c"]);
-    assert_eq!(export.notices(), ["session-row-shortened [3]"]);
-    let message = &export.events()[1]["data"]["message"];
+    assert_eq!(
+        export.sequence(),
+        ["prompt.submitted", "user.message a", "user.message b", "user.message c"]
+    );
+    assert_eq!(export.notices(), ["session-row-shortened [3]", "runtime-row-shortened [1]"]);
+    let message = &export.events()[2]["data"]["message"];
     assert_eq!(message["note"], "kept");
     assert_eq!(message["content"]["originalBytes"], giant.len());
-    assert!(export.files[&BundleFile::Events].len() < 10_000);
+    let name = format!("blobs/{}.txt", message["content"]["blob"].as_str().unwrap());
+    let blob = &export.files[&BundleFile::parse(&name).unwrap()];
+    assert!(blob.starts_with("many words of a giant ä \\ \"<redacted:github-pat:"));
+    assert_eq!(blob.lines().count(), giant.len() / page.len() * 1_000);
+    assert!(!export.files.values().any(|text| text.contains("q7Xw2")));
+    let blobs = export.files.keys().filter(|file| matches!(file, BundleFile::Blob(_)));
+    assert_eq!(blobs.count(), 1, "the same text is stored once");
+    let prompts = export.json(BundleFile::Prompts).unwrap();
+    assert_eq!(prompts["submittedPrompts"][0], format!("<{} bytes in {name}>", giant.len()));
 }
 
 #[test]

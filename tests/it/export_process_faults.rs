@@ -197,7 +197,12 @@ fn giants_and_rubbish_are_exported_with_a_notice() {
         .collect();
     assert_eq!(
         notices,
-        ["session-size-limit [0]", "session-row-shortened [3,4]", "session-not-utf8 [5]"]
+        [
+            "session-size-limit [0]",
+            "session-row-shortened [3,4]",
+            "session-not-utf8 [5]",
+            "blob-too-large [0]"
+        ]
     );
     assert!(assert_whole_or_absent(&home, "b"));
     let events = home.folder.read_to_string(format!("{EXPORTS}/b/events.jsonl")).unwrap();

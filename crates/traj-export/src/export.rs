@@ -1,7 +1,5 @@
 //! The export itself, step by step.
 
-use std::collections::BTreeMap;
-
 use traj_core::id::{BundleName, SessionId};
 use traj_core::json::Json;
 use traj_core::port::{
@@ -20,7 +18,7 @@ use crate::locate::{self, Found, Located};
 use crate::output::{Output, Written};
 use crate::progress::{Outlook, Progress, Stage, Watched};
 use crate::recheck;
-use crate::report::ExportReport;
+use crate::report::{self, ExportReport};
 use crate::request::ExportRequest;
 use crate::screen::Screen;
 use crate::side::{SideData, SideRows};
@@ -175,10 +173,16 @@ impl Export<'_> {
             (Some(source), Some((index, branch))) => Some((source as &dyn Source, index, branch)),
             _ => None,
         };
-        let BranchOutcome { written, leaf_id, events: transcript_events, mut marks, report } =
-            bundle::write_branch(&mut *bundle, &context, parts, &mut kept, |record, spool| {
-                order.push(record, spool)
-            })?;
+        let BranchOutcome {
+            written,
+            leaf_id,
+            events: transcript_events,
+            mut marks,
+            report,
+            giants: session_giants,
+        } = bundle::write_branch(&mut *bundle, &context, parts, &mut kept, |record, spool| {
+            order.push(record, spool)
+        })?;
         drop(indexed);
         self.files.push(written);
         self.report.merge(&report);
@@ -204,8 +208,14 @@ impl Export<'_> {
             &mut prompts_kept,
         )?;
         drop(kept);
-        let EventOutcome { written, prompts, marks: event_marks, blobs: referenced, report } =
-            outcome;
+        let EventOutcome {
+            written,
+            prompts,
+            marks: event_marks,
+            blobs: referenced,
+            report,
+            giants,
+        } = outcome;
         self.files.push(written);
         self.report.merge(&report);
         marks.merge(&event_marks);
@@ -225,8 +235,13 @@ impl Export<'_> {
             &mut prompts_kept,
         )?);
         self.write_context(&mut *bundle, &side)?;
+        let giants = [(&watched_session, session_giants), (&watched_runtime, giants)];
+        let giants = giants.into_iter().filter_map(|(source, giants)| {
+            source.as_ref().map(|source| (source as &dyn Source, giants))
+        });
         let copied = blobs.copy(
-            &referenced,
+            referenced,
+            giants,
             &mut *bundle,
             &request.redactor,
             &mut self.report,
@@ -271,7 +286,7 @@ impl Export<'_> {
             runtime_file: runtime.map(|found| found.name),
             warnings,
             notices,
-            redactions: redactions(&self.report),
+            redactions: report::redactions(&self.report),
             digest,
         })
     }
@@ -377,8 +392,4 @@ impl Export<'_> {
         self.files.push(Output::put(bundle, file, &text.finish())?);
         Ok(())
     }
-}
-
-fn redactions(report: &RedactionReport) -> BTreeMap<String, u64> {
-    report.by_rule().into_iter().map(|(rule, count)| (rule.to_owned(), count)).collect()
 }

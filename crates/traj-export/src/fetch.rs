@@ -3,7 +3,7 @@
 use traj_core::port::{Source, SourceError};
 
 use crate::rows::{MAX_ROW_BYTES, Place};
-use crate::shrink::{self, Loaded};
+use crate::shrink::{self, Giant, Loaded};
 
 /// How much is read ahead.
 const WINDOW: usize = 512 * 1024;
@@ -13,17 +13,23 @@ pub(crate) struct RowFetcher<'s> {
     source: &'s dyn Source,
     window: Vec<u8>,
     start: u64,
+    /// The texts that were left out of rows.
+    pub(crate) giants: Vec<Giant>,
 }
 
 impl<'s> RowFetcher<'s> {
     pub(crate) const fn new(source: &'s dyn Source) -> Self {
-        Self { source, window: Vec::new(), start: 0 }
+        Self { source, window: Vec::new(), start: 0, giants: Vec::new() }
     }
 
     /// The row at `place`, shortened if it has to be.
     pub(crate) fn fetch(&mut self, place: Place) -> Result<Loaded, SourceError> {
         if place.length > MAX_ROW_BYTES || place.length > WINDOW as u64 {
-            return shrink::load(self.source, place);
+            let loaded = shrink::load(self.source, place)?;
+            if let Loaded::Short(_, giants) = &loaded {
+                self.giants.extend_from_slice(giants);
+            }
+            return Ok(loaded);
         }
         let end = self.start + self.window.len() as u64;
         if place.offset < self.start || place.offset + place.length > end {

@@ -40,6 +40,7 @@ mod export;
 mod fetch;
 mod index;
 mod inspect;
+mod literal;
 mod locate;
 mod output;
 mod pipeline;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use traj_core::redaction::RedactionReport;
 
 use crate::warning::Warning;
 
@@ -36,4 +37,9 @@ pub struct ExportReport {
     pub redactions: BTreeMap<String, u64>,
     /// The digest of the whole bundle, as its manifest states it.
     pub digest: String,
+}
+
+/// How many values were hidden, by rule.
+pub(crate) fn redactions(report: &RedactionReport) -> BTreeMap<String, u64> {
+    report.by_rule().into_iter().map(|(rule, count)| (rule.to_owned(), count)).collect()
 }

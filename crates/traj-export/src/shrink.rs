@@ -1,14 +1,20 @@
 //! Rows that are too long, or too finely structured, to be held whole.
 //!
 //! A row of a hundred megabytes is read as a stream and copied without its
-//! giant texts, each replaced by a marker that says how long it was. What is
-//! left is small enough to be parsed: the row keeps its ids, its place on the
-//! branch and every ordinary value. A row of millions of tiny values is reduced
-//! to its outer levels in the same way.
+//! giant texts, each replaced by a marker that says how long it was and names
+//! the blob it becomes. What is left is small enough to be parsed: the row keeps
+//! its ids, its place on the branch and every ordinary value. A row of millions
+//! of tiny values is reduced to its outer levels in the same way.
 
+use sha2::{Digest as _, Sha256};
+use traj_core::capture::BlobDigest;
 use traj_core::port::{Source, SourceError};
 
+use crate::output::hex;
 use crate::rows::{MAX_ROW_BYTES, Place};
+
+/// Why a value of a row is missing.
+pub(crate) const SHORTENED: &str = "export-row-size-limit";
 
 /// Texts longer than this are replaced in a shortened row.
 const MAX_TEXT_BYTES: usize = 256 * 1024;
@@ -25,13 +31,22 @@ const MAX_VALUES: usize = 200_000;
 /// How much of a long row is read at once.
 const PIECE: usize = 256 * 1024;
 
+/// A text that was replaced by a marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Giant {
+    /// Names its blob: the digest of the literal as it stands in the source.
+    pub(crate) digest: BlobDigest,
+    /// Where it lies in the source, without its quotes.
+    pub(crate) place: Place,
+}
+
 /// A row, as much of it as can be held.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Loaded {
     /// The row's bytes.
     Whole(Vec<u8>),
     /// The row with its giants replaced.
-    Short(Vec<u8>),
+    Short(Vec<u8>, Vec<Giant>),
     /// Nothing useful fits.
     TooLarge,
 }
@@ -39,14 +54,14 @@ pub(crate) enum Loaded {
 impl Loaded {
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
-            Self::Whole(bytes) | Self::Short(bytes) => Some(bytes),
+            Self::Whole(bytes) | Self::Short(bytes, _) => Some(bytes),
             Self::TooLarge => None,
         }
     }
 
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
-            Self::Whole(bytes) | Self::Short(bytes) => Some(bytes),
+            Self::Whole(bytes) | Self::Short(bytes, _) => Some(bytes),
             Self::TooLarge => None,
         }
     }
@@ -107,10 +122,46 @@ pub(crate) fn shorten(source: &dyn Source, place: Place) -> Result<Loaded, Sourc
             at += length as u64;
         }
         if !shortener.is_full() {
-            return Ok(Loaded::Short(shortener.finish()));
+            let (mut short, texts) = shortener.finish();
+            let mut giants = Vec::with_capacity(texts.len());
+            for GiantText { name_at, place: mut inside } in texts {
+                inside.offset += place.offset;
+                let digest = digest_of(source, inside)?;
+                let name = short.get_mut(name_at..name_at + NO_NAME.len()).unwrap_or_default();
+                name.iter_mut().zip(digest.as_str().bytes()).for_each(|(to, from)| *to = from);
+                giants.push(Giant { digest, place: inside });
+            }
+            return Ok(Loaded::Short(short, giants));
         }
     }
     Ok(Loaded::TooLarge)
+}
+
+fn digest_of(source: &dyn Source, place: Place) -> Result<BlobDigest, SourceError> {
+    let mut digest = Sha256::new();
+    let mut piece = vec![0; PIECE];
+    let mut at = 0;
+    while at < place.length {
+        let length = PIECE.min(usize::try_from(place.length - at).unwrap_or(PIECE));
+        let part = piece.get_mut(..length).unwrap_or_default();
+        source.read_exact_at(place.offset + at, part)?;
+        digest.update(&*part);
+        at += length as u64;
+    }
+    let name = hex(&digest.finalize().into());
+    BlobDigest::parse(&name).ok_or_else(|| SourceError::Changed { name })
+}
+
+/// Stands in a marker until the blob's name is known.
+const NO_NAME: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// A giant text while its row is shortened.
+#[derive(Clone, Copy, Debug)]
+struct GiantText {
+    /// Where its blob's name goes in the copy.
+    name_at: usize,
+    /// Where it lies in the row, without its quotes.
+    place: Place,
 }
 
 /// Copies JSON byte by byte, without its giants.
@@ -119,9 +170,12 @@ struct Shortener {
     max_depth: usize,
     depth: usize,
     values: usize,
+    /// How many bytes of the row have gone by.
+    passed: u64,
     text: Option<Text>,
     /// A giant text that ended; whether it was a name shows in the next byte.
-    ended: Option<usize>,
+    ended: Option<Place>,
+    giants: Vec<GiantText>,
 }
 
 /// A text literal that is still open.
@@ -134,7 +188,16 @@ struct Text {
 
 impl Shortener {
     const fn new(max_depth: usize) -> Self {
-        Self { short: Vec::new(), max_depth, depth: 0, values: 0, text: None, ended: None }
+        Self {
+            short: Vec::new(),
+            max_depth,
+            depth: 0,
+            values: 0,
+            passed: 0,
+            text: None,
+            ended: None,
+            giants: Vec::new(),
+        }
     }
 
     const fn is_full(&self) -> bool {
@@ -142,6 +205,7 @@ impl Shortener {
     }
 
     fn push(&mut self, byte: u8) {
+        self.passed += 1;
         let is_skipping = self.depth > self.max_depth;
         if let Some(text) = &mut self.text {
             text.length += 1;
@@ -157,9 +221,10 @@ impl Shortener {
             match byte {
                 b'\\' => text.escaped = true,
                 b'"' => {
-                    let length = text.length - 1;
+                    let length = text.length as u64 - 1;
                     self.text = None;
-                    self.ended = (is_giant && !is_skipping).then_some(length);
+                    let place = Place { offset: self.passed - 1 - length, length };
+                    self.ended = (is_giant && !is_skipping).then_some(place);
                 }
                 _ => {}
             }
@@ -168,8 +233,8 @@ impl Shortener {
         if matches!(byte, b' ' | b'\t' | b'\r') {
             return;
         }
-        if let Some(length) = self.ended.take() {
-            self.push_giant(length, byte == b':');
+        if let Some(place) = self.ended.take() {
+            self.push_giant(place, byte == b':');
         }
         match byte {
             b'"' => {
@@ -203,22 +268,27 @@ impl Shortener {
         }
     }
 
-    fn push_giant(&mut self, length: usize, is_name: bool) {
-        let marker = if is_name {
-            format!("\"<truncated name of {length} bytes>\"")
-        } else {
-            format!(
-                r#"{{"truncated":true,"reason":"export-row-size-limit","originalBytes":{length}}}"#
-            )
-        };
-        self.short.extend_from_slice(marker.as_bytes());
+    fn push_giant(&mut self, place: Place, is_name: bool) {
+        let length = place.length;
+        if is_name {
+            let marker = format!("\"<truncated name of {length} bytes>\"");
+            self.short.extend_from_slice(marker.as_bytes());
+            return;
+        }
+        let head = format!(
+            r#"{{"truncated":true,"reason":"{SHORTENED}","originalBytes":{length},"blob":""#
+        );
+        self.short.extend_from_slice(head.as_bytes());
+        self.giants.push(GiantText { name_at: self.short.len(), place });
+        self.short.extend_from_slice(NO_NAME.as_bytes());
+        self.short.extend_from_slice(b"\"}");
     }
 
-    fn finish(mut self) -> Vec<u8> {
-        if let Some(length) = self.ended.take() {
-            self.push_giant(length, false);
+    fn finish(mut self) -> (Vec<u8>, Vec<GiantText>) {
+        if let Some(place) = self.ended.take() {
+            self.push_giant(place, false);
         }
-        self.short
+        (self.short, self.giants)
     }
 }
 
@@ -253,7 +323,14 @@ mod tests {
         let content = value.get("message").unwrap().get("content").unwrap();
         assert_eq!(content.get("originalBytes").and_then(Json::as_u64), Some(giant.len() as u64));
         assert_eq!(value.get("z").unwrap().to_line(), r#"[1,"\\"]"#);
-        assert!(short.bytes().unwrap().len() < 400);
+        assert!(short.bytes().unwrap().len() < 600);
+        let Loaded::Short(_, giants) = &short else { panic!("shortened") };
+        let place = giants[0].place;
+        assert_eq!(giants.len(), 1, "names are no texts");
+        let start = usize::try_from(place.offset).unwrap();
+        assert_eq!(row.get(start..start + giant.len()), Some(giant.as_str()));
+        assert_eq!(giants[0].digest, BlobDigest::of(giant.as_bytes()));
+        assert_eq!(content.get("blob").and_then(Json::as_str), Some(giants[0].digest.as_str()));
     }
 
     #[test]

@@ -10,8 +10,10 @@ use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
 
 use super::blobs::BlobFolder;
 use crate::error::ExportError;
+use crate::literal::LiteralBytes;
 use crate::output::{Output, Written, hex};
 use crate::recheck::SourceBytes;
+use crate::shrink::Giant;
 use crate::split::{Bytes, ReadError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 use crate::warning::{Code, Warnings};
@@ -23,32 +25,35 @@ enum Uncopied {
 }
 
 impl BlobFolder<'_> {
-    /// Copies the blobs that events refer to into the bundle.
-    pub(crate) fn copy(
+    /// Copies into the bundle the texts that were too long for their rows, and
+    /// the blobs that events refer to.
+    pub(crate) fn copy<'g>(
         &self,
-        digests: &BTreeSet<BlobDigest>,
+        mut referenced: BTreeSet<BlobDigest>,
+        giants: impl Iterator<Item = (&'g dyn Source, Vec<Giant>)>,
         bundle: &mut dyn BundleWriter,
         redactor: &Redactor,
         report: &mut RedactionReport,
         warnings: &mut Warnings,
     ) -> Result<Vec<Written>, ExportError> {
-        let mut written = Vec::new();
-        for digest in digests {
-            if written.len() == BundleFile::MOST_BLOBS {
-                warnings.add(Code::TooManyBlobs, 0);
-                continue;
-            }
-            match self.copy_one(digest, bundle, redactor, report) {
-                Ok(file) => written.push(file),
-                Err(Uncopied::Warned(code)) => warnings.add(code, 0),
-                Err(Uncopied::Failed(error)) => return Err(error),
+        let mut copies = Copies { written: Vec::new(), warnings };
+        let mut seen = BTreeSet::new();
+        for (source, giants) in giants {
+            for giant in giants {
+                referenced.remove(&giant.digest);
+                if !seen.contains(&giant.digest) {
+                    copies.add(|| copy_giant(source, &giant, bundle, redactor, report))?;
+                    seen.insert(giant.digest);
+                }
             }
         }
-        Ok(written)
+        for digest in referenced {
+            copies.add(|| self.copy_blob(&digest, bundle, redactor, report))?;
+        }
+        Ok(copies.written)
     }
 
-    /// Copies a blob of any length, block by block.
-    fn copy_one(
+    fn copy_blob(
         &self,
         digest: &BlobDigest,
         bundle: &mut dyn BundleWriter,
@@ -57,58 +62,117 @@ impl BlobFolder<'_> {
     ) -> Result<Written, Uncopied> {
         let missing = || Uncopied::Warned(Code::BlobMissing);
         let source = self.open(digest).ok_or_else(missing)?;
-        let file = BundleFile::parse(&format!("blobs/{digest}.txt")).ok_or_else(missing)?;
+        let mut found = [0; 32];
         // First only looked at: a file of the bundle cannot be taken back.
-        match visit_blocks(&*source, redactor, |_| Ok(())) {
-            // A blob that says something else than its name is not the one meant.
-            Ok(found) if hex(&found) == digest.as_str() => {}
-            Ok(_) | Err(BlockError::Read(_)) => return Err(missing()),
+        let mut bytes = Digested::new(&*source);
+        match visit_blocks(&mut bytes, redactor, |_| Ok(())) {
+            Ok(()) => found = bytes.digest.finalize().into(),
+            Err(BlockError::Read(_)) => {}
             Err(BlockError::NoSeam) => return Err(Uncopied::Warned(Code::BlobTooLarge)),
         }
-        let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
-        let changed = || {
-            let name = file.to_string();
-            Uncopied::Failed(SourceError::Changed { name }.into())
-        };
-        let mut output = Output::create(bundle, file).map_err(failed)?;
-        let mut refused = None;
-        let copied = visit_blocks(&*source, redactor, |block| {
-            let text = String::from_utf8_lossy(block);
-            let mut content = RedactedText::with_capacity(text.len());
-            content.push_cow(&redactor.text(&text, report));
-            output.append(&content.finish()).map_err(|error| {
-                refused = Some(error);
-            })
-        });
-        match (copied, refused) {
-            (_, Some(error)) => Err(failed(error)),
-            (Ok(found), None) if hex(&found) == digest.as_str() => output.finish().map_err(failed),
-            _ => Err(changed()),
+        // A blob that says something else than its name is not the one meant.
+        if hex(&found) != digest.as_str() {
+            return Err(missing());
         }
+        let mut bytes = Digested::new(&*source);
+        let written = copy_text(digest, &mut bytes, bundle, redactor, report)?;
+        if hex(&bytes.digest.finalize().into()) != digest.as_str() {
+            return Err(changed(digest));
+        }
+        Ok(written)
     }
 }
 
-/// Shows every block of a text to `visit`, until it refuses one; returns the
-/// digest of all that was read.
-fn visit_blocks(
+/// The files so far.
+struct Copies<'w> {
+    written: Vec<Written>,
+    warnings: &'w mut Warnings,
+}
+
+impl Copies<'_> {
+    fn add(&mut self, copy: impl FnOnce() -> Result<Written, Uncopied>) -> Result<(), ExportError> {
+        if self.written.len() == BundleFile::MOST_BLOBS {
+            self.warnings.add(Code::TooManyBlobs, 0);
+            return Ok(());
+        }
+        match copy() {
+            Ok(file) => self.written.push(file),
+            Err(Uncopied::Warned(code)) => self.warnings.add(code, 0),
+            Err(Uncopied::Failed(error)) => return Err(error),
+        }
+        Ok(())
+    }
+}
+
+/// Copies a text that was too long for its row.
+fn copy_giant(
     source: &dyn Source,
+    giant: &Giant,
+    bundle: &mut dyn BundleWriter,
+    redactor: &Redactor,
+    report: &mut RedactionReport,
+) -> Result<Written, Uncopied> {
+    let text = || LiteralBytes::new(source, giant.place);
+    if matches!(visit_blocks(&mut text(), redactor, |_| Ok(())), Err(BlockError::NoSeam)) {
+        return Err(Uncopied::Warned(Code::BlobTooLarge));
+    }
+    copy_text(&giant.digest, &mut text(), bundle, redactor, report)
+}
+
+fn changed(digest: &BlobDigest) -> Uncopied {
+    Uncopied::Failed(SourceError::Changed { name: digest.to_string() }.into())
+}
+
+/// Writes a text of any length, redacted block by block.
+fn copy_text(
+    digest: &BlobDigest,
+    bytes: &mut dyn Bytes,
+    bundle: &mut dyn BundleWriter,
+    redactor: &Redactor,
+    report: &mut RedactionReport,
+) -> Result<Written, Uncopied> {
+    let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
+    let file = BundleFile::parse(&format!("blobs/{digest}.txt")).ok_or_else(|| changed(digest))?;
+    let mut output = Output::create(bundle, file).map_err(failed)?;
+    let mut refused = None;
+    let copied = visit_blocks(bytes, redactor, |block| {
+        let text = String::from_utf8_lossy(block);
+        let mut content = RedactedText::with_capacity(text.len());
+        content.push_cow(&redactor.text(&text, report));
+        output.append(&content.finish()).map_err(|error| refused = Some(error))
+    });
+    match (copied, refused) {
+        (_, Some(error)) => Err(failed(error)),
+        (Ok(()), None) => output.finish().map_err(failed),
+        (Err(_), None) => Err(changed(digest)),
+    }
+}
+
+/// Shows every block of a text to `visit`, until it refuses one.
+fn visit_blocks(
+    bytes: &mut dyn Bytes,
     redactor: &Redactor,
     mut visit: impl FnMut(&[u8]) -> Result<(), ()>,
-) -> Result<[u8; 32], BlockError> {
-    let mut bytes = Digested { bytes: SourceBytes::new(source), digest: Sha256::new() };
-    let mut blocks = TextBlocks::new(&mut bytes, NoSeam::GiveUp);
+) -> Result<(), BlockError> {
+    let mut blocks = TextBlocks::new(bytes, NoSeam::GiveUp);
     while let Some(block) = blocks.next(redactor)? {
         if visit(&block).is_err() {
             break;
         }
     }
-    Ok(bytes.digest.finalize().into())
+    Ok(())
 }
 
 /// Bytes that are digested as they are read.
 struct Digested<'s> {
     bytes: SourceBytes<'s>,
     digest: Sha256,
+}
+
+impl<'s> Digested<'s> {
+    fn new(source: &'s dyn Source) -> Self {
+        Self { bytes: SourceBytes::new(source), digest: Sha256::new() }
+    }
 }
 
 impl Bytes for Digested<'_> {

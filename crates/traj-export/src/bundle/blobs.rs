@@ -7,7 +7,7 @@ use traj_core::json::{Json, Object};
 use traj_core::location::blobs_beside;
 use traj_core::port::{Source, Sources};
 
-use crate::shrink;
+use crate::shrink::{self, SHORTENED};
 use crate::text_blocks::BLOCK;
 
 /// What a blob gave.
@@ -57,8 +57,12 @@ impl<'s> BlobFolder<'s> {
         if let Some(text) = prompt.as_str() {
             return Some(text.to_owned());
         }
-        let (_, digest) = cut_marker(prompt)?;
-        let length = self.open(&digest)?.len();
+        let (reason, digest) = cut_marker(prompt)?;
+        let length = if reason == SHORTENED {
+            prompt.get("originalBytes")?.as_u64()?
+        } else {
+            self.open(&digest)?.len()
+        };
         Some(format!("<{length} bytes in blobs/{digest}.txt>"))
     }
 

@@ -23,6 +23,7 @@ use crate::output::{Output, Written};
 use crate::pipeline;
 use crate::record::Spool;
 use crate::screen::{Layout, Screen};
+use crate::shrink::Giant;
 
 /// Rows are worked on in groups of about this many bytes.
 const GROUP_BYTES: usize = 384 * 1024;
@@ -34,6 +35,8 @@ pub(crate) struct BranchOutcome {
     pub(crate) events: u64,
     pub(crate) marks: SkillMarks,
     pub(crate) report: RedactionReport,
+    /// Texts that were too long for their entry.
+    pub(crate) giants: Vec<Giant>,
 }
 
 /// What the branch is written with.
@@ -65,7 +68,8 @@ pub(crate) fn write_branch(
         file.array("entries")?.end()?;
         file.end()?;
         let written = output.finish()?;
-        return Ok(BranchOutcome { written, leaf_id: None, events, marks, report });
+        let giants = Vec::new();
+        return Ok(BranchOutcome { written, leaf_id: None, events, marks, report, giants });
     };
     let mut rows = Rows { fetcher: RowFetcher::new(source), index };
     let leaf_id = rows.leaf_id(branch)?;
@@ -102,7 +106,8 @@ pub(crate) fn write_branch(
     entries.end()?;
     file.end()?;
     let written = output.finish()?;
-    Ok(BranchOutcome { written, leaf_id, events, marks, report })
+    let giants = rows.fetcher.giants;
+    Ok(BranchOutcome { written, leaf_id, events, marks, report, giants })
 }
 
 fn write_members(

@@ -21,6 +21,7 @@ use crate::index::{EventOrigin, EventRecord, row_text};
 use crate::output::{Output, Written};
 use crate::pipeline;
 use crate::screen::{Layout, Screen};
+use crate::shrink::Giant;
 use crate::sort::{Sorted, Sorter};
 
 /// Events are worked on in groups of about this many bytes.
@@ -36,6 +37,8 @@ pub(crate) struct EventOutcome {
     pub(crate) marks: SkillMarks,
     pub(crate) blobs: BTreeSet<BlobDigest>,
     pub(crate) report: RedactionReport,
+    /// Texts that were too long for their event.
+    pub(crate) giants: Vec<Giant>,
 }
 
 /// What events are written with.
@@ -85,7 +88,9 @@ pub(crate) fn write_events(
         output.append(&line_end.finish())?;
     }
     let prompts = prompts.finish(&&*bundle)?;
-    Ok(EventOutcome { written: output.finish()?, prompts, marks, blobs: found_blobs, report })
+    let giants = fetcher.map(|fetcher| fetcher.giants).unwrap_or_default();
+    let written = output.finish()?;
+    Ok(EventOutcome { written, prompts, marks, blobs: found_blobs, report, giants })
 }
 
 /// A part of the file, in order.
