@@ -1,5 +1,7 @@
 //! Fetching rows again, mostly one behind the other.
 
+use std::ops::Range;
+
 use traj_core::port::{Source, SourceError};
 
 use crate::rows::{MAX_ROW_BYTES, Place};
@@ -24,12 +26,43 @@ impl<'s> RowFetcher<'s> {
 
     /// The row at `place`, shortened if it has to be.
     pub(crate) fn fetch(&mut self, place: Place) -> Result<Loaded, SourceError> {
+        match self.window(place)? {
+            Some(row) => Ok(Loaded::Whole(row.to_vec())),
+            None => self.load(place),
+        }
+    }
+
+    /// Appends the row at `place`; says where it lies, unless nothing of it fits.
+    pub(crate) fn fetch_into(
+        &mut self,
+        place: Place,
+        rows: &mut Vec<u8>,
+    ) -> Result<Option<Range<usize>>, SourceError> {
+        let start = rows.len();
+        if let Some(row) = self.window(place)? {
+            rows.extend_from_slice(row);
+        } else if let Some(row) = self.load(place)?.bytes() {
+            rows.extend_from_slice(row);
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(start..rows.len()))
+    }
+
+    /// A long row, as much of it as can be held.
+    fn load(&mut self, place: Place) -> Result<Loaded, SourceError> {
+        let loaded = shrink::load(self.source, place)?;
+        if let Loaded::Short(_, giants) = &loaded {
+            self.giants.extend_from_slice(giants);
+        }
+        Ok(loaded)
+    }
+
+    /// The row at `place` in the window, which moves there; `None` if it is
+    /// too long for one.
+    fn window(&mut self, place: Place) -> Result<Option<&[u8]>, SourceError> {
         if place.length > MAX_ROW_BYTES || place.length > WINDOW as u64 {
-            let loaded = shrink::load(self.source, place)?;
-            if let Loaded::Short(_, giants) = &loaded {
-                self.giants.extend_from_slice(giants);
-            }
-            return Ok(loaded);
+            return Ok(None);
         }
         let end = self.start + self.window.len() as u64;
         if place.offset < self.start || place.offset + place.length > end {
@@ -41,7 +74,6 @@ impl<'s> RowFetcher<'s> {
         }
         let offset = usize::try_from(place.offset - self.start).unwrap_or(usize::MAX);
         let length = usize::try_from(place.length).unwrap_or(usize::MAX);
-        let row = self.window.get(offset..offset.saturating_add(length)).unwrap_or_default();
-        Ok(Loaded::Whole(row.to_vec()))
+        Ok(Some(self.window.get(offset..offset.saturating_add(length)).unwrap_or_default()))
     }
 }

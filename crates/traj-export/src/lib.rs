@@ -43,6 +43,7 @@ mod inspect;
 mod literal;
 mod locate;
 mod output;
+mod parts;
 mod pipeline;
 mod progress;
 mod recheck;

@@ -7,19 +7,11 @@ use traj_core::port::BundleFile;
 use traj_core::redaction::{CleanTexts, RedactionReport, Redactor};
 
 use crate::error::Finding;
+use crate::parts::{Elements, Group, Lines, Part, Parts};
 use crate::pipeline;
 use crate::screen;
-use crate::split::{Bytes, Element, SplitError, Splitter};
+use crate::split::{Bytes, SplitError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
-
-/// Elements and lines longer than this were not written by us.
-pub(crate) const LONGEST: usize = 96 * 1024 * 1024;
-
-/// Parts are worked on in groups of about this many bytes.
-const GROUP_BYTES: usize = 384 * 1024;
-
-/// What a part costs besides its bytes: very small ones would fill memory.
-const PART_BYTES: usize = 192;
 
 /// The member of the manifest that names the inputs.
 const SOURCE_FILES: &str = "sourceFiles";
@@ -53,17 +45,7 @@ impl Scanned {
 }
 
 /// Looks at each part of a file; says what is wrong with it, if anything.
-pub(crate) type Check<'c> = &'c (dyn Fn(&Json<'_>, &Part) -> Option<&'static str> + Sync);
-
-/// A part of a file.
-#[derive(Debug)]
-pub(crate) struct Part {
-    /// The member it belongs to.
-    pub(crate) name: Option<String>,
-    pub(crate) is_item: bool,
-    pub(crate) line: u64,
-    pub(crate) bytes: Vec<u8>,
-}
+pub(crate) type Check<'c> = &'c (dyn Fn(&Json<'_>, &Part<'_>) -> Option<&'static str> + Sync);
 
 /// What a file is scanned with.
 #[derive(Clone, Copy)]
@@ -96,13 +78,13 @@ pub(crate) fn scan(
             scan_text(file, bytes, scan.redactor, &mut scanned)?;
             return Ok(scanned);
         }
-        _ => Box::new(Elements(Splitter::new(bytes, LONGEST))),
+        _ => Box::new(Elements::new(bytes)),
     };
     let context = Context { name: file.to_string(), scan };
     pipeline::ordered(
         scan.workers,
-        || group(&mut *parts),
-        |group| context.scan_group(group),
+        || parts.next_group(),
+        |group| context.scan_group(&group),
         |part| {
             scanned.extend(part);
             Ok(())
@@ -118,11 +100,11 @@ struct Context<'s> {
 }
 
 impl Context<'_> {
-    fn scan_group(&self, group: Vec<Part>) -> Scanned {
+    fn scan_group(&self, group: &Group) -> Scanned {
         let mut scanned = Scanned::default();
-        for part in group {
+        for part in group.parts() {
             let broken = |problem| Broken { line: part.line, problem };
-            let Ok(text) = std::str::from_utf8(&part.bytes) else {
+            let Ok(text) = std::str::from_utf8(part.bytes) else {
                 scanned.broken.push(broken("not UTF-8"));
                 continue;
             };
@@ -148,15 +130,15 @@ impl Context<'_> {
 }
 
 /// What the rules look at: a part under its name.
-fn document<'a>(value: Json<'a>, part: &'a Part) -> Json<'a> {
-    match (&part.name, part.is_item) {
+fn document<'a>(value: Json<'a>, part: &Part<'a>) -> Json<'a> {
+    match (part.name, part.is_item) {
         (None, false) => value,
         (Some(name), _) if name == SOURCE_FILES => paths_of(value),
         (None, true) => Json::Array(vec![value]),
         (Some(name), is_item) => {
             let value = if is_item { Json::Array(vec![value]) } else { value };
             let mut object = Object::with_capacity(1);
-            object.push(name.as_str(), value);
+            object.push(name, value);
             Json::Object(object)
         }
     }
@@ -206,105 +188,4 @@ fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut S
     if report.media() > 0 {
         scanned.findings.push(finding("media"));
     }
-}
-
-/// Parts of a file, one after the other.
-trait Parts {
-    fn next(&mut self) -> Result<Option<Part>, SplitError>;
-}
-
-fn group(parts: &mut dyn Parts) -> Result<Option<Vec<Part>>, SplitError> {
-    let mut group = Vec::new();
-    let mut bytes = 0;
-    while bytes < GROUP_BYTES {
-        let Some(part) = parts.next()? else { break };
-        bytes += part.bytes.len() + PART_BYTES;
-        group.push(part);
-    }
-    Ok((!group.is_empty()).then_some(group))
-}
-
-struct Elements<'b>(Splitter<'b>);
-
-impl Parts for Elements<'_> {
-    fn next(&mut self) -> Result<Option<Part>, SplitError> {
-        let Some(Element { name, is_item, value, line }) = self.0.next()? else { return Ok(None) };
-        let name = name.and_then(|name| {
-            let text = String::from_utf8_lossy(&name).into_owned();
-            Json::parse(&text).ok().and_then(|name| name.as_str().map(str::to_owned))
-        });
-        Ok(Some(Part { name, is_item, line, bytes: value }))
-    }
-}
-
-/// The lines of `events.jsonl`. An empty line is only allowed alone.
-struct Lines<'b> {
-    bytes: &'b mut dyn Bytes,
-    buffer: Vec<u8>,
-    at: usize,
-    line: u64,
-    is_drained: bool,
-}
-
-impl<'b> Lines<'b> {
-    fn new(bytes: &'b mut dyn Bytes) -> Self {
-        Self { bytes, buffer: Vec::new(), at: 0, line: 0, is_drained: false }
-    }
-
-    fn fill(&mut self) -> Result<(), SplitError> {
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        let length = self.buffer.len();
-        if length > LONGEST {
-            return Err(SplitError::TooLong { line: self.line + 1 });
-        }
-        self.buffer.resize(length + GROUP_BYTES, 0);
-        let piece = self.buffer.get_mut(length..).unwrap_or_default();
-        let read = self.bytes.read(piece).map_err(SplitError::Read)?;
-        self.buffer.truncate(length + read);
-        self.is_drained = read == 0;
-        Ok(())
-    }
-}
-
-impl Parts for Lines<'_> {
-    fn next(&mut self) -> Result<Option<Part>, SplitError> {
-        let mut searched = self.at;
-        loop {
-            let rest = self.buffer.get(searched..).unwrap_or_default();
-            if let Some(length) = memchr::memchr(b'\n', rest) {
-                let end = searched + length;
-                let bytes = self.buffer.get(self.at..end).unwrap_or_default().to_vec();
-                self.at = end + 1;
-                self.line += 1;
-                if bytes.is_empty() && self.line == 1 {
-                    continue_or_end(self)?;
-                    return Ok(None);
-                }
-                return Ok(Some(Part { name: None, is_item: false, line: self.line, bytes }));
-            }
-            if self.is_drained {
-                // Every line of ours ends; what does not was cut off.
-                let is_cut = self.at < self.buffer.len();
-                return if is_cut {
-                    Err(SplitError::NotJson { line: self.line + 1 })
-                } else {
-                    Ok(None)
-                };
-            }
-            searched = self.buffer.len() - self.at;
-            self.fill()?;
-        }
-    }
-}
-
-/// A file without events is one line end and nothing else.
-fn continue_or_end(lines: &mut Lines<'_>) -> Result<(), SplitError> {
-    while !lines.is_drained {
-        if lines.at < lines.buffer.len() {
-            return Err(SplitError::NotJson { line: 2 });
-        }
-        lines.fill()?;
-    }
-    if lines.at < lines.buffer.len() { Err(SplitError::NotJson { line: 2 }) } else { Ok(()) }
 }

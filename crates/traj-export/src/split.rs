@@ -1,6 +1,8 @@
 //! A JSON document taken apart without holding it: the members of an object,
 //! the items of an array, and the items of arrays that are members.
 
+use std::ops::Range;
+
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
 
@@ -26,15 +28,22 @@ pub(crate) trait Bytes {
 
 /// A part of a document.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Element {
+pub(crate) struct Element<'s> {
     /// The member it is, or is an item of, as a JSON literal.
-    pub(crate) name: Option<Vec<u8>>,
+    pub(crate) name: Option<&'s [u8]>,
     /// Whether it is an item of that member.
     pub(crate) is_item: bool,
     /// The value's JSON.
-    pub(crate) value: Vec<u8>,
+    pub(crate) value: &'s [u8],
     /// The line it starts in, 1-based.
     pub(crate) line: u64,
+}
+
+/// Where in the buffer an element lies.
+struct Place {
+    is_item: bool,
+    value: Range<usize>,
+    line: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +86,13 @@ impl<'b> Splitter<'b> {
     }
 
     /// The next element.
-    pub(crate) fn next(&mut self) -> Result<Option<Element>, SplitError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Element<'_>>, SplitError> {
+        let Some(Place { is_item, value, line }) = self.find()? else { return Ok(None) };
+        let value = self.buffer.get(value).unwrap_or_default();
+        Ok(Some(Element { name: self.name.as_deref(), is_item, value, line }))
+    }
+
+    fn find(&mut self) -> Result<Option<Place>, SplitError> {
         loop {
             let byte = self.peek_solid()?;
             match (self.state, byte) {
@@ -109,7 +124,7 @@ impl<'b> Splitter<'b> {
         }
     }
 
-    fn member(&mut self, is_first: bool, byte: u8) -> Result<Option<Element>, SplitError> {
+    fn member(&mut self, is_first: bool, byte: u8) -> Result<Option<Place>, SplitError> {
         if byte == b'}' {
             self.at += 1;
             self.state = State::End;
@@ -122,7 +137,8 @@ impl<'b> Splitter<'b> {
         if self.peek_solid()? != Some(b'"') {
             return Err(self.broken());
         }
-        self.name = Some(self.value()?);
+        let name = self.value()?;
+        self.name = self.buffer.get(name).map(<[u8]>::to_vec);
         self.expect(b':')?;
         if self.peek_solid()? == Some(b'[') {
             self.at += 1;
@@ -137,7 +153,7 @@ impl<'b> Splitter<'b> {
         is_first: bool,
         is_member: bool,
         byte: u8,
-    ) -> Result<Option<Element>, SplitError> {
+    ) -> Result<Option<Place>, SplitError> {
         if byte == b']' {
             self.at += 1;
             self.state = if is_member { State::Object { is_first: false } } else { State::End };
@@ -151,15 +167,15 @@ impl<'b> Splitter<'b> {
         self.element(true).map(Some)
     }
 
-    fn element(&mut self, is_item: bool) -> Result<Element, SplitError> {
+    fn element(&mut self, is_item: bool) -> Result<Place, SplitError> {
         self.peek_solid()?;
         let line = self.line;
-        Ok(Element { name: self.name.clone(), is_item, value: self.value()?, line })
+        Ok(Place { is_item, value: self.value()?, line })
     }
 
-    /// The bytes of the value that starts here. Whether it is well-formed
+    /// Where the bytes lie of the value that starts here. Whether it is well-formed
     /// inside is for a parser to say.
-    fn value(&mut self) -> Result<Vec<u8>, SplitError> {
+    fn value(&mut self) -> Result<Range<usize>, SplitError> {
         self.start = self.at;
         let mut depth = 0_usize;
         loop {
@@ -183,10 +199,11 @@ impl<'b> Splitter<'b> {
             }
             self.check_length()?;
         }
-        let value = self.buffer.get(self.start..self.at).unwrap_or_default().to_vec();
+        let place = self.start..self.at;
+        let value = self.buffer.get(place.clone()).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', value).count() as u64;
         self.start = self.at;
-        self.line += memchr::memchr_iter(b'\n', &value).count() as u64;
-        Ok(value)
+        Ok(place)
     }
 
     fn pass_text(&mut self) -> Result<(), SplitError> {
@@ -314,9 +331,9 @@ mod tests {
         let mut parts = Vec::new();
         while let Some(part) = splitter.next().map_err(|error| format!("{error:?}"))? {
             let name = part.name.unwrap_or_default();
-            let name = String::from_utf8_lossy(&name);
+            let name = String::from_utf8_lossy(name);
             let mark = if part.is_item { "[]" } else { "" };
-            let value = String::from_utf8_lossy(&part.value);
+            let value = String::from_utf8_lossy(part.value);
             parts.push(format!("{}:{name}{mark}={}", part.line, value.trim()));
         }
         Ok(parts)

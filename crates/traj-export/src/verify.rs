@@ -14,7 +14,8 @@ use traj_core::redaction::Redactor;
 use crate::bundle::digest_without_seal;
 use crate::error::Finding;
 use crate::output::hex;
-use crate::scan::{self, Part, Scan};
+use crate::parts::Part;
+use crate::scan::{self, Scan};
 use crate::schema::{self, EventSource, Manifest};
 use crate::split::{Bytes, ReadError, SplitError};
 
@@ -91,7 +92,7 @@ pub fn verify(
             return Ok(());
         };
         let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
-        let check = |value: &Json<'_>, part: &Part| counts.check(file, value, part);
+        let check = |value: &Json<'_>, part: &Part<'_>| counts.check(file, value, part);
         let scan = Scan { check: &check, ..Scan::new(&redactor, workers) };
         let scanned = scan::scan(file, &mut bytes, scan);
         match scanned {
@@ -221,12 +222,12 @@ struct EventCounts {
 }
 
 impl EventCounts {
-    fn check(&self, file: BundleFile, _value: &Json<'_>, part: &Part) -> Option<&'static str> {
+    fn check(&self, file: BundleFile, _value: &Json<'_>, part: &Part<'_>) -> Option<&'static str> {
         if file != BundleFile::Events {
             return None;
         }
         self.lines.fetch_add(1, Ordering::Relaxed);
-        let Some(event) = schema::event_of(&part.bytes) else {
+        let Some(event) = schema::event_of(part.bytes) else {
             return Some("does not fit the schema of events");
         };
         let counter = match event.source {

@@ -2,6 +2,7 @@
 //! is parsed and redacted once.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
@@ -128,11 +129,14 @@ fn write_members(
 /// Entries to work on.
 struct Group {
     entries: Vec<Entry>,
+    /// Their rows, one behind the other.
+    rows: Vec<u8>,
     version: traj_core::transcript::SessionVersion,
 }
 
 struct Entry {
-    bytes: Vec<u8>,
+    /// The place of its row among the rows.
+    place: Range<usize>,
     links: LegacyLinks,
     /// The parent to name instead of the one the row names.
     relink: Option<Option<String>>,
@@ -154,7 +158,7 @@ fn work(context: &BranchContext<'_>, group: Group) -> Done {
         report: RedactionReport::default(),
     };
     for entry in group.entries {
-        let (text, _) = row_text(&entry.bytes);
+        let (text, _) = row_text(group.rows.get(entry.place).unwrap_or_default());
         // The row was valid when it was indexed; the check for changes at the
         // end says so if it no longer is.
         let Ok(mut value) = Json::parse(&text) else { continue };
@@ -229,26 +233,25 @@ impl Rows<'_, '_> {
 
     /// The next entries of the branch.
     fn group(&mut self, branch: &mut Branch, at: &mut u64) -> Result<Option<Group>, ExportError> {
-        let mut entries = Vec::new();
-        let mut bytes = 0;
-        while *at < branch.len() && bytes < GROUP_BYTES {
+        let (mut entries, mut rows) = (Vec::new(), Vec::new());
+        while *at < branch.len() && rows.len() < GROUP_BYTES {
             let step = branch.step(*at)?;
             *at += 1;
-            if let Some(entry) = self.entry(step)? {
-                bytes += entry.bytes.len();
-                entries.push(entry);
-            }
+            entries.extend(self.entry(step, &mut rows)?);
         }
         let version = self.index.version;
-        Ok((!entries.is_empty()).then_some(Group { entries, version }))
+        Ok((!entries.is_empty()).then_some(Group { entries, rows, version }))
     }
 
-    fn entry(&mut self, step: BranchStep) -> Result<Option<Entry>, ExportError> {
+    fn entry(
+        &mut self,
+        step: BranchStep,
+        rows: &mut Vec<u8>,
+    ) -> Result<Option<Entry>, ExportError> {
         let record = self.index.entries.get(step.ordinal)?;
-        let loaded = self.fetcher.fetch(record.place)?;
-        let Some(bytes) = loaded.into_bytes() else { return Ok(None) };
+        let Some(place) = self.fetcher.fetch_into(record.place, rows)? else { return Ok(None) };
         let links = if self.index.version.is_list() {
-            self.legacy_links(step.ordinal, &bytes)?
+            self.legacy_links(step.ordinal, rows.get(place.clone()).unwrap_or_default())?
         } else {
             LegacyLinks::default()
         };
@@ -257,7 +260,7 @@ impl Rows<'_, '_> {
             Some(None) => Some(None),
             Some(Some(parent)) => Some(self.id_of(parent)?),
         };
-        Ok(Some(Entry { bytes, links, relink }))
+        Ok(Some(Entry { place, links, relink }))
     }
 
     fn legacy_links(&mut self, ordinal: u64, bytes: &[u8]) -> Result<LegacyLinks, ExportError> {

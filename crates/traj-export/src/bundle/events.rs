@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -68,7 +69,7 @@ pub(crate) fn write_events(
     pipeline::ordered(
         context.workers,
         || group(&mut order, &mut seq, &mut fetcher, kept),
-        |pieces| work(context, pieces),
+        |group| work(context, group),
         |done: Done| -> Result<(), ExportError> {
             output.append(&done.lines)?;
             for (position, prompt) in done.prompts {
@@ -93,12 +94,20 @@ pub(crate) fn write_events(
     Ok(EventOutcome { written, prompts, marks, blobs: found_blobs, report, giants })
 }
 
+/// Parts of the file that are worked on together.
+#[derive(Default)]
+struct Group {
+    pieces: Vec<Piece>,
+    /// The rows of the sidecar among them, one behind the other.
+    rows: Vec<u8>,
+}
+
 /// A part of the file, in order.
 enum Piece {
     /// Lines that are complete.
     Ready(Redacted<String>),
-    /// A row of the sidecar.
-    Row { bytes: Vec<u8>, seq: u64, position: u64 },
+    /// A row of the sidecar, by its place among the rows.
+    Row { place: Range<usize>, seq: u64, position: u64 },
 }
 
 fn group(
@@ -106,8 +115,8 @@ fn group(
     seq: &mut u64,
     fetcher: &mut Option<RowFetcher<'_>>,
     kept: &mut RedactedSpill,
-) -> Result<Option<Vec<Piece>>, ExportError> {
-    let mut pieces = Vec::new();
+) -> Result<Option<Group>, ExportError> {
+    let Group { mut pieces, mut rows } = Group::default();
     let mut ready = RedactedText::new();
     let mut bytes = 0;
     while bytes < GROUP_BYTES {
@@ -126,17 +135,16 @@ fn group(
                     pieces.push(Piece::Ready(std::mem::take(&mut ready).finish()));
                 }
                 let Some(fetcher) = fetcher else { continue };
-                let loaded = fetcher.fetch(place)?;
-                let row = loaded.into_bytes().unwrap_or_default();
-                bytes += row.len();
-                pieces.push(Piece::Row { bytes: row, seq: *seq, position: record.position });
+                let place = fetcher.fetch_into(place, &mut rows)?.unwrap_or_default();
+                bytes += place.len();
+                pieces.push(Piece::Row { place, seq: *seq, position: record.position });
             }
         }
     }
     if !ready.is_empty() {
         pieces.push(Piece::Ready(ready.finish()));
     }
-    Ok((!pieces.is_empty()).then_some(pieces))
+    Ok((!pieces.is_empty()).then_some(Group { pieces, rows }))
 }
 
 /// Events after the work.
@@ -148,7 +156,7 @@ struct Done {
     report: RedactionReport,
 }
 
-fn work(context: &EventContext<'_>, pieces: Vec<Piece>) -> Done {
+fn work(context: &EventContext<'_>, group: Group) -> Done {
     let mut lines = RedactedText::with_capacity(GROUP_BYTES + GROUP_BYTES / 4);
     let mut done = Done {
         lines: RedactedText::new().finish(),
@@ -157,11 +165,11 @@ fn work(context: &EventContext<'_>, pieces: Vec<Piece>) -> Done {
         blobs: BTreeSet::new(),
         report: RedactionReport::default(),
     };
-    for piece in pieces {
+    for piece in group.pieces {
         match piece {
             Piece::Ready(text) => drop(lines.push_text(&text)),
-            Piece::Row { bytes, seq, position } => {
-                let (text, _) = row_text(&bytes);
+            Piece::Row { place, seq, position } => {
+                let (text, _) = row_text(group.rows.get(place).unwrap_or_default());
                 // Valid when it was indexed; the check for changes at the end
                 // says so if it no longer is.
                 let Ok(mut event) = Json::parse(&text) else { continue };
