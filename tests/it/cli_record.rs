@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::{Output, Stdio};
 
+use cap_std::fs::{Permissions, PermissionsExt as _};
 use serde_json::Value;
 use traj_tests::sidecar::{Place, SidecarContent};
 use traj_tests::traj_binary::traj_command;
@@ -190,4 +191,22 @@ fn a_full_sidecar_is_a_failure_that_is_counted() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(result(&output)["rolledLines"].as_u64().unwrap() > 0);
     assert_eq!(place.sidecar().rows.last().unwrap().text, "99");
+}
+
+#[test]
+fn a_folder_that_everyone_can_write_to_is_warned_of() {
+    let place = Place::new();
+    let output = record(&place, &["--json"], &[], &events(1));
+    assert_eq!(result(&output)["warning"], Value::Null);
+    place.folder.set_permissions(".", Permissions::from_mode(0o777)).unwrap();
+    let output = record(&place, &["--json"], &[], &events(1));
+    assert_eq!(result(&output)["warning"], "everyone can write to the sidecar's folder");
+    let people = record(&place, &[], &[], &events(1));
+    assert!(String::from_utf8_lossy(&people.stdout).contains("WARNING: everyone can write"));
+
+    let mut doctor = traj_command(place.path());
+    let doctor = doctor.args(["doctor", "--json"]).env("TRAJ_TRAJECTORY_DIR", place.path());
+    let places = result(&doctor.output().unwrap())["places"].clone();
+    let folder = places.as_array().unwrap().iter().find(|place| place["name"] == "sidecar folder");
+    assert_eq!(folder.unwrap()["warning"], "others can write to it");
 }
