@@ -51,7 +51,7 @@ fn crowd(place: &Place, processes: usize, events: u64, settings: &[&str]) {
 
 #[test]
 fn processes_that_write_together_lose_and_tear_nothing() {
-    for processes in [2, 8] {
+    for processes in [2, 16] {
         let place = Place::new();
         let events = 100;
         crowd(&place, processes, events, &["text=200", "relaxed=yes"]);

@@ -84,30 +84,26 @@ impl UnixMillis {
     pub(crate) fn write_iso(self, out: &mut String) {
         let date = civil::Date::from_millis(self.0);
         let of_day = self.0.rem_euclid(civil::MILLIS_PER_DAY);
-        let (sign, year_digits) = match date.year {
-            0..=9_999 => ("", 4),
-            year if year < 0 => ("-", 6),
-            _ => ("+", 6),
-        };
-        out.push_str(sign);
+        let year = date.year.abs();
+        if !(0..=9_999).contains(&date.year) {
+            out.push(if date.year < 0 { '-' } else { '+' });
+            push_two(year / 10_000, out);
+        }
+        push_two(year / 100 % 100, out);
         let parts = [
-            (date.year.abs(), year_digits, '-'),
-            (date.month, 2, '-'),
-            (date.day, 2, 'T'),
-            (of_day / 3_600_000, 2, ':'),
-            (of_day / 60_000 % 60, 2, ':'),
-            (of_day / 1_000 % 60, 2, '.'),
-            (of_day % 1_000, 3, 'Z'),
+            (year % 100, '-'),
+            (date.month, '-'),
+            (date.day, 'T'),
+            (of_day / 3_600_000, ':'),
+            (of_day / 60_000 % 60, ':'),
+            (of_day / 1_000 % 60, '.'),
+            (of_day / 10 % 100, digit(of_day % 10)),
         ];
-        for (number, digits, end) in parts {
-            for place in (0..digits).rev() {
-                let digit = number / 10_i64.pow(place) % 10;
-                out.push(
-                    u32::try_from(digit).ok().and_then(|d| char::from_digit(d, 10)).unwrap_or('0'),
-                );
-            }
+        for (number, end) in parts {
+            push_two(number, out);
             out.push(end);
         }
+        out.push('Z');
     }
 
     /// The instant as part of a file name: `2026-06-01T10-00-05`.
@@ -117,6 +113,16 @@ impl UnixMillis {
         let seconds = iso.rsplit_once('.').map_or(iso.as_str(), |(seconds, _)| seconds);
         seconds.replace(':', "-")
     }
+}
+
+/// Appends a number below 100 as two digits.
+fn push_two(number: i64, out: &mut String) {
+    out.push(digit(number / 10));
+    out.push(digit(number % 10));
+}
+
+fn digit(number: i64) -> char {
+    u8::try_from(number).map_or('?', |number| char::from(b'0' + number))
 }
 
 impl fmt::Display for UnixMillis {
