@@ -58,6 +58,41 @@ fn filters_json_and_steering_characters() {
 }
 
 #[test]
+fn more_events_than_are_held_at_once_come_in_the_same_order() {
+    const COUNT: u32 = 36_000;
+    let home = tempfile::tempdir().unwrap();
+    let sidecar: String = (0..COUNT).map(|number| event(number * 2, "x")).collect();
+    fs::write(home.path().join("s.trajectory.jsonl"), &sidecar).unwrap();
+    fs::write(home.path().join("s.jsonl"), "").unwrap();
+    let run = |arguments: &[&str]| text(&tail(home.path(), arguments).output().unwrap().stdout);
+    let last_words = |shown: &str| -> Vec<String> {
+        let words = shown.lines().filter_map(|line| line.split_whitespace().last());
+        words.map(str::to_owned).collect()
+    };
+    let expected = |from: u32| (from..COUNT).map(|number| format!("n{}", number * 2));
+    let everything = last_words(&run(&["--tail", "1000000000"]));
+    assert!(everything.into_iter().eq(expected(0)));
+    let counted = last_words(&run(&["--tail", "33000"]));
+    assert!(counted.into_iter().eq(expected(COUNT - 33_000)));
+    let filtered = last_words(&run(&["--tail", "33000", "--grep", "n[0-9]*0$"]));
+    assert!(filtered.into_iter().eq(expected(0).filter(|name| name.ends_with('0'))));
+    // Two files are put together by time, and the surplus is cut off their beginning.
+    let rows: String = (0..COUNT)
+        .map(|number| {
+            format!(
+                "{{\"type\":\"message\",\"id\":\"{number}\",\"timestamp\":\"2026-06-01T10:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"t{number}\"}}}}\n"
+            )
+        })
+        .collect();
+    let later = sidecar.replace("T10:", "T11:");
+    fs::write(home.path().join("s.jsonl"), rows).unwrap();
+    fs::write(home.path().join("s.trajectory.jsonl"), later).unwrap();
+    let both = last_words(&run(&["--tail", "50000", "--transcript"]));
+    let first = (COUNT - 14_000..COUNT).map(|number| format!("t{number}"));
+    assert!(both.into_iter().eq(first.chain(expected(0))));
+}
+
+#[test]
 fn a_session_that_is_not_there_is_told() {
     let home = tempfile::tempdir().unwrap();
     let missing = tail(home.path(), &[]).output().unwrap();

@@ -25,13 +25,15 @@ pub struct FollowedFile {
     origin: Origin,
     open: Option<(File, Key)>,
     follow: Follow,
+    /// Where [`Self::page`] ends.
+    end: u64,
 }
 
 impl FollowedFile {
     /// Follows the file `name` directly inside `folder` from its beginning.
     #[must_use]
     pub fn new(folder: Dir, name: String, origin: Origin) -> Self {
-        Self { folder, name, origin, open: None, follow: Follow::new(origin) }
+        Self { folder, name, origin, open: None, follow: Follow::new(origin), end: 0 }
     }
 
     /// The newest events; what follows them is shown by [`Self::poll`].
@@ -46,25 +48,99 @@ impl FollowedFile {
         let Some((file, key)) = self.open_named()? else { return Ok(Vec::new()) };
         let length = length(&file).context("look at", &self.name)?;
         let mut last = LastEvents::new(self.origin, wanted);
+        self.read_back(&file, length, &mut last, keep)?;
+        let events = last.finish(keep);
+        self.begin_at(length - last.unfinished(), file, key, &last)?;
+        Ok(events)
+    }
+
+    /// How long the file is now; a missing one has no length.
+    ///
+    /// # Errors
+    /// When the file is a link or cannot be read.
+    pub fn length(&self) -> Result<u64, FsError> {
+        match self.open_named()? {
+            Some((file, _)) => length(&file).context("look at", &self.name),
+            None => Ok(0),
+        }
+    }
+
+    /// Begins where the newest `wanted` events do, at the beginning without a
+    /// number, and tells how many those are if they had to be counted.
+    /// [`Self::page`] shows them.
+    ///
+    /// # Errors
+    /// As [`Self::last`].
+    pub fn go_back(
+        &mut self,
+        wanted: Option<usize>,
+        keep: &mut dyn FnMut(&TailEvent) -> bool,
+    ) -> Result<usize, FsError> {
+        let Some((file, key)) = self.open_named()? else { return Ok(0) };
+        self.end = length(&file).context("look at", &self.name)?;
+        let mut last = LastEvents::counting(self.origin, wanted.unwrap_or_default());
+        let mut start = 0;
+        if wanted.is_some() {
+            self.read_back(&file, self.end, &mut last, keep)?;
+            last.finish(keep);
+            start = self.end - last.counted().1.max(last.unfinished());
+        }
+        self.begin_at(start, file, key, &last)?;
+        Ok(last.counted().0)
+    }
+
+    /// Shows the next events of those that were there when we went back;
+    /// `false` when that were all.
+    ///
+    /// # Errors
+    /// As [`Self::last`].
+    pub fn page(&mut self, show: &mut dyn FnMut(TailEvent)) -> Result<bool, FsError> {
+        let range = self.follow.to_compare();
+        let Some((file, _)) = self.open.as_ref().filter(|_| range.to < self.end) else {
+            return Ok(false);
+        };
+        let mut block = vec![0; BLOCK];
+        let size = usize::try_from(self.end - range.from).unwrap_or(BLOCK).min(BLOCK);
+        let count = read_at(file, &mut block[..size], range.from).context("read", &self.name)?;
+        // A file that changed under us is for the next look to sort out.
+        Ok(self.follow.feed(range.from, &block[..count], show) && count == size)
+    }
+
+    fn read_back(
+        &self,
+        file: &File,
+        length: u64,
+        last: &mut LastEvents,
+        keep: &mut dyn FnMut(&TailEvent) -> bool,
+    ) -> Result<(), FsError> {
         let mut block = vec![0; BLOCK];
         let mut end = length;
         while end > 0 {
             let size = usize::try_from(end).unwrap_or(BLOCK).min(BLOCK);
             let start = end - size as u64;
-            let count = read_at(&file, &mut block[..size], start).context("read", &self.name)?;
+            let count = read_at(file, &mut block[..size], start).context("read", &self.name)?;
             if count < size || !last.block(&block[..count], keep) {
                 break;
             }
             end = start;
         }
-        let events = last.finish(keep);
-        let offset = length - last.unfinished();
+        Ok(())
+    }
+
+    fn begin_at(
+        &mut self,
+        offset: u64,
+        file: File,
+        key: Key,
+        last: &LastEvents,
+    ) -> Result<(), FsError> {
         let size = Follow::comparable(offset);
+        let mut before = vec![0; size];
         let count =
-            read_at(&file, &mut block[..size], offset - size as u64).context("read", &self.name)?;
-        self.follow = Follow::from_middle(key, offset, &block[..count], &last);
+            read_at(&file, &mut before, offset - size as u64).context("read", &self.name)?;
+        self.follow = Follow::from_middle(key, offset, &before[..count], last);
         self.open = Some((file, key));
-        Ok(events)
+        Ok(())
     }
 
     /// Shows what is new.

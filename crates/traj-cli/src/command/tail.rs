@@ -1,6 +1,7 @@
 //! `traj tail`: the newest events of a session, live.
 
 use std::cell::OnceCell;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -29,6 +30,12 @@ use crate::terminal_text::escape_control;
 
 /// How often we look when no notification comes.
 const POLL: Duration = Duration::from_millis(1_000);
+
+/// So many events are held at once, to be put in order: some 16 MiB.
+const MOST_HELD: usize = 32_768;
+
+/// No event is shorter than this, its line end included.
+const SHORTEST_LINE: u64 = "{\"type\":\"\"}\n".len() as u64;
 
 /// What is there to begin with is printed in portions of this size.
 const PAGE: usize = 64 * 1024;
@@ -218,6 +225,9 @@ impl<'a> View<'a> {
 
     /// Shows the newest events of all files, by time.
     fn begin(&mut self, files: &mut [FollowedFile]) -> Result<(), CommandError> {
+        if self.tail > MOST_HELD {
+            return self.begin_far_back(files);
+        }
         let mut events = Vec::new();
         for file in files {
             let mut keep = |event: &TailEvent| self.wants(event);
@@ -227,6 +237,48 @@ impl<'a> View<'a> {
         let surplus = events.len().saturating_sub(self.tail);
         let mut page = String::new();
         for event in events.into_iter().skip(surplus) {
+            page.push_str(&self.line(event)?);
+            if page.len() >= PAGE {
+                self.print(&page)?;
+                page.clear();
+            }
+        }
+        self.print(&page)
+    }
+
+    /// As [`Self::begin`], for more events than are held at once: they are
+    /// read in the order of their files, and those of several files put
+    /// together by time.
+    fn begin_far_back(&mut self, files: &mut [FollowedFile]) -> Result<(), CommandError> {
+        let mut bytes = 0;
+        for file in files.iter() {
+            bytes += file.length().map_err(unreadable)?;
+        }
+        // Then it is everything, and nobody has to count.
+        let is_counted = bytes / SHORTEST_LINE > self.tail as u64;
+        let mut total = 0;
+        for file in files.iter_mut() {
+            let mut keep = |event: &TailEvent| self.wants(event);
+            let wanted = is_counted.then_some(self.tail);
+            total += file.go_back(wanted, &mut keep).map_err(unreadable)?;
+        }
+        let mut surplus = total.saturating_sub(self.tail);
+        let mut waiting: Vec<VecDeque<TailEvent>> = files.iter().map(|_| VecDeque::new()).collect();
+        let mut page = String::new();
+        loop {
+            for (file, waiting) in files.iter_mut().zip(&mut waiting) {
+                while waiting.is_empty()
+                    && file.page(&mut |event| waiting.push_back(event)).map_err(unreadable)?
+                {
+                }
+            }
+            let first = waiting.iter_mut().filter(|waiting| !waiting.is_empty());
+            let first = first.min_by_key(|waiting| waiting.front().map(|event| event.at));
+            let Some(event) = first.and_then(VecDeque::pop_front) else { break };
+            if surplus > 0 && self.wants(&event) {
+                surplus -= 1;
+                continue;
+            }
             page.push_str(&self.line(event)?);
             if page.len() >= PAGE {
                 self.print(&page)?;

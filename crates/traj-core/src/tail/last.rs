@@ -11,6 +11,13 @@ const KNOWN: usize = 4_096;
 pub struct LastEvents {
     origin: Origin,
     wanted: usize,
+    /// Events are counted, not held.
+    is_counting: bool,
+    count: usize,
+    /// Bytes of the blocks that were taken.
+    taken: u64,
+    /// Bytes from the first line of an event that counts to the end.
+    reach: u64,
     /// The beginning of what was read last, whose line starts further up.
     carry: Vec<u8>,
     /// That line is too long to be kept; this many bytes of it were dropped.
@@ -31,6 +38,10 @@ impl LastEvents {
         Self {
             origin,
             wanted,
+            is_counting: false,
+            count: 0,
+            taken: 0,
+            reach: 0,
             carry: Vec::new(),
             dropped: 0,
             events: Vec::new(),
@@ -40,6 +51,13 @@ impl LastEvents {
         }
     }
 
+    /// Wants to know where the newest `wanted` events begin, however many that
+    /// are.
+    #[must_use]
+    pub fn counting(origin: Origin, wanted: usize) -> Self {
+        Self { is_counting: true, ..Self::new(origin, wanted) }
+    }
+
     /// Takes the block before the one taken last; `false` when no more is
     /// needed. `keep` decides which events count.
     pub fn block(&mut self, block: &[u8], keep: &mut dyn FnMut(&TailEvent) -> bool) -> bool {
@@ -47,19 +65,22 @@ impl LastEvents {
         while let Some(end) = memchr::memrchr(b'\n', rest) {
             let tail = &rest[end + 1..];
             rest = &rest[..end];
-            self.line_start(tail, keep);
-            if self.events.len() >= self.wanted {
+            let reach = self.taken + (block.len() - end - 1) as u64;
+            self.line_start(tail, reach, keep);
+            if self.count >= self.wanted {
                 return false;
             }
         }
+        self.taken += block.len() as u64;
         self.grow(rest);
         true
     }
 
     /// Ends at the beginning of the file; returns the events, oldest first.
     pub fn finish(&mut self, keep: &mut dyn FnMut(&TailEvent) -> bool) -> Vec<TailEvent> {
-        if self.events.len() < self.wanted {
-            self.line_start(&[], keep);
+        // Whether the last line is complete is to be known in any case.
+        if self.count < self.wanted || self.is_first {
+            self.line_start(&[], self.taken, keep);
         }
         let mut events = std::mem::take(&mut self.events);
         events.truncate(self.wanted);
@@ -71,6 +92,13 @@ impl LastEvents {
     #[must_use]
     pub const fn unfinished(&self) -> u64 {
         self.unfinished
+    }
+
+    /// How many events count, and how many bytes before the end the first of
+    /// them begins.
+    #[must_use]
+    pub const fn counted(&self) -> (usize, u64) {
+        (self.count, self.reach)
     }
 
     pub(super) const fn origin(&self) -> Origin {
@@ -92,7 +120,7 @@ impl LastEvents {
     }
 
     /// A line begins with `front`; the rest of it is carried.
-    fn line_start(&mut self, front: &[u8], keep: &mut dyn FnMut(&TailEvent) -> bool) {
+    fn line_start(&mut self, front: &[u8], reach: u64, keep: &mut dyn FnMut(&TailEvent) -> bool) {
         let carry;
         // Most lines lie inside one block and are read where they are.
         let line = if self.carry.is_empty() && self.dropped == 0 && front.len() <= LONGEST_LINE {
@@ -114,11 +142,15 @@ impl LastEvents {
         }
         let Some(event) = event else { return };
         let is_kept = keep(&event);
-        if is_kept || self.identities.len() < KNOWN {
+        if !self.is_counting && (is_kept || self.identities.len() < KNOWN) {
             self.identities.push(event.identity);
         }
         if is_kept {
-            self.events.push(event);
+            self.count += 1;
+            self.reach = reach;
+            if !self.is_counting {
+                self.events.push(event);
+            }
         }
     }
 }

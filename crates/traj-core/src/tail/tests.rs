@@ -175,6 +175,23 @@ proptest! {
         let expected: Vec<String> = (first..count).map(|number| format!("c{number}")).collect();
         prop_assert_eq!(calls, expected);
         prop_assert_eq!(last.unfinished() > 0, torn);
+        // Counted instead of held, they begin where the first of them does.
+        let mut counting = LastEvents::counting(Origin::Sidecar, wanted);
+        let mut end = bytes.len();
+        while end > 0 {
+            let start = end.saturating_sub(block);
+            if !counting.block(&bytes[start..end], &mut |_| true) {
+                break;
+            }
+            end = start;
+        }
+        counting.finish(&mut |_| true);
+        if wanted > 0 {
+            let (found, reach) = counting.counted();
+            prop_assert_eq!(found as u64, count - first);
+            let begin = if count > first { text.find(&line(first)) } else { None };
+            prop_assert_eq!(reach as usize, begin.map_or(0, |begin| bytes.len() - begin));
+        }
     }
 }
 
