@@ -69,7 +69,7 @@ use std::sync::{Arc, OnceLock};
 pub use blocks::block_end;
 pub use check::RuleProblem;
 pub use compose::RedactedText;
-pub use known::CleanTexts;
+pub use known::TextHasher;
 pub use marker::{MarkerKey, is_marker};
 pub use paths::PathLabels;
 pub use policy::RedactionPolicy;
@@ -84,6 +84,7 @@ pub use witness::Redacted;
 use crate::json::Json;
 use engine::Engine;
 use find::Finder;
+use known::CleanTexts;
 use pass::Pass;
 use paths::PathTable;
 

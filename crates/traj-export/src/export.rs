@@ -1,27 +1,30 @@
 //! The export itself, step by step.
 
+mod side_files;
+
 use traj_core::id::{BundleName, SessionId};
-use traj_core::json::Json;
 use traj_core::port::{
     BundleFile, BundleSink, BundleWriter, NameTaken, Source, SourceError, Sources,
 };
-use traj_core::redaction::{RedactedSpill, RedactedText, RedactionReport};
+use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::transcript::EventFrame;
 
 use crate::bundle::{
     self, BlobFolder, BranchContext, BranchOutcome, Common, EventContext, EventOutcome,
-    ManifestParts, SkillMarks, SkillPaths, SourceFact,
+    ManifestParts, SkillPaths, SourceFact,
 };
 use crate::error::ExportError;
 use crate::index::{self, EventRecord, RuntimeIndex};
+use crate::ledger::Ledger;
 use crate::locate::{self, Found, Located};
 use crate::output::{Output, Written};
 use crate::progress::{Outlook, Progress, Stage, Watched};
 use crate::recheck;
 use crate::report::{self, ExportReport};
 use crate::request::ExportRequest;
+use crate::scan::Scan;
 use crate::screen::Screen;
-use crate::side::{SideData, SideRows};
+use crate::side::SideRows;
 use crate::sort::Sorter;
 use crate::warning::{Code, Warnings};
 
@@ -107,6 +110,7 @@ impl Export<'_> {
         let screen = Screen::new(&request.redactor, outlook.session + outlook.runtime);
         let watched_session = session.as_ref().map(|found| Watched::new(&*found.source, progress));
         let watched_runtime = runtime.as_ref().map(|found| Watched::new(&*found.source, progress));
+        let mut ledger = Ledger::new(screen.hasher().clone());
         let mut facts = Vec::new();
 
         progress.enter(Stage::Index, outlook.left_at(Stage::Index));
@@ -180,9 +184,14 @@ impl Export<'_> {
             mut marks,
             report,
             giants: session_giants,
-        } = bundle::write_branch(&mut *bundle, &context, parts, &mut kept, |record, spool| {
-            order.push(record, spool)
-        })?;
+        } = bundle::write_branch(
+            &mut *bundle,
+            &context,
+            parts,
+            &mut kept,
+            &mut ledger.entries,
+            |record, spool| order.push(record, spool),
+        )?;
         drop(indexed);
         self.files.push(written);
         self.report.merge(&report);
@@ -206,6 +215,7 @@ impl Export<'_> {
             order,
             &mut kept,
             &mut prompts_kept,
+            &mut ledger.events,
         )?;
         drop(kept);
         let EventOutcome {
@@ -272,7 +282,8 @@ impl Export<'_> {
         self.files.insert(0, manifest);
         outlook.written = Some(self.files.iter().map(|written| written.bytes).sum());
         progress.enter(Stage::Recheck, outlook.left_at(Stage::Recheck));
-        recheck::recheck(&*bundle, &self.files, screen.recheck(request.workers), progress)?;
+        let scan = Scan::new(screen.redactor(), request.workers);
+        recheck::recheck(&*bundle, &self.files, scan, &mut ledger, progress)?;
 
         progress.enter(Stage::Commit, outlook.left_at(Stage::Commit));
         let name = bundle.commit()?;
@@ -333,63 +344,6 @@ impl Export<'_> {
             return Err(ExportError::Limit { what, actual, limit });
         }
         self.warnings.add(code, 0);
-        Ok(())
-    }
-
-    fn write_metadata(
-        &mut self,
-        bundle: &mut dyn BundleWriter,
-        common: &Common,
-        side: &SideData<'_>,
-        marks: &SkillMarks,
-    ) -> Result<(), ExportError> {
-        let Some(data) = &side.metadata else { return Ok(()) };
-        let content = bundle::metadata(common, data.clone(), &side.model, marks);
-        self.put_json(bundle, BundleFile::Metadata, content)
-    }
-
-    fn write_artifacts(
-        &mut self,
-        bundle: &mut dyn BundleWriter,
-        common: &Common,
-        side: &SideData<'_>,
-    ) -> Result<(), ExportError> {
-        let (artifacts, completed) = (side.artifacts.as_ref(), side.completed.as_ref());
-        match bundle::artifacts(common, artifacts, completed, side.ended.as_ref()) {
-            Some(content) => self.put_json(bundle, BundleFile::Artifacts, content),
-            None => Ok(()),
-        }
-    }
-
-    fn write_context(
-        &mut self,
-        bundle: &mut dyn BundleWriter,
-        side: &SideData<'_>,
-    ) -> Result<(), ExportError> {
-        if let Some(system) = side.system().filter(|system| !system.is_empty()) {
-            let mut text = RedactedText::with_capacity(system.len() + 1);
-            text.push_cow(&self.request.redactor.text(system, &mut self.report));
-            if !system.ends_with('\n') {
-                text.push_static("\n");
-            }
-            self.files.push(Output::put(bundle, BundleFile::SystemPrompt, &text.finish())?);
-        }
-        match side.compiled.as_ref().and_then(|data| data.get("tools")) {
-            Some(tools @ Json::Array(_)) => self.put_json(bundle, BundleFile::Tools, tools.clone()),
-            _ => Ok(()),
-        }
-    }
-
-    fn put_json(
-        &mut self,
-        bundle: &mut dyn BundleWriter,
-        file: BundleFile,
-        content: Json<'_>,
-    ) -> Result<(), ExportError> {
-        let content = self.request.redactor.json(content, &mut self.report);
-        let mut text = RedactedText::new();
-        text.push_pretty(content.view(), 0).push_static("\n");
-        self.files.push(Output::put(bundle, file, &text.finish())?);
         Ok(())
     }
 }

@@ -40,6 +40,7 @@ mod export;
 mod fetch;
 mod index;
 mod inspect;
+mod ledger;
 mod literal;
 mod locate;
 mod output;

@@ -4,6 +4,7 @@
 use traj_core::port::{BundleWriter, Source, SourceError};
 
 use crate::error::ExportError;
+use crate::ledger::Ledger;
 use crate::output::Written;
 use crate::progress::{Progress, Watched};
 use crate::scan::{self, Scan};
@@ -14,6 +15,7 @@ pub(crate) fn recheck(
     bundle: &dyn BundleWriter,
     files: &[Written],
     scan: Scan<'_>,
+    ledger: &mut Ledger,
     progress: &dyn Progress,
 ) -> Result<(), ExportError> {
     let mut findings = Vec::new();
@@ -26,7 +28,7 @@ pub(crate) fn recheck(
         }
         let source = Watched::new(&*source, progress);
         let mut bytes = SourceBytes::new(&source);
-        let scanned = scan::scan(file, &mut bytes, scan);
+        let scanned = scan::scan(file, &mut bytes, scan, ledger.notes(file));
         let scanned = scanned.map_err(|error| match error {
             SplitError::NotJson { line } | SplitError::TooLong { line } => not_readable(line),
             SplitError::Read(source) => {
@@ -68,7 +70,7 @@ mod tests {
     use std::num::NonZeroUsize;
 
     use traj_core::port::BundleFile;
-    use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy, Redactor};
+    use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy, Redactor, TextHasher};
 
     use super::*;
     use crate::output::Output;
@@ -81,7 +83,9 @@ mod tests {
         text.push_static(content);
         let written = Output::put(&mut *bundle, file, &text.finish())?;
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        recheck(&*bundle, &[written], Scan::new(&redactor, NonZeroUsize::MIN), &Silent)
+        let scan = Scan::new(&redactor, NonZeroUsize::MIN);
+        let mut ledger = Ledger::new(TextHasher::default());
+        recheck(&*bundle, &[written], scan, &mut ledger, &Silent)
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
-use traj_core::redaction::{CleanTexts, RedactionReport, Redactor};
+use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 
 use crate::error::Finding;
+use crate::ledger::{self, Notes, PartNote};
 use crate::parts::{Elements, Group, Lines, Part, Parts};
 use crate::pipeline;
-use crate::screen;
 use crate::split::{Bytes, SplitError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 
@@ -52,24 +52,23 @@ pub(crate) type Check<'c> = &'c (dyn Fn(&Json<'_>, &Part<'_>) -> Option<&'static
 pub(crate) struct Scan<'s> {
     pub(crate) redactor: &'s Redactor,
     pub(crate) workers: NonZeroUsize,
-    /// Parts that the rules were seen to leave as they are, when they were
-    /// written: of these only the form is checked.
-    pub(crate) clean: Option<&'s CleanTexts>,
     pub(crate) check: Check<'s>,
 }
 
 impl<'s> Scan<'s> {
     /// A scan of everything, in which only the rules have a say.
     pub(crate) fn new(redactor: &'s Redactor, workers: NonZeroUsize) -> Self {
-        Self { redactor, workers, clean: None, check: &|_, _| None }
+        Self { redactor, workers, check: &|_, _| None }
     }
 }
 
-/// Scans one file.
+/// Scans one file; parts that `notes` say the rules have seen, as they are,
+/// are only checked to be JSON.
 pub(crate) fn scan(
     file: BundleFile,
     bytes: &mut dyn Bytes,
     scan: Scan<'_>,
+    mut notes: Option<Notes<'_>>,
 ) -> Result<Scanned, SplitError> {
     let mut scanned = Scanned::default();
     let mut parts: Box<dyn Parts + '_> = match file {
@@ -80,11 +79,17 @@ pub(crate) fn scan(
         }
         _ => Box::new(Elements::new(bytes)),
     };
-    let context = Context { name: file.to_string(), scan };
+    let hasher = notes.as_ref().map(|notes| notes.hasher);
+    let context = Context { name: file.to_string(), scan, hasher };
     pipeline::ordered(
         scan.workers,
-        || parts.next_group(),
-        |group| context.scan_group(&group),
+        || {
+            let Some(group) = parts.next_group()? else { return Ok(None) };
+            let notes = notes.as_mut().map(|notes| notes.next(&group)).transpose();
+            let notes = notes.map_err(|error| SplitError::Read(Box::new(error)))?;
+            Ok(Some((group, notes.unwrap_or_default())))
+        },
+        |(group, notes)| context.scan_group(&group, &notes),
         |part| {
             scanned.extend(part);
             Ok(())
@@ -97,19 +102,21 @@ pub(crate) fn scan(
 struct Context<'s> {
     name: String,
     scan: Scan<'s>,
+    /// What the notes know parts by.
+    hasher: Option<&'s TextHasher>,
 }
 
 impl Context<'_> {
-    fn scan_group(&self, group: &Group) -> Scanned {
+    fn scan_group(&self, group: &Group, notes: &[PartNote]) -> Scanned {
         let mut scanned = Scanned::default();
-        for part in group.parts() {
+        for (number, part) in group.parts().enumerate() {
             let broken = |problem| Broken { line: part.line, problem };
             let Ok(text) = std::str::from_utf8(part.bytes) else {
                 scanned.broken.push(broken("not UTF-8"));
                 continue;
             };
-            let value = match self.scan.clean {
-                Some(clean) => screen::parse_unknown(text, clean),
+            let value = match self.hasher.zip(notes.get(number)) {
+                Some((hasher, note)) => ledger::parse_unseen(text, *note, hasher),
                 None => Json::parse(text).map(Some),
             };
             let value = match value {

@@ -94,7 +94,7 @@ pub fn verify(
         let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
         let check = |value: &Json<'_>, part: &Part<'_>| counts.check(file, value, part);
         let scan = Scan { check: &check, ..Scan::new(&redactor, workers) };
-        let scanned = scan::scan(file, &mut bytes, scan);
+        let scanned = scan::scan(file, &mut bytes, scan, None);
         match scanned {
             Ok(scanned) => {
                 let broken = scanned.broken.into_iter();

@@ -22,54 +22,54 @@ pub(super) enum Clean {
     Noted,
 }
 
-/// A bounded memory of texts that a [`Redactor`](super::Redactor) found
-/// nothing in.
-///
-/// It holds a hash of each text, under a key that is random for every memory,
-/// so that no text can be made to pass for another; a newer text takes the
-/// place of an older one when there is no room. What is not remembered is
-/// looked at again: forgetting costs time, nothing else.
-#[derive(Debug)]
-pub struct CleanTexts {
-    slots: Box<[AtomicU64]>,
-    state: SeedableRandomState,
+/// Hashes texts under a key of its own that nobody else knows, so that no text
+/// can be made to pass for another.
+#[derive(Clone, Debug)]
+pub struct TextHasher(SeedableRandomState);
+
+impl Default for TextHasher {
+    fn default() -> Self {
+        let key = RandomState::new().hash_one(0_u8);
+        Self(SeedableRandomState::with_seed(key, SharedSeed::global_fixed()))
+    }
 }
 
-/// The hash of a text.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Key(u64);
+impl TextHasher {
+    /// The hash of a text.
+    #[must_use]
+    pub fn hash(&self, text: &[u8]) -> u64 {
+        self.0.hash_one(text)
+    }
+}
+
+/// A bounded memory of texts that a redactor found nothing in.
+///
+/// It holds a hash of each text; a newer text takes the place of an older one
+/// when there is no room. What is not remembered is looked at again: forgetting
+/// costs time, nothing else.
+#[derive(Debug)]
+pub(super) struct CleanTexts {
+    slots: Box<[AtomicU64]>,
+    hasher: TextHasher,
+}
 
 impl CleanTexts {
     /// The most texts that are ever remembered: eight bytes each.
     const MOST: usize = 1 << 20;
 
     /// A memory with room for about `texts` texts, within bounds.
-    #[must_use]
-    pub fn with_room(texts: usize) -> Self {
+    pub(super) fn with_room(texts: usize) -> Self {
         // Half empty, so that few texts fall on the same slot.
         let slots = texts.saturating_mul(2).clamp(64, Self::MOST).next_power_of_two();
-        Self {
-            slots: (0..slots).map(|_| AtomicU64::new(0)).collect(),
-            state: SeedableRandomState::with_seed(random(), SharedSeed::global_fixed()),
-        }
+        let slots = (0..slots).map(|_| AtomicU64::new(0)).collect();
+        Self { slots, hasher: TextHasher::default() }
     }
 
-    /// Remembers a text that nothing had to be hidden in.
-    pub fn add(&self, text: &[u8]) {
-        self.put(self.key(text), Clean::Silent);
+    pub(super) fn hash(&self, text: &[u8]) -> u64 {
+        self.hasher.hash(text)
     }
 
-    /// Whether a text is remembered.
-    #[must_use]
-    pub fn contains(&self, text: &[u8]) -> bool {
-        self.get(self.key(text)).is_some()
-    }
-
-    pub(super) fn key(&self, text: &[u8]) -> Key {
-        Key(self.state.hash_one(text))
-    }
-
-    pub(super) fn put(&self, Key(hash): Key, clean: Clean) {
+    pub(super) fn put(&self, hash: u64, clean: Clean) {
         let noted = if clean == Clean::Noted { NOTED } else { 0 };
         if let Some(slot) = self.slot(hash) {
             // A slot is one number: a reader sees the old or the new one.
@@ -77,7 +77,7 @@ impl CleanTexts {
         }
     }
 
-    pub(super) fn get(&self, Key(hash): Key) -> Option<Clean> {
+    pub(super) fn get(&self, hash: u64) -> Option<Clean> {
         let known = self.slot(hash)?.load(Ordering::Relaxed);
         // A hash of nothing but zeros looks like an empty slot, and is taken for one.
         if known & !NOTED != hash & !NOTED || known == 0 {
@@ -92,32 +92,28 @@ impl CleanTexts {
     }
 }
 
-/// A number that nobody outside this process knows.
-fn random() -> u64 {
-    RandomState::new().hash_one(0_u8)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_is_known_and_nothing_else() {
+    fn what_was_put_is_known_and_nothing_else() {
         let known = CleanTexts::with_room(1_000);
-        let texts: Vec<String> = (0..1_000).map(|number| format!("text {number}")).collect();
-        for text in texts.iter().step_by(2) {
-            known.add(text.as_bytes());
+        let hashes: Vec<u64> =
+            (0..1_000).map(|number| known.hash(format!("text {number}").as_bytes())).collect();
+        for hash in hashes.iter().step_by(2) {
+            known.put(*hash, Clean::Silent);
         }
-        let added = texts.iter().step_by(2).filter(|text| known.contains(text.as_bytes())).count();
+        let is_known = |hash: &&u64| known.get(**hash).is_some();
         // Newer ones may have taken the place of some.
-        assert!(added > 300, "{added}");
-        assert!(texts.iter().skip(1).step_by(2).all(|text| !known.contains(text.as_bytes())));
+        assert!(hashes.iter().step_by(2).filter(is_known).count() > 300);
+        assert!(!hashes.iter().skip(1).step_by(2).any(|hash| is_known(&hash)));
     }
 
     #[test]
     fn a_note_is_remembered_with_its_text() {
         let known = CleanTexts::with_room(10);
-        let (one, other) = (known.key(b"one"), known.key(b"other"));
+        let (one, other) = (known.hash(b"one"), known.hash(b"other"));
         known.put(one, Clean::Noted);
         assert_eq!((known.get(one), known.get(other)), (Some(Clean::Noted), None));
         known.put(one, Clean::Silent);

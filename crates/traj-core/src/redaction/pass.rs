@@ -102,8 +102,8 @@ impl<'r> Pass<'r> {
         else {
             return self.look_at(text).0;
         };
-        let key = known.key(text.as_bytes());
-        match known.get(key) {
+        let hash = known.hash(text.as_bytes());
+        match known.get(hash) {
             Some(Clean::Silent) => return None,
             // The report must not depend on what was seen before.
             Some(Clean::Noted) if self.rechecks => return None,
@@ -112,10 +112,10 @@ impl<'r> Pass<'r> {
         let notes = self.report.notes();
         let (changed, is_settled) = self.look_at(text);
         match &changed {
-            None if self.report.notes() == notes => known.put(key, Clean::Silent),
-            None => known.put(key, Clean::Noted),
+            None if self.report.notes() == notes => known.put(hash, Clean::Silent),
+            None => known.put(hash, Clean::Noted),
             Some(changed) if is_settled && self.would_pass(changed) => {
-                known.put(known.key(changed.as_bytes()), Clean::Noted);
+                known.put(known.hash(changed.as_bytes()), Clean::Noted);
             }
             Some(_) => {}
         }

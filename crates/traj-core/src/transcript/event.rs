@@ -59,12 +59,6 @@ impl TranscriptEvent {
         (self.head, self.tail)
     }
 
-    /// The part behind the sequence numbers, to look at.
-    #[must_use]
-    pub fn tail(&self) -> &str {
-        self.tail.as_ref()
-    }
-
     /// Puts the numbers between the two parts: the place in the bundle and the
     /// place among the transcript's events.
     pub fn push_numbers(line: &mut RedactedText, seq: u64, source_seq: u64) {

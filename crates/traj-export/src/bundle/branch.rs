@@ -20,9 +20,10 @@ use super::skills::{SkillMarks, SkillPaths};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{Branch, BranchStep, EventOrigin, EventRecord, SessionIndex, row_text};
+use crate::ledger::{PartNote, Seen};
 use crate::output::{Output, Written};
 use crate::pipeline;
-use crate::record::Spool;
+use crate::record::{RecordStore, Spool};
 use crate::screen::{Layout, Screen};
 use crate::shrink::Giant;
 
@@ -54,6 +55,7 @@ pub(crate) fn write_branch(
     context: &BranchContext<'_>,
     session: Option<(&dyn Source, &mut SessionIndex, &mut Branch)>,
     kept: &mut RedactedSpill,
+    notes: &mut RecordStore<PartNote>,
     mut keep: impl FnMut(EventRecord, &dyn Spool) -> Result<(), BundleSinkError>,
 ) -> Result<BranchOutcome, ExportError> {
     let mut report = RedactionReport::default();
@@ -87,14 +89,15 @@ pub(crate) fn write_branch(
         || rows.group(branch, &mut at),
         |group| work(context, group),
         |done| -> Result<(), ExportError> {
-            for entry in &done.entries {
+            for (entry, note) in &done.entries {
                 entries.item(entry)?;
+                notes.push(*note, &&*bundle)?;
             }
-            for (instant, event) in done.events {
+            for (instant, event, is_unchanged) in done.events {
                 let (head, tail) = event.into_parts();
                 let head = kept.push(&head)?;
                 let tail_length = kept.push(&tail)?.length;
-                let origin = EventOrigin::Transcript { head, tail_length };
+                let origin = EventOrigin::Transcript { head, tail_length, is_unchanged };
                 let record = EventRecord { instant, rank: events, position: events, origin };
                 keep(record, &&*bundle)?;
                 events += 1;
@@ -144,8 +147,9 @@ struct Entry {
 
 /// Entries after the work.
 struct Done {
-    entries: Vec<Redacted<String>>,
-    events: Vec<(UnixMillis, TranscriptEvent)>,
+    entries: Vec<(Redacted<String>, PartNote)>,
+    /// Each with its instant and whether its entry was left as it is.
+    events: Vec<(UnixMillis, TranscriptEvent, bool)>,
     marks: SkillMarks,
     report: RedactionReport,
 }
@@ -173,15 +177,12 @@ fn work(context: &BranchContext<'_>, group: Group) -> Done {
         }
         let instant = entry_instant(&value);
         let mut pretty = RedactedText::with_capacity(text.len() + text.len() / 4);
-        let changes = done.report.changes();
-        let redacted =
+        let (redacted, note) =
             context.screen.write(value, &mut done.report, &mut pretty, Layout::Indented(2));
+        let is_unchanged = note.seen == Seen::All;
         let events = transcript_events(context.frame, redacted.view(), instant);
-        if done.report.changes() == changes {
-            events.iter().for_each(|event| context.screen.know_message(event));
-        }
-        done.events.extend(events.into_iter().map(|event| (instant, event)));
-        done.entries.push(pretty.finish());
+        done.events.extend(events.into_iter().map(|event| (instant, event, is_unchanged)));
+        done.entries.push((pretty.finish(), note));
     }
     done
 }

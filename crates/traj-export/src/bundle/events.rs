@@ -19,8 +19,10 @@ use super::skills::{SkillMarks, SkillPaths};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{EventOrigin, EventRecord, row_text};
+use crate::ledger::{PartNote, Seen};
 use crate::output::{Output, Written};
 use crate::pipeline;
+use crate::record::RecordStore;
 use crate::screen::{Layout, Screen};
 use crate::shrink::Giant;
 use crate::sort::{Sorted, Sorter};
@@ -58,6 +60,7 @@ pub(crate) fn write_events(
     mut order: Sorted<EventRecord>,
     kept: &mut RedactedSpill,
     prompts_kept: &mut RedactedSpill,
+    notes: &mut RecordStore<PartNote>,
 ) -> Result<EventOutcome, ExportError> {
     let mut output = Output::create(bundle, BundleFile::Events)?;
     let mut fetcher = runtime.map(RowFetcher::new);
@@ -72,6 +75,9 @@ pub(crate) fn write_events(
         |group| work(context, group),
         |done: Done| -> Result<(), ExportError> {
             output.append(&done.lines)?;
+            for note in done.notes {
+                notes.push(note, &&*bundle)?;
+            }
             for (position, prompt) in done.prompts {
                 let slot = prompts_kept.push(&prompt)?;
                 prompts.push(PromptRecord { position, slot }, &&*bundle)?;
@@ -105,9 +111,17 @@ struct Group {
 /// A part of the file, in order.
 enum Piece {
     /// Lines that are complete.
-    Ready(Redacted<String>),
+    Ready(ReadyLines),
     /// A row of the sidecar, by its place among the rows.
     Row { place: Range<usize>, seq: u64, position: u64 },
+}
+
+/// Lines of transcript events, one behind the other.
+#[derive(Default)]
+struct ReadyLines {
+    text: RedactedText,
+    /// Where each one ends, and what the rules have seen of it.
+    ends: Vec<(usize, Seen)>,
 }
 
 fn group(
@@ -117,22 +131,24 @@ fn group(
     kept: &mut RedactedSpill,
 ) -> Result<Option<Group>, ExportError> {
     let Group { mut pieces, mut rows } = Group::default();
-    let mut ready = RedactedText::new();
+    let mut ready = ReadyLines::default();
     let mut bytes = 0;
     while bytes < GROUP_BYTES {
         let Some(record) = order.next()? else { break };
         *seq += 1;
         match record.origin {
-            EventOrigin::Transcript { head, tail_length } => {
-                kept.read_into(head, &mut ready)?;
-                TranscriptEvent::push_numbers(&mut ready, *seq, record.position + 1);
-                kept.read_into(tail_slot(head, tail_length), &mut ready)?;
-                ready.push_static("\n");
+            EventOrigin::Transcript { head, tail_length, is_unchanged } => {
+                kept.read_into(head, &mut ready.text)?;
+                TranscriptEvent::push_numbers(&mut ready.text, *seq, record.position + 1);
+                kept.read_into(tail_slot(head, tail_length), &mut ready.text)?;
+                let seen = if is_unchanged { Seen::Message } else { Seen::Nothing };
+                ready.ends.push((ready.text.len(), seen));
+                ready.text.push_static("\n");
                 bytes += (head.length + tail_length) as usize;
             }
             EventOrigin::Runtime(place) => {
-                if !ready.is_empty() {
-                    pieces.push(Piece::Ready(std::mem::take(&mut ready).finish()));
+                if !ready.ends.is_empty() {
+                    pieces.push(Piece::Ready(std::mem::take(&mut ready)));
                 }
                 let Some(fetcher) = fetcher else { continue };
                 let place = fetcher.fetch_into(place, &mut rows)?.unwrap_or_default();
@@ -141,8 +157,8 @@ fn group(
             }
         }
     }
-    if !ready.is_empty() {
-        pieces.push(Piece::Ready(ready.finish()));
+    if !ready.ends.is_empty() {
+        pieces.push(Piece::Ready(ready));
     }
     Ok((!pieces.is_empty()).then_some(Group { pieces, rows }))
 }
@@ -150,6 +166,8 @@ fn group(
 /// Events after the work.
 struct Done {
     lines: Redacted<String>,
+    /// One on each line.
+    notes: Vec<PartNote>,
     prompts: Vec<(u64, Redacted<String>)>,
     marks: SkillMarks,
     blobs: BTreeSet<BlobDigest>,
@@ -160,6 +178,7 @@ fn work(context: &EventContext<'_>, group: Group) -> Done {
     let mut lines = RedactedText::with_capacity(GROUP_BYTES + GROUP_BYTES / 4);
     let mut done = Done {
         lines: RedactedText::new().finish(),
+        notes: Vec::new(),
         prompts: Vec::new(),
         marks: SkillMarks::default(),
         blobs: BTreeSet::new(),
@@ -167,7 +186,16 @@ fn work(context: &EventContext<'_>, group: Group) -> Done {
     };
     for piece in group.pieces {
         match piece {
-            Piece::Ready(text) => drop(lines.push_text(&text)),
+            Piece::Ready(ready) => {
+                let mut start = 0;
+                for (end, seen) in ready.ends {
+                    let line = ready.text.as_bytes().get(start..end).unwrap_or_default();
+                    done.notes.push(context.screen.note(line, seen));
+                    // Behind the line end.
+                    start = end + 1;
+                }
+                lines.push_text(&ready.text.finish());
+            }
             Piece::Row { place, seq, position } => {
                 let (text, _) = row_text(group.rows.get(place).unwrap_or_default());
                 // Valid when it was indexed; the check for changes at the end
@@ -177,7 +205,9 @@ fn work(context: &EventContext<'_>, group: Group) -> Done {
                     object.insert("seq", seq);
                 }
                 look_into(context, &event, &text, &mut done);
-                let event = context.screen.write(event, &mut done.report, &mut lines, Layout::Line);
+                let (event, note) =
+                    context.screen.write(event, &mut done.report, &mut lines, Layout::Line);
+                done.notes.push(note);
                 lines.push_static("\n");
                 if let Some(prompt) = submitted_prompt(&event) {
                     done.prompts.push((position, prompt));

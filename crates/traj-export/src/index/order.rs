@@ -16,7 +16,8 @@ pub(crate) enum EventOrigin {
     /// A row of the sidecar.
     Runtime(Place),
     /// Head and tail of a transcript event, kept aside one behind the other.
-    Transcript { head: SpillSlot, tail_length: u32 },
+    /// Whether the rules left its entry as it is is known, too.
+    Transcript { head: SpillSlot, tail_length: u32, is_unchanged: bool },
 }
 
 /// One event, as far as its order goes.
@@ -61,8 +62,8 @@ impl Record for EventRecord {
                 bytes.u64(place.offset);
                 bytes.u64(place.length);
             }
-            EventOrigin::Transcript { head, tail_length } => {
-                bytes.u8(1);
+            EventOrigin::Transcript { head, tail_length, is_unchanged } => {
+                bytes.u8(if is_unchanged { 2 } else { 1 });
                 bytes.u64(head.offset);
                 bytes.u32(head.length);
                 bytes.u32(tail_length);
@@ -73,11 +74,13 @@ impl Record for EventRecord {
     fn decode(bytes: &mut Decoder<'_>) -> Self {
         let instant = UnixMillis::new(bytes.u64().cast_signed()).unwrap_or_default();
         let (rank, position) = (bytes.u64(), bytes.u64());
-        let origin = if bytes.u8() == 0 {
-            EventOrigin::Runtime(Place { offset: bytes.u64(), length: bytes.u64() })
-        } else {
-            let head = SpillSlot::new(bytes.u64(), bytes.u32());
-            EventOrigin::Transcript { head, tail_length: bytes.u32() }
+        let origin = match bytes.u8() {
+            0 => EventOrigin::Runtime(Place { offset: bytes.u64(), length: bytes.u64() }),
+            kind => {
+                let head = SpillSlot::new(bytes.u64(), bytes.u32());
+                let (tail_length, is_unchanged) = (bytes.u32(), kind == 2);
+                EventOrigin::Transcript { head, tail_length, is_unchanged }
+            }
         };
         Self { instant, rank, position, origin }
     }
