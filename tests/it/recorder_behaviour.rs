@@ -116,6 +116,25 @@ fn dropping_a_recorder_waits_for_the_disk_but_not_for_ever() {
 }
 
 #[test]
+fn the_writer_misses_no_flush_and_no_end() {
+    let mut settings = Settings::standard();
+    // Whoever waits for a writer that missed something waits as long as this.
+    settings.flush_timeout = Duration::from_secs(600);
+    let (done, ended) = mpsc::channel();
+    thread::spawn(move || {
+        // Each flush comes while the writer turns away from the one before.
+        let recorder = start(MemoryTrajectoryStore::new(), &settings);
+        (0..30_000).for_each(|_| drop(recorder.flush()));
+        for _ in 0..500 {
+            let recorder = start(MemoryTrajectoryStore::new(), &settings);
+            recorder.record(event("a"));
+        }
+        done.send(()).unwrap();
+    });
+    ended.recv_timeout(Duration::from_secs(300)).expect("a recorder waits for ever");
+}
+
+#[test]
 fn a_host_that_panics_leaves_what_it_recorded() {
     let memory = MemoryTrajectoryStore::new();
     let recorder = start(memory.clone(), &Settings::standard());

@@ -13,7 +13,7 @@ mod writer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use traj_core::capture::Capture;
 use traj_core::event::{Event, RunContext};
@@ -157,9 +157,14 @@ impl Drop for Active {
     /// Flushes within the timeout. A writer that hangs on its disk is left to
     /// itself; the host goes on.
     fn drop(&mut self) {
+        let start = Instant::now();
         let report = self.queue.flush(self.flush_timeout);
         self.queue.close();
-        if let Some(thread) = self.thread.take().filter(|_| report.is_complete()) {
+        let left = self.flush_timeout.saturating_sub(start.elapsed());
+        if report.is_complete()
+            && self.queue.wait_until_left(left)
+            && let Some(thread) = self.thread.take()
+        {
             // A writer that panicked has nothing left to say.
             thread.join().ok();
         }

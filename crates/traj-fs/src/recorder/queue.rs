@@ -59,6 +59,8 @@ struct State {
     /// How the last flush ended.
     flush_error: Option<String>,
     is_closed: bool,
+    /// The writer has left, and touches nothing any more.
+    is_left: bool,
     /// When the storage began to refuse what it is given.
     failing_since: Option<Instant>,
     stats: RecorderStats,
@@ -261,6 +263,19 @@ impl Queue {
         self.lock().is_closed = true;
         self.ask_to_look();
         self.progress.notify_all();
+    }
+
+    /// The writer leaves, however it came to that.
+    pub(super) fn leave(&self) {
+        self.lock().is_left = true;
+        self.close();
+    }
+
+    /// Waits until the writer has left, at most `timeout`.
+    pub(super) fn wait_until_left(&self, timeout: Duration) -> bool {
+        let is_here = |state: &mut State| !state.is_left;
+        let waited = self.progress.wait_timeout_while(self.lock(), timeout, is_here);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_left
     }
 
     pub(super) fn is_closed(&self) -> bool {

@@ -51,18 +51,18 @@ struct Progress {
 }
 
 /// Lets nobody wait for a writer that is gone, however it went.
-struct CloseAtEnd<'q>(&'q Queue);
+struct LeaveAtEnd<'q>(&'q Queue);
 
-impl Drop for CloseAtEnd<'_> {
+impl Drop for LeaveAtEnd<'_> {
     fn drop(&mut self) {
-        self.0.close();
+        self.0.leave();
     }
 }
 
 impl Writer {
     pub(super) fn run(self, inbox: &Inbox) {
         let mut progress = Progress::default();
-        let _close = CloseAtEnd(&self.queue);
+        let _leave = LeaveAtEnd(&self.queue);
         loop {
             match inbox.next_work(progress.patience) {
                 Work::Batch(batch) => {

@@ -52,9 +52,13 @@ impl Inbox {
             {
                 return Work::Flush(number);
             }
-            let batch = self.take_batch(first.take());
+            let (batch, was_asked) = self.take_batch(first.take());
             if !batch.is_empty() {
                 return Work::Batch(batch);
+            }
+            if was_asked {
+                // After the state was read: sleeping now would sleep forever.
+                continue;
             }
             if is_closed {
                 return Work::Finish;
@@ -67,7 +71,9 @@ impl Inbox {
         }
     }
 
-    fn take_batch(&self, first: Option<Event>) -> Vec<Event> {
+    /// The events that wait, and whether a look was asked for among them.
+    fn take_batch(&self, first: Option<Event>) -> (Vec<Event>, bool) {
+        let mut was_asked = false;
         let mut batch = Vec::from_iter(first);
         let mut bytes = batch.first().map_or(0, Event::memory);
         while batch.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
@@ -76,11 +82,14 @@ impl Inbox {
                     bytes += event.memory();
                     batch.push(event);
                 }
-                Ok(Message::Look) => self.queue.looks_now(),
+                Ok(Message::Look) => {
+                    self.queue.looks_now();
+                    was_asked = true;
+                }
                 Err(_) => break,
             }
         }
         self.queue.took(batch.len(), bytes);
-        batch
+        (batch, was_asked)
     }
 }
