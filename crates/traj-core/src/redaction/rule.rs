@@ -178,15 +178,8 @@ pub(super) const fn near(
     counter_examples: &'static [&'static str],
 ) -> Row {
     Row {
-        id,
-        title,
-        class: RuleClass::Credential,
         matcher: Matcher::Near,
-        pattern,
-        keywords,
-        check: Check::Entropy(2.5),
-        examples,
-        counter_examples,
+        ..prefix(id, title, keywords, pattern, examples, counter_examples)
     }
 }
 
@@ -199,17 +192,8 @@ pub(super) const fn run(
     examples: &'static [&'static str],
     counter_examples: &'static [&'static str],
 ) -> Row {
-    Row {
-        id,
-        title,
-        class: RuleClass::Credential,
-        matcher: Matcher::Run,
-        pattern,
-        keywords: &[],
-        check: Check::Entropy(bits),
-        examples,
-        counter_examples,
-    }
+    Row { matcher: Matcher::Run, ..prefix(id, title, &[], pattern, examples, counter_examples) }
+        .check(Check::Entropy(bits))
 }
 
 /// A rule whose code lives in `frame`.
@@ -219,17 +203,8 @@ pub(super) const fn frame(
     examples: &'static [&'static str],
     counter_examples: &'static [&'static str],
 ) -> Row {
-    Row {
-        id,
-        title,
-        class: RuleClass::Credential,
-        matcher: Matcher::Frame,
-        pattern: "",
-        keywords: &[],
-        check: Check::None,
-        examples,
-        counter_examples,
-    }
+    Row { matcher: Matcher::Frame, ..prefix(id, title, &[], "", examples, counter_examples) }
+        .check(Check::None)
 }
 
 impl Row {
