@@ -7,6 +7,8 @@
 
 mod cases;
 
+use std::path::Path;
+
 use anyhow::Result;
 use xshell::cmd;
 
@@ -17,6 +19,11 @@ use crate::workspace::Workspace;
 const FULL_MIB: usize = 48;
 /// The same where only the bench itself is tried.
 const SMOKE_MIB: usize = 1;
+
+/// Generates sessions that are just large enough to try the bench.
+pub(crate) fn smoke_cases(folder: &Path) -> Result<()> {
+    Ok(cases::generate(folder, SMOKE_MIB)?)
+}
 
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let sh = &workspace.sh;

@@ -12,7 +12,7 @@ use xshell::cmd;
 
 use super::{Outcome, Step, licences};
 use crate::workspace::Workspace;
-use crate::{codex, demo, openclaw, tidy};
+use crate::{bench, codex, demo, openclaw, tidy};
 
 /// Every step, in order.
 pub(super) fn all() -> Vec<Step> {
@@ -117,7 +117,9 @@ fn demonstration(workspace: &Workspace) -> Result<Outcome> {
 fn benches(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
-    cmd!(sh, "cargo bench --locked --profile dev --workspace --all-features --bench figures -- --smoke --traj {traj}")
+    let cases = workspace.target()?.join("bench/smoke-cases");
+    bench::smoke_cases(&cases)?;
+    cmd!(sh, "cargo bench --locked --profile dev --workspace --all-features --bench figures -- --smoke --traj {traj} --cases {cases}")
         .run()
         .context("a bench no longer runs")?;
     Ok(Outcome::Passed)
