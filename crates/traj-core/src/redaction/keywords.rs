@@ -12,6 +12,9 @@ use aho_corasick::{Anchored, BuildError, PatternID};
 const LANES: usize = 4;
 /// A shorter text is read in one go.
 const MIN_LANE: usize = 64;
+/// A longer text is read block by block: what is found is kept until its block
+/// has been read.
+const BLOCK: usize = 32 * 1024;
 
 /// Where a keyword stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,18 +64,31 @@ impl Keywords {
     /// Every keyword of the text, overlapping ones too, by where they end.
     pub(super) fn find_all(&self, text: &[u8], mut found: impl FnMut(Hit)) {
         let mut ends: [Vec<End>; LANES] = Default::default();
-        let lane = text.len().saturating_sub(self.overlap) / LANES;
-        if lane < MIN_LANE.max(self.overlap) {
-            self.read(text, 0, self.start, &mut ends[0]);
-        } else {
-            self.read_lanes(text, lane, &mut ends);
-        }
-        for (end, state) in ends.iter().flatten() {
-            for index in 0..self.automaton.match_len(*state) {
-                let keyword: PatternID = self.automaton.match_pattern(*state, index);
-                let length = self.automaton.pattern_len(keyword);
-                found(Hit { keyword: keyword.as_usize(), start: end - length, end: *end });
+        for first in (0..text.len()).step_by(BLOCK) {
+            // As with stretches: what ends before was seen by the block before.
+            let from = first.saturating_sub(self.overlap);
+            let block = &text[from..text.len().min(first + BLOCK)];
+            self.read_block(block, &mut ends);
+            for (end, state) in ends.iter_mut().flat_map(|ends| ends.drain(..)) {
+                let end = from + end;
+                if end <= first && first > 0 {
+                    continue;
+                }
+                for index in 0..self.automaton.match_len(state) {
+                    let keyword: PatternID = self.automaton.match_pattern(state, index);
+                    let start = end - self.automaton.pattern_len(keyword);
+                    found(Hit { keyword: keyword.as_usize(), start, end });
+                }
             }
+        }
+    }
+
+    fn read_block(&self, block: &[u8], ends: &mut [Vec<End>; LANES]) {
+        let lane = block.len().saturating_sub(self.overlap) / LANES;
+        if lane < MIN_LANE.max(self.overlap) {
+            self.read(block, 0, self.start, &mut ends[0]);
+        } else {
+            self.read_lanes(block, lane, ends);
         }
     }
 
@@ -150,6 +166,19 @@ mod tests {
     fn sorted(mut hits: Vec<Hit>) -> Vec<Hit> {
         hits.sort_by_key(|hit| (hit.end, hit.start, hit.keyword));
         hits
+    }
+
+    #[test]
+    fn no_keyword_is_lost_or_found_twice_between_blocks() {
+        let keywords = ["needle", "dle", "x"].map(str::to_owned);
+        for shift in 0..8 {
+            let mut text = vec![b'.'; 3 * BLOCK];
+            for block in 1..3 {
+                let at = block * BLOCK - shift;
+                text[at..at + 6].copy_from_slice(b"nEEdle");
+            }
+            assert_eq!(sorted(hits(&keywords, &text)), sorted(naive(&keywords, &text)), "{shift}");
+        }
     }
 
     proptest! {
