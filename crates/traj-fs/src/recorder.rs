@@ -5,6 +5,7 @@
 //! `trace.truncated` event once writing works, and never returned to the host.
 
 mod encode;
+mod prepare;
 mod queue;
 mod stats;
 mod tally;

@@ -13,6 +13,7 @@ use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, 
 use traj_core::settings::WhenFull;
 
 use super::encode::encode;
+use super::prepare::prepare_all;
 use super::queue::{Inbox, Queue, Work};
 use super::stats::Dropped;
 use super::tally::{DEFECT, Tally};
@@ -89,12 +90,13 @@ impl Writer {
             tally.dropped.sidecar_full += batch.len() as u64;
             return;
         }
-        for event in batch {
+        for prepared in prepare_all(&self.capture, &*self.clock, batch) {
+            let Some(prepared) = prepared else {
+                tally.met_defect(1);
+                continue;
+            };
             let number = progress.sequence + progress.pending.len() as u64 + 1;
-            // A defect in redaction must cost this event, not the recorder.
             let encoded = catch_unwind(AssertUnwindSafe(|| {
-                let at = event.at.unwrap_or_else(|| self.clock.now());
-                let prepared = self.capture.prepare(event, at);
                 encode(prepared, number, tally, |blob| self.sidecar(progress)?.store_blob(blob))
             }));
             match encoded {
