@@ -107,7 +107,7 @@ impl Export<'_> {
         let length = |found: &Option<Found>| found.as_ref().map_or(0, |found| found.source.len());
         let mut outlook =
             Outlook { session: length(&session), runtime: length(&runtime), written: None };
-        let screen = Screen::new(&request.redactor, outlook.session + outlook.runtime);
+        let screen = Screen::new(&request.redactor);
         let watched_session = session.as_ref().map(|found| Watched::new(&*found.source, progress));
         let watched_runtime = runtime.as_ref().map(|found| Watched::new(&*found.source, progress));
         let mut ledger = Ledger::new(screen.hasher().clone());

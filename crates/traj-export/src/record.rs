@@ -8,7 +8,7 @@ use traj_core::port::{BundleSinkError, Scratch};
 
 /// Bytes of records that one store keeps in memory. Small, so that a session
 /// ten times as long needs no more.
-const IN_MEMORY: usize = 1024 * 1024;
+const IN_MEMORY: usize = 256 * 1024;
 
 /// Records are read back in blocks of about this many bytes.
 const BLOCK: usize = 64 * 1024;

@@ -5,9 +5,9 @@ use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor, Te
 
 use crate::ledger::{PartNote, Seen};
 
-/// One text is remembered for this many bytes of input: most are longer, and
-/// what is forgotten is only looked at again.
-const BYTES_PER_TEXT: u64 = 512;
+/// How many texts are remembered, however many there are: what is forgotten is
+/// only looked at again.
+const REMEMBERED: usize = 1 << 17;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +25,8 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// The screen for an export of so many bytes.
-    pub(crate) fn new(redactor: &Redactor, bytes: u64) -> Self {
-        let texts = usize::try_from(bytes / BYTES_PER_TEXT).unwrap_or(usize::MAX);
-        Self { redactor: redactor.remembering(texts), hasher: TextHasher::default() }
+    pub(crate) fn new(redactor: &Redactor) -> Self {
+        Self { redactor: redactor.remembering(REMEMBERED), hasher: TextHasher::default() }
     }
 
     pub(crate) const fn redactor(&self) -> &Redactor {
@@ -76,7 +74,7 @@ mod tests {
     #[test]
     fn only_what_was_not_changed_is_noted() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        let screen = Screen::new(&redactor, 4_096);
+        let screen = Screen::new(&redactor);
         let write = |json: &'static str, layout: Layout| {
             let (mut report, mut out) = (RedactionReport::default(), RedactedText::new());
             let value = Json::parse(json).unwrap();
