@@ -52,3 +52,53 @@ fn prepare_one<'c>(capture: &'c Capture, clock: &dyn Clock, event: Event) -> Opt
     }))
     .ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use traj_core::event::{EventKind, RunContext};
+    use traj_core::id::SessionId;
+    use traj_core::json::Object;
+    use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+    use traj_core::settings::Settings;
+    use traj_core::timestamp::UnixMillis;
+
+    use super::*;
+
+    /// Events that bring their time do not ask for it.
+    #[derive(Debug)]
+    struct BrokenClock;
+
+    impl Clock for BrokenClock {
+        fn now(&self) -> UnixMillis {
+            unreachable!("a defect of the clock's")
+        }
+    }
+
+    fn event(number: usize) -> Event {
+        let mut data = Object::new();
+        data.push("number", number);
+        let mut event = Event::new(EventKind::parse("test.event"), Some(data));
+        event.at = (number % 10 != 3).then_some(UnixMillis::EPOCH);
+        event
+    }
+
+    #[test]
+    fn events_stay_in_order_and_a_defect_costs_its_event_only() {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let context = RunContext::new(SessionId::parse("chat").unwrap());
+        let capture = Capture::new(redactor, Settings::standard().limits, &context);
+        for count in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, WORTH_A_THREAD + 1, 500] {
+            let prepared = prepare_all(&capture, &BrokenClock, (0..count).map(event).collect());
+            assert_eq!(prepared.len(), count);
+            for (number, prepared) in prepared.into_iter().enumerate() {
+                let Some(mut prepared) = prepared else {
+                    assert_eq!(number % 10, 3);
+                    continue;
+                };
+                let mut line = String::new();
+                prepared.encode(1).unwrap().write(1, &mut line);
+                assert!(line.contains(&format!("\"number\":{number}}}")), "{line}");
+            }
+        }
+    }
+}
