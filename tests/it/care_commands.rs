@@ -7,18 +7,14 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use traj_tests::traj_binary::traj_command;
+use traj_tests::traj_binary::{masked, names_in, printed, traj_command};
 
 fn run(home: &Path, arguments: &[&str]) -> Output {
     traj_command(home).args(arguments).output().unwrap()
 }
 
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
 fn document(output: &Output) -> Value {
-    serde_json::from_str(&text(output)).unwrap()
+    serde_json::from_str(&printed(output)).unwrap()
 }
 
 fn event(session: &str) -> String {
@@ -34,28 +30,14 @@ fn pointer(session: &str, target: &Path) -> String {
     )
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
-
-/// Hides what differs from run to run.
-fn masked(mut document: Value, places: &[&str]) -> Value {
-    for place in [&["/version"], places].concat() {
-        *document.pointer_mut(place).expect("the place exists") = "[masked]".into();
-    }
-    document
-}
-
 #[test]
 fn help() {
     let home = tempfile::tempdir().unwrap();
     for verb in ["prune", "repair", "sessions", "doctor"] {
-        insta::assert_snapshot!(format!("{verb}_help"), text(&run(home.path(), &[verb, "--help"])));
+        insta::assert_snapshot!(
+            format!("{verb}_help"),
+            printed(&run(home.path(), &[verb, "--help"]))
+        );
     }
 }
 
@@ -96,10 +78,10 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
     );
 
     let arguments = ["prune", "--sessions", "sessions", "--older-than", "0s"];
-    let before = names(&sessions);
+    let before = names_in(&sessions);
     let dry = run(home.path(), &[&arguments[..], &["--dry-run", "--json"]].concat());
     let mut dry = document(&dry);
-    assert_eq!(names(&sessions), before);
+    assert_eq!(names_in(&sessions), before);
     for list in ["removed", "kept"] {
         // Oldest first; in which second each was written is chance.
         dry["result"][list].as_array_mut().unwrap().sort_by_key(|item| item["place"].to_string());
@@ -110,7 +92,7 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
     let output = run(home.path(), &arguments);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(
-        names(&sessions),
+        names_in(&sessions),
         [
             "fifo.trajectory.jsonl",
             "hard.trajectory.jsonl",
@@ -122,7 +104,7 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
             "sessions.json",
         ]
     );
-    assert_eq!(names(&elsewhere), ["evil3.jsonl"]);
+    assert_eq!(names_in(&elsewhere), ["evil3.jsonl"]);
 }
 
 #[test]
@@ -135,11 +117,11 @@ fn prune_keeps_what_is_young_unless_a_budget_asks() {
         assert!(Command::new("touch").args(["-d", &stamp]).arg(&file).status().unwrap().success());
     }
     assert!(run(home.path(), &["prune", "--sessions", "."]).status.success());
-    assert_eq!(names(home.path()).len(), 3);
+    assert_eq!(names_in(home.path()).len(), 3);
     assert!(run(home.path(), &["prune", "--sessions", ".", "--max-entries", "1"]).status.success());
-    assert_eq!(names(home.path()), ["c.trajectory.jsonl"]);
+    assert_eq!(names_in(home.path()), ["c.trajectory.jsonl"]);
     assert!(run(home.path(), &["prune", "--sessions", ".", "--max-bytes", "1"]).status.success());
-    assert!(names(home.path()).is_empty());
+    assert!(names_in(home.path()).is_empty());
 }
 
 #[test]
@@ -157,7 +139,7 @@ fn repair_reports_by_line_and_writes_a_sound_copy_beside_the_original() {
     fs::write(home.path().join("s.jsonl"), &damaged).unwrap();
     let report = run(home.path(), &["repair", "s.jsonl"]);
     assert_eq!(report.status.code(), Some(4));
-    insta::assert_snapshot!(text(&report), @r"
+    insta::assert_snapshot!(printed(&report), @r"
     session: 3 lines, 3 rows
     line 2 holds zero bytes; they are left out
     line 2 names a parent that does not exist; it follows the row before it
@@ -195,7 +177,7 @@ fn sessions_are_listed_with_what_is_known_about_them() {
         insta::assert_json_snapshot!(masked(listed, &[]));
     });
     let keys = run(home.path(), &["sessions", "--keys"]);
-    assert_eq!(text(&keys), "agent:main:a\nagent:main:b\n");
+    assert_eq!(printed(&keys), "agent:main:a\nagent:main:b\n");
     let in_folder = document(&run(
         home.path(),
         &["sessions", "--json", "--sessions", ".openclaw/agents/main/sessions"],
@@ -222,13 +204,13 @@ fn doctor_says_where_settings_come_from_and_probes_every_sink() {
         insta::assert_json_snapshot!(masked(report, &["/result/settings/1/value"]));
     });
     // Nothing of the probe stays.
-    assert_eq!(names(&home.path().join(".openclaw/traj")), ["redaction.key"]);
+    assert_eq!(names_in(&home.path().join(".openclaw/traj")), ["redaction.key"]);
     // A sink that cannot record is told loudly.
     fs::remove_dir_all(home.path().join(".openclaw")).unwrap();
     symlink("/nowhere", home.path().join(".openclaw")).unwrap();
     let broken = run(home.path(), &["doctor", "--probe"]);
     assert_eq!(broken.status.code(), Some(1));
-    assert!(text(&broken).contains("FAILED"));
+    assert!(printed(&broken).contains("FAILED"));
 }
 
 #[test]
@@ -238,7 +220,7 @@ fn shells_complete_session_keys() {
     fs::create_dir_all(&folder).unwrap();
     let store = r#"{"agent:main:one":{"sessionId":"one"},"agent:main:two":{"sessionId":"two"}}"#;
     fs::write(folder.join("sessions.json"), store).unwrap();
-    let script = text(&run(home.path(), &["completions", "bash"]));
+    let script = printed(&run(home.path(), &["completions", "bash"]));
     fs::write(home.path().join("completions.bash"), script).unwrap();
     let line = "traj tail --session-key agent:main:t";
     let ask = format!(
@@ -255,8 +237,8 @@ fn shells_complete_session_keys() {
         .current_dir(home.path())
         .output()
         .unwrap();
-    assert_eq!(text(&output), "two\n", "{output:?}");
-    let zsh = text(&run(home.path(), &["completions", "zsh"]));
+    assert_eq!(printed(&output), "two\n", "{output:?}");
+    let zsh = printed(&run(home.path(), &["completions", "zsh"]));
     assert!(zsh.contains(":KEY:_traj_session_keys") && zsh.starts_with("#compdef traj\n"));
-    assert!(text(&run(home.path(), &["completions", "fish"])).contains("-l session-key -x"));
+    assert!(printed(&run(home.path(), &["completions", "fish"])).contains("-l session-key -x"));
 }

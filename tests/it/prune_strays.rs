@@ -9,7 +9,7 @@ use std::process::{Child, Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use traj_tests::traj_binary::traj_command;
+use traj_tests::traj_binary::{names_in, traj_command};
 
 /// A home with a folder of sessions and one of sidecars.
 struct Home(TempDir);
@@ -44,11 +44,7 @@ impl Home {
     }
 
     fn names(&self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.at(folder)).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
+        names_in(&self.at(folder))
     }
 }
 

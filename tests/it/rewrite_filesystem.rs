@@ -14,6 +14,7 @@ use traj_core::port::{RewriteError, RewriteMode, RewriteReport, SessionRewriter 
 use traj_fs::{FsSessionRewriter, ProcessTable};
 use traj_tests::contract::session_rewriter::ReplaceLine;
 use traj_tests::small_disk::SmallDisk;
+use traj_tests::traj_binary::names_in;
 
 fn open(folder: &Path) -> Dir {
     Dir::open_ambient_dir(folder, cap_std::ambient_authority()).unwrap()
@@ -82,16 +83,7 @@ fn real_appenders_lose_no_line_while_the_session_is_rewritten() {
     }
     assert_eq!(session.lines().count(), 2_000 + appended);
     assert!(merged > 0, "the appenders never met a rewrite");
-    assert_eq!(names(place.path()), ["count-a", "count-b", "s.jsonl", "stop"]);
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
+    assert_eq!(names_in(place.path()), ["count-a", "count-b", "s.jsonl", "stop"]);
 }
 
 #[test]
@@ -211,5 +203,5 @@ fn a_full_disk_leaves_the_session_as_it_was() {
     let outcome = rewrite(disk.path(), "one", "two");
     assert!(matches!(outcome, Err(RewriteError::Storage { .. })), "{outcome:?}");
     assert_eq!(fs::read_to_string(disk.path().join("s.jsonl")).unwrap(), text);
-    assert_eq!(names(disk.path()), ["s.jsonl"]);
+    assert_eq!(names_in(disk.path()), ["s.jsonl"]);
 }

@@ -9,7 +9,7 @@ use std::process::Output;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use traj_tests::traj_binary::traj_command;
+use traj_tests::traj_binary::{masked, printed, traj_command};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/ws"}"#;
 const RESULT: &str = r#"{"type":"message","id":"b","parentId":"a","timestamp":"2026-06-01T10:00:02.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"read","content":[{"type":"text","text":"a long listing of files"},{"type":"image","data":"x"}],"isError":false}}"#;
@@ -30,27 +30,15 @@ fn trim(home: &Path, arguments: &[&str]) -> Output {
     traj_command(home).args(["trim", "--session", "s1.jsonl"]).args(arguments).output().unwrap()
 }
 
-fn text(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
 fn read(home: &Path, name: &str) -> String {
     fs::read_to_string(home.join(name)).unwrap()
-}
-
-/// Hides what differs from run to run.
-fn masked(mut document: Value, places: &[&str]) -> Value {
-    for place in [&["/version"], places].concat() {
-        *document.pointer_mut(place).expect("the place exists") = "[masked]".into();
-    }
-    document
 }
 
 #[test]
 fn help() {
     let home = tempfile::tempdir().unwrap();
     let output = traj_command(home.path()).args(["trim", "--help"]).output().unwrap();
-    insta::assert_snapshot!(text(&output));
+    insta::assert_snapshot!(printed(&output));
 }
 
 #[test]
@@ -64,7 +52,7 @@ fn a_call_is_trimmed_everywhere_and_taken_back() {
 
     let output = trim(home.path(), &[&call[..], &["--json"]].concat());
     assert!(output.status.success(), "{output:?}");
-    let document: Value = serde_json::from_str(&text(&output)).unwrap();
+    let document: Value = serde_json::from_str(&printed(&output)).unwrap();
     insta::assert_json_snapshot!(masked(
         document,
         &["/result/undoUntil", "/result/report/session_file"]
@@ -97,7 +85,7 @@ fn the_trim_to_take_back_can_be_chosen() {
     let trimmed = read(home.path(), "s1.jsonl");
 
     let list = trim(home.path(), &["--undo", "--dry-run", "--json"]);
-    let mut list: Value = serde_json::from_str(&text(&list)).unwrap();
+    let mut list: Value = serde_json::from_str(&printed(&list)).unwrap();
     let trims = list["result"]["report"]["trims"].as_array_mut().unwrap();
     let first = trims[0]["made_at"].as_str().unwrap().to_owned();
     for trim in trims {
@@ -105,7 +93,7 @@ fn the_trim_to_take_back_can_be_chosen() {
         trim["until"] = "[time]".into();
     }
     insta::assert_json_snapshot!(masked(list, &[]));
-    let shown = text(&trim(home.path(), &["--undo", "--dry-run"]));
+    let shown = printed(&trim(home.path(), &["--undo", "--dry-run"]));
     insta::with_settings!({filters => vec![(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[time]")]}, {
         insta::assert_snapshot!(shown, @r"
         [time]: 1 lines, 1 events, 0 blobs, 562 B, until [time]
@@ -147,7 +135,7 @@ fn a_queue_outlives_the_host_and_is_drained_once() {
     let home = session();
     let queue = ["--tool-call", "c1", "--self-call", "d1", "--replacement", "later", "--enqueue"];
     let output = trim(home.path(), &[&queue[..], &["--json"]].concat());
-    let document: Value = serde_json::from_str(&text(&output)).unwrap();
+    let document: Value = serde_json::from_str(&printed(&output)).unwrap();
     assert_eq!(document["result"]["report"]["status"], "queued");
     assert_eq!(document["result"]["report"]["applies_at"], "agent_end");
     assert!(read(home.path(), "s1.jsonl").contains("a long listing"));
@@ -155,7 +143,7 @@ fn a_queue_outlives_the_host_and_is_drained_once() {
     assert!(trim(home.path(), &["--queue", "-"]).status.success());
     assert!(read(home.path(), "s1.jsonl").contains("[trimmed by self] later"));
     assert!(!home.path().join("s1.trim-queue.jsonl").exists());
-    assert_eq!(text(&trim(home.path(), &["--queue", "-"])), "nothing is queued\n");
+    assert_eq!(printed(&trim(home.path(), &["--queue", "-"])), "nothing is queued\n");
     let unknown = ["--tool-call", "42", "--self-call", "d1", "--enqueue"];
     assert_eq!(trim(home.path(), &unknown).status.code(), Some(1));
 }
@@ -170,7 +158,7 @@ fn rules_trim_what_is_old_and_large() {
     }
     let output = trim(home.path(), &["--auto", "--older-than", "0", "--larger-than", "10"]);
     insta::with_settings!({filters => vec![(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[time]")]}, {
-        insta::assert_snapshot!(text(&output), @r"
+        insta::assert_snapshot!(printed(&output), @r"
         trimmed 1 results, 0 trim calls: 844 B → 614 B
         sidecar: 1 events, 0 blobs
         can be taken back with --undo until [time]
@@ -178,7 +166,7 @@ fn rules_trim_what_is_old_and_large() {
         ");
     });
     let young = trim(home.path(), &["--auto", "--older-than", "30000d", "--larger-than", "10"]);
-    assert!(text(&young).starts_with("trimmed 0 results"));
+    assert!(printed(&young).starts_with("trimmed 0 results"));
 }
 
 #[test]
@@ -186,7 +174,7 @@ fn every_action_has_its_json() {
     let home = session();
     let run = |arguments: &[&str], places: &[&str]| {
         let output = trim(home.path(), &[arguments, &["--json"]].concat());
-        masked(serde_json::from_str(&text(&output)).unwrap(), places)
+        masked(serde_json::from_str(&printed(&output)).unwrap(), places)
     };
     const FILE: &str = "/result/report/session_file";
     let call = ["--tool-call", "c1", "--self-call", "d1"];

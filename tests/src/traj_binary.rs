@@ -1,4 +1,4 @@
-//! Finding the `traj` binary for tests that run it.
+//! Finding the `traj` binary for tests that run it, and reading what it leaves.
 //!
 //! `TRAJ_TEST_BINARY` names one that is built already (a release, say);
 //! without it the binary is built once per test process, in the profile of the
@@ -6,8 +6,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+
+use serde_json::Value;
 
 /// The path of the `traj` binary.
 ///
@@ -27,6 +29,40 @@ pub fn traj_command(home: &Path) -> Command {
         command.env("PATH", path);
     }
     command
+}
+
+/// What a command printed.
+///
+/// # Panics
+/// When that is no text.
+pub fn printed(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("it prints UTF-8")
+}
+
+/// A document that a command printed, without what differs from run to run:
+/// its version and what stands at `places`.
+///
+/// # Panics
+/// When there is no such place.
+pub fn masked(mut document: Value, places: &[&str]) -> Value {
+    for place in [&["/version"], places].concat() {
+        *document.pointer_mut(place).expect("the place exists") = "[masked]".into();
+    }
+    document
+}
+
+/// The names of what lies in a folder, in order.
+///
+/// # Panics
+/// When the folder cannot be read.
+#[expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let name =
+        |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
+    let mut names: Vec<String> = entries.filter_map(name).collect();
+    names.sort();
+    names
 }
 
 fn build() -> PathBuf {
@@ -49,7 +85,7 @@ fn build() -> PathBuf {
 
 /// The executable that a message of cargo's tells of, if it tells of `traj`.
 fn executable_of(message: &str) -> Option<PathBuf> {
-    let message: serde_json::Value = serde_json::from_str(message).ok()?;
+    let message: Value = serde_json::from_str(message).ok()?;
     let is_traj = message.get("target")?.get("name")? == "traj";
     message.get("executable")?.as_str().filter(|_| is_traj).map(PathBuf::from)
 }
