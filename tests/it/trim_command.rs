@@ -193,6 +193,18 @@ fn every_action_has_its_json() {
 }
 
 #[test]
+fn a_session_that_is_not_there_is_an_error() {
+    let home = tempfile::tempdir().unwrap();
+    for action in [&["--tool-call", "c1"][..], &["--auto", "--json"]] {
+        let output = trim(home.path(), action);
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(said.contains("there is no session") && said.contains("traj sessions"), "{said}");
+        assert!(!said.contains("\"ok\": true"), "{said}");
+    }
+}
+
+#[test]
 fn what_is_not_a_plain_file_is_refused_with_a_hint() {
     let home = session();
     fs::rename(home.path().join("s1.jsonl"), home.path().join("real")).unwrap();

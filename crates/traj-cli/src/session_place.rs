@@ -49,6 +49,17 @@ impl SessionPlace {
         Ok(Self { folder, name, path, id })
     }
 
+    /// Whether there is no such session file.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.folder.symlink_metadata(&self.name).is_err()
+    }
+
+    /// What to say of a session that is missing.
+    pub(crate) fn no_session(&self) -> CommandError {
+        CommandError::failure(format!("there is no session {}", self.path.display()))
+            .hint("run `traj sessions` to see which there are")
+    }
+
     /// The sidecar that exists, if one does.
     pub(crate) fn sidecar(&self, host: &Host) -> Result<Option<SidecarPlace>, CommandError> {
         let settings = Settings::from_host(&host.facts);

@@ -98,6 +98,11 @@ struct Report {
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let place = SessionPlace::of(&arguments.session, host)?;
+    // A queue can be ahead of its session, or outlive it; a call that is named cannot.
+    let names_results = arguments.auto || arguments.tool_call.is_some() && !arguments.enqueue;
+    if names_results && place.is_missing() {
+        return Err(place.no_session());
+    }
     let session = place.rewriter()?;
     let sidecar_place = place.sidecar(host)?;
     let sidecar = sidecar_place.as_ref().map(SidecarPlace::rewriter).transpose()?;
