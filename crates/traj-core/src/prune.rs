@@ -14,7 +14,7 @@ mod decide;
 mod proof;
 mod stray;
 
-pub use artefact::{Artefact, ArtefactKind, Orphans, classify, has_session, orphans};
+pub use artefact::{Artefact, ArtefactKind, Orphans, classify, has_session, listed_names, orphans};
 pub use decide::{Decision, PrunePolicy, Reason, decide};
 pub use proof::{Proof, relocated_target};
 pub use stray::StrayOwner;

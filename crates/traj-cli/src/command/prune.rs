@@ -1,29 +1,26 @@
 //! `traj prune`: what is left of sessions that are gone.
 
-mod inspection;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cap_std::fs::Dir;
 use clap::Args;
 use serde::Serialize;
-use traj_core::prune::{Artefact, ArtefactKind, Decision, PrunePolicy, classify, decide, orphans};
+use traj_core::prune::{Decision, PrunePolicy, decide, listed_names};
 use traj_core::settings::Settings;
-use traj_fs::{remove_blobs, remove_inspected};
+use traj_fs::{FsError, FsRemains};
 
-use self::inspection::{
-    add_strays, first_line_of, inspect, names_in, open_plain, place_of, size_of,
-};
 use super::Outcome;
 use crate::command_error::CommandError;
-use crate::compose::Host;
+use crate::compose::{Host, root};
 use crate::output::Output;
 use crate::quantity;
 use crate::store_place::StorePlace;
 use crate::terminal_text::escape_control;
+
+/// The store in a folder of sessions.
+const DEFAULT_STORE: &str = "sessions.json";
 
 #[derive(Debug, Args)]
 #[command(
@@ -78,30 +75,18 @@ struct Item {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let folder = host.folder(&arguments.sessions)?;
-    let names = names_in(&folder)?;
-    let listed = listed(arguments, host, &names)?;
-    let mut gone = Vec::new();
-    let orphaned = orphans(&names, &listed);
-    let live_bytes: u64 = names
-        .iter()
-        .filter(|name| classify(name).is_some_and(|(_, stem)| !orphaned.contains_key(stem)))
-        .map(|name| size_of(&folder, name))
-        .sum();
-    for (stem, artefacts) in orphaned {
-        gone.extend(inspect(&folder, stem, &artefacts, &listed)?);
-    }
+    let (folder, path) = (host.folder(&arguments.sessions)?, host.absolute(&arguments.sessions));
+    let unreadable =
+        |error: FsError| CommandError::failure("cannot read the folder").because(error);
+    let mut remains = FsRemains::read(root()?, folder, path).map_err(unreadable)?;
+    let listed = listed(arguments, host, &remains)?;
     if let Some(sidecars) = Settings::from_host(&host.facts).trajectory_dir {
-        let sessions = host.absolute(&arguments.sessions);
-        add_strays(
-            &mut gone,
-            &host.absolute(Path::new(&sidecars)),
-            &sessions,
-            &names,
-            &listed,
-            host,
-        )?;
+        let path = host.absolute(Path::new(&sidecars));
+        if let Some(folder) = host.folder_if_any(&path)? {
+            remains = remains.with_sidecars(folder, path);
+        }
     }
+    let found = remains.look(&listed).map_err(unreadable)?;
     let age = i64::try_from(arguments.older_than.as_millis()).unwrap_or(i64::MAX);
     let before = Host::now().plus_millis(age.saturating_neg());
     let policy = PrunePolicy::new(before, arguments.max_entries, arguments.max_bytes);
@@ -112,11 +97,11 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         failed: Vec::new(),
         removed_bytes: 0,
     };
-    for decision in decide(gone, live_bytes, policy) {
+    for decision in decide(found.gone, found.live_bytes, policy) {
         let item = item_of(&decision);
         if !decision.reason.goes() {
             report.kept.push(item);
-        } else if arguments.dry_run || remove(&folder, &decision.artefact).is_ok() {
+        } else if arguments.dry_run || remains.remove(&decision.artefact).is_ok() {
             report.removed_bytes += item.bytes;
             report.removed.push(item);
         } else {
@@ -131,45 +116,15 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 fn listed(
     arguments: &Arguments,
     host: &Host,
-    names: &[String],
+    remains: &FsRemains,
 ) -> Result<BTreeSet<String>, CommandError> {
-    let has_default = names.iter().any(|name| name == "sessions.json");
     let store = match &arguments.store {
         Some(store) => store.clone(),
-        None if has_default => arguments.sessions.join("sessions.json"),
+        None if remains.has(DEFAULT_STORE) => arguments.sessions.join(DEFAULT_STORE),
         None => return Ok(BTreeSet::new()),
     };
     let place = StorePlace::read(Some(&store), "main", host)?;
-    let mut listed = BTreeSet::new();
-    for session in place.store.sessions {
-        let file = session.session_file.as_deref().and_then(|file| file.rsplit('/').next());
-        listed.extend(file.map(|file| file.strip_suffix(".jsonl").unwrap_or(file).to_owned()));
-        listed.insert(session.session_id);
-    }
-    Ok(listed)
-}
-
-fn remove(sessions: &Dir, artefact: &Artefact) -> Result<(), CommandError> {
-    let failed = |error: traj_fs::FsError| CommandError::failure("cannot remove it").because(error);
-    let (folder, name) = match artefact.kind {
-        ArtefactKind::RelocatedSidecar | ArtefactKind::RelocatedBlobs => place_of(&artefact.place)?
-            .ok_or_else(|| CommandError::failure("a link took its folder's place"))?,
-        _ => {
-            let folder = sessions
-                .try_clone()
-                .map_err(|error| CommandError::failure("cannot open the folder").because(error))?;
-            (folder, artefact.place.clone())
-        }
-    };
-    if matches!(artefact.kind, ArtefactKind::Blobs | ArtefactKind::RelocatedBlobs) {
-        return remove_blobs(&folder, &name).map(|_| ()).map_err(failed);
-    }
-    // Whatever has the name by now must prove the same as what was looked at.
-    let file = open_plain(&folder, &name)
-        .ok()
-        .filter(|file| first_line_of(file).is_ok_and(|line| artefact.is_proven_by(&line)))
-        .ok_or_else(|| CommandError::failure("it is not the file that was looked at"))?;
-    remove_inspected(&folder, &name, &file).map_err(failed)
+    Ok(listed_names(&place.store))
 }
 
 fn item_of(decision: &Decision) -> Item {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Proof;
+use crate::session_store::SessionStore;
 use crate::timestamp::UnixMillis;
 
 /// What a file beside a session is.
@@ -130,6 +131,12 @@ pub struct Orphans {
 }
 
 impl Orphans {
+    /// What is left of the session whose file has this stem.
+    #[must_use]
+    pub fn new(stem: impl Into<String>, artefacts: Vec<Artefact>) -> Self {
+        Self { stem: stem.into(), artefacts }
+    }
+
     /// When anything of it last changed.
     #[must_use]
     pub fn modified(&self) -> UnixMillis {
@@ -141,6 +148,19 @@ impl Orphans {
     pub fn bytes(&self) -> u64 {
         self.artefacts.iter().map(|artefact| artefact.bytes).sum()
     }
+}
+
+/// The names that sessions of a store go by: their ids, and the stems of their
+/// files.
+#[must_use]
+pub fn listed_names(store: &SessionStore) -> BTreeSet<String> {
+    let mut listed = BTreeSet::new();
+    for session in &store.sessions {
+        let file = session.session_file.as_deref().and_then(|file| file.rsplit('/').next());
+        listed.extend(file.map(|file| file.strip_suffix(".jsonl").unwrap_or(file).to_owned()));
+        listed.insert(session.session_id.clone());
+    }
+    listed
 }
 
 /// Whether the session of this stem has its file among the names of its folder,

@@ -1,5 +1,8 @@
 //! Sidecars in a folder of their own that no pointer leads to any more.
 
+use std::collections::BTreeSet;
+
+use super::{Proof, has_session};
 use crate::event::RuntimeRow;
 use crate::id::SessionId;
 use crate::json::Json;
@@ -36,6 +39,28 @@ impl StrayOwner {
         let stem = file.strip_suffix(".jsonl").unwrap_or(&file).to_owned();
         let is_here = folder == sessions.trim_end_matches('/') && !stem.is_empty();
         is_here.then_some(Self { session_id, stem: Some(stem) })
+    }
+
+    /// The stem of the session's file: as the event states it, else its id.
+    #[must_use]
+    pub fn session_stem(&self) -> &str {
+        self.stem.as_deref().unwrap_or(&self.session_id)
+    }
+
+    /// Whether the session is gone: neither among the names of its folder nor
+    /// among the ids and stems that the store lists.
+    #[must_use]
+    pub fn is_gone(&self, names: &[String], listed: &BTreeSet<String>) -> bool {
+        let stem = self.session_stem();
+        !listed.contains(&self.session_id) && !listed.contains(stem) && !has_session(names, stem)
+    }
+
+    /// What is proven of a session of this folder by `proof`, which was found
+    /// about the session's id: without a stem it may be of another agent's
+    /// session, which is there.
+    #[must_use]
+    pub fn proven(&self, proof: Proof) -> Proof {
+        if self.stem.is_some() { proof } else { Proof::FirstEvent }
     }
 }
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::id::SessionId;
 use crate::location::Pointer;
+use crate::session_store::SessionStore;
 use crate::timestamp::UnixMillis;
 
 fn at(day: i64) -> UnixMillis {
@@ -146,6 +147,26 @@ fn a_stray_sidecar_is_whose_its_first_event_says() {
     ] {
         assert_eq!(owner(line, name), None, "{line} {name}");
     }
+}
+
+#[test]
+fn a_stray_is_gone_when_neither_folder_nor_store_knows_its_session() {
+    let listed = |store: &str| listed_names(&SessionStore::parse(store).unwrap());
+    let owner = |data: &str| {
+        StrayOwner::of_first_line(started("s1", data).as_bytes(), "s1.jsonl", "/s").unwrap()
+    };
+    let named = owner(r#"{"sessionFile":"/s/2026_s1.jsonl"}"#);
+    assert!(named.is_gone(&names(&["s1.jsonl", "sessions.json"]), &listed("{}")));
+    assert!(!named.is_gone(&names(&["2026_s1.jsonl.deleted.1"]), &listed("{}")));
+    assert!(!named.is_gone(&[], &listed(r#"{"k":{"sessionId":"s1"}}"#)));
+    let by_file = r#"{"k":{"sessionId":"x","sessionFile":"/s/2026_s1.jsonl"}}"#;
+    assert!(!named.is_gone(&[], &listed(by_file)));
+    assert_eq!(named.proven(Proof::OwnFirstEvent), Proof::OwnFirstEvent);
+    // Without a word about the folder it goes by its id, and proves too little.
+    let unnamed = owner("{}");
+    assert!(!unnamed.is_gone(&names(&["s1.jsonl"]), &listed("{}")));
+    assert!(unnamed.is_gone(&[], &listed("{}")));
+    assert_eq!(unnamed.proven(Proof::OwnFirstEvent), Proof::FirstEvent);
 }
 
 proptest! {

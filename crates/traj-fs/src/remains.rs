@@ -1,0 +1,276 @@
+//! What is left of sessions that are gone: found, looked at, and removed.
+
+mod look;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+use traj_core::location::{Pointer, blobs_beside};
+use traj_core::prune::{
+    Artefact, ArtefactKind, Orphans, Proof, StrayOwner, classify, orphans, relocated_target,
+};
+
+use self::look::{
+    first_line, first_line_of, folder_proof, modified, names_in, open_plain, proof_of,
+    read_pointer, size_of,
+};
+use crate::error::{Context as _, FsError, Refusal};
+use crate::folder::open_folder;
+use crate::open::check_name;
+use crate::removal::{remove_blobs, remove_inspected};
+
+/// A folder of sessions, and what is left in it and elsewhere of those that
+/// are gone.
+///
+/// It finds, looks and removes; what goes and what stays is decided by
+/// [`traj_core::prune::decide`] in between. Nothing is followed: what is a
+/// link, has several names or is no regular file is reported as such, and
+/// whatever takes the place of a file after it was looked at stays.
+///
+/// ```
+/// use std::collections::BTreeSet;
+/// use traj_core::prune::{PrunePolicy, decide};
+/// use traj_core::timestamp::UnixMillis;
+/// use traj_fs::FsRemains;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let temporary = tempfile::tempdir()?;
+/// # let open = |path| cap_std::fs::Dir::open_ambient_dir(path, cap_std::ambient_authority());
+/// # let (root, folder) = (open(std::path::Path::new("/"))?, open(temporary.path())?);
+/// # let path = temporary.path();
+/// # folder.write("here.jsonl", "")?;
+/// # folder.write("here.codex-binding.json", "{}")?;
+/// # folder.write("gone.codex-binding.json", "{}")?;
+/// // `folder` is the folder of sessions at `path`, as seen from `root`.
+/// let remains = FsRemains::read(root, folder, path)?;
+/// // What the host's own list of sessions still names is not gone.
+/// let listed = BTreeSet::from(["kept".to_owned()]);
+/// let found = remains.look(&listed)?;
+///
+/// let before = UnixMillis::new(4_000_000_000_000).unwrap_or_default();
+/// let policy = PrunePolicy::new(before, None, None);
+/// for decision in decide(found.gone, found.live_bytes, policy) {
+///     if decision.reason.goes() {
+///         remains.remove(&decision.artefact)?;
+///     }
+/// }
+/// # let left = temporary.path().read_dir()?.flatten().map(|entry| entry.file_name());
+/// # assert_eq!(left.collect::<BTreeSet<_>>().len(), 2);
+/// # assert!(!temporary.path().join("gone.codex-binding.json").exists());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct FsRemains {
+    /// Where absolute paths begin that pointers name.
+    root: Dir,
+    sessions: Place,
+    sidecars: Option<Place>,
+    /// The names in the folder of sessions, in order.
+    names: Vec<String>,
+}
+
+/// A folder, and the absolute path it lies at.
+#[derive(Debug)]
+struct Place {
+    folder: Dir,
+    path: PathBuf,
+}
+
+/// What there is, for [`traj_core::prune::decide`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Remains {
+    /// What is left of sessions that are gone.
+    pub gone: Vec<Orphans>,
+    /// The size of the artefacts of sessions that are there.
+    pub live_bytes: u64,
+}
+
+impl FsRemains {
+    /// Reads the names in the folder of sessions, which lies at the absolute
+    /// `path`. `root` is where absolute paths begin: a pointer beside a session
+    /// names the place of its sidecar by one.
+    ///
+    /// Read the list of sessions after this: a session that begins in between
+    /// is then listed, and none of its files is known here.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn read(root: Dir, sessions: Dir, path: impl Into<PathBuf>) -> Result<Self, FsError> {
+        let sessions = Place { folder: sessions, path: path.into() };
+        let names = names_in(&sessions.folder, &sessions.path)?;
+        Ok(Self { root, sessions, sidecars: None, names })
+    }
+
+    /// Also looks at sidecars without a pointer in this folder, which lies at
+    /// the absolute `path` and which other agents may share.
+    #[must_use]
+    pub fn with_sidecars(mut self, sidecars: Dir, path: impl Into<PathBuf>) -> Self {
+        self.sidecars = Some(Place { folder: sidecars, path: path.into() });
+        self
+    }
+
+    /// Whether the folder of sessions has something of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// Looks at everything that is left of sessions that are gone. `listed`
+    /// holds the ids and stems of those that a store still names (see
+    /// [`traj_core::prune::listed_names`]).
+    ///
+    /// What cannot be looked at is told by its [`Proof`].
+    ///
+    /// # Errors
+    /// When the folder of sidecars cannot be read.
+    pub fn look(&self, listed: &BTreeSet<String>) -> Result<Remains, FsError> {
+        let folder = &self.sessions.folder;
+        let orphaned = orphans(&self.names, listed);
+        let is_live =
+            |name: &&String| classify(name).is_some_and(|(_, stem)| !orphaned.contains_key(stem));
+        let live = self.names.iter().filter(is_live);
+        let live_bytes = live.map(|name| size_of(folder, name)).sum();
+        let mut gone = BTreeMap::new();
+        for (stem, artefacts) in orphaned {
+            if let Some(artefacts) = self.beside(stem, &artefacts, listed) {
+                gone.insert(stem.to_owned(), artefacts);
+            }
+        }
+        if let Some(sidecars) = &self.sidecars {
+            self.add_strays(sidecars, &mut gone, listed)?;
+        }
+        let gone = gone.into_iter().map(|(stem, artefacts)| Orphans::new(stem, artefacts));
+        Ok(Remains { gone: gone.collect(), live_bytes })
+    }
+
+    /// Removes an artefact that [`look`](Self::look) found.
+    ///
+    /// # Errors
+    /// When it is not what was looked at any more, or cannot be removed.
+    pub fn remove(&self, artefact: &Artefact) -> Result<(), FsError> {
+        let elsewhere;
+        let (folder, name) = match artefact.kind {
+            ArtefactKind::RelocatedSidecar | ArtefactKind::RelocatedBlobs => {
+                elsewhere = self.place_of(&artefact.place)?;
+                (&elsewhere.0, elsewhere.1.as_str())
+            }
+            _ => (&self.sessions.folder, artefact.place.as_str()),
+        };
+        check_name(name)?;
+        if matches!(artefact.kind, ArtefactKind::Blobs | ArtefactKind::RelocatedBlobs) {
+            return remove_blobs(folder, name).map(|_| ());
+        }
+        // Whatever has the name by now must prove the same as what was looked at.
+        let file = open_plain(folder, name)?;
+        if !artefact.is_proven_by(&first_line_of(&file).context("read", name)?) {
+            return Err(FsError::refused("remove", name, Refusal::Swapped));
+        }
+        remove_inspected(folder, name, &file)
+    }
+
+    /// What is left of a session, beside it and where its pointer leads;
+    /// `None` when it is listed under the id that its pointer states.
+    fn beside(
+        &self,
+        stem: &str,
+        artefacts: &[(ArtefactKind, &str)],
+        listed: &BTreeSet<String>,
+    ) -> Option<Vec<Artefact>> {
+        let folder = &self.sessions.folder;
+        let mut found = Vec::new();
+        for (kind, name) in artefacts {
+            if *kind == ArtefactKind::Pointer
+                && let Some(pointer) = read_pointer(folder, name)
+            {
+                if listed.contains(&pointer.session_id) {
+                    return None;
+                }
+                found.extend(self.relocated(&pointer, stem));
+            }
+            let proof = match kind {
+                ArtefactKind::Sidecar => proof_of(folder, name, &Proof::of_first_line),
+                ArtefactKind::Blobs => folder_proof(folder, name),
+                _ => proof_of(folder, name, &|_| Proof::ByName),
+            };
+            let (bytes, modified) = (size_of(folder, name), modified(folder, name));
+            found.push(Artefact::new(*kind, *name, bytes, modified, proof));
+        }
+        Some(found)
+    }
+
+    /// What lies where a pointer leads, if it may be looked at.
+    fn relocated(&self, pointer: &Pointer, stem: &str) -> Vec<Artefact> {
+        let Some(target) = relocated_target(pointer, stem) else { return Vec::new() };
+        let Ok((folder, name)) = self.place_of(target) else { return Vec::new() };
+        if folder.symlink_metadata(&name).is_err() {
+            return Vec::new();
+        }
+        elsewhere(&folder, Path::new(target), &name, &pointer.session_id)
+    }
+
+    /// Adds sidecars that lie in the folder of sidecars, with no pointer to
+    /// them, and whose session was in the folder of sessions and is gone.
+    fn add_strays(
+        &self,
+        sidecars: &Place,
+        gone: &mut BTreeMap<String, Vec<Artefact>>,
+        listed: &BTreeSet<String>,
+    ) -> Result<(), FsError> {
+        let sessions = self.sessions.path.to_string_lossy();
+        let known = gone.values().flatten().map(|artefact| artefact.place.clone());
+        let known: BTreeSet<String> = known.collect();
+        let names = names_in(&sidecars.folder, &sidecars.path)?;
+        for name in names.iter().filter(|name| name.ends_with(".jsonl")) {
+            let path = sidecars.path.join(name);
+            if known.contains(path.to_string_lossy().as_ref()) {
+                continue;
+            }
+            let first = first_line(&sidecars.folder, name).ok();
+            let owner = first.and_then(|line| StrayOwner::of_first_line(&line, name, &sessions));
+            let Some(owner) = owner.filter(|owner| owner.is_gone(&self.names, listed)) else {
+                continue;
+            };
+            let mut artefacts = elsewhere(&sidecars.folder, &path, name, &owner.session_id);
+            for artefact in &mut artefacts {
+                artefact.proof = owner.proven(artefact.proof.clone());
+            }
+            gone.entry(owner.session_stem().to_owned()).or_default().append(&mut artefacts);
+        }
+        Ok(())
+    }
+
+    /// The folder and name of an absolute path; no link may be on the way.
+    fn place_of(&self, path: &str) -> Result<(Dir, String), FsError> {
+        let unsafe_name = || FsError::refused("open", path, Refusal::UnsafeName);
+        let path = Path::new(path);
+        let parent = path.parent().ok_or_else(unsafe_name)?;
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unsafe_name)?;
+        Ok((open_folder(&self.root, parent)?, name.to_owned()))
+    }
+}
+
+/// A sidecar that does not lie beside its session, and its blobs.
+fn elsewhere(folder: &Dir, path: &Path, name: &str, session_id: &str) -> Vec<Artefact> {
+    let proof = proof_of(folder, name, &|line| Proof::of_relocated(line, session_id));
+    let artefact = |kind, name: &str, proof| {
+        let place = path.with_file_name(name).to_string_lossy().into_owned();
+        Artefact::new(kind, place, size_of(folder, name), modified(folder, name), proof)
+            .owned_by(session_id)
+    };
+    let mut artefacts = vec![artefact(ArtefactKind::RelocatedSidecar, name, proof.clone())];
+    let blobs = blobs_beside(name);
+    if folder.symlink_metadata(&blobs).is_ok() {
+        let proof = match folder_proof(folder, &blobs) {
+            // The blobs belong to the sidecar beside them.
+            Proof::ByName => proof,
+            other => other,
+        };
+        artefacts.push(artefact(ArtefactKind::RelocatedBlobs, &blobs, proof));
+    }
+    artefacts
+}

@@ -1,0 +1,86 @@
+//! What one file or folder shows of itself, without following anything.
+
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::Path;
+
+use cap_std::fs::{Dir, File, MetadataExt as _};
+use traj_core::location::Pointer;
+use traj_core::prune::Proof;
+use traj_core::timestamp::UnixMillis;
+
+use crate::error::{Context as _, FsError, Refusal};
+use crate::folder::open_subfolder;
+use crate::open::{Access, open_regular};
+
+/// A first event may be as long as a recorder's longest line, and a bit.
+const LONGEST_FIRST_LINE: u64 = 1024 * 1024;
+
+/// A pointer is an id and a path.
+const LONGEST_POINTER: u64 = 64 * 1024;
+
+/// The names in a folder, in order; those that are no UTF-8 are not ours.
+pub(super) fn names_in(folder: &Dir, path: &Path) -> Result<Vec<String>, FsError> {
+    let entries = folder.entries().context("read the folder", &path.to_string_lossy())?;
+    let mut names: Vec<String> =
+        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Opens a regular file that has one name only.
+pub(super) fn open_plain(folder: &Dir, name: &str) -> Result<File, FsError> {
+    let file = open_regular(folder, name, Access::Read)?;
+    let is_plain = file.metadata().is_ok_and(|metadata| metadata.nlink() == 1);
+    if is_plain { Ok(file) } else { Err(FsError::refused("open", name, Refusal::HardLink)) }
+}
+
+/// What a file's first line proves, or that it cannot be looked at.
+pub(super) fn proof_of(folder: &Dir, name: &str, proof: &dyn Fn(&[u8]) -> Proof) -> Proof {
+    match first_line(folder, name) {
+        Ok(line) => proof(&line),
+        Err(error) if error.refusal().is_some() => Proof::NotPlain,
+        Err(_) => Proof::Unreadable,
+    }
+}
+
+pub(super) fn first_line(folder: &Dir, name: &str) -> Result<Vec<u8>, FsError> {
+    first_line_of(&open_plain(folder, name)?).context("read", name)
+}
+
+pub(super) fn first_line_of(file: &File) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    BufReader::new(file).take(LONGEST_FIRST_LINE).read_until(b'\n', &mut line)?;
+    Ok(line)
+}
+
+/// A folder of ours is known by its name.
+pub(super) fn folder_proof(folder: &Dir, name: &str) -> Proof {
+    match folder.symlink_metadata(name) {
+        Ok(metadata) if metadata.is_dir() => Proof::ByName,
+        Ok(_) => Proof::NotPlain,
+        Err(_) => Proof::Unreadable,
+    }
+}
+
+pub(super) fn read_pointer(folder: &Dir, name: &str) -> Option<Pointer> {
+    let mut bytes = Vec::new();
+    open_plain(folder, name).ok()?.take(LONGEST_POINTER).read_to_end(&mut bytes).ok()?;
+    Pointer::parse(&bytes)
+}
+
+/// The size of a file, or of what lies directly in a folder.
+pub(super) fn size_of(folder: &Dir, name: &str) -> u64 {
+    let Ok(metadata) = folder.symlink_metadata(name) else { return 0 };
+    if !metadata.is_dir() {
+        return metadata.len();
+    }
+    let inside = open_subfolder(folder, name);
+    let entries = inside.ok().and_then(|inside| inside.entries().ok());
+    let sizes = entries.into_iter().flatten().flatten();
+    sizes.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
+
+pub(super) fn modified(folder: &Dir, name: &str) -> UnixMillis {
+    let seconds = folder.symlink_metadata(name).map_or(0, |metadata| metadata.mtime());
+    UnixMillis::new(seconds.saturating_mul(1_000)).unwrap_or_default()
+}

@@ -1,0 +1,117 @@
+//! Looking and removing, with what can go wrong between the two.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use cap_std::ambient_authority;
+use tempfile::TempDir;
+use traj_core::timestamp::UnixMillis;
+
+use super::*;
+
+fn open(path: &Path) -> Dir {
+    Dir::open_ambient_dir(path, ambient_authority()).unwrap()
+}
+
+/// A temporary folder with no link on the way to it.
+fn home() -> (TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().canonicalize().unwrap();
+    for folder in ["sessions", "sidecars"] {
+        fs::create_dir(path.join(folder)).unwrap();
+    }
+    (home, path)
+}
+
+fn remains(path: &Path) -> FsRemains {
+    let sessions = path.join("sessions");
+    FsRemains::read(open(Path::new("/")), open(&sessions), sessions).unwrap()
+}
+
+fn event(session: &str, file: &Path) -> String {
+    format!(
+        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"source":"runtime","type":"session.started","ts":"2026-06-01T10:00:00Z","seq":1,"sessionId":"{session}","data":{{"sessionFile":"{}"}}}}"#,
+        file.display()
+    ) + "\n"
+}
+
+fn shown(found: &Remains) -> Vec<(&str, ArtefactKind, &Proof)> {
+    let groups = found.gone.iter();
+    groups
+        .flat_map(|orphans| orphans.artefacts.iter().map(|one| (orphans.stem.as_str(), one)))
+        .map(|(stem, artefact)| (stem, artefact.kind, &artefact.proof))
+        .collect()
+}
+
+#[test]
+fn what_is_left_is_told_with_its_proof_and_what_is_live_with_its_size() {
+    let (_home, path) = home();
+    let sessions = path.join("sessions");
+    fs::write(sessions.join("here.jsonl"), "").unwrap();
+    fs::write(sessions.join("here.trajectory.jsonl"), "12345").unwrap();
+    fs::write(sessions.join("gone.trajectory.jsonl"), event("gone", &path)).unwrap();
+    fs::write(sessions.join("listed.trajectory.jsonl"), "123").unwrap();
+    symlink("here.jsonl", sessions.join("link.trajectory.jsonl")).unwrap();
+    let stray = event("stray", &sessions.join("2026_stray.jsonl"));
+    fs::write(path.join("sidecars/stray.jsonl"), stray).unwrap();
+    let listed = BTreeSet::from(["listed".to_owned()]);
+    let remains = remains(&path);
+    assert!(remains.has("here.jsonl") && !remains.has("sessions.json"));
+    let without = remains.look(&listed).unwrap();
+    assert_eq!(without.live_bytes, 8);
+    let beside = [
+        ("gone", ArtefactKind::Sidecar, &Proof::FirstEvent),
+        ("link", ArtefactKind::Sidecar, &Proof::NotPlain),
+    ];
+    assert_eq!(shown(&without), beside);
+    let sidecars = path.join("sidecars");
+    let with = remains.with_sidecars(open(&sidecars), sidecars).look(&listed).unwrap();
+    let stray = ("2026_stray", ArtefactKind::RelocatedSidecar, &Proof::OwnFirstEvent);
+    assert_eq!(shown(&with), [&[stray], &beside[..]].concat());
+}
+
+#[test]
+fn what_is_not_what_was_looked_at_stays() {
+    let (_home, path) = home();
+    let sidecar = path.join("sessions/gone.trajectory.jsonl");
+    fs::write(&sidecar, event("gone", &path)).unwrap();
+    let remains = remains(&path);
+    let found = remains.look(&BTreeSet::new()).unwrap();
+    let artefact = &found.gone[0].artefacts[0];
+    // A session of that name took its place; then a link, then a second name.
+    fs::write(&sidecar, "{\"type\":\"session\"}\n").unwrap();
+    assert_eq!(remains.remove(artefact).unwrap_err().refusal(), Some(Refusal::Swapped));
+    fs::rename(&sidecar, path.join("aside")).unwrap();
+    symlink("../aside", &sidecar).unwrap();
+    assert_eq!(remains.remove(artefact).unwrap_err().refusal(), Some(Refusal::Symlink));
+    fs::remove_file(&sidecar).unwrap();
+    fs::write(&sidecar, event("gone", &path)).unwrap();
+    fs::hard_link(&sidecar, path.join("second")).unwrap();
+    assert_eq!(remains.remove(artefact).unwrap_err().refusal(), Some(Refusal::HardLink));
+    fs::remove_file(path.join("second")).unwrap();
+    remains.remove(artefact).unwrap();
+    assert!(remains.remove(artefact).unwrap_err().is_not_found());
+}
+
+#[test]
+fn a_place_that_no_look_can_have_found_is_refused() {
+    let (_home, path) = home();
+    fs::write(path.join("victim"), "untouched").unwrap();
+    let remains = remains(&path);
+    let made_up = |kind, place: &str| {
+        Artefact::new(kind, place, 0, UnixMillis::default(), Proof::OwnFirstEvent)
+            .owned_by("victim")
+    };
+    for (kind, place) in [
+        (ArtefactKind::Binding, "../victim"),
+        (ArtefactKind::Blobs, ".."),
+        (ArtefactKind::RelocatedSidecar, "/"),
+        (ArtefactKind::RelocatedSidecar, &*path.join("victim").to_string_lossy()),
+        (ArtefactKind::RelocatedBlobs, &*path.join("sessions/../victim").to_string_lossy()),
+    ] {
+        let refused = remains.remove(&made_up(kind, place)).unwrap_err();
+        assert!(refused.refusal().is_some(), "{place}: {refused}");
+    }
+    assert_eq!(fs::read_to_string(path.join("victim")).unwrap(), "untouched");
+}
