@@ -66,10 +66,12 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event of any kind, with its data as the host has it.
+    /// An event of any kind, with its data as the host has it; only what is
+    /// nested deeper than [`MAX_DEPTH`](crate::json::MAX_DEPTH) is replaced by
+    /// a marker.
     #[must_use]
-    pub fn new(kind: EventKind, data: Option<Object<'static>>) -> Self {
-        let data_memory = data.as_ref().map_or(0, memory::of_members);
+    pub fn new(kind: EventKind, mut data: Option<Object<'static>>) -> Self {
+        let data_memory = data.as_mut().map_or(0, memory::of_members);
         Self { kind, at: None, data, data_memory }
     }
 
@@ -94,8 +96,8 @@ impl Event {
     /// The same event with one more member in its data, behind the others.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Json<'static>>) -> Self {
-        let value = value.into();
-        self.data_memory += memory::of_member(name, &value);
+        let mut value = value.into();
+        self.data_memory += memory::of_member(name, &mut value);
         self.data.get_or_insert_default().push(name, value);
         self
     }

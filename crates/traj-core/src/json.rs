@@ -28,6 +28,7 @@
 //! # Ok::<(), traj_core::json::ParseError>(())
 //! ```
 
+mod depth;
 mod number;
 mod object;
 mod parse;
@@ -45,7 +46,8 @@ pub use write::write_string;
 
 /// Containers nested deeper than this are replaced by a marker when read.
 ///
-/// Walkers of a [`Json`] may therefore recurse.
+/// Walkers of a [`Json`] may therefore recurse. A value put together by hand
+/// can be deeper; [`Json::limit_depth`] makes it as shallow as one that was read.
 pub const MAX_DEPTH: usize = 1_000;
 
 #[cfg(test)]

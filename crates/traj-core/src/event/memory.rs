@@ -1,25 +1,45 @@
 //! The memory an event takes: counted while it is made, when all of it is at
 //! hand, so that nobody has to walk through it again to keep a queue in bounds.
 
-use crate::json::{Json, Object};
+use crate::json::{Json, MAX_DEPTH, Object};
 
 /// Levels of a value that are walked on the stack. What is deeper, and nothing
 /// a host means is, costs an allocation instead.
-const LEVELS_ON_THE_STACK: usize = 32;
+const LEVELS_ON_THE_STACK: usize = 40;
+
+const _: () = assert!(MAX_DEPTH.is_multiple_of(LEVELS_ON_THE_STACK), "of_value counts in steps");
 
 /// The memory that members take, roughly.
-pub(super) fn of_members(members: &Object<'_>) -> usize {
-    members.iter().map(|(name, value)| of_member(name, value)).sum()
+pub(super) fn of_members(members: &mut Object<'_>) -> usize {
+    members.iter_mut().map(|(name, value)| of_member(name, value)).sum()
 }
 
 /// The memory that a member takes, roughly. Texts are counted, not touched.
-pub(super) fn of_member(name: &str, value: &Json<'_>) -> usize {
-    let mut deeper = Vec::new();
-    let mut bytes = name.len() + size(value, 0, &mut deeper);
-    while let Some(value) = deeper.pop() {
-        bytes += size(value, 0, &mut deeper);
+///
+/// A value too deep for those who walk through it afterwards is shortened: it
+/// must not cost the host its process when the recorder comes to it.
+pub(super) fn of_member(name: &str, value: &mut Json<'_>) -> usize {
+    let (mut bytes, is_too_deep) = of_value(value);
+    if is_too_deep {
+        value.limit_depth();
+        (bytes, _) = of_value(value);
     }
-    bytes
+    name.len() + bytes
+}
+
+/// The memory that a value takes, and whether a container has as many others
+/// around it as are replaced in what is read.
+fn of_value(value: &Json<'_>) -> (usize, bool) {
+    let mut deeper = Vec::new();
+    let mut bytes = size(value, 0, &mut deeper);
+    let mut depth = 0;
+    while !deeper.is_empty() {
+        depth += LEVELS_ON_THE_STACK;
+        for value in std::mem::take(&mut deeper) {
+            bytes += size(value, 0, &mut deeper);
+        }
+    }
+    (bytes, depth >= MAX_DEPTH)
 }
 
 fn size<'v, 'j>(value: &'v Json<'j>, level: usize, deeper: &mut Vec<&'v Json<'j>>) -> usize {
@@ -46,12 +66,25 @@ mod tests {
     #[test]
     fn every_text_counts_however_deep_it_lies() {
         let value = size_of::<Json<'_>>();
-        for depth in [0, 1, 31, 32, 33, 100, 1_000] {
+        for depth in [0, 1, 39, 40, 41, 100, 1_000] {
             let text = Json::from("x".repeat(5_000));
-            let nested = (0..depth).fold(text, |inside, _| Json::Array(vec![inside]));
-            assert_eq!(of_member("name", &nested), 5_004 + (depth + 1) * value, "{depth}");
+            let mut nested = (0..depth).fold(text, |inside, _| Json::Array(vec![inside]));
+            assert_eq!(of_member("name", &mut nested), 5_004 + (depth + 1) * value, "{depth}");
         }
-        let object = Json::parse(r#"{"name":[1,true,{"inner":"text"}]}"#).unwrap();
-        assert_eq!(of_member("", &object), "nameinnertext".len() + 6 * value);
+        let mut object = Json::parse(r#"{"name":[1,true,{"inner":"text"}]}"#).unwrap();
+        assert_eq!(of_member("", &mut object), "nameinnertext".len() + 6 * value);
+    }
+
+    #[test]
+    fn what_is_too_deep_is_shortened_before_anyone_walks_through_it() {
+        for depth in [MAX_DEPTH + 1, 1_000_000] {
+            let deep = (0..depth).fold(Json::Null, |inside, _| Json::Array(vec![inside]));
+            let mut members = Object::from_iter([("deep", deep)]);
+            let bytes = of_members(&mut members);
+            assert!(bytes < 2 * MAX_DEPTH * size_of::<Json<'_>>());
+            let line = Json::Object(members.clone()).to_line();
+            assert!(line.contains("trajectory-depth-limit"));
+            assert_eq!(of_members(&mut members), bytes);
+        }
     }
 }

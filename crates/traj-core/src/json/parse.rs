@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::depth::depth_marker;
 use super::{Json, MAX_DEPTH, Number, Object, skip, text};
 
 /// Why a text is not JSON.
@@ -235,13 +236,4 @@ impl<'a> Parser<'a> {
     pub(super) const fn error(&self, kind: ParseErrorKind) -> ParseError {
         ParseError { offset: self.at, kind }
     }
-}
-
-/// What stands in for a container that is nested too deep.
-fn depth_marker() -> Json<'static> {
-    let mut marker = Object::with_capacity(3);
-    marker.push("truncated", true);
-    marker.push("reason", "trajectory-depth-limit");
-    marker.push("limitDepth", MAX_DEPTH);
-    Json::Object(marker)
 }

@@ -77,6 +77,19 @@ fn a_million_levels_become_one_marker() {
 }
 
 #[test]
+fn a_value_made_by_hand_is_shortened_to_what_would_have_been_read() {
+    for levels in [MAX_DEPTH, MAX_DEPTH + 1, 5_000] {
+        let mut by_hand = (0..levels).fold(Json::from(1), |inside, level| match level % 2 {
+            0 => Json::Array(vec![inside]),
+            _ => Json::Object(Object::from_iter([("a", inside)])),
+        });
+        let line = by_hand.to_line();
+        by_hand.limit_depth();
+        assert_eq!(by_hand, Json::parse(&line).unwrap(), "{levels}");
+    }
+}
+
+#[test]
 fn invalid_utf8_is_replaced() {
     let value = Json::parse_lossy(b"{\"a\":\"\xff!\"}").unwrap();
     assert_eq!(value.get("a").and_then(Json::as_str), Some("\u{fffd}!"));
@@ -127,6 +140,13 @@ proptest! {
         let (line, pretty) = (value.to_line(), value.to_pretty());
         prop_assert_eq!(&Json::parse(&line).unwrap(), &value);
         prop_assert_eq!(&Json::parse(&pretty).unwrap(), &value);
+    }
+
+    #[test]
+    fn what_is_not_deep_stays_as_it_is(value in any_json()) {
+        let mut limited = value.clone();
+        limited.limit_depth();
+        prop_assert_eq!(limited, value);
     }
 
     #[test]

@@ -7,6 +7,13 @@ use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use super::{Number, Object, ParseError, parse, write};
 
 /// A JSON value that borrows its texts from the input where it can.
+///
+/// Cloning, comparing, writing and dropping it recurse: what was read has at
+/// most [`MAX_DEPTH`](super::MAX_DEPTH) levels, which any stack holds. Whoever
+/// puts a value of more levels together by hand shortens it with
+/// [`limit_depth`](Self::limit_depth), or drops it with
+/// [`dismantle`](Self::dismantle). Events do the former with what hosts give
+/// them.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has these six kinds of value and no others")]
 pub enum Json<'a> {
