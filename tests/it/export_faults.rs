@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use traj_core::memory::{MemoryBundleSink, MemorySources};
-use traj_core::port::{BundleFile, BundleSinkError, Source, SourceError, Sources};
+use traj_core::port::{BundleFile, Source, SourceError, Sources};
 use traj_export::{ExportError, ExportPorts, Silent, export};
 use traj_tests::export_fixture::{HEADER, export_from, message, request, runtime};
 
@@ -32,10 +32,7 @@ fn a_full_disk_leaves_nothing_whenever_it_is_full() {
         match export(ExportPorts { sources: &sources, sink: &sink }, &request, &Silent) {
             Ok(_) => break,
             Err(error) => {
-                assert!(
-                    matches!(error, ExportError::Sink(BundleSinkError::Full { .. })),
-                    "{error}"
-                );
+                assert!(matches!(&error, ExportError::Sink(error) if error.is_full()), "{error}");
                 assert!(sink.names().is_empty(), "room {room}");
             }
         }

@@ -38,6 +38,7 @@ mod redact_command;
 mod redaction;
 mod rewrite_filesystem;
 mod rewrite_interleavings;
+mod scratch_contract;
 mod session_rewriter_contract;
 mod sidecar_attacks;
 mod sidecar_files;

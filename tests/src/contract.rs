@@ -4,6 +4,7 @@ pub mod binding_store;
 pub mod blob_folder;
 pub mod bundle_sink;
 pub mod line_log;
+pub mod scratch;
 pub mod session_rewriter;
 pub mod source;
 pub mod trajectory_store;

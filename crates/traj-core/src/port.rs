@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Sources`] | export, verify, care | `traj-fs`, `memory` |
 //! | [`BundleSink`] | export | `traj-fs`, `memory` |
+//! | [`Scratch`] | export, repair | `traj-fs`, `memory` |
 //! | [`BundleSource`] | verify, inspect | `traj-fs`, `memory` |
 //! | [`SessionRewriter`] | care | `traj-fs`, `memory` |
 //! | [`LineLog`] | care: the queue and the journal of trims | `traj-fs`, `memory` |
@@ -24,6 +25,7 @@ mod clock;
 mod event_sink;
 mod line_log;
 mod request_handler;
+mod scratch;
 mod session_rewriter;
 mod source;
 mod trajectory_store;
@@ -39,13 +41,14 @@ pub use binding_store::{
 };
 pub use blob_folder::{BlobFolder, BlobFolderError};
 pub use bundle_sink::{
-    BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
+    BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken,
 };
 pub use bundle_source::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
 pub use clock::Clock;
 pub use event_sink::{EventSink, NoEvents};
 pub use line_log::{LineLog, LineLogError};
 pub use request_handler::{DenyAll, NodeSessions, NodeTurn, NodeTurnError, RequestHandler};
+pub use scratch::{Scratch, ScratchError};
 pub use session_rewriter::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
 };

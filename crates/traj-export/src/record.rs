@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use traj_core::port::{BundleSinkError, Scratch};
+use traj_core::port::{BundleSinkError, Scratch, ScratchError};
 
 /// Bytes of records that one store keeps in memory. Small, so that a session
 /// ten times as long needs no more.
@@ -147,7 +147,7 @@ impl<R: Record> RecordStore<R> {
         let in_tail = |at: u64| usize::try_from(at - spilled_bytes).unwrap_or(usize::MAX);
         let tail = if border < end {
             let tail = self.tail.get(in_tail(border)..in_tail(end));
-            tail.ok_or(BundleSinkError::ScratchDamaged)?
+            tail.ok_or(ScratchError::Damaged)?
         } else {
             &[]
         };
@@ -164,17 +164,17 @@ impl<R: Record> RecordStore<R> {
             let record = self.tail.get(start..start.saturating_add(R::SIZE));
             return record
                 .map(|record| R::decode(&mut Decoder(record)))
-                .ok_or(BundleSinkError::ScratchDamaged);
+                .ok_or_else(|| ScratchError::Damaged.into());
         }
         match &mut self.spilled {
-            Some(spilled) => spilled.get(at),
-            None => Err(BundleSinkError::ScratchDamaged),
+            Some(spilled) => Ok(spilled.get(at)?),
+            None => Err(ScratchError::Damaged.into()),
         }
     }
 }
 
 impl Spilled {
-    fn get<R: Record>(&mut self, at: u64) -> Result<R, BundleSinkError> {
+    fn get<R: Record>(&mut self, at: u64) -> Result<R, ScratchError> {
         let inside = |spilled: &Self| {
             at >= spilled.block_start
                 && at + R::SIZE as u64 <= spilled.block_start + spilled.block.len() as u64
@@ -187,7 +187,7 @@ impl Spilled {
             self.scratch.read_exact_at(self.block_start, &mut self.block)?;
         }
         let start = usize::try_from(at - self.block_start).unwrap_or(usize::MAX);
-        let record = self.block.get(start..).ok_or(BundleSinkError::ScratchDamaged)?;
+        let record = self.block.get(start..).ok_or(ScratchError::Damaged)?;
         Ok(R::decode(&mut Decoder(record)))
     }
 }

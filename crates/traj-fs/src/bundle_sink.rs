@@ -15,7 +15,7 @@ use traj_core::port::{
 };
 use traj_core::redaction::Redacted;
 
-use crate::error::FsError;
+use crate::error::{FsError, is_full};
 use crate::folder::{create_subfolder, make_private, open_subfolder};
 use crate::open::{Access, open_regular};
 use crate::replace::sync_folder;
@@ -197,7 +197,7 @@ impl BundleWriter for FsBundleWriter {
 
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError> {
         let file = self.staging.nameless().map_err(|error| sink_error(self.name(), error))?;
-        Ok(Box::new(FsScratch::of_file(self.name().to_owned(), file)))
+        Ok(Box::new(FsScratch::of_file(file)))
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
@@ -249,17 +249,15 @@ fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
     Ok(file)
 }
 
-pub(crate) fn sink_error(name: &str, error: io::Error) -> BundleSinkError {
+fn sink_error(name: &str, error: io::Error) -> BundleSinkError {
     let name = name.to_owned();
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            BundleSinkError::Full { name }
-        }
-        _ => BundleSinkError::Storage { name, source: Box::new(error) },
+    if is_full(&error) {
+        return BundleSinkError::Full { name };
     }
+    BundleSinkError::Storage { name, source: Box::new(error) }
 }
 
-pub(crate) fn from_fs(name: &str, error: FsError) -> BundleSinkError {
+fn from_fs(name: &str, error: FsError) -> BundleSinkError {
     match error {
         FsError::Io { source, .. } => sink_error(name, source),
         FsError::Refused { .. } => BundleSinkError::UnsafePlace { name: name.to_owned() },

@@ -73,6 +73,14 @@ impl FsError {
     }
 }
 
+/// Whether more room would have helped.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}
+
 /// Says what failed on an [`io::Result`].
 pub(crate) trait Context<T> {
     /// Names the operation and the file it failed on.

@@ -1,18 +1,20 @@
 //! Room for intermediate results, in a file without a name.
 
-use cap_std::fs::{Dir, File, FileExt as _};
-use traj_core::port::{BundleSinkError, Scratch};
+use std::io;
 
-use crate::bundle_sink::{from_fs, sink_error};
-use crate::error::{Context as _, FsError};
+use cap_std::fs::{Dir, File, FileExt as _};
+use traj_core::port::{Scratch, ScratchError};
+
+use crate::error::{Context as _, FsError, is_full};
 use crate::replace::create_temporary;
+
+/// What it is called in errors; it has no name of its own.
+const NAME: &str = "intermediate results";
 
 /// A private file that is gone when it is closed, and is not made before it is
 /// needed.
 #[derive(Debug)]
 pub struct FsScratch {
-    /// What it is for.
-    name: String,
     /// Where it may lie, the best place first.
     places: Vec<Dir>,
     file: Option<File>,
@@ -20,50 +22,55 @@ pub struct FsScratch {
 }
 
 impl FsScratch {
-    /// A file in the first of these folders that takes one; `name` tells in
-    /// errors what it is for.
+    /// A file in the first of these folders that takes one.
     #[must_use]
-    pub const fn new(name: String, places: Vec<Dir>) -> Self {
-        Self { name, places, file: None, length: 0 }
+    pub const fn new(places: Vec<Dir>) -> Self {
+        Self { places, file: None, length: 0 }
     }
 
-    pub(crate) const fn of_file(name: String, file: File) -> Self {
-        Self { name, places: Vec::new(), file: Some(file), length: 0 }
+    pub(crate) const fn of_file(file: File) -> Self {
+        Self { places: Vec::new(), file: Some(file), length: 0 }
     }
 
-    fn create(&self) -> Result<File, BundleSinkError> {
-        let mut failed = BundleSinkError::ScratchDamaged;
+    fn create(&self) -> Result<File, ScratchError> {
+        let mut failed = ScratchError::Storage("there is no folder for them".into());
         for place in &self.places {
-            match nameless(place, &self.name) {
+            match nameless(place) {
                 Ok(file) => return Ok(file),
-                Err(error) => failed = from_fs(&self.name, error),
+                Err(FsError::Io { source, .. }) if is_full(&source) => failed = ScratchError::Full,
+                Err(error) => failed = ScratchError::Storage(error.into()),
             }
         }
         Err(failed)
     }
 }
 
-fn nameless(folder: &Dir, name: &str) -> Result<File, FsError> {
-    let (temporary, file) = create_temporary(folder, name)?;
-    folder.remove_file(&temporary).context("remove", name)?;
+fn nameless(folder: &Dir) -> Result<File, FsError> {
+    let (temporary, file) = create_temporary(folder, NAME)?;
+    folder.remove_file(&temporary).context("remove", NAME)?;
     Ok(file)
 }
 
+fn scratch_error(error: io::Error) -> ScratchError {
+    if is_full(&error) { ScratchError::Full } else { ScratchError::Storage(error.into()) }
+}
+
 impl Scratch for FsScratch {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), BundleSinkError> {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), ScratchError> {
         let file = match self.file.take() {
             Some(file) => file,
             None => self.create()?,
         };
         let written = file.write_all_at(bytes, self.length);
         self.file = Some(file);
-        written.map_err(|error| sink_error(&self.name, error))?;
+        written.map_err(scratch_error)?;
         self.length += bytes.len() as u64;
         Ok(())
     }
 
-    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), BundleSinkError> {
-        let file = self.file.as_ref().ok_or(BundleSinkError::ScratchDamaged)?;
-        file.read_exact_at(buffer, offset).map_err(|error| sink_error(&self.name, error))
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ScratchError> {
+        let behind = || scratch_error(io::ErrorKind::UnexpectedEof.into());
+        let file = self.file.as_ref().ok_or_else(behind)?;
+        file.read_exact_at(buffer, offset).map_err(scratch_error)
     }
 }

@@ -4,6 +4,8 @@ use traj_core::id::BundleName;
 use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken};
 use traj_core::redaction::{Redacted, RedactedText};
 
+use super::scratch;
+
 /// A sink under test, with eyes for what it made visible.
 pub trait BundleSinkHarness {
     /// The sink.
@@ -21,7 +23,7 @@ pub fn all<H: BundleSinkHarness>(fresh: impl Fn() -> H) {
     a_file_is_written_once(&fresh());
     a_chosen_name_is_never_taken_twice(&fresh());
     a_made_up_name_gets_a_number(&fresh());
-    scratch_gives_back_what_it_got(&fresh());
+    scratch_keeps_its_own_contract(&fresh());
 }
 
 fn name(text: &str) -> BundleName {
@@ -96,13 +98,7 @@ fn a_made_up_name_gets_a_number(harness: &impl BundleSinkHarness) {
     assert_eq!(harness.names().len(), 3);
 }
 
-fn scratch_gives_back_what_it_got(harness: &impl BundleSinkHarness) {
+fn scratch_keeps_its_own_contract(harness: &impl BundleSinkHarness) {
     let writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
-    let mut scratch = writer.scratch().expect("makes room");
-    scratch.append(b"0123").expect("appends");
-    scratch.append(b"4567").expect("appends");
-    let mut bytes = [0; 4];
-    scratch.read_exact_at(2, &mut bytes).expect("reads");
-    assert_eq!(&bytes, b"2345");
-    assert!(scratch.read_exact_at(6, &mut bytes).is_err());
+    scratch::all(&|| writer.scratch().expect("makes room"));
 }

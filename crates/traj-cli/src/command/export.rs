@@ -340,7 +340,7 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         ExportError::Sink(BundleSinkError::Storage { .. }) => {
             Some("nothing was left behind; --output-root DIR names another place")
         }
-        ExportError::Sink(BundleSinkError::Full { .. }) => {
+        ExportError::Sink(error) if error.is_full() => {
             Some("free some space; nothing was left behind")
         }
         _ => None,

@@ -156,7 +156,7 @@ fn notes(folder: &Dir, host: &Host) -> Result<FsScratch, CommandError> {
         .try_clone()
         .map_err(|error| CommandError::failure("cannot open the folder").because(error))?;
     let places = [Some(beside), host.temporary_place()].into_iter().flatten().collect();
-    Ok(FsScratch::new("notes".to_owned(), places))
+    Ok(FsScratch::new(places))
 }
 
 fn each_line(mut file: &File, visit: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::scratch::{MemoryScratch, Room};
 use crate::id::BundleName;
 use crate::port::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
@@ -16,14 +17,11 @@ pub type MemoryBundle = BTreeMap<BundleFile, String>;
 /// Bundles by name, with room for a fixed number of bytes.
 #[derive(Clone, Debug)]
 pub struct MemoryBundleSink {
-    state: Arc<Mutex<State>>,
+    bundles: Bundles,
+    room: Room,
 }
 
-#[derive(Debug)]
-struct State {
-    bundles: BTreeMap<String, MemoryBundle>,
-    room: usize,
-}
+type Bundles = Arc<Mutex<BTreeMap<String, MemoryBundle>>>;
 
 type Files = Arc<Mutex<BTreeMap<BundleFile, FileState>>>;
 
@@ -43,26 +41,19 @@ impl MemoryBundleSink {
     /// A sink that is full after this many bytes, scratch included.
     #[must_use]
     pub fn with_room(bytes: usize) -> Self {
-        Self { state: Arc::new(Mutex::new(State { bundles: BTreeMap::new(), room: bytes })) }
-    }
-
-    /// Room for notes, taken from the sink's.
-    #[must_use]
-    pub fn scratch(&self) -> Box<dyn Scratch> {
-        let room = Room { name: "notes".to_owned(), state: Arc::clone(&self.state) };
-        Box::new(MemoryScratch { bytes: Vec::new(), room })
+        Self { bundles: Bundles::default(), room: Room::of(bytes) }
     }
 
     /// A committed bundle.
     #[must_use]
     pub fn bundle(&self, name: &str) -> Option<MemoryBundle> {
-        lock(&self.state).bundles.get(name).cloned()
+        lock(&self.bundles).get(name).cloned()
     }
 
     /// The names of all committed bundles.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        lock(&self.state).bundles.keys().cloned().collect()
+        lock(&self.bundles).keys().cloned().collect()
     }
 }
 
@@ -78,17 +69,16 @@ impl BundleSink for MemoryBundleSink {
         name: &BundleName,
         taken: NameTaken,
     ) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
-        let is_taken = lock(&self.state).bundles.contains_key(name.as_str());
+        let is_taken = lock(&self.bundles).contains_key(name.as_str());
         if is_taken && taken == NameTaken::Refuse {
             return Err(BundleSinkError::Exists { name: name.as_str().to_owned() });
         }
-        let state = Arc::clone(&self.state);
-        let text = name.as_str().to_owned();
         Ok(Box::new(Writer {
             wanted: name.clone(),
-            name: text,
+            name: name.as_str().to_owned(),
             taken,
-            state,
+            bundles: Arc::clone(&self.bundles),
+            room: self.room.clone(),
             files: Files::default(),
         }))
     }
@@ -99,7 +89,8 @@ struct Writer {
     wanted: BundleName,
     name: String,
     taken: NameTaken,
-    state: Arc<Mutex<State>>,
+    bundles: Bundles,
+    room: Room,
     files: Files,
 }
 
@@ -110,8 +101,8 @@ impl BundleWriter for Writer {
             return Err(BundleSinkError::Repeated { file });
         }
         files.insert(file, FileState::default());
-        let room = Room { name: self.name.clone(), state: Arc::clone(&self.state) };
-        Ok(Box::new(FileWriter { file, files: Arc::clone(&self.files), room }))
+        let (name, room) = (self.name.clone(), self.room.clone());
+        Ok(Box::new(FileWriter { name, file, files: Arc::clone(&self.files), room }))
     }
 
     fn read_back(&self, file: BundleFile) -> Result<Box<dyn Source>, BundleSinkError> {
@@ -127,8 +118,7 @@ impl BundleWriter for Writer {
     }
 
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError> {
-        let room = Room { name: self.name.clone(), state: Arc::clone(&self.state) };
-        Ok(Box::new(MemoryScratch { bytes: Vec::new(), room }))
+        Ok(Box::new(MemoryScratch::sharing(self.room.clone())))
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
@@ -137,10 +127,10 @@ impl BundleWriter for Writer {
             let source = format!("{file} is not finished").into();
             return Err(BundleSinkError::Storage { name: self.name.clone(), source });
         }
-        let mut state = lock(&self.state);
+        let mut bundles = lock(&self.bundles);
         let mut name = self.name.clone();
         let mut counter = 1;
-        while state.bundles.contains_key(&name) {
+        while bundles.contains_key(&name) {
             if self.taken == NameTaken::Refuse {
                 return Err(BundleSinkError::Exists { name });
             }
@@ -148,31 +138,15 @@ impl BundleWriter for Writer {
             self.wanted.with_counter(counter).as_str().clone_into(&mut name);
         }
         let files = files.into_iter().map(|(file, state)| (file, state.text)).collect();
-        state.bundles.insert(name.clone(), files);
+        bundles.insert(name.clone(), files);
         Ok(name)
-    }
-}
-
-/// The bytes that are left.
-#[derive(Debug)]
-struct Room {
-    name: String,
-    state: Arc<Mutex<State>>,
-}
-
-impl Room {
-    fn take(&self, bytes: usize) -> Result<(), BundleSinkError> {
-        let mut state = lock(&self.state);
-        let Some(left) = state.room.checked_sub(bytes) else {
-            return Err(BundleSinkError::Full { name: self.name.clone() });
-        };
-        state.room = left;
-        Ok(())
     }
 }
 
 #[derive(Debug)]
 struct FileWriter {
+    /// The bundle's.
+    name: String,
     file: BundleFile,
     files: Files,
     room: Room,
@@ -180,40 +154,15 @@ struct FileWriter {
 
 impl BundleFileWriter for FileWriter {
     fn append(&mut self, text: &Redacted<String>) -> Result<(), BundleSinkError> {
-        self.room.take(text.as_ref().len())?;
+        if !self.room.take(text.as_ref().len()) {
+            return Err(BundleSinkError::Full { name: self.name.clone() });
+        }
         lock(&self.files).entry(self.file).or_default().text.push_str(text.as_ref());
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<(), BundleSinkError> {
         lock(&self.files).entry(self.file).or_default().is_finished = true;
-        Ok(())
-    }
-}
-
-#[derive(Debug)]
-struct MemoryScratch {
-    bytes: Vec<u8>,
-    room: Room,
-}
-
-impl Scratch for MemoryScratch {
-    fn append(&mut self, bytes: &[u8]) -> Result<(), BundleSinkError> {
-        self.room.take(bytes.len())?;
-        self.bytes.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), BundleSinkError> {
-        let part = usize::try_from(offset).ok().and_then(|start| {
-            let end = start.checked_add(buffer.len())?;
-            self.bytes.get(start..end)
-        });
-        let Some(part) = part else {
-            let source = "read behind the end of a scratch file".into();
-            return Err(BundleSinkError::Storage { name: self.room.name.clone(), source });
-        };
-        buffer.copy_from_slice(part);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug};
 
-use super::Source;
+use super::{Scratch, ScratchError, Source};
 use crate::id::BundleName;
 use crate::redaction::Redacted;
 
@@ -37,9 +37,9 @@ pub enum BundleSinkError {
     /// A single text is longer than any file of a bundle may hold.
     #[error("a single text is longer than 4 GiB")]
     TooLong,
-    /// A scratch file does not hold what was put into it.
-    #[error("an intermediate file was changed from outside")]
-    ScratchDamaged,
+    /// Intermediate results cannot be kept.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
     /// Writing failed in a way that callers do not tell apart.
     #[error("cannot write the bundle {name}")]
     Storage {
@@ -48,6 +48,14 @@ pub enum BundleSinkError {
         /// What the storage said.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl BundleSinkError {
+    /// Whether more room would help.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::Scratch(ScratchError::Full))
+    }
 }
 
 /// A file of a bundle. No path reaches an adapter.
@@ -216,21 +224,6 @@ pub trait BundleFileWriter: Debug + Send {
     /// # Errors
     /// When it cannot.
     fn finish(self: Box<Self>) -> Result<(), BundleSinkError>;
-}
-
-/// Room for intermediate results: append, then read by position.
-pub trait Scratch: Debug + Send {
-    /// Appends bytes.
-    ///
-    /// # Errors
-    /// When there is no room.
-    fn append(&mut self, bytes: &[u8]) -> Result<(), BundleSinkError>;
-
-    /// Fills `buffer` from `offset`.
-    ///
-    /// # Errors
-    /// When fewer bytes were appended, or they cannot be read.
-    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), BundleSinkError>;
 }
 
 #[cfg(test)]

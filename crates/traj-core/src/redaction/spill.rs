@@ -1,7 +1,7 @@
 //! Redacted texts kept aside until their place is known.
 
 use super::{Redacted, RedactedText};
-use crate::port::{BundleSinkError, Scratch};
+use crate::port::{BundleSinkError, Scratch, ScratchError};
 
 /// Texts are handed to the scratch file in pieces of about this size.
 const PIECE: usize = 256 * 1024;
@@ -72,17 +72,17 @@ impl RedactedSpill {
             Some(start) => {
                 let start = usize::try_from(start).unwrap_or(usize::MAX);
                 let end = start.saturating_add(slot.length as usize);
-                self.pending.get(start..end).ok_or(BundleSinkError::ScratchDamaged)?
+                self.pending.get(start..end).ok_or(ScratchError::Damaged)?
             }
         };
-        let kept = std::str::from_utf8(bytes).map_err(|_| BundleSinkError::ScratchDamaged)?;
+        let kept = std::str::from_utf8(bytes).map_err(|_| ScratchError::Damaged)?;
         text.push_kept(kept);
         Ok(())
     }
 
     /// The slot's bytes, read with those behind it: texts are mostly read in
     /// the order they were kept.
-    fn window(&mut self, slot: SpillSlot) -> Result<&[u8], BundleSinkError> {
+    fn window(&mut self, slot: SpillSlot) -> Result<&[u8], ScratchError> {
         let length = u64::from(slot.length);
         let window_end = self.window_start + self.window.len() as u64;
         if slot.offset < self.window_start || slot.offset + length > window_end {
@@ -94,7 +94,7 @@ impl RedactedSpill {
         }
         let start = usize::try_from(slot.offset - self.window_start).unwrap_or(usize::MAX);
         let end = start.saturating_add(slot.length as usize);
-        self.window.get(start..end).ok_or(BundleSinkError::ScratchDamaged)
+        self.window.get(start..end).ok_or(ScratchError::Damaged)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a file could not be examined.
 
-use crate::port::BundleSinkError;
+use crate::port::ScratchError;
 
 /// Why a file could not be examined.
 #[derive(Debug, thiserror::Error)]
@@ -14,12 +14,12 @@ pub enum RepairError {
     Notes(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl From<BundleSinkError> for RepairError {
-    fn from(error: BundleSinkError) -> Self {
+impl From<ScratchError> for RepairError {
+    fn from(error: ScratchError) -> Self {
         match error {
-            BundleSinkError::Full { .. } => Self::NoRoom,
-            BundleSinkError::Storage { source, .. } => Self::Notes(source),
-            other => Self::Notes(other.into()),
+            ScratchError::Full => Self::NoRoom,
+            ScratchError::Storage(source) => Self::Notes(source),
+            ScratchError::Damaged => Self::Notes(error.into()),
         }
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::survey::Limits;
 use super::*;
-use crate::memory::MemoryBundleSink;
+use crate::memory::MemoryScratch;
 use crate::transcript::EntryKey;
 
 fn repaired(lines: &[Vec<u8>]) -> (Diagnosis, Vec<String>) {
@@ -12,7 +12,7 @@ fn repaired(lines: &[Vec<u8>]) -> (Diagnosis, Vec<String>) {
 }
 
 fn repaired_within(lines: &[Vec<u8>], limits: Limits) -> (Diagnosis, Vec<String>) {
-    let mut survey = Survey::with_limits(MemoryBundleSink::new().scratch(), limits);
+    let mut survey = Survey::with_limits(Box::new(MemoryScratch::new()), limits);
     for line in lines {
         survey.line(line).expect("there is room for notes");
     }
@@ -178,7 +178,7 @@ fn damage() -> impl Strategy<Value = (usize, Vec<u8>)> {
 #[test]
 fn notes_without_room_are_told() {
     let limits = Limits { recent: 1, ..Limits::default() };
-    let mut survey = Survey::with_limits(MemoryBundleSink::with_room(80).scratch(), limits);
+    let mut survey = Survey::with_limits(Box::new(MemoryScratch::with_room(80)), limits);
     let row = entry("a", "");
     let outcome = (0..9).try_for_each(|_| survey.line(row.as_bytes()));
     assert!(matches!(outcome, Err(RepairError::NoRoom)), "{outcome:?}");

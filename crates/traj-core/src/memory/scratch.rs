@@ -1,0 +1,75 @@
+//! Intermediate results held in memory.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::port::{Scratch, ScratchError};
+
+/// Bytes with room for a fixed number of them.
+#[derive(Debug, Default)]
+pub struct MemoryScratch {
+    bytes: Vec<u8>,
+    room: Room,
+}
+
+impl MemoryScratch {
+    /// With room for everything.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Full after this many bytes.
+    #[must_use]
+    pub fn with_room(bytes: usize) -> Self {
+        Self::sharing(Room::of(bytes))
+    }
+
+    /// Takes its bytes from a room that others use too.
+    pub(super) const fn sharing(room: Room) -> Self {
+        Self { bytes: Vec::new(), room }
+    }
+}
+
+impl Scratch for MemoryScratch {
+    fn append(&mut self, bytes: &[u8]) -> Result<(), ScratchError> {
+        if !self.room.take(bytes.len()) {
+            return Err(ScratchError::Full);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ScratchError> {
+        let part = usize::try_from(offset).ok().and_then(|start| {
+            let end = start.checked_add(buffer.len())?;
+            self.bytes.get(start..end)
+        });
+        let behind = || ScratchError::Storage("read behind the end of a scratch file".into());
+        buffer.copy_from_slice(part.ok_or_else(behind)?);
+        Ok(())
+    }
+}
+
+/// The bytes that are left; its clones share them.
+#[derive(Clone, Debug)]
+pub(super) struct Room(Arc<Mutex<usize>>);
+
+impl Room {
+    pub(super) fn of(bytes: usize) -> Self {
+        Self(Arc::new(Mutex::new(bytes)))
+    }
+
+    /// Takes some, if there are as many.
+    pub(super) fn take(&self, bytes: usize) -> bool {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let rest = left.checked_sub(bytes);
+        *left = rest.unwrap_or(*left);
+        rest.is_some()
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self::of(usize::MAX)
+    }
+}
