@@ -29,6 +29,7 @@ pub(super) struct Run {
 
 const RUN: u8 = 1;
 const HEX: u8 = 2;
+const TOKEN: u8 = 4;
 
 const fn table() -> [u8; 256] {
     let mut table = [0; 256];
@@ -41,6 +42,9 @@ const fn table() -> [u8; 256] {
         if letter.is_ascii_hexdigit() {
             table[byte] |= HEX;
         }
+        if letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'-' | b'.') {
+            table[byte] |= TOKEN;
+        }
         byte += 1;
     }
     table
@@ -52,39 +56,46 @@ static TABLE: [u8; 256] = table();
 pub(super) fn runs(text: &[u8]) -> Vec<Run> {
     let mut out = Vec::new();
     let mut place = 0;
-    // Look at every MIN_RUN-th byte: a run that long cannot hide between.
-    while place + MIN_RUN <= text.len() {
-        let probe = place + MIN_RUN - 1;
-        if TABLE[usize::from(text[probe])] & RUN == 0 {
-            place = probe + 1;
-            continue;
-        }
-        let mut start = probe;
-        while start > place && TABLE[usize::from(text[start - 1])] & RUN != 0 {
-            start -= 1;
-        }
-        let mut end = probe + 1;
+    while let Some(start) = row_of(MIN_RUN, RUN, text, place) {
+        let mut end = start + MIN_RUN;
         while end < text.len() && TABLE[usize::from(text[end])] & RUN != 0 {
             end += 1;
         }
-        if end - start >= MIN_RUN {
-            let mut padded = end;
-            while padded < text.len() && text[padded] == b'=' && padded < end + 2 {
-                padded += 1;
-            }
-            while padded + 2 < text.len()
-                && padded < end + 6
-                && text[padded] == b'%'
-                && text[padded + 1] == b'3'
-                && matches!(text[padded + 2], b'D' | b'd')
-            {
-                padded += 3;
-            }
-            out.push(Run { start, end: padded });
+        let mut padded = end;
+        while padded < text.len() && text[padded] == b'=' && padded < end + 2 {
+            padded += 1;
         }
+        while padded + 2 < text.len()
+            && padded < end + 6
+            && text[padded] == b'%'
+            && text[padded + 1] == b'3'
+            && matches!(text[padded + 2], b'D' | b'd')
+        {
+            padded += 3;
+        }
+        out.push(Run { start, end: padded });
         place = end;
     }
     out
+}
+
+/// Whether `least` letters, digits, underscores, hyphens and dots stand in a
+/// row anywhere.
+pub(super) fn has_token_of(least: usize, text: &[u8]) -> bool {
+    row_of(least, TOKEN, text, 0).is_some()
+}
+
+/// Where `least` bytes of a kind first stand in a row, from `place` on.
+fn row_of(least: usize, kind: u8, text: &[u8], mut place: usize) -> Option<usize> {
+    // Read from behind, the first byte of another kind says where to go on:
+    // most bytes of a text are never looked at.
+    while let Some(row) = text.get(place..place + least) {
+        match row.iter().rposition(|byte| TABLE[usize::from(*byte)] & kind == 0) {
+            Some(other) => place += other + 1,
+            None => return Some(place),
+        }
+    }
+    None
 }
 
 /// What a run says when decoded, if it says anything readable.
@@ -175,6 +186,15 @@ mod tests {
             assert_eq!(runs(text.as_bytes()), [Run { start: before, end: before + MIN_RUN + 2 }]);
         }
         assert!(runs(b"short words only in this line of text").is_empty());
+    }
+
+    #[test]
+    fn a_token_is_found_wherever_it_stands() {
+        for before in 0..12 {
+            let text = format!("{}a_b-c.d {}", "x ".repeat(before), "y".repeat(6));
+            assert!(has_token_of(7, text.as_bytes()), "{text}");
+            assert!(!has_token_of(8, text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

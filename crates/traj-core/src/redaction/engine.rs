@@ -8,7 +8,7 @@ use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
 use super::checksum;
-use super::encoded::Run;
+use super::encoded::{self, Run};
 use super::frame::{HOOKS, Hook, Scan};
 use super::keywords::Keywords;
 use super::rule::{Check, Matcher, Rule, RuleClass, RuleIndex};
@@ -20,6 +20,9 @@ const NEAR_BEFORE: usize = 160;
 const NEAR_BEHIND: usize = 768;
 /// How far a pattern that begins with its keyword is looked for at first.
 const PREFIX_WINDOW: usize = 512;
+/// What a rule for runs finds has at least this many letters, digits,
+/// underscores, hyphens and dots, and nothing else.
+const SHORTEST_RUN_TOKEN: usize = 51;
 /// The longest token a pattern is stretched to.
 const MAX_WINDOW: usize = 128 * 1024;
 
@@ -237,6 +240,11 @@ impl Engine {
             // The match may go on behind the stretch.
             if found.end() == end && end < text.len() {
                 stop = (end + 16 * NEAR_BEHIND).min(text.len());
+            } else if pattern.captures_len() == 1 {
+                // What was found is what would be found from there.
+                self.accept(scan, index, (found.start(), found.end()));
+                place = found.end().max(found.start() + 1);
+                continue;
             }
             let input = Input::new(text).range(found.start()..stop).anchored(Anchored::Yes);
             if let Some(span) = secret_of(pattern, input, rule.group) {
@@ -250,10 +258,13 @@ impl Engine {
 
     /// Lets rules look at the long runs of token characters in the text.
     pub(super) fn look_at_run(&self, scan: &mut Scan<'_>, run: Run) {
+        // Dots and the like may belong to the token: look a little around.
+        let start = run.start.saturating_sub(40);
+        let end = (run.end + 80).min(scan.text.len());
+        if !encoded::has_token_of(SHORTEST_RUN_TOKEN, scan.slice(start, end)) {
+            return;
+        }
         for index in &self.run_rules {
-            // Dots and the like may belong to the token: look a little around.
-            let start = run.start.saturating_sub(40);
-            let end = (run.end + 80).min(scan.text.len());
             let before = scan.spans.len();
             self.search(scan, *index, start, end);
             // A piece of a longer base64 text is not a token of its own.
@@ -345,3 +356,6 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, Box<regex_automata::meta::
         .build(pattern)
         .map_err(Box::new)
 }
+
+#[cfg(test)]
+mod tests;
