@@ -41,12 +41,29 @@ impl fmt::Debug for MarkerKey {
     }
 }
 
+/// A key that has been taken in: what a hash under it begins with is the same
+/// for every secret.
+#[derive(Clone)]
+pub(super) struct Stamp(Option<Hmac<Sha256>>);
+
+impl Stamp {
+    pub(super) fn new(key: &MarkerKey) -> Self {
+        // A key of 32 bytes is never refused.
+        Self(Hmac::new_from_slice(&key.0).ok())
+    }
+}
+
+impl fmt::Debug for Stamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Stamp(…)")
+    }
+}
+
 /// The short keyed hash of a secret.
-pub(super) fn digest(key: &MarkerKey, kind: &str, secret: &[u8]) -> [u8; HEX] {
+fn digest(stamp: &Stamp, kind: &str, secret: &[u8]) -> [u8; HEX] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut out = [b'0'; HEX];
-    // A key of 32 bytes is never refused.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&key.0) else {
+    let Some(mut mac) = stamp.0.clone() else {
         return out;
     };
     mac.update(kind.as_bytes());
@@ -62,11 +79,11 @@ pub(super) fn digest(key: &MarkerKey, kind: &str, secret: &[u8]) -> [u8; HEX] {
 }
 
 /// Appends the marker of `secret` to `out`.
-pub(super) fn write(out: &mut String, key: &MarkerKey, kind: &str, secret: &[u8]) {
+pub(super) fn write(out: &mut String, stamp: &Stamp, kind: &str, secret: &[u8]) {
     out.push_str("<redacted:");
     out.push_str(kind);
     out.push(':');
-    for digit in digest(key, kind, secret) {
+    for digit in digest(stamp, kind, secret) {
         out.push(char::from(digit));
     }
     out.push('>');
@@ -113,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_marker_names_the_kind_and_the_secret() {
-        let key = MarkerKey::new([7; 32]);
+        let key = Stamp::new(&MarkerKey::new([7; 32]));
         let mut one = String::new();
         write(&mut one, &key, "github-pat", b"value");
         let mut two = String::new();
@@ -122,7 +139,7 @@ mod tests {
         assert!(is_marker(&one));
         assert_eq!(one.len(), "<redacted:github-pat:3f9a1c>".len());
         let mut other = String::new();
-        write(&mut other, &MarkerKey::new([8; 32]), "github-pat", b"value");
+        write(&mut other, &Stamp::new(&MarkerKey::new([8; 32])), "github-pat", b"value");
         assert_ne!(one, other);
     }
 

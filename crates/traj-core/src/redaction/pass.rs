@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::find::{Finder, MIN_TEXT};
 use super::frame::{Style, judge};
 use super::known::{self, Clean, CleanTexts};
-use super::marker;
+use super::marker::{self, Stamp};
 use super::media;
 use super::name::NameClass;
 use super::paths::PathTable;
@@ -25,6 +25,7 @@ pub(super) struct Pass<'r> {
     pub(super) finder: Finder<'r>,
     pub(super) policy: &'r RedactionPolicy,
     pub(super) paths: &'r PathTable,
+    stamp: &'r Stamp,
     known: Option<&'r CleanTexts>,
     /// Whether only what must go is asked for.
     rechecks: bool,
@@ -43,6 +44,7 @@ impl<'r> Pass<'r> {
         finder: Finder<'r>,
         policy: &'r RedactionPolicy,
         paths: &'r PathTable,
+        stamp: &'r Stamp,
         known: Option<&'r CleanTexts>,
         report: &'r mut RedactionReport,
         reveal: Option<&'r mut RevealMap>,
@@ -51,6 +53,7 @@ impl<'r> Pass<'r> {
             finder,
             policy,
             paths,
+            stamp,
             known,
             rechecks: false,
             report,
@@ -218,7 +221,7 @@ impl<'r> Pass<'r> {
     pub(super) fn write_marker(&mut self, out: &mut String, rule: RuleIndex, secret: &str) {
         let kind = self.finder.engine.kind(rule);
         let start = out.len();
-        marker::write(out, &self.policy.key, kind, secret.as_bytes());
+        marker::write(out, self.stamp, kind, secret.as_bytes());
         if let Some(reveal) = &mut self.reveal
             && let Some(written) = out.get(start..)
         {
