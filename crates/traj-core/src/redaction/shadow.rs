@@ -273,6 +273,10 @@ fn decode_one(rest: &[u8], printable: bool) -> (Option<u8>, usize) {
 }
 
 fn entity(rest: &[u8]) -> Option<(Option<u8>, usize)> {
+    // Most of these signs are operators of a program.
+    if !matches!(rest.get(1), Some(b'#' | b'a' | b'q' | b'l' | b'g' | b'e' | b'c')) {
+        return None;
+    }
     for (name, byte) in [
         (&b"&amp;"[..], b'&'),
         (b"&quot;", b'"'),

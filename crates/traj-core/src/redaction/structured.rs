@@ -111,7 +111,7 @@ fn is_json_line(trimmed: &str) -> bool {
 pub(super) fn has_json_lines(text: &str) -> bool {
     let mut place = 0;
     let bytes = text.as_bytes();
-    if memchr::memchr(b'\n', bytes).is_none() {
+    if memchr::memchr(b'{', bytes).is_none() || memchr::memchr(b'\n', bytes).is_none() {
         return false;
     }
     loop {

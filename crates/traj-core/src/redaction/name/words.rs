@@ -1,5 +1,7 @@
 //! The words in a name: `userToken`, `USER_TOKEN` and `user-token` have two.
 
+use super::super::value::is_same;
+
 /// Words of a name that are looked at.
 pub(super) const MAX_WORDS: usize = 16;
 
@@ -40,7 +42,7 @@ pub(super) fn words<'n>(name: &'n [u8], words: &mut [&'n [u8]; MAX_WORDS]) -> us
 
 /// Whether a word is `other`, in any case.
 pub(super) fn is(word: &[u8], other: &str) -> bool {
-    word.eq_ignore_ascii_case(other.as_bytes())
+    is_same(word, other)
 }
 
 /// Whether a word is one of `others`, in any case.

@@ -35,9 +35,21 @@ pub(super) fn joint(rest: &[u8]) -> usize {
 }
 
 /// Whether a byte can stand in a token.
-pub(super) const fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.')
+pub(super) fn is_token(byte: u8) -> bool {
+    TOKEN[usize::from(byte)]
 }
+
+/// The bytes of tokens: they are counted by the line.
+static TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.');
+        byte += 1;
+    }
+    table
+};
 
 /// The length of a line break with its indentation, if the line behind goes on
 /// with the token: nothing but token characters, and not a plain word.

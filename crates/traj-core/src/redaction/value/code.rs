@@ -7,6 +7,13 @@ pub(in super::super) fn is_code(value: &[u8]) -> bool {
     if value.is_empty() {
         return true;
     }
+    // Most values are made of these alone, and none of the signs below is among
+    // them: then only a number is left.
+    let is_plain =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/');
+    if value.iter().all(is_plain) {
+        return is_number(value);
+    }
     // Signs that passwords have and expressions rarely do.
     let odd = value.iter().any(|byte| matches!(byte, b'^' | b'%' | b'@' | b'#' | b'~' | b'*'));
     if odd && Classes::of(value).digit > 1 {

@@ -192,6 +192,9 @@ pub(in super::super) fn behind_mask(value: &[u8]) -> &[u8] {
 
 /// A regular expression rather than what it matches.
 fn is_pattern(value: &[u8]) -> bool {
+    if memchr::memchr3(b'[', b'(', b'\\', value).is_none() {
+        return false;
+    }
     let class = value
         .windows(4)
         .any(|window| matches!(window, b"[A-Z" | b"[a-z" | b"[0-9" | b"[^\\s" | b"[[:a"));
