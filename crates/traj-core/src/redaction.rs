@@ -55,6 +55,7 @@ mod rule_file;
 mod rule_set;
 mod rules;
 mod shadow;
+mod sight;
 mod span;
 mod spill;
 mod structured;
@@ -85,6 +86,7 @@ use crate::json::Json;
 use engine::Engine;
 use find::Finder;
 use known::CleanTexts;
+use marker::Stamp;
 use pass::Pass;
 use paths::PathTable;
 
@@ -103,6 +105,7 @@ pub struct Redactor {
 struct Compiled {
     engine: Engine,
     paths: PathTable,
+    stamp: Stamp,
 }
 
 impl Redactor {
@@ -191,6 +194,7 @@ impl Redactor {
         self.compiled.get_or_init(|| Compiled {
             engine: Engine::new(self.policy.rules.rules.clone(), &self.policy.classes()),
             paths: PathTable::new(&self.policy.paths),
+            stamp: Stamp::new(&self.policy.key),
         })
     }
 
@@ -202,6 +206,6 @@ impl Redactor {
         let compiled = self.compiled();
         let finder = Finder { engine: &compiled.engine, allow: &self.policy.rules.allow };
         let known = self.known.as_deref();
-        Pass::new(finder, &self.policy, &compiled.paths, known, report, reveal)
+        Pass::new(finder, &self.policy, &compiled.paths, &compiled.stamp, known, report, reveal)
     }
 }

@@ -10,8 +10,9 @@ use regex_automata::{Anchored, Input};
 use super::checksum;
 use super::encoded::{self, Run};
 use super::frame::{HOOKS, Hook, Scan};
-use super::keywords::Keywords;
+use super::keywords::{Hit, Keywords};
 use super::rule::{Check, Matcher, Rule, RuleClass, RuleIndex};
+use super::sight::Sight;
 use super::span::{RANK_TOKEN, RANK_USER, Span};
 use super::value::{entropy, looks_random};
 
@@ -128,6 +129,26 @@ impl Engine {
     /// With `tokens_only`, surroundings are not looked at.
     pub(super) fn run(&self, scan: &mut Scan<'_>, tokens_only: bool) {
         let text = scan.text;
+        self.run_on(scan, tokens_only, |keywords, found| keywords.find_all(text, found));
+    }
+
+    /// As [`Engine::run`], with what is known of the text.
+    pub(super) fn run_again(&self, scan: &mut Scan<'_>, sight: &mut Sight) {
+        let text = scan.text;
+        self.run_on(scan, false, |keywords, mut found| {
+            for end in sight.keywords(keywords, text) {
+                keywords.hits_at(*end, &mut found);
+            }
+        });
+    }
+
+    fn run_on(
+        &self,
+        scan: &mut Scan<'_>,
+        tokens_only: bool,
+        find: impl FnOnce(&Keywords, &mut dyn FnMut(Hit)),
+    ) {
+        let text = scan.text;
         let Some(keywords) = &self.keywords else {
             return;
         };
@@ -135,7 +156,7 @@ impl Engine {
         // Which window of `near` is the last one of a rule, plus one.
         let mut last_window: Vec<usize> = Vec::new();
         let mut anywhere: Vec<RuleIndex> = self.always.clone();
-        keywords.find_all(text, |hit| {
+        find(keywords, &mut |hit| {
             for action in &self.actions[hit.keyword] {
                 match *action {
                     Action::Hook(_) if tokens_only => {}

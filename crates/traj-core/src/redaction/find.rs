@@ -6,6 +6,7 @@ use super::engine::Engine;
 use super::frame::Scan;
 use super::rule::Frame;
 use super::shadow::{self, Shadow, Traits};
+use super::sight::Sight;
 use super::span::{self, Span};
 use super::value::{Classes, entropy, looks_random};
 
@@ -35,20 +36,30 @@ pub(super) struct Finder<'e> {
 impl Finder<'_> {
     /// Everything in `text` that must go.
     pub(super) fn find(self, text: &str) -> Found {
-        self.find_at(text, 0)
+        self.find_at(text, 0, None)
+    }
+
+    /// As [`Finder::find`], in a text that may have been looked at before.
+    pub(super) fn find_again(self, text: &str, sight: &mut Sight) -> Found {
+        if Sight::fits(text.len()) {
+            self.find_at(text, 0, Some(sight))
+        } else {
+            *sight = Sight::default();
+            self.find_at(text, 0, None)
+        }
     }
 
     /// Every single finding, overlapping ones too.
     pub(super) fn find_all(self, text: &str) -> Vec<Span> {
-        self.collect(text, 0).0
+        self.collect(text, 0, None).0
     }
 
-    fn find_at(self, text: &str, depth: u8) -> Found {
+    fn find_at(self, text: &str, depth: u8, sight: Option<&mut Sight>) -> Found {
         let bytes = text.as_bytes();
         if bytes.len() < MIN_TEXT || self.is_harmless(bytes) {
             return Found::default();
         }
-        let (mut spans, markers, runs) = self.collect(text, depth);
+        let (mut spans, markers, runs) = self.collect(text, depth, sight);
         spans.retain(|span| {
             !self.allow.allows(self.engine.kind(span.rule), bytes, span.start, span.end)
         });
@@ -65,10 +76,18 @@ impl Finder<'_> {
             && !self.engine.may_match(bytes)
     }
 
-    fn collect(self, text: &str, depth: u8) -> (Vec<Span>, usize, Vec<Run>) {
+    fn collect(
+        self,
+        text: &str,
+        depth: u8,
+        mut sight: Option<&mut Sight>,
+    ) -> (Vec<Span>, usize, Vec<Run>) {
         let bytes = text.as_bytes();
         let mut scan = Scan::new(bytes);
-        self.engine.run(&mut scan, false);
+        match &mut sight {
+            Some(sight) => self.engine.run_again(&mut scan, sight),
+            None => self.engine.run(&mut scan, false),
+        }
         let runs = encoded::runs(bytes);
         let hidden = Covered::of(&scan.spans);
         for run in &runs {
@@ -89,7 +108,13 @@ impl Finder<'_> {
                         && !matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')
                 })
         });
-        self.shadows(text, depth, token_seen, &mut spans);
+        match sight {
+            Some(sight) => {
+                self.shadows_of(text, depth, token_seen, &mut spans, sight);
+                sight.finish();
+            }
+            None => self.shadows(text, depth, token_seen, &mut spans),
+        }
         (spans, markers, runs)
     }
 
@@ -106,7 +131,7 @@ impl Finder<'_> {
             return;
         }
         let inner = String::from_utf8_lossy(&decoded);
-        if let Some(first) = self.find_at(&inner, depth + 1).spans.first() {
+        if let Some(first) = self.find_at(&inner, depth + 1, None).spans.first() {
             scan.spans.push(Span {
                 start: run.start,
                 end: run.end,
@@ -121,7 +146,7 @@ impl Finder<'_> {
     fn shadows(self, text: &str, depth: u8, token_seen: bool, spans: &mut Vec<Span>) {
         for (offset, window) in windows(text) {
             let first = spans.len();
-            self.shadows_of(window, depth, token_seen, spans);
+            self.shadows_of(window, depth, token_seen, spans, &mut Sight::default());
             for span in spans.iter_mut().skip(first) {
                 span.start += offset;
                 span.end += offset;
@@ -129,16 +154,23 @@ impl Finder<'_> {
         }
     }
 
-    fn shadows_of(self, text: &str, depth: u8, token_seen: bool, spans: &mut Vec<Span>) {
+    fn shadows_of(
+        self,
+        text: &str,
+        depth: u8,
+        token_seen: bool,
+        spans: &mut Vec<Span>,
+        sight: &mut Sight,
+    ) {
         let bytes = text.as_bytes();
-        let traits = Traits::of(bytes);
+        let traits = sight.traits(bytes);
         if traits.unusual
             && let Some(shadow) = shadow::plain(text)
         {
             self.look_at_shadow(&shadow, false, spans);
         }
         if depth < MAX_DEPTH
-            && shadow::is_encoded(bytes, traits)
+            && sight.is_encoded(bytes)
             && let Some(shadow) = shadow::decoded(bytes)
         {
             self.look_at_shadow(&shadow, false, spans);
@@ -146,6 +178,7 @@ impl Finder<'_> {
         // Only the head of a token makes a torn one worth looking for.
         if token_seen
             && (traits.breaks || traits.joins || traits.backslash)
+            && sight.has_joint(bytes)
             && let Some(shadow) = shadow::joined(bytes)
         {
             self.look_at_shadow(&shadow, true, spans);

@@ -8,6 +8,8 @@ use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, BuildError, PatternID};
 
+use super::sight::Change;
+
 /// How many stretches are read side by side.
 const LANES: usize = 4;
 /// A shorter text is read in one go.
@@ -26,7 +28,7 @@ pub(super) struct Hit {
 }
 
 /// An end of one or more keywords: the state says which.
-type End = (usize, StateID);
+pub(super) type End = (usize, StateID);
 
 /// All keywords, matched without regard to ASCII case.
 #[derive(Debug)]
@@ -71,16 +73,63 @@ impl Keywords {
             self.read_block(block, &mut ends);
             for (end, state) in ends.iter_mut().flat_map(|ends| ends.drain(..)) {
                 let end = from + end;
-                if end <= first && first > 0 {
-                    continue;
-                }
-                for index in 0..self.automaton.match_len(state) {
-                    let keyword: PatternID = self.automaton.match_pattern(state, index);
-                    let start = end - self.automaton.pattern_len(keyword);
-                    found(Hit { keyword: keyword.as_usize(), start, end });
+                if end > first || first == 0 {
+                    self.hits_at((end, state), &mut found);
                 }
             }
         }
+    }
+
+    /// The keywords that end at a place.
+    pub(super) fn hits_at(&self, (end, state): End, found: &mut impl FnMut(Hit)) {
+        for index in 0..self.automaton.match_len(state) {
+            let keyword: PatternID = self.automaton.match_pattern(state, index);
+            let start = end - self.automaton.pattern_len(keyword);
+            found(Hit { keyword: keyword.as_usize(), start, end });
+        }
+    }
+
+    /// Where keywords end in a text that is not long.
+    pub(super) fn ends(&self, text: &[u8]) -> Vec<End> {
+        let mut ends: [Vec<End>; LANES] = Default::default();
+        self.read_block(text, &mut ends);
+        let [mut first, rest @ ..] = ends;
+        for rest in rest {
+            first.extend(rest);
+        }
+        first
+    }
+
+    /// Where keywords end in a text that was changed, knowing where they ended
+    /// before: it is read again only as far as a keyword can reach from there.
+    pub(super) fn ends_again(&self, text: &[u8], before: &[End], changes: &[Change]) -> Vec<End> {
+        let mut ends = Vec::with_capacity(before.len() + 2 * changes.len());
+        let mut before = before.iter().copied().peekable();
+        let mut changes = changes.iter().copied().peekable();
+        let moved = |end: usize, (from, to): (usize, usize)| end + to - from;
+        let mut last = (0, 0);
+        while let Some(first) = changes.next() {
+            while let Some((end, state)) = before.next_if(|(end, _)| *end <= first.hidden.0) {
+                ends.push((moved(end, last), state));
+            }
+            last = (first.hidden.1, first.marker.1);
+            while let Some(next) = changes.next_if(|next| next.marker.0 <= last.1 + self.overlap) {
+                last = (next.hidden.1, next.marker.1);
+            }
+            while before.next_if(|(end, _)| *end <= last.0 + self.overlap).is_some() {}
+            let stop = text.len().min(last.1 + self.overlap);
+            let from = first.marker.0.saturating_sub(self.overlap);
+            let known = ends.len();
+            self.read(text.get(..stop).unwrap_or_default(), from, self.start, &mut ends);
+            let mut place = 0;
+            // What ends before the marker is known.
+            ends.retain(|(end, _)| {
+                place += 1;
+                place <= known || *end > first.marker.0
+            });
+        }
+        ends.extend(before.map(|(end, state)| (moved(end, last), state)));
+        ends
     }
 
     fn read_block(&self, block: &[u8], ends: &mut [Vec<End>; LANES]) {

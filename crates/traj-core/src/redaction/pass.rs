@@ -13,6 +13,7 @@ use super::policy::RedactionPolicy;
 use super::report::RedactionReport;
 use super::reveal::RevealMap;
 use super::rule::{Frame, RuleIndex};
+use super::sight::{Change, Sight};
 use super::span::Span;
 use super::structured::{enclosed, has_json_lines};
 use crate::json::Json;
@@ -151,12 +152,13 @@ impl<'r> Pass<'r> {
             self.report.count_paths(count);
             current = Some(labelled);
         }
+        let mut sight = Sight::default();
         for round in 0..MAX_ROUNDS {
             let now = current.as_deref().unwrap_or(text);
             if now.len() < MIN_TEXT {
                 break;
             }
-            let found = self.finder.find(now);
+            let found = self.finder.find_again(now, &mut sight);
             if round == 0 {
                 self.report.count_foreign(found.markers);
                 for (length, shape) in &found.survivors {
@@ -166,7 +168,7 @@ impl<'r> Pass<'r> {
             if found.spans.is_empty() {
                 return (current, true);
             }
-            let next = self.hide_spans(now, &found.spans);
+            let next = self.hide(now, &found.spans, |change| sight.note(change));
             current = Some(next);
         }
         (current, false)
@@ -191,6 +193,10 @@ impl<'r> Pass<'r> {
 
     /// Puts markers where the spans are.
     pub(super) fn hide_spans(&mut self, text: &str, spans: &[Span]) -> String {
+        self.hide(text, spans, |_| {})
+    }
+
+    fn hide(&mut self, text: &str, spans: &[Span], mut changed: impl FnMut(Change)) -> String {
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
         let first_line = self.report.line();
@@ -199,7 +205,9 @@ impl<'r> Pass<'r> {
             out.push_str(between);
             self.count_lines(between);
             let secret = text.get(span.start..span.end).unwrap_or_default();
+            let marker = out.len();
             self.write_marker(&mut out, span.rule, secret);
+            changed(Change { hidden: (span.start, span.end), marker: (marker, out.len()) });
             self.count_lines(secret);
             copied = span.end;
         }

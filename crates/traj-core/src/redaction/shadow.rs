@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use joint::{is_token, joint};
+
+pub(super) use joint::LONGEST_JOINT;
 use lookalike::{fold, is_invisible};
 
 /// Traits of a text that call for a shadow, found in one pass.
@@ -227,7 +229,7 @@ pub(super) fn is_encoded(text: &[u8], traits: Traits) -> bool {
 
 /// Whether the text is in the quoted-printable form of mail: an equals sign
 /// itself is written `=3D` there.
-fn is_quoted_printable(text: &[u8]) -> bool {
+pub(super) fn is_quoted_printable(text: &[u8]) -> bool {
     static SIGN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("=3D"));
     static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("quoted-printable"));
     SIGN.find(text).is_some() || NAME.find(text).is_some()
@@ -312,8 +314,7 @@ fn hex(digits: Option<&[u8]>) -> Option<u32> {
 /// Takes out line breaks, continuations and the joints of split strings, so
 /// that a token over two lines is one again.
 pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
-    // Most texts have no joint; they are only looked at.
-    if text.len() > MAX_SHADOW || !has_joint(text) {
+    if text.len() > MAX_SHADOW {
         return None;
     }
     let mut shadow = Shadow::with_capacity(text.len());
@@ -331,14 +332,17 @@ pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
     shadow.finish()
 }
 
-/// Whether something behind a token could join it to what follows.
-fn has_joint(text: &[u8]) -> bool {
+/// Whether something from `start` to `end` and behind a token could join it to
+/// what follows. Most texts have no joint; they need no shadow.
+pub(super) fn has_joint(text: &[u8], start: usize, end: usize) -> bool {
     let joins = |at: usize| {
+        let at = start + at;
         at.checked_sub(1).is_some_and(|before| is_token(text[before])) && joint(&text[at..]) > 0
     };
-    memchr::memchr3_iter(b'\n', b'\r', b'=', text).any(joins)
-        || memchr::memchr3_iter(b'\\', b'"', b'\'', text).any(joins)
-        || memchr::memchr_iter(b'`', text).any(joins)
+    let stretch = text.get(start..end.min(text.len())).unwrap_or_default();
+    memchr::memchr3_iter(b'\n', b'\r', b'=', stretch).any(joins)
+        || memchr::memchr3_iter(b'\\', b'"', b'\'', stretch).any(joins)
+        || memchr::memchr_iter(b'`', stretch).any(joins)
 }
 
 #[cfg(test)]

@@ -1,5 +1,12 @@
 //! Where a token was split: line breaks, continuations, joined literals.
 
+/// No more than this is looked at from a joint on: the break, what stands
+/// before the next line, the line, and the sign behind it.
+pub(in super::super) const LONGEST_JOINT: usize = 3 + MAX_INDENT + MAX_PIECE + 1;
+
+const MAX_INDENT: usize = 64;
+const MAX_PIECE: usize = 512;
+
 /// The length of a joint at the head of `rest`: a line break with its
 /// indentation, `\` before a line break, or `" + "`.
 pub(super) fn joint(rest: &[u8]) -> usize {
@@ -56,11 +63,11 @@ static TOKEN: [bool; 256] = {
 fn broken(rest: &[u8], length: usize) -> usize {
     let indent = rest[length..]
         .iter()
-        .take(64)
+        .take(MAX_INDENT)
         .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'|'))
         .count();
     let line = &rest[length + indent..];
-    let run = line.iter().take(512).take_while(|byte| is_token(**byte)).count();
+    let run = line.iter().take(MAX_PIECE).take_while(|byte| is_token(**byte)).count();
     let ends = matches!(
         line.get(run),
         None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b')' | b'\\')
