@@ -17,6 +17,7 @@ mod codex_faults;
 mod codex_lifecycle;
 mod codex_random;
 mod codex_turns;
+mod command_errors;
 mod export_branch;
 mod export_command;
 mod export_events;

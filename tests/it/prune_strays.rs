@@ -140,6 +140,24 @@ fn a_folder_of_sidecars_that_is_a_link_or_missing_loses_nothing() {
     assert_eq!(home.names("real"), ["gone.jsonl"]);
 }
 
+#[test]
+fn what_cannot_be_removed_is_told_with_its_cause() {
+    let home = Home::new();
+    home.put("sessions/gone.trajectory.jsonl", &home.started("gone", "sessions/gone.jsonl"));
+    // A folder of blobs whose blob is itself a folder cannot be emptied, not even by root.
+    let blob = format!("sessions/gone.trajectory.blobs/{}", "a".repeat(64));
+    fs::create_dir_all(home.at(&blob)).unwrap();
+    let output = home.prune("UNUSED", &["--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let result = document(&output)["result"].clone();
+    assert_eq!(result["failed"][0]["kind"], "blobs");
+    let causes = result["failed"][0]["causes"].as_array().unwrap();
+    assert!(causes[0].as_str().unwrap().contains("remove"), "{causes:?}");
+    assert!(result["removed"][0].get("causes").is_none());
+    let said = String::from_utf8(home.prune("UNUSED", &[]).stdout).unwrap();
+    assert!(said.contains("could not remove blobs") && said.contains("  because: "), "{said}");
+}
+
 /// A process that ends with the test, however that ends.
 struct Running(Child);
 

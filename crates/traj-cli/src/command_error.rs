@@ -1,5 +1,7 @@
 //! Why a verb failed, for people and for scripts.
 
+mod advice;
+
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -45,13 +47,15 @@ impl ErrorKind {
 pub(crate) struct CommandError {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,
-    pub(crate) hints: Vec<String>,
+    hints: Vec<String>,
+    /// What to say when no verb had a hint.
+    advice: Option<&'static str>,
     pub(crate) source: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl CommandError {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hints: Vec::new(), source: None }
+        Self { kind, message: message.into(), hints: Vec::new(), advice: None, source: None }
     }
 
     pub(crate) fn failure(message: impl Into<String>) -> Self {
@@ -70,14 +74,23 @@ impl CommandError {
 
     /// Adds the error behind this one.
     pub(crate) fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
+        let source = source.into();
+        self.advice = advice::about(&*source);
+        self.source = Some(source);
         self
     }
 
     /// Adds the errors behind `error`, whose own message is told already.
     pub(crate) fn because_of(mut self, error: &dyn Error) -> Self {
+        self.advice = error.source().and_then(advice::about);
         self.source = error.source().map(|source| Box::new(Cause::of(source)).into());
         self
+    }
+
+    /// What the user can do about it, the most helpful first.
+    pub(crate) fn hints(&self) -> Vec<&str> {
+        let general = self.advice.filter(|_| self.hints.is_empty());
+        self.hints.iter().map(String::as_str).chain(general).collect()
     }
 
     /// The messages of the errors behind this one, nearest first.

@@ -64,6 +64,7 @@ impl Host {
         traj_fs::load_or_create_key(&folder, KEY_FILE, fresh_key).map_err(|error| {
             CommandError::failure(format!("cannot use the redaction key in {state_dir}/traj"))
                 .because(error)
+                .hint("`traj doctor --probe` tries the place; TRAJ_STATE_DIR names another")
         })
     }
 
@@ -73,6 +74,7 @@ impl Host {
         traj_fs::load_or_create_key(&folder, &name, fresh_key).map_err(|error| {
             CommandError::failure(format!("cannot use the redaction key in {}", file.display()))
                 .because(error)
+                .hint("name a file that traj made, or one that is not there yet")
         })
     }
 
@@ -183,10 +185,12 @@ impl Host {
     pub(crate) fn parent_and_name(&self, file: &Path) -> Result<(PathBuf, String), CommandError> {
         let path = self.absolute(file);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(CommandError::usage(format!("{} does not name a file", path.display())));
+            return Err(CommandError::usage(format!("{} does not name a file", path.display()))
+                .hint("the root folder is none of the files or folders that traj works on"));
         };
         let name = name.to_str().ok_or_else(|| {
             CommandError::usage(format!("{} is not named in UTF-8", path.display()))
+                .hint("rename it")
         })?;
         Ok((parent.to_path_buf(), name.to_owned()))
     }

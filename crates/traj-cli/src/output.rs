@@ -31,7 +31,7 @@ struct ErrorDocument<'a> {
     kind: &'static str,
     message: &'a str,
     causes: Vec<String>,
-    hints: &'a [String],
+    hints: Vec<&'a str>,
 }
 
 /// Where output goes and in which form.
@@ -124,7 +124,7 @@ impl Output {
         } else {
             let mut lines = vec![format!("error: {}", error.message)];
             lines.extend(error.causes().into_iter().map(|cause| format!("  because: {cause}")));
-            lines.extend(error.hints.iter().map(|hint| format!("  hint: {hint}")));
+            lines.extend(error.hints().into_iter().map(|hint| format!("  hint: {hint}")));
             for line in lines {
                 writeln!(anstream::stderr(), "{}", escape_control(&line)).ok();
             }
@@ -146,8 +146,7 @@ pub(crate) fn usage_error_as_json(error: &clap::Error) -> ExitCode {
 
 fn error_document(error: &CommandError) -> String {
     let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
-    let (kind, message, hints) =
-        (error.kind.name(), error.message.as_str(), error.hints.as_slice());
+    let (kind, message, hints) = (error.kind.name(), error.message.as_str(), error.hints());
     let described = ErrorDocument { kind, message, causes: error.causes(), hints };
     document(&Envelope::<()> { schema, version, ok: false, result: None, error: Some(described) })
 }

@@ -1,6 +1,6 @@
 //! Where a session and its sidecar lie, and the adapters for them.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
@@ -44,14 +44,18 @@ impl SessionPlace {
         let path = host.absolute(file);
         let (folder, name) = host.folder_of(&path)?;
         let stem = name.strip_suffix(".jsonl").unwrap_or(&name).to_owned();
-        let id = SessionId::parse(header_id(&folder, &name).unwrap_or(stem))
-            .map_err(|error| CommandError::usage("the session has no usable id").because(error))?;
+        let id = SessionId::parse(header_id(&folder, &name).unwrap_or(stem)).map_err(|error| {
+            CommandError::usage("the session has no usable id")
+                .because(error)
+                .hint("give the file the session's id as its name")
+        })?;
         Ok(Self { folder, name, path, id })
     }
 
     /// Whether there is no such session file.
     pub(crate) fn is_missing(&self) -> bool {
-        self.folder.symlink_metadata(&self.name).is_err()
+        let found = self.folder.symlink_metadata(&self.name);
+        found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
     /// What to say of a session that is missing.

@@ -8,7 +8,7 @@ use traj_core::session_store::{
 };
 use traj_fs::{Access, open_regular};
 
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 
 /// A store in its folder.
@@ -38,15 +38,25 @@ impl StorePlace {
         let unreadable = |error: Box<dyn std::error::Error + Send + Sync>| {
             CommandError::failure(format!("cannot read the session store {}", path.display()))
                 .because(error)
-                .hint("name the store with --store")
         };
-        let (folder, name) = host.folder_of(&path)?;
-        let mut file =
-            open_regular(&folder, &name, Access::Read).map_err(|error| unreadable(error.into()))?;
+        let missing = || {
+            CommandError::failure(format!("there is no session store {}", path.display()))
+                .hint("check the path, or name another store with --store")
+        };
+        let (parent, name) = host.parent_and_name(&path)?;
+        let folder = host.folder_if_any(&parent)?.ok_or_else(missing)?;
+        let mut file = open_regular(&folder, &name, Access::Read).map_err(|error| match error {
+            error if error.is_not_found() => missing(),
+            error => unreadable(error.into()),
+        })?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(|error| unreadable(error.into()))?;
-        let store = SessionStore::parse(&String::from_utf8_lossy(&bytes))
-            .map_err(|error| unreadable(error.into()))?;
+        let store = SessionStore::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+            let message = format!("the session store {} cannot be used", path.display());
+            CommandError::new(ErrorKind::Damaged, message)
+                .because(error)
+                .hint("mend it, or name another store with --store")
+        })?;
         Ok(Self { path, store })
     }
 
@@ -59,7 +69,9 @@ impl StorePlace {
     ) -> Result<PathBuf, CommandError> {
         let folder = self.path.parent().map(Path::to_string_lossy).unwrap_or_default();
         let candidates = session_file_candidates(session, &folder).map_err(|error| {
-            CommandError::failure("the stored session has no usable file").because(error)
+            CommandError::failure("the stored session has no usable file")
+                .because(error)
+                .hint("mend its entry in the store, or name the file itself")
         })?;
         let exists = |file: &&String| {
             host.folder_of(Path::new(file)).is_ok_and(|(folder, name)| {

@@ -4,7 +4,7 @@
 mod archive;
 mod names;
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 
 use cap_std::fs::{Dir, File};
 use traj_core::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
@@ -36,7 +36,7 @@ impl FsBundleSource {
     /// When it is missing, a link, or nothing that holds a bundle.
     pub fn open(folder: &Dir, name: &str) -> Result<Self, BundleSourceError> {
         let metadata = folder.symlink_metadata(name).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => BundleSourceError::NotFound { name: name.to_owned() },
+            ErrorKind::NotFound => BundleSourceError::NotFound { name: name.to_owned() },
             _ => storage(name, error),
         })?;
         let form = if metadata.is_dir() {
@@ -57,9 +57,10 @@ impl FsBundleSource {
         folder: &Dir,
         visit: &mut BundleVisitor<'_>,
     ) -> Result<(), BundleSourceError> {
-        if folder.symlink_metadata("manifest.json").is_err() {
-            return Err(BundleSourceError::NotABundle { name: self.name.clone() });
-        }
+        folder.symlink_metadata("manifest.json").map_err(|error| match error.kind() {
+            ErrorKind::NotFound => BundleSourceError::NotABundle { name: self.name.clone() },
+            _ => storage(&self.name, error),
+        })?;
         let mut names = Names::default();
         for (number, path) in self.list(folder, &mut names)?.into_iter().enumerate() {
             let (inner, name) = match path.split_once('/') {

@@ -318,6 +318,7 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         ExportError::Source(SourceError::NotRegular { .. }) => {
             Some("links are not followed; name the file itself")
         }
+        ExportError::Source(SourceError::Outside { .. }) => Some("name a file, by a plain path"),
         ExportError::Source(SourceError::Changed { .. }) => Some("run the export again"),
         ExportError::Source(SourceError::Storage { .. }) => {
             Some("nothing was written; look who may read it, and whether the disk is sound")

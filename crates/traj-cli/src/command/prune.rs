@@ -31,7 +31,8 @@ const DEFAULT_STORE: &str = "sessions.json";
                   one without a pointer in the folder that TRAJ_TRAJECTORY_DIR names, if the \
                   event states that the session was in this folder. Nothing else is ever removed, \
                   whatever a pointer claims.",
-    after_help = "Exit codes: 0 done · 1 something could not be removed · 2 wrong usage"
+    after_help = "Exit codes: 0 done · 1 failed, or something could not be removed · 2 wrong usage · \
+                  4 the store is damaged"
 )]
 pub(crate) struct Arguments {
     /// The folder of sessions
@@ -72,21 +73,30 @@ struct Item {
     bytes: u64,
     reason: &'static str,
     meaning: &'static str,
+    /// Why it could not be removed, nearest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let (folder, path) = (host.folder(&arguments.sessions)?, host.absolute(&arguments.sessions));
-    let unreadable =
-        |error: FsError| CommandError::failure("cannot read the folder").because(error);
-    let mut remains = FsRemains::read(root()?, folder, path).map_err(unreadable)?;
+    let unreadable = |path: &Path, error: FsError| {
+        let message = format!("cannot read the folder {}", path.display());
+        CommandError::failure(message).because(error)
+    };
+    let mut remains = FsRemains::read(root()?, folder, path.as_path())
+        .map_err(|error| unreadable(&path, error))?;
     let listed = listed(arguments, host, &remains)?;
-    if let Some(sidecars) = Settings::from_host(&host.facts).trajectory_dir {
-        let path = host.absolute(Path::new(&sidecars));
-        if let Some(folder) = host.folder_if_any(&path)? {
-            remains = remains.with_sidecars(folder, path);
-        }
+    let sidecars = Settings::from_host(&host.facts).trajectory_dir;
+    let sidecars = sidecars.map(|sidecars| host.absolute(Path::new(&sidecars)));
+    if let Some(path) = &sidecars
+        && let Some(folder) = host.folder_if_any(path)?
+    {
+        remains = remains.with_sidecars(folder, path);
     }
-    let found = remains.look(&listed).map_err(unreadable)?;
+    // The folder of sessions was read already.
+    let looked_at = sidecars.as_deref().unwrap_or(&path);
+    let found = remains.look(&listed).map_err(|error| unreadable(looked_at, error))?;
     let age = i64::try_from(arguments.older_than.as_millis()).unwrap_or(i64::MAX);
     let before = Host::now().plus_millis(age.saturating_neg());
     let policy = PrunePolicy::new(before, arguments.max_entries, arguments.max_bytes);
@@ -101,11 +111,18 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         let item = item_of(&decision);
         if !decision.reason.goes() {
             report.kept.push(item);
-        } else if arguments.dry_run || remains.remove(&decision.artefact).is_ok() {
-            report.removed_bytes += item.bytes;
-            report.removed.push(item);
-        } else {
-            report.failed.push(item);
+            continue;
+        }
+        let removed = if arguments.dry_run { Ok(()) } else { remains.remove(&decision.artefact) };
+        match removed {
+            Ok(()) => {
+                report.removed_bytes += item.bytes;
+                report.removed.push(item);
+            }
+            Err(error) => {
+                let causes = CommandError::failure("").because(error).causes();
+                report.failed.push(Item { causes, ..item });
+            }
         }
     }
     output.result(&report, human)?;
@@ -135,6 +152,7 @@ fn item_of(decision: &Decision) -> Item {
         bytes: decision.artefact.bytes,
         reason: decision.reason.code(),
         meaning: decision.reason.meaning(),
+        causes: Vec::new(),
     }
 }
 
@@ -147,6 +165,9 @@ fn human(report: &Report) -> String {
         for item in items {
             let (place, size) = (escape_control(&item.place), quantity::shown_size(item.bytes));
             lines.push(format!("{verb} {} {place} ({size}): {}\n", item.kind, item.meaning));
+            for cause in &item.causes {
+                lines.push(format!("  because: {}\n", escape_control(cause)));
+            }
         }
     }
     let size = quantity::shown_size(report.removed_bytes);

@@ -1,7 +1,8 @@
 //! `traj repair`: what is wrong with a file of lines, and a sound copy of it.
 
+use std::error::Error;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cap_std::fs::{Dir, File};
@@ -68,13 +69,11 @@ struct Count {
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let path = host.absolute(&arguments.file);
     let (folder, name) = host.folder_of(&path)?;
-    let file = open_regular(&folder, &name, Access::Read)
-        .map_err(|error| CommandError::failure("cannot open the file").because(error))?;
+    let file =
+        open_regular(&folder, &name, Access::Read).map_err(|error| unreadable(&path, error))?;
     let stem = name.strip_suffix(".jsonl").unwrap_or(&name);
-    let unreadable =
-        |error: io::Error| CommandError::failure("cannot read the file").because(error);
     let unnoted = |error: RepairError| {
-        CommandError::failure("cannot examine the file")
+        CommandError::failure(format!("cannot examine {}", path.display()))
             .because(error)
             .hint("a file of many rows needs some room beside it, or where TMPDIR says")
     };
@@ -85,14 +84,14 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         if noted.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
     });
     noted.map_err(unnoted)?;
-    read.map_err(unreadable)?;
+    read.map_err(|error| unreadable(&path, error))?;
     let diagnosis = survey.finish(stem).map_err(unnoted)?;
     let mut copy = None;
     let mut copy_rows = None;
     if arguments.write && !diagnosis.is_sound() {
         let copy_name = free_name(&folder, stem)?;
         let rows = write_copy(&folder, &copy_name, &file, &diagnosis)
-            .map_err(|error| CommandError::failure("cannot write the copy").because(error))?;
+            .map_err(|error| uncopied(&path.with_file_name(&copy_name), error))?;
         copy = Some(path.with_file_name(&copy_name).to_string_lossy().into_owned());
         copy_rows = Some(rows);
     }
@@ -100,6 +99,14 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     output.result(&report, human)?;
     let is_fine = diagnosis.is_sound() || report.copy.is_some();
     Ok(if is_fine { ExitCode::SUCCESS } else { ErrorKind::Damaged.exit_code() })
+}
+
+fn unreadable(path: &Path, error: impl Into<Box<dyn Error + Send + Sync>>) -> CommandError {
+    CommandError::failure(format!("cannot read {}", path.display())).because(error)
+}
+
+fn uncopied(path: &Path, error: traj_fs::FsError) -> CommandError {
+    CommandError::failure(format!("cannot write the copy {}", path.display())).because(error)
 }
 
 fn report(
@@ -207,5 +214,6 @@ fn free_name(folder: &Dir, stem: &str) -> Result<String, CommandError> {
             return Ok(name);
         }
     }
-    Err(CommandError::failure("there are too many repaired copies already"))
+    Err(CommandError::failure("there are too many repaired copies already")
+        .hint(format!("remove some of {stem}.repaired-*.jsonl")))
 }

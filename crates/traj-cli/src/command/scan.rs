@@ -93,6 +93,13 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     Ok(if found { ErrorKind::Findings.exit_code() } else { ExitCode::SUCCESS })
 }
 
+fn unreadable(
+    shown: &str,
+    error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> CommandError {
+    CommandError::failure(format!("cannot read {shown}")).because(error)
+}
+
 impl Look {
     fn at(&mut self, host: &Host, path: &Path) -> Result<(), CommandError> {
         let (folder, name) = host.folder_of(path)?;
@@ -100,21 +107,15 @@ impl Look {
         let is_folder = folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_dir());
         if is_folder {
             let inner = host.folder(path)?;
-            self.folder(&inner, &shown, 0);
-            Ok(())
+            self.folder(&inner, &shown, 0).map_err(|error| unreadable(&shown, error))
         } else {
-            self.file(&folder, &name, &shown).map_err(|error| {
-                CommandError::failure(format!("cannot read {shown}")).because(error)
-            })
+            self.file(&folder, &name, &shown).map_err(|error| unreadable(&shown, error))
         }
     }
 
-    fn folder(&mut self, folder: &Dir, shown: &str, depth: usize) {
-        let entries = match folder.entries() {
-            Ok(entries) => entries,
-            Err(error) => return self.skip(shown, &error),
-        };
-        let mut names: Vec<(String, bool)> = entries
+    fn folder(&mut self, folder: &Dir, shown: &str, depth: usize) -> io::Result<()> {
+        let mut names: Vec<(String, bool)> = folder
+            .entries()?
             .filter_map(Result::ok)
             .filter_map(|entry| {
                 Some((entry.file_name().into_string().ok()?, entry.file_type().ok()?.is_dir()))
@@ -131,11 +132,16 @@ impl Look {
                 self.skip(&place, &"nested too deep");
             } else if name != ".git" {
                 match open_subfolder(folder, &name) {
-                    Ok(inner) => self.folder(&inner, &place, depth + 1),
+                    Ok(inner) => {
+                        if let Err(error) = self.folder(&inner, &place, depth + 1) {
+                            self.skip(&place, &error);
+                        }
+                    }
                     Err(error) => self.skip(&place, &error),
                 }
             }
         }
+        Ok(())
     }
 
     fn skip(&mut self, file: &str, reason: &dyn std::fmt::Display) {

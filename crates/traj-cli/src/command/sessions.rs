@@ -30,7 +30,7 @@ const SUMMARY_BYTES: u64 = 512 * 1024;
                   events, model, status, tokens of the last answer, and whether there is a \
                   trajectory. With --keys only the keys are printed, one a line, for the \
                   completion of shells.",
-    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage"
+    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 the store is damaged"
 )]
 pub(crate) struct Arguments {
     /// The store that lists them [default: the agent's]
@@ -51,6 +51,11 @@ pub(crate) struct Arguments {
 #[serde(rename_all = "camelCase")]
 struct Report {
     sessions: Vec<Session>,
+}
+
+#[derive(Debug, Serialize)]
+struct Keys {
+    keys: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,9 +82,10 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         None => in_store(arguments, host)?,
     };
     if arguments.keys {
-        let keys = listed.into_iter().filter_map(|listed| listed.key);
-        let text: String = keys.map(|key| format!("{}\n", escape_control(&key))).collect();
-        output.write_text(&text)?;
+        let keys = listed.into_iter().filter_map(|listed| listed.key).collect();
+        output.result(&Keys { keys }, |report| {
+            report.keys.iter().map(|key| format!("{}\n", escape_control(key))).collect()
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut sessions = Vec::new();
@@ -113,9 +119,10 @@ fn in_store(arguments: &Arguments, host: &Host) -> Result<Vec<Listed>, CommandEr
 
 fn in_folder(folder: &Path, host: &Host) -> Result<Vec<Listed>, CommandError> {
     let opened = host.folder(folder)?;
-    let entries = opened
-        .entries()
-        .map_err(|error| CommandError::failure("cannot read the folder").because(error))?;
+    let entries = opened.entries().map_err(|error| {
+        let message = format!("cannot read the folder {}", folder.display());
+        CommandError::failure(message).because(error)
+    })?;
     let mut names: Vec<String> = entries
         .flatten()
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))

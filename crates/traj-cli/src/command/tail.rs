@@ -18,7 +18,7 @@ use signal_hook::iterator::Signals;
 use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
 use traj_core::tail::{Origin, Severity, TailEvent, Timings};
 use traj_core::timestamp::UnixMillis;
-use traj_fs::{FolderWatch, FollowedFile, FsError};
+use traj_fs::{Access, FolderWatch, FollowedFile, FsError, open_regular};
 
 use super::Outcome;
 use crate::command_error::CommandError;
@@ -48,7 +48,7 @@ const PAGE: usize = 64 * 1024;
                   overwriting and truncation of the file, without losing or repeating one. With \
                   --json every event is one JSON object on a line of its own, schema traj-tail/1.",
     after_help = "Exit codes: 0 the end was reached · 1 the file cannot be read · 2 wrong usage · \
-                  130 ended by SIGINT · 143 ended by SIGTERM"
+                  4 the store is damaged · 130 ended by SIGINT · 143 ended by SIGTERM"
 )]
 #[command(group(clap::ArgGroup::new("which").required(true).args(["session", "session_key"])))]
 pub(crate) struct Arguments {
@@ -118,10 +118,9 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let mut files = Vec::new();
     let mut watches = Vec::new();
     let sidecar = place.sidecar(host)?;
-    let is_missing = sidecar.is_none() && place.folder.symlink_metadata(&place.name).is_err();
-    if is_missing && !arguments.follow {
-        return Err(CommandError::failure(format!("there is no session {}", file.display()))
-            .hint("run `traj sessions` to see which there are, or wait for it with --follow"));
+    if sidecar.is_none() {
+        let session = open_regular(&place.folder, &place.name, Access::Read);
+        no_trajectory(arguments, &file, session.err(), output)?;
     }
     let sidecar_folder =
         sidecar.as_ref().map_or(place.path.as_path(), |sidecar| sidecar.path.as_path()).parent();
@@ -143,6 +142,30 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         return Ok(ExitCode::SUCCESS);
     }
     follow(&mut files, &mut view, &receiver)
+}
+
+/// A session without a sidecar may get one, unless it is none at all.
+fn no_trajectory(
+    arguments: &Arguments,
+    file: &Path,
+    error: Option<FsError>,
+    output: &Output,
+) -> Result<(), CommandError> {
+    match error {
+        Some(error) if !error.is_not_found() => {
+            let message = format!("cannot read the session {}", file.display());
+            return Err(CommandError::failure(message).because(error));
+        }
+        Some(_) if !arguments.follow => {
+            return Err(CommandError::failure(format!("there is no session {}", file.display()))
+                .hint("run `traj sessions` to see which there are, or wait for it with --follow"));
+        }
+        None if !arguments.follow && !arguments.transcript && !output.is_json() => {
+            output.note("the session has no trajectory; --transcript shows the session itself");
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn watch(folder: &Path, sender: &Sender<Wake>) -> Option<FolderWatch> {

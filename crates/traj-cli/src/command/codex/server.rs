@@ -54,8 +54,11 @@ pub(super) async fn connect(
         .collect();
     let environment = child_environment(|name| variables.get(name).map(str::to_owned), asked);
     let command = ServerCommand::codex(program, environment, &host.facts.current_dir);
-    let transport = spawn(&command)
-        .map_err(|error| CommandError::failure("Codex does not start").because(error))?;
+    let transport = spawn(&command).map_err(|error| {
+        CommandError::failure("Codex does not start")
+            .because(error)
+            .hint("name the executable with --codex, or in TRAJ_CODEX")
+    })?;
     let connected = Client::connect(transport, ClientOptions::standard(redactor(host)?)).await;
     connected.map_err(|error| {
         output.note("Codex did not introduce itself");

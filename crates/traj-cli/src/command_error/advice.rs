@@ -1,0 +1,48 @@
+//! What can be done about a file or folder that cannot be used, told by the
+//! errors behind a failure. For failures that no verb has a better hint for.
+
+use std::error::Error;
+use std::io;
+
+use traj_fs::{FsError, Refusal};
+
+/// The hint for the first of these errors that there is one for.
+pub(super) fn about(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let hint = error
+            .downcast_ref::<FsError>()
+            .and_then(FsError::refusal)
+            .and_then(about_refusal)
+            .or_else(|| error.downcast_ref::<io::Error>().and_then(about_failure));
+        if hint.is_some() {
+            return hint;
+        }
+        next = error.source();
+    }
+    None
+}
+
+const fn about_refusal(refusal: Refusal) -> Option<&'static str> {
+    match refusal {
+        Refusal::Symlink => Some("links are not followed; name the real file or folder"),
+        Refusal::HardLink => Some("it must have one name only; make a copy with `cp`"),
+        Refusal::NotRegular => Some("name a regular file, no folder, pipe or device"),
+        Refusal::NotAFolder => Some("check the path; a folder is expected there"),
+        Refusal::Swapped => Some("something else changes it; try again"),
+        Refusal::Foreign => Some("move it out of the way; it is not touched"),
+        Refusal::UnsafeName => Some("give it a plain name"),
+        _ => None,
+    }
+}
+
+fn about_failure(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Some("check the path"),
+        io::ErrorKind::PermissionDenied => Some("look with `ls -l` who may read and write it"),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space"),
+        io::ErrorKind::ReadOnlyFilesystem => Some("it lies on a disk that is not written to"),
+        io::ErrorKind::InvalidData => Some("the file must be text in UTF-8"),
+        _ => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! What every command says of a file or folder it cannot use: the cause and a
+//! hint, the same exit code as text and as JSON, one document.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use serde_json::Value;
+use traj_tests::traj_binary::traj_command;
+
+/// A folder with one of everything that can be named by mistake.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let at = |name: &str| home.path().join(name);
+    fs::create_dir(at("folder")).unwrap();
+    fs::write(at("empty"), "").unwrap();
+    fs::write(at("garbage"), "garbage\n").unwrap();
+    fs::write(at("s.jsonl"), "{\"type\":\"session\",\"version\":3,\"id\":\"s\"}\n").unwrap();
+    symlink("s.jsonl", at("link")).unwrap();
+    home
+}
+
+/// Runs a command as text and as JSON; what it says if it fails, else nothing.
+fn said(home: &Path, arguments: &[&str]) -> String {
+    let text = traj_command(home).args(arguments).output().unwrap();
+    let json = traj_command(home).args(arguments).arg("--json").output().unwrap();
+    assert_eq!(text.status, json.status, "{arguments:?}");
+    let code = text.status.code().unwrap();
+    let stderr = String::from_utf8(text.stderr).unwrap();
+    if code == 0 || stderr.is_empty() {
+        return String::new();
+    }
+    let document: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(document["ok"], false, "{arguments:?}");
+    let error = &document["error"];
+    assert!(
+        !error["hints"].as_array().unwrap().is_empty(),
+        "{arguments:?} gives no hint: {stderr}"
+    );
+    let told = |name: &str| error[name].as_array().unwrap().clone();
+    for line in told("causes").iter().chain(&told("hints")).chain([&error["message"]]) {
+        assert!(stderr.contains(line.as_str().unwrap()), "{arguments:?}: {stderr}");
+    }
+    let place = home.to_string_lossy();
+    format!("{} -> {code}\n{}", arguments.join(" "), stderr.replace(&*place, "[home]"))
+}
+
+fn all_said(commands: &[&[&str]], named: &[&str]) -> String {
+    let mut all = Vec::new();
+    for command in commands {
+        for name in named {
+            let home = home();
+            let arguments: Vec<&str> =
+                command.iter().map(|word| if *word == "FILE" { *name } else { *word }).collect();
+            all.push(said(home.path(), &arguments));
+        }
+    }
+    all.retain(|said| !said.is_empty());
+    all.join("\n")
+}
+
+const NAMED: [&str; 7] =
+    ["missing", "folder", "empty", "garbage", "link", "s.jsonl/inside", "missing/inside"];
+
+#[test]
+fn care_commands_give_cause_and_hint() {
+    insta::assert_snapshot!(all_said(
+        &[
+            &["prune", "--sessions", "FILE"],
+            &["prune", "--sessions", ".", "--store", "FILE"],
+            &["repair", "FILE"],
+            &["sessions", "--sessions", "FILE"],
+            &["sessions", "--store", "FILE"],
+        ],
+        &NAMED,
+    ));
+}
+
+#[test]
+fn every_other_command_gives_cause_and_hint() {
+    let sound: &[&[&str]] = &[
+        &["tail", "--session", "FILE"],
+        &["tail", "--session-key", "k", "--store", "FILE"],
+        &["trim", "--session", "FILE", "--auto"],
+        &["trim", "--session", "FILE", "--undo"],
+        &["trim", "--session", "s.jsonl", "--queue", "FILE"],
+        &["export", "--session", "FILE", "--output-root", "out"],
+        &["export", "--session", "s.jsonl", "--output-root", "FILE"],
+        &["export", "--session-key", "k", "--store", "FILE"],
+        &["record", "--session", "FILE", "--session-id", "s"],
+        &["inspect", "FILE"],
+        &["verify", "FILE"],
+        &["scan", "FILE"],
+        &["scan", "s.jsonl", "--rules", "FILE"],
+        &["redact", "--rules", "FILE"],
+        &["redact", "--key-file", "FILE"],
+        &["rules", "check", "--rules", "FILE"],
+        &["codex", "list", "--folder", "FILE"],
+        &["codex", "bind", "--session", "FILE", "--codex", "/nowhere"],
+        &["codex", "turn", "--session", "FILE", "--prompt", "x", "--codex", "/nowhere"],
+        &["codex", "explain", "--session", "s.jsonl", "--tools", "FILE"],
+        &["codex", "status", "--offline", "--session", "FILE"],
+    ];
+    let said = all_said(sound, &NAMED);
+    assert!(said.len() > 1_000, "{said}");
+}
+
+#[test]
+fn the_default_store_that_is_missing_is_named() {
+    let home = home();
+    insta::assert_snapshot!(said(home.path(), &["sessions"]), @r"
+    sessions -> 1
+    error: there is no session store [home]/.openclaw/agents/main/sessions/sessions.json
+      hint: check the path, or name another store with --store
+    ");
+}
+
+#[test]
+fn keys_are_one_document_too() {
+    let home = home();
+    fs::write(home.path().join("store"), r#"{"a:b":{"sessionId":"one"}}"#).unwrap();
+    let mut command = traj_command(home.path());
+    let output =
+        command.args(["sessions", "--keys", "--store", "store", "--json"]).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["result"]["keys"], serde_json::json!(["a:b"]));
+}
