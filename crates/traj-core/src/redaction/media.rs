@@ -203,15 +203,19 @@ fn strip_ignore_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     if head.eq_ignore_ascii_case(prefix) { text.get(prefix.len()..) } else { None }
 }
 
+/// Every data URI has it.
+static SIGN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(";base64,"));
+
+/// Whether there may be data URIs inside a longer text.
+pub(super) fn may_be_in(text: &str) -> bool {
+    text.len() >= MIN_IN_TEXT && SIGN.find(text.as_bytes()).is_some()
+}
+
 /// Data URIs inside a longer text; the stretches and what they were.
 pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();
     let mut place = 0;
-    if bytes.len() < MIN_IN_TEXT {
-        return out;
-    }
-    static SIGN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(";base64,"));
     while let Some(found) = SIGN.find(&bytes[place..]) {
         let comma = place + found + 7;
         let floor = (place + found).saturating_sub(100);

@@ -21,6 +21,18 @@ use crate::json::Json;
 /// A text is looked at again after hiding until nothing more is found.
 const MAX_ROUNDS: usize = 4;
 
+/// Whether more would be found in a text that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settled {
+    /// That is not known.
+    No,
+    /// The rules find nothing more.
+    Yes,
+    /// The same, and the text held no sign of a medium or of a path: what was
+    /// left of it between the markers holds none either.
+    Bare,
+}
+
 /// The state of one pass.
 pub(super) struct Pass<'r> {
     pub(super) finder: Finder<'r>,
@@ -114,11 +126,11 @@ impl<'r> Pass<'r> {
             _ => {}
         }
         let notes = self.report.notes();
-        let (changed, is_settled) = self.look_at(text);
+        let (changed, settled) = self.look_at(text);
         match &changed {
             None if self.report.notes() == notes => known.put(hash, Clean::Silent),
             None => known.put(hash, Clean::Noted),
-            Some(changed) if is_settled && self.would_pass(changed) => {
+            Some(changed) if self.would_pass(changed, settled) => {
                 known.put(known.hash(changed.as_bytes()), Clean::Noted);
             }
             Some(_) => {}
@@ -127,30 +139,39 @@ impl<'r> Pass<'r> {
     }
 
     /// Whether nothing but the rules would look at a text; they have.
-    fn would_pass(&self, text: &str) -> bool {
-        media::whole(text).is_none()
+    fn would_pass(&self, text: &str, settled: Settled) -> bool {
+        settled != Settled::No
+            && media::whole(text).is_none()
             && enclosed(text).is_none()
             && !has_json_lines(text)
-            && media::in_text(text).is_empty()
-            && self.paths.apply(text).1 == 0
+            && (settled == Settled::Bare && !self.paths.may_be_in_marker(text)
+                || media::in_text(text).is_empty() && self.paths.apply(text).1 == 0)
     }
 
-    /// What [`Pass::text`] does, and whether the rules found nothing more in
-    /// the result.
-    fn look_at(&mut self, text: &str) -> (Option<String>, bool) {
+    /// What [`Pass::text`] does, and how far the result is from having nothing
+    /// more in it.
+    fn look_at(&mut self, text: &str) -> (Option<String>, Settled) {
         if let Some(medium) = media::whole(text) {
             self.report.count_media();
-            return (Some(medium.marker()), false);
+            return (Some(medium.marker()), Settled::No);
         }
         if let Some(changed) = self.structured(text) {
-            return (changed, false);
+            return (changed, Settled::No);
         }
-        let mut current = self.media_in_text(text);
-        let (labelled, count) = self.paths.apply(current.as_deref().unwrap_or(text));
-        if count > 0 {
-            let labelled = labelled.into_owned();
-            self.report.count_paths(count);
-            current = Some(labelled);
+        let mut current = None;
+        let mut settled = Settled::Bare;
+        if media::may_be_in(text) {
+            settled = Settled::Yes;
+            current = self.media_in_text(text);
+        }
+        if self.paths.may_be_in(current.as_deref().unwrap_or(text)) {
+            settled = Settled::Yes;
+            let (labelled, count) = self.paths.apply(current.as_deref().unwrap_or(text));
+            if count > 0 {
+                let labelled = labelled.into_owned();
+                self.report.count_paths(count);
+                current = Some(labelled);
+            }
         }
         let mut sight = Sight::default();
         for round in 0..MAX_ROUNDS {
@@ -166,12 +187,12 @@ impl<'r> Pass<'r> {
                 }
             }
             if found.spans.is_empty() {
-                return (current, true);
+                return (current, settled);
             }
             let next = self.hide(now, &found.spans, |change| sight.note(change));
             current = Some(next);
         }
-        (current, false)
+        (current, Settled::No)
     }
 
     fn media_in_text(&mut self, text: &str) -> Option<String> {

@@ -146,22 +146,36 @@ impl PathTable {
         Self { needles, automaton, finders }
     }
 
+    /// Whether there may be something to replace in `text`: most texts hold no
+    /// needle, whatever stands around it.
+    pub(super) fn may_be_in(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        // The needles are sorted, the shortest is the last.
+        self.needles.last().is_some_and(|shortest| shortest.text.len() <= bytes.len())
+            && (self.finders.is_empty()
+                || self.finders.iter().any(|finder| finder.find(bytes).is_some()))
+    }
+
+    /// The same of a text that held nothing to replace before markers were put
+    /// into it: only what markers are made of can be new.
+    pub(super) fn may_be_in_marker(&self, text: &str) -> bool {
+        self.finders.len() != self.needles.len()
+            || self.finders.iter().any(|finder| {
+                let needle = finder.needle();
+                let is_in_markers =
+                    |byte: &u8| byte.is_ascii_alphanumeric() || b":-".contains(byte);
+                let may_be_new = memchr::memchr2(b'<', b'>', needle).is_some()
+                    || needle.iter().all(is_in_markers);
+                may_be_new && finder.find(text.as_bytes()).is_some()
+            })
+    }
+
     /// Replaces host paths and names in `text`; tells how many.
     pub(super) fn apply<'t>(&self, text: &'t str) -> (Cow<'t, str>, u64) {
         let Some(automaton) = &self.automaton else {
             return (Cow::Borrowed(text), 0);
         };
         let bytes = text.as_bytes();
-        // The needles are sorted, the shortest is the last.
-        let shortest = self.needles.last().map_or(0, |needle| needle.text.len());
-        if bytes.len() < shortest {
-            return (Cow::Borrowed(text), 0);
-        }
-        if !self.finders.is_empty()
-            && self.finders.iter().all(|finder| finder.find(bytes).is_none())
-        {
-            return (Cow::Borrowed(text), 0);
-        }
         let mut out = String::new();
         let mut copied = 0;
         let mut count = 0;
