@@ -41,7 +41,7 @@ enum Action {
 pub(super) struct Engine {
     rules: Vec<Rule>,
     patterns: Vec<OnceLock<Option<Regex>>>,
-    keywords: Option<Keywords>,
+    keywords: Keywords,
     actions: Vec<Vec<Action>>,
     /// Rules that look at long runs of token characters.
     run_rules: Vec<RuleIndex>,
@@ -93,7 +93,7 @@ impl Engine {
                 add(keyword, action);
             }
         }
-        let keywords = Keywords::new(&keywords).ok();
+        let keywords = Keywords::new(&keywords);
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
         Self { rules, patterns, keywords, actions, run_rules, always }
     }
@@ -149,14 +149,11 @@ impl Engine {
         find: impl FnOnce(&Keywords, &mut dyn FnMut(Hit)),
     ) {
         let text = scan.text;
-        let Some(keywords) = &self.keywords else {
-            return;
-        };
         let mut near: Vec<(RuleIndex, usize, usize)> = Vec::new();
         // Which window of `near` is the last one of a rule, plus one.
         let mut last_window: Vec<usize> = Vec::new();
         let mut anywhere: Vec<RuleIndex> = self.always.clone();
-        find(keywords, &mut |hit| {
+        find(&self.keywords, &mut |hit| {
             for action in &self.actions[hit.keyword] {
                 match *action {
                     Action::Hook(_) if tokens_only => {}
@@ -196,8 +193,7 @@ impl Engine {
 
     /// Whether the text holds a keyword or is long enough for a run.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
-        !self.always.is_empty()
-            || self.keywords.as_ref().is_some_and(|keywords| keywords.is_in(text))
+        !self.always.is_empty() || self.keywords.is_in(text)
     }
 
     fn prefixed(&self, scan: &mut Scan<'_>, index: RuleIndex, start: usize, end: usize) {

@@ -4,9 +4,9 @@
 //! one. Four of them over four stretches wait at the same time, and together
 //! need about half as long as one after the other.
 
-use aho_corasick::automaton::{Automaton as _, StateID};
-use aho_corasick::dfa::DFA;
-use aho_corasick::{Anchored, BuildError, PatternID};
+mod automaton;
+
+use automaton::{Automaton, Entry, START, State, Table};
 
 use super::sight::Change;
 
@@ -28,38 +28,39 @@ pub(super) struct Hit {
 }
 
 /// An end of one or more keywords: the state says which.
-pub(super) type End = (usize, StateID);
+pub(super) type End = (usize, State);
 
 /// All keywords, matched without regard to ASCII case.
 #[derive(Debug)]
 pub(super) struct Keywords {
-    automaton: DFA,
-    start: StateID,
+    automaton: Automaton,
     /// What a stretch reads of the one before it, so that no keyword across
     /// the border is missed.
     overlap: usize,
 }
 
 impl Keywords {
-    /// The automaton over `keywords`.
-    pub(super) fn new(keywords: &[String]) -> Result<Self, Box<BuildError>> {
-        let automaton = DFA::builder()
-            .ascii_case_insensitive(true)
-            .prefilter(false)
-            .build(keywords)
-            .map_err(Box::new)?;
-        // The automaton has an unanchored start; it is asked for nothing else.
-        let start = automaton.start_state(Anchored::No).unwrap_or_default();
-        let overlap = automaton.max_pattern_len().saturating_sub(1);
-        Ok(Self { automaton, start, overlap })
+    /// The automaton over `keywords`, none of which is empty or the same as
+    /// another.
+    pub(super) fn new(keywords: &[String]) -> Self {
+        let automaton = Automaton::new(keywords);
+        let overlap = automaton.longest().saturating_sub(1);
+        Self { automaton, overlap }
     }
 
     /// Whether any keyword stands in the text.
     pub(super) fn is_in(&self, text: &[u8]) -> bool {
-        let mut state = self.start;
+        match self.automaton.table() {
+            Table::Narrow(table) => self.is_in_by(table, text),
+            Table::Wide(table) => self.is_in_by(table, text),
+        }
+    }
+
+    fn is_in_by<E: Entry>(&self, table: &[E], text: &[u8]) -> bool {
+        let mut state = START;
         text.iter().any(|byte| {
-            state = self.next(state, *byte);
-            self.automaton.is_match(state)
+            state = self.automaton.next(table, state, *byte);
+            self.automaton.is_end(state)
         })
     }
 
@@ -82,10 +83,8 @@ impl Keywords {
 
     /// The keywords that end at a place.
     pub(super) fn hits_at(&self, (end, state): End, found: &mut impl FnMut(Hit)) {
-        for index in 0..self.automaton.match_len(state) {
-            let keyword: PatternID = self.automaton.match_pattern(state, index);
-            let start = end - self.automaton.pattern_len(keyword);
-            found(Hit { keyword: keyword.as_usize(), start, end });
+        for (keyword, length) in self.automaton.keywords(state) {
+            found(Hit { keyword, start: end - length, end });
         }
     }
 
@@ -120,7 +119,7 @@ impl Keywords {
             let stop = text.len().min(last.1 + self.overlap);
             let from = first.marker.0.saturating_sub(self.overlap);
             let known = ends.len();
-            self.read(text.get(..stop).unwrap_or_default(), from, self.start, &mut ends);
+            self.read_from(text.get(..stop).unwrap_or_default(), from, &mut ends);
             let mut place = 0;
             // What ends before the marker is known.
             ends.retain(|(end, _)| {
@@ -135,21 +134,34 @@ impl Keywords {
     fn read_block(&self, block: &[u8], ends: &mut [Vec<End>; LANES]) {
         let lane = block.len().saturating_sub(self.overlap) / LANES;
         if lane < MIN_LANE.max(self.overlap) {
-            self.read(block, 0, self.start, &mut ends[0]);
+            self.read_from(block, 0, &mut ends[0]);
         } else {
-            self.read_lanes(block, lane, ends);
+            match self.automaton.table() {
+                Table::Narrow(table) => self.read_lanes(table, block, lane, ends),
+                Table::Wide(table) => self.read_lanes(table, block, lane, ends),
+            }
         }
     }
 
-    fn next(&self, state: StateID, byte: u8) -> StateID {
-        self.automaton.next_state(Anchored::No, state, byte)
+    fn read_from(&self, text: &[u8], from: usize, ends: &mut Vec<End>) {
+        match self.automaton.table() {
+            Table::Narrow(table) => self.read(table, text, from, START, ends),
+            Table::Wide(table) => self.read(table, text, from, START, ends),
+        }
     }
 
     /// Reads the text from `from` on.
-    fn read(&self, text: &[u8], from: usize, mut state: StateID, ends: &mut Vec<End>) {
+    fn read<E: Entry>(
+        &self,
+        table: &[E],
+        text: &[u8],
+        from: usize,
+        mut state: State,
+        ends: &mut Vec<End>,
+    ) {
         for (at, byte) in text.iter().enumerate().skip(from) {
-            state = self.next(state, *byte);
-            if self.automaton.is_match(state) {
+            state = self.automaton.next(table, state, *byte);
+            if self.automaton.is_end(state) {
                 ends.push((at + 1, state));
             }
         }
@@ -157,32 +169,35 @@ impl Keywords {
 
     /// Reads the text as stretches of `lane` bytes, each with the overlap
     /// before it, and what is left behind the last.
-    fn read_lanes(&self, text: &[u8], lane: usize, ends: &mut [Vec<End>; LANES]) {
+    fn read_lanes<E: Entry>(
+        &self,
+        table: &[E],
+        text: &[u8],
+        lane: usize,
+        ends: &mut [Vec<End>; LANES],
+    ) {
         let length = lane + self.overlap;
-        let stretch = |number: usize| text.get(number * lane..).unwrap_or_default();
-        let [first, second, third, fourth] = [stretch(0), stretch(1), stretch(2), stretch(3)];
-        let bytes = first.iter().zip(second).zip(third).zip(fourth).take(length);
-        let mut states = [self.start; LANES];
-        for (at, (((first, second), third), fourth)) in bytes.enumerate() {
-            states = [
-                self.next(states[0], *first),
-                self.next(states[1], *second),
-                self.next(states[2], *third),
-                self.next(states[3], *fourth),
-            ];
-            // Without a prefilter nothing but an end is special; asking that takes one comparison.
-            if states.iter().any(|state| self.automaton.is_special(*state)) {
+        let stretches: [&[u8]; LANES] =
+            std::array::from_fn(|number| &text[number * lane..number * lane + length]);
+        let mut states = [START; LANES];
+        for at in 0..length {
+            let mut is_end = false;
+            for (state, stretch) in states.iter_mut().zip(stretches) {
+                *state = self.automaton.next(table, *state, stretch[at]);
+                is_end |= self.automaton.is_end(*state);
+            }
+            if is_end {
                 for (number, state) in states.iter().enumerate() {
                     // What ends in the overlap was seen by the stretch before.
                     let is_own = number == 0 || at >= self.overlap;
-                    if is_own && self.automaton.is_match(*state) {
+                    if is_own && self.automaton.is_end(*state) {
                         ends[number].push((number * lane + at + 1, *state));
                     }
                 }
             }
         }
         let read = (LANES - 1) * lane + length;
-        self.read(text, read, states[LANES - 1], &mut ends[LANES - 1]);
+        self.read(table, text, read, states[LANES - 1], &mut ends[LANES - 1]);
     }
 }
 
@@ -194,7 +209,7 @@ mod tests {
 
     fn hits(keywords: &[String], text: &[u8]) -> Vec<Hit> {
         let mut hits = Vec::new();
-        Keywords::new(keywords).unwrap().find_all(text, |hit| hits.push(hit));
+        Keywords::new(keywords).find_all(text, |hit| hits.push(hit));
         hits
     }
 
@@ -230,6 +245,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn more_keywords_than_a_narrow_table_holds_are_found_as_well() {
+        let mut keywords: Vec<String> =
+            (0..9_000).map(|number| format!("word-{number}-é")).collect();
+        keywords.push("d-77".to_owned());
+        let text = "a wORd-7777-é, word-8999-é and word-8999-e".as_bytes();
+        assert_eq!(sorted(hits(&keywords, text)), sorted(naive(&keywords, text)));
+        assert_eq!(hits(&keywords, text).len(), 3);
+    }
+
     proptest! {
         #[test]
         fn lanes_find_what_a_search_at_every_place_finds(
@@ -239,7 +264,7 @@ mod tests {
             let keywords: Vec<String> = keywords.into_iter().collect();
             let found = hits(&keywords, text.as_bytes());
             prop_assert!(found.is_sorted_by_key(|hit| hit.end));
-            let is_in = Keywords::new(&keywords).unwrap().is_in(text.as_bytes());
+            let is_in = Keywords::new(&keywords).is_in(text.as_bytes());
             prop_assert_eq!(is_in, !found.is_empty());
             prop_assert_eq!(sorted(found), sorted(naive(&keywords, text.as_bytes())));
         }
