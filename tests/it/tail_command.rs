@@ -4,9 +4,10 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use tempfile::TempDir;
 use traj_tests::traj_binary::traj_command;
 
 fn event(number: u32, text: &str) -> String {
@@ -148,14 +149,20 @@ impl Drop for Follower {
     }
 }
 
-#[test]
-fn a_follower_survives_everything_that_happens_to_a_file() {
+/// A session with two events, the second of which a follower has seen.
+fn followed() -> (TempDir, PathBuf, Follower) {
     let home = tempfile::tempdir().unwrap();
     let sidecar = home.path().join("s.trajectory.jsonl");
     fs::write(home.path().join("s.jsonl"), "").unwrap();
     fs::write(&sidecar, event(1, "x") + &event(2, "x")).unwrap();
     let mut follower = Follower::start(home.path());
     assert_eq!(follower.next(), "n2");
+    (home, sidecar, follower)
+}
+
+#[test]
+fn a_follower_survives_everything_that_happens_to_a_file() {
+    let (home, sidecar, mut follower) = followed();
     let append = |text: &str| {
         let mut file = fs::OpenOptions::new().append(true).open(&sidecar).unwrap();
         file.write_all(text.as_bytes()).unwrap();
@@ -198,12 +205,7 @@ fn overwrite(file: &Path, text: &str) {
 
 #[test]
 fn a_file_written_over_at_its_old_length_is_read_again() {
-    let home = tempfile::tempdir().unwrap();
-    let sidecar = home.path().join("s.trajectory.jsonl");
-    fs::write(home.path().join("s.jsonl"), "").unwrap();
-    fs::write(&sidecar, event(1, "x") + &event(2, "x")).unwrap();
-    let mut follower = Follower::start(home.path());
-    assert_eq!(follower.next(), "n2");
+    let (_home, sidecar, mut follower) = followed();
     overwrite(&sidecar, &(event(3, "x") + &event(4, "x")));
     assert_eq!(follower.next(), "n3");
     assert_eq!(follower.next(), "n4");

@@ -32,6 +32,7 @@ mod images;
 mod item;
 mod journal;
 mod locate;
+mod log_line;
 mod message;
 mod probe;
 mod queue;

@@ -13,10 +13,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use codex_binding::{LifecycleError, ThreadKeeper};
-use traj_core::port::{BindingKey, BindingStore, BindingStoreError};
+use codex_binding::{LifecycleError, ThreadKeeper, ThreadPlan};
+use traj_core::binding::BindingRecord;
+use traj_core::port::{BindingKey, BindingStore, BindingStoreError, LoadedBinding};
 use traj_fs::{FsBindingStore, SystemClock};
 
+use self::plan::PlanArguments;
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
@@ -63,6 +65,27 @@ fn store(session: &Path, host: &Host) -> Result<(Arc<dyn BindingStore>, BindingK
         .map_err(|error| CommandError::usage("--session is not usable").because(error))?;
     let store = FsBindingStore::new(folder, Arc::new(SystemClock::new()));
     Ok((Arc::new(store), key))
+}
+
+/// A session's binding as it is, and what is wanted of its thread.
+struct Bound {
+    store: Arc<dyn BindingStore>,
+    stored: Option<LoadedBinding>,
+    plan: ThreadPlan,
+}
+
+impl Bound {
+    fn read(session: &Path, wanted: &PlanArguments, host: &Host) -> Result<Self, CommandError> {
+        let (store, key) = store(session, host)?;
+        let stored = store.load(&key).map_err(store_error)?;
+        let cwd = stored.as_ref().map(|loaded| loaded.record.cwd.as_str());
+        let plan = wanted.plan(key, host, cwd)?;
+        Ok(Self { store, stored, plan })
+    }
+
+    fn record(&self) -> Option<&BindingRecord> {
+        self.stored.as_ref().map(|loaded| &loaded.record)
+    }
 }
 
 fn keeper(store: &Arc<dyn BindingStore>) -> ThreadKeeper {

@@ -71,6 +71,23 @@ const QUOTED_DEPTH: usize = 4;
 const LONGEST_TEXT: usize = 200;
 
 impl TailEvent {
+    /// An event of which nothing more is known yet.
+    fn new(origin: Origin, kind: &str, identity: u64) -> Self {
+        Self {
+            origin,
+            at: None,
+            kind: kind.to_owned(),
+            session: String::new(),
+            preview: String::new(),
+            tokens: None,
+            error: None,
+            duration: None,
+            severity: Severity::Normal,
+            call: None,
+            identity,
+        }
+    }
+
     /// Reads a line; `None` when it is not an event.
     #[must_use]
     pub fn parse(line: &[u8], origin: Origin) -> Option<Self> {
@@ -176,22 +193,12 @@ fn runtime_event(value: &Json<'_>) -> Option<TailEvent> {
     if text(value, "traceSchema")? != TRACE_SCHEMA || version != Some(SCHEMA_VERSION) {
         return None;
     }
-    let kind = text(value, "type")?.to_owned();
+    let kind = text(value, "type")?;
     let (stamp, session) = (text(value, "ts")?, text(value, "sessionId")?);
     let identity = identity(value, &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]);
-    let mut event = TailEvent {
-        origin: Origin::Sidecar,
-        at: UnixMillis::parse_lenient(stamp),
-        session: short(text(value, "sessionKey").unwrap_or(session)),
-        preview: String::new(),
-        tokens: None,
-        error: None,
-        duration: None,
-        severity: Severity::Normal,
-        call: None,
-        kind,
-        identity,
-    };
+    let mut event = TailEvent::new(Origin::Sidecar, kind, identity);
+    event.at = UnixMillis::parse_lenient(stamp);
+    event.session = short(text(value, "sessionKey").unwrap_or(session));
     preview::of_runtime(value, &mut event);
     Some(event)
 }
@@ -199,23 +206,12 @@ fn runtime_event(value: &Json<'_>) -> Option<TailEvent> {
 fn transcript_event(value: &Json<'_>) -> Option<TailEvent> {
     let kind = text(value, "type")?;
     let stamp = value.get("timestamp");
-    let at = stamp
+    let identity = identity(value, &["type", "id", "parentId", "timestamp", "ordinal"]);
+    let mut event = TailEvent::new(Origin::Transcript, kind, identity);
+    event.at = stamp
         .and_then(Json::as_str)
         .and_then(UnixMillis::parse_lenient)
         .or_else(|| stamp.and_then(Json::as_f64).and_then(UnixMillis::from_f64));
-    let mut event = TailEvent {
-        origin: Origin::Transcript,
-        at,
-        kind: kind.to_owned(),
-        session: String::new(),
-        preview: String::new(),
-        tokens: None,
-        error: None,
-        duration: None,
-        severity: Severity::Normal,
-        call: None,
-        identity: identity(value, &["type", "id", "parentId", "timestamp", "ordinal"]),
-    };
     preview::of_transcript(value, &mut event);
     Some(event)
 }

@@ -7,8 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
+use super::log_line;
 use crate::capture::BlobDigest;
-use crate::json::{Json, Object};
+use crate::json::Json;
 use crate::port::{LineEdit, LineLog, LineLogError, LineVerdict};
 use crate::timestamp::UnixMillis;
 
@@ -20,8 +21,7 @@ const PORTION: usize = 1024 * 1024;
 /// The journal beside a session file.
 #[must_use]
 pub fn journal_beside(session_file: &str) -> String {
-    let stem = session_file.strip_suffix(".jsonl").unwrap_or(session_file);
-    format!("{stem}.trim-undo.jsonl")
+    log_line::beside(session_file, ".trim-undo.jsonl")
 }
 
 /// Forgets records whose time has passed; all of them without `now`.
@@ -90,12 +90,8 @@ impl UndoRecord {
     /// Reads a line of the journal; `None` when it is not one.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Self> {
-        let value = Json::parse_lossy(line).ok()?;
+        let value = log_line::read(line, SCHEMA)?;
         let text = |name| value.get(name).and_then(Json::as_str);
-        if text("schema") != Some(SCHEMA) || value.get("version").and_then(Json::as_u64) != Some(1)
-        {
-            return None;
-        }
         let original = match (text("original"), text("originalBase64")) {
             (Some(original), _) => original.as_bytes().to_vec(),
             (None, Some(encoded)) => STANDARD.decode(encoded).ok()?,
@@ -113,9 +109,7 @@ impl UndoRecord {
     /// The record as a line.
     #[must_use]
     pub fn to_line(&self) -> String {
-        let mut record = Object::with_capacity(7);
-        record.push("schema", SCHEMA);
-        record.push("version", 1_u64);
+        let mut record = log_line::begin(SCHEMA);
         record.push("at", self.at.to_iso());
         record.push("until", self.until.to_iso());
         record.push("document", self.document.to_text());

@@ -3,6 +3,7 @@
 //! It is a small file beside the session, so that a crash of the host between
 //! the tool call and the end of the turn loses nothing.
 
+use super::log_line;
 use crate::id::IdError;
 use crate::json::{Json, Object};
 use crate::port::{LineLog, LineLogError, RewriteError, SessionRewriter};
@@ -14,8 +15,7 @@ const SCHEMA: &str = "traj-trim-queue";
 /// The queue beside a session file.
 #[must_use]
 pub fn queue_beside(session_file: &str) -> String {
-    let stem = session_file.strip_suffix(".jsonl").unwrap_or(session_file);
-    format!("{stem}.trim-queue.jsonl")
+    log_line::beside(session_file, ".trim-queue.jsonl")
 }
 
 /// Why a trim was not queued. The words are those agents of the other runtimes
@@ -70,12 +70,8 @@ impl QueueEntry {
     /// Reads a line of the queue; `None` when it is not one.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Self> {
-        let value = Json::parse_lossy(line).ok()?;
+        let value = log_line::read(line, SCHEMA)?;
         let text = |name| value.get(name).and_then(Json::as_str);
-        if text("schema") != Some(SCHEMA) || value.get("version").and_then(Json::as_u64) != Some(1)
-        {
-            return None;
-        }
         let item =
             TrimItem::parse(text("tool_call_id")?, text("replacement"), text("self_call_id"))
                 .ok()?;
@@ -86,9 +82,7 @@ impl QueueEntry {
     /// The entry as a line.
     #[must_use]
     pub fn to_line(&self) -> String {
-        let mut line = Object::with_capacity(6);
-        line.push("schema", SCHEMA);
-        line.push("version", 1_u64);
+        let mut line = log_line::begin(SCHEMA);
         line.push("queued_at", self.queued_at.to_iso());
         line.push("tool_call_id", self.item.target.as_str());
         line.push_some("replacement", self.item.replacement.as_deref());

@@ -12,7 +12,7 @@ use traj_core::id::ThreadId;
 use super::super::Outcome;
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, runtime};
-use super::{keeper, lifecycle_error, store, store_error};
+use super::{Bound, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
@@ -48,22 +48,20 @@ struct Report {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let (store, key) = store(&arguments.session, host)?;
+    let found = Bound::read(&arguments.session, &arguments.plan, host)?;
     let wanted = arguments.thread.as_deref().map(ThreadId::parse).transpose();
     let wanted =
         wanted.map_err(|error| CommandError::usage("--thread is not usable").because(error))?;
-    let stored = store.load(&key).map_err(store_error)?;
-    let bound = stored.as_ref().map(|loaded| &loaded.record.thread);
+    let bound = found.record().map(|record| &record.thread);
     if let Some(bound) = bound.filter(|bound| !arguments.replace && wanted.as_ref() != Some(*bound))
     {
         let message = format!("the session is bound to thread {bound} already");
         return Err(CommandError::usage(message).hint("--replace binds it to another one"));
     }
-    let plan = arguments.plan.plan(key, host, stored.as_ref().map(|l| l.record.cwd.as_str()))?;
-    let keeper = keeper(&store);
+    let keeper = keeper(&found.store);
     let report = runtime()?.block_on(async {
         let client = connect(&arguments.server, host, output).await?;
-        let report = bind(&keeper, &client, &plan, wanted.as_ref(), bound).await;
+        let report = bind(&keeper, &client, &found.plan, wanted.as_ref(), bound).await;
         client.stop().await;
         report
     })?;

@@ -8,8 +8,8 @@ use serde::Serialize;
 use traj_core::binding::{ComponentState, Decision, decide, explain};
 
 use super::super::Outcome;
+use super::Bound;
 use super::plan::PlanArguments;
-use super::{store, store_error};
 use crate::compose::Host;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
@@ -55,11 +55,9 @@ impl From<ComponentState> for Component {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let (store, key) = store(&arguments.session, host)?;
-    let stored = store.load(&key).map_err(store_error)?.map(|loaded| loaded.record);
-    let cwd = stored.as_ref().map(|record| record.cwd.as_str());
-    let plan = arguments.plan.plan(key, host, cwd)?;
-    let (decision, reasons, meaning) = match decide(stored.as_ref(), &plan.wanted) {
+    let found = Bound::read(&arguments.session, &arguments.plan, host)?;
+    let (stored, plan) = (found.record(), &found.plan);
+    let (decision, reasons, meaning) = match decide(stored, &plan.wanted) {
         Decision::Resume { .. } => {
             ("resume", vec![], "the stored thread goes on, with its history".to_owned())
         }
@@ -78,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         }
         _ => ("unknown", vec![], "this version cannot tell".to_owned()),
     };
-    let components = explain(stored.as_ref(), &plan.wanted);
+    let components = explain(stored, &plan.wanted);
     let report = Report {
         decision,
         thread_id: stored.map(|record| record.thread.as_str().to_owned()),

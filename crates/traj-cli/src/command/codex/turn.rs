@@ -26,7 +26,7 @@ use traj_fs::{Recorder, SystemClock};
 use super::super::{Outcome, record};
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, redactor, runtime, server_error};
-use super::{keeper, lifecycle_error, store, store_error};
+use super::{Bound, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
@@ -103,9 +103,8 @@ struct Lost {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let (store, key) = store(&arguments.session, host)?;
-    let stored = store.load(&key).map_err(store_error)?;
-    let plan = arguments.plan.plan(key, host, stored.as_ref().map(|l| l.record.cwd.as_str()))?;
+    let found = Bound::read(&arguments.session, &arguments.plan, host)?;
+    let plan = &found.plan;
     let prompt = match arguments.prompt.as_str() {
         "-" => Host::read_standard_input()?,
         prompt => prompt.to_owned(),
@@ -113,7 +112,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     if prompt.trim().is_empty() {
         return Err(CommandError::usage("there is nothing to say").hint("give --prompt a text"));
     }
-    let recorder = recorder(arguments, &plan, host, output)?;
+    let recorder = recorder(arguments, plan, host, output)?;
     let sink: Arc<dyn EventSink> = match &recorder {
         Some(recorder) => Arc::clone(recorder) as Arc<dyn EventSink>,
         None => Arc::new(NoEvents::new()),
@@ -123,13 +122,13 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let mut options = TurnOptions::standard(Arc::new(DenyAll::new()));
     options.timeout = Duration::from_secs(arguments.timeout.max(1));
     options.observer = Some(stream.clone());
-    let facts = facts(arguments, &prompt, &plan, host);
-    let model = stored.as_ref().and_then(|loaded| loaded.record.model.as_deref());
-    let spec = spec(arguments, &prompt, &plan, model, host);
-    let keeper = keeper(&store);
+    let facts = facts(arguments, &prompt, plan, host);
+    let model = found.record().and_then(|record| record.model.as_deref());
+    let spec = spec(arguments, &prompt, plan, model, host);
+    let keeper = keeper(&found.store);
     let turn = runtime()?.block_on(async {
         interrupt_on_signal(&options.cancel, output);
-        run_with_restarts(arguments, &keeper, &plan, &spec, &options, &facts, &sink, host, output)
+        run_with_restarts(arguments, &keeper, plan, &spec, &options, &facts, &sink, host, output)
             .await
     });
     if let Some(recorder) = &recorder {
