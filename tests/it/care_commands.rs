@@ -31,17 +31,6 @@ fn pointer(session: &str, target: &Path) -> String {
 }
 
 #[test]
-fn help() {
-    let home = tempfile::tempdir().unwrap();
-    for verb in ["prune", "repair", "sessions", "doctor"] {
-        insta::assert_snapshot!(
-            format!("{verb}_help"),
-            printed(&run(home.path(), &[verb, "--help"]))
-        );
-    }
-}
-
-#[test]
 fn prune_removes_what_is_proven_and_never_anything_else() {
     let home = tempfile::tempdir().unwrap();
     let sessions = home.path().join("sessions");

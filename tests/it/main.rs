@@ -26,6 +26,7 @@ mod export_process_faults;
 mod export_shapes;
 mod export_sources;
 mod export_values;
+mod help_texts;
 mod prune_strays;
 mod recorder_behaviour;
 mod recorder_crash;

@@ -21,13 +21,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-#[test]
-fn help() {
-    let home = tempfile::tempdir().unwrap();
-    let output = traj_command(home.path()).args(["tail", "--help"]).output().unwrap();
-    insta::assert_snapshot!(text(&output.stdout));
-}
-
 fn tail(home: &Path, arguments: &[&str]) -> Command {
     let mut command = traj_command(home);
     command.args(["tail", "--session", "s.jsonl"]).args(arguments);

@@ -35,13 +35,6 @@ fn read(home: &Path, name: &str) -> String {
 }
 
 #[test]
-fn help() {
-    let home = tempfile::tempdir().unwrap();
-    let output = traj_command(home.path()).args(["trim", "--help"]).output().unwrap();
-    insta::assert_snapshot!(printed(&output));
-}
-
-#[test]
 fn a_call_is_trimmed_everywhere_and_taken_back() {
     let home = session();
     let before = (read(home.path(), "s1.jsonl"), read(home.path(), "s1.trajectory.jsonl"));

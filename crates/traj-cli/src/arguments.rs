@@ -9,13 +9,27 @@ use crate::command::Command;
 use crate::compose::Host;
 use crate::output;
 
-/// The flight recorder for agent runs: record, redact, export, verify and
-/// repair what an agent did.
 #[derive(Debug, Parser)]
 #[command(name = "traj", version, propagate_version = true, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged input"
+    about = "The flight recorder for agent runs: record, redact, export, verify and repair what an \
+             agent did",
+    long_about = "The flight recorder for agent runs: record, redact, export, verify and repair \
+                  what an agent did.\n\nA session is what an agent keeps of a conversation, its \
+                  transcript: a file of JSON lines. Its sidecar (NAME.trajectory.jsonl) lies \
+                  beside it and holds the events that were recorded. A bundle is both together, \
+                  without secrets, to be sent to others. The store is the file in which OpenClaw \
+                  lists its sessions by key.",
+    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged input",
+    after_long_help = "Examples:\n  \
+                       traj sessions                            which sessions there are\n  \
+                       traj tail --session s.jsonl --follow     what happens in one\n  \
+                       traj export --session s.jsonl            make a bundle of it\n  \
+                       traj verify BUNDLE                       check one that you were sent\n\n\
+                       Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged \
+                       input"
 )]
+// A doc comment would hide the texts above.
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

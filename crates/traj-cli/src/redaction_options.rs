@@ -17,10 +17,10 @@ pub(crate) struct RuleOptions {
     /// Add rules and allow-lists from a TOML file; a gitleaks configuration is one
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
-    /// Also hide e-mail addresses, telephone, card and account numbers
+    /// E-mail addresses, telephone, card and account numbers too
     #[arg(long)]
     personal_data: bool,
-    /// Also hide public network addresses
+    /// Public network addresses too
     #[arg(long)]
     addresses: bool,
 }

@@ -24,7 +24,11 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::Output;
 
+/// Those of all verbs.
+const EXIT_CODES: &str = "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 the binding or a file that was given is damaged";
+
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Verb,

@@ -10,6 +10,10 @@ use crate::arguments;
 use crate::output::Output;
 
 #[derive(Debug, Args)]
+#[command(
+    long_about = "Prints completions for a shell, to be read by it: `source <(traj completions \
+                  bash)`, or `traj completions fish | source`. Keys of sessions are completed too."
+)]
 pub(crate) struct Arguments {
     /// The shell to complete for
     #[arg(value_enum)]

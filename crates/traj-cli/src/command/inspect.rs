@@ -24,7 +24,9 @@ const PRINTED_MOMENTS: usize = 60;
     long_about = "Shows what happened in a session: timeline, models, tool calls with durations \
                   and errors, usage and cost, what was redacted, warnings. Reads a bundle in \
                   place; a session file is exported to a temporary folder first, so what is shown \
-                  is redacted."
+                  is redacted.",
+    after_help = "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
+                  survived · 4 damaged or not a bundle"
 )]
 pub(crate) struct Arguments {
     /// A bundle (folder, zip, tar.zst) or a session file (.jsonl)

@@ -41,13 +41,13 @@ pub(crate) struct Arguments {
     /// The store that lists them [default: sessions.json in the folder]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Remove what has not changed for so long
+    /// Remove what has not changed for so long, like 12h or 30d
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = quantity::duration)]
     older_than: Duration,
-    /// Keep what is left of so many gone sessions at most
+    /// Keep what is left of so many gone sessions at most, the newest
     #[arg(long, value_name = "N")]
     max_entries: Option<u64>,
-    /// Keep so many bytes of artefacts at most
+    /// Keep so many bytes of sidecars, blobs and the like at most, like 500M
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     max_bytes: Option<u64>,
     /// Say what would go and why, and remove nothing

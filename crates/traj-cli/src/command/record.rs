@@ -32,8 +32,8 @@ const REPORTED_LINES: usize = 20;
                   \"ts\": …}, and records each as an event: redacted, within the limits, \
                   crash-safe. Lines that are no event are reported by number and do not stop the \
                   rest. A full queue slows the pipe down; nothing is dropped for it.",
-    after_help = "Exit codes: 0 everything was recorded · 1 something was lost · 4 some lines were \
-                  no events"
+    after_help = "Exit codes: 0 everything was recorded · 1 failed, or something was lost · 2 wrong \
+                  usage · 4 some lines were no events"
 )]
 pub(crate) struct Arguments {
     /// The session's transcript; the sidecar goes beside it

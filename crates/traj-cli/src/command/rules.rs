@@ -14,8 +14,12 @@ use crate::output::Output;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
 
-/// List, check and explain the redaction rules
+/// Those of all verbs.
+const EXIT_CODES: &str =
+    "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 a rule fails its examples";
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -24,16 +28,19 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// List all rules (the default)
+    #[command(after_help = EXIT_CODES)]
     List {
         #[command(flatten)]
         rules: RuleOptions,
     },
-    /// Hold every rule against its examples; exit 3 if one fails
+    /// Hold every rule against its examples
+    #[command(after_help = EXIT_CODES)]
     Check {
         #[command(flatten)]
         rules: RuleOptions,
     },
     /// Show what one rule looks for
+    #[command(after_help = EXIT_CODES)]
     Explain {
         /// The rule's id
         id: String,

@@ -11,6 +11,7 @@ use crate::command_error::CommandError;
 use crate::output::Output;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 done · 2 wrong usage")]
 pub(crate) struct Arguments {
     /// Which one: manifest, event, session-branch, metadata, artifacts, prompts or tools; all
     /// names are listed without it

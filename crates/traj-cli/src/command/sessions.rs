@@ -36,13 +36,13 @@ pub(crate) struct Arguments {
     /// The store that lists them [default: the agent's]
     #[arg(long, value_name = "FILE", conflicts_with = "sessions")]
     store: Option<PathBuf>,
-    /// A folder of sessions, with or without a store
+    /// List the session files of this folder instead, whether a store lists them or not
     #[arg(long, value_name = "DIR")]
     sessions: Option<PathBuf>,
     /// The agent whose store is read
     #[arg(long, value_name = "ID", default_value = "main", conflicts_with_all = ["store", "sessions"])]
     agent: String,
-    /// Print the keys only
+    /// Print the keys only, one a line
     #[arg(long, conflicts_with = "sessions")]
     keys: bool,
 }

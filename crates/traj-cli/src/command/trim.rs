@@ -31,7 +31,7 @@ use crate::terminal_text::escape_control;
                   meanwhile are kept, and every other line stays as it is, byte for byte. What \
                   was trimmed can be taken back with --undo for a while, unless --irreversible \
                   is given.",
-    after_help = "Exit codes: 0 done · 1 something could not be trimmed · 2 wrong usage"
+    after_help = "Exit codes: 0 done · 1 failed, or something could not be trimmed · 2 wrong usage"
 )]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true)
     .args(["tool_call", "queue", "auto", "undo"])))]
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// The trim call itself, whose input is shortened
     #[arg(long, value_name = "ID", requires = "tool_call")]
     self_call: Option<String>,
-    /// Drain this queue of trims too; `-` is the one beside the session
+    /// Carry out the trims that wait in this queue; `-` is the one beside the session
     #[arg(long, value_name = "FILE")]
     queue: Option<PathBuf>,
     /// Only put the call into the queue, for the end of the agent's turn
@@ -57,10 +57,10 @@ pub(crate) struct Arguments {
     /// Trim results that are old and large, and images that come again
     #[arg(long, conflicts_with_all = ["tool_call", "queue", "undo"])]
     auto: bool,
-    /// With --auto: turns that began since, or an age like 30d
+    /// With --auto: only results that are older than so many turns, or than an age like 30d
     #[arg(long, value_name = "N", default_value = "20", requires = "auto")]
     older_than: String,
-    /// With --auto: bytes of text, like 4K
+    /// With --auto: only results with more text than this, like 4K
     #[arg(long, value_name = "BYTES", default_value = "4K", value_parser = quantity::size, requires = "auto")]
     larger_than: u64,
     /// With --auto: leave repeated images alone
@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     /// Keep nothing by which this, or an earlier trim, could be taken back
     #[arg(long)]
     irreversible: bool,
-    /// How long the trim can be taken back
+    /// How long the trim can be taken back, like 12h or 7d
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = quantity::duration)]
     keep_undo: Duration,
     /// Say what would happen, and change nothing

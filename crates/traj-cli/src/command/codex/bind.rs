@@ -12,7 +12,7 @@ use traj_core::id::ThreadId;
 use super::super::Outcome;
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, runtime};
-use super::{Bound, keeper, lifecycle_error};
+use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
@@ -22,7 +22,8 @@ use crate::terminal_text::escape_control;
 #[command(
     long_about = "Binds a session to a thread of Codex. With --thread the thread must exist: it \
                   is loaded once to be sure. Without it a thread is started; Codex writes it to \
-                  disk with its first turn."
+                  disk with its first turn.",
+    after_help = EXIT_CODES
 )]
 pub(super) struct Arguments {
     /// The session's transcript

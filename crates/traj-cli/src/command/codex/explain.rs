@@ -8,8 +8,8 @@ use serde::Serialize;
 use traj_core::binding::{ComponentState, Decision, decide, explain};
 
 use super::super::Outcome;
-use super::Bound;
 use super::plan::PlanArguments;
+use super::{Bound, EXIT_CODES};
 use crate::compose::Host;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
@@ -18,7 +18,8 @@ use crate::terminal_text::escape_control;
 #[command(
     long_about = "Compares what the session's thread was started with and what these flags ask \
                   for, component by component, and tells what `traj codex turn` with the same \
-                  flags would do. Nothing is started and nothing is changed."
+                  flags would do. Nothing is started and nothing is changed.",
+    after_help = EXIT_CODES
 )]
 pub(super) struct Arguments {
     /// The session's transcript

@@ -10,12 +10,13 @@ use traj_core::port::BindingStore as _;
 use traj_fs::{FsBindingStore, SystemClock};
 
 use super::super::Outcome;
-use super::store_error;
+use super::{EXIT_CODES, store_error};
 use crate::compose::Host;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub(super) struct Arguments {
     /// A session file; the bindings beside it are listed
     #[arg(long, value_name = "FILE", conflicts_with = "folder")]

@@ -15,13 +15,13 @@ use crate::compose::Host;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArguments {
-    /// The folder the agent works in
+    /// The folder the agent works in [default: the one of the binding, else the current one]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// The model
+    /// The model, as Codex names it
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Who serves the model
+    /// Who serves the model, as Codex's configuration names it
     #[arg(long, value_name = "NAME")]
     model_provider: Option<String>,
     /// When Codex asks before it acts; without an answer it is declined
@@ -30,7 +30,7 @@ pub(super) struct PlanArguments {
     /// What Codex may touch
     #[arg(long, value_enum, value_name = "MODE")]
     sandbox: Option<Sandbox>,
-    /// The service tier
+    /// The service tier: priority, flex, or another one that Codex knows
     #[arg(long, value_name = "NAME")]
     service_tier: Option<String>,
     /// MCP servers for the thread: a JSON file with one object, a member per server

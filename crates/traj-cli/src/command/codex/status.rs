@@ -11,12 +11,13 @@ use traj_core::timestamp::UnixMillis;
 
 use super::super::Outcome;
 use super::server::{ServerArguments, connect, runtime};
-use super::{store, store_error};
+use super::{EXIT_CODES, store, store_error};
 use crate::compose::Host;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
 pub(super) struct Arguments {
     /// The session's transcript
     #[arg(long, value_name = "FILE")]

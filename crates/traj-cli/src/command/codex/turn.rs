@@ -26,7 +26,7 @@ use traj_fs::{Recorder, SystemClock};
 use super::super::{Outcome, record};
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, redactor, runtime, server_error};
-use super::{Bound, keeper, lifecycle_error};
+use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
@@ -41,7 +41,8 @@ const STARTS: u32 = 3;
     long_about = "Runs one turn with the installed Codex on the thread that holds the session's \
                   history, and prints the reply. The thread is resumed, or started if there is \
                   none; what Codex asks is declined, never granted. The turn is recorded in the \
-                  session's sidecar. Ctrl-C interrupts the turn on the server, then exits."
+                  session's sidecar. Ctrl-C interrupts the turn on the server, then exits; a second one exits at once.",
+    after_help = EXIT_CODES
 )]
 pub(super) struct Arguments {
     /// The session's transcript; the binding and the sidecar lie beside it
