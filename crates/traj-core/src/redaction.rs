@@ -36,6 +36,7 @@ mod checksum;
 mod compose;
 mod encoded;
 mod engine;
+mod familiar;
 mod find;
 mod foreign_pattern;
 mod frame;
@@ -43,6 +44,7 @@ mod keywords;
 mod known;
 mod marker;
 mod media;
+mod member;
 mod name;
 mod pass;
 mod paths;
@@ -84,6 +86,7 @@ pub use witness::Redacted;
 
 use crate::json::Json;
 use engine::Engine;
+use familiar::Everyday;
 use find::Finder;
 use known::CleanTexts;
 use marker::Stamp;
@@ -106,6 +109,7 @@ struct Compiled {
     engine: Engine,
     paths: PathTable,
     stamp: Stamp,
+    familiar: Everyday,
 }
 
 impl Redactor {
@@ -195,6 +199,7 @@ impl Redactor {
             engine: Engine::new(self.policy.rules.rules.clone(), &self.policy.classes()),
             paths: PathTable::new(&self.policy.paths),
             stamp: Stamp::new(&self.policy.key),
+            familiar: Everyday::new(),
         })
     }
 
@@ -206,6 +211,6 @@ impl Redactor {
         let compiled = self.compiled();
         let finder = Finder { engine: &compiled.engine, allow: &self.policy.rules.allow };
         let known = self.known.as_deref();
-        Pass::new(finder, &self.policy, &compiled.paths, &compiled.stamp, known, report, reveal)
+        Pass::new(finder, &self.policy, compiled, known, report, reveal)
     }
 }

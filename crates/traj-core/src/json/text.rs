@@ -32,7 +32,11 @@ pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, Pa
             };
             return Ok(Literal { text, end: stop + 1 });
         }
-        let text = owned.get_or_insert_default();
+        let text = owned.get_or_insert_with(|| {
+            // Room for all of it, unless it says a quote itself.
+            let left = memchr::memchr(b'"', &bytes[stop..]).unwrap_or_default();
+            String::with_capacity(stop - start + left)
+        });
         text.push_str(segment);
         from = escape(bytes, stop + 1, text)?;
     }

@@ -80,6 +80,7 @@ fn write_scalar(value: &Json<'_>, out: &mut String) {
 
 /// Appends `text` as a JSON literal, quotes included.
 pub fn write_string(text: &str, out: &mut String) {
+    out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;
     while let Some(at) = first_special(rest.as_bytes()) {

@@ -154,12 +154,6 @@ impl RedactedText {
         self
     }
 
-    /// Appends members that were each written with a leading comma.
-    pub(crate) fn push_members(&mut self, members: &Self) -> &mut Self {
-        self.0.push_str(members.0.strip_prefix(',').unwrap_or(&members.0));
-        self
-    }
-
     /// The number of bytes so far.
     #[must_use]
     pub const fn len(&self) -> usize {

@@ -15,6 +15,9 @@ const MAX_DEPTH: u8 = 3;
 /// Shorter texts hold nothing that stands without a name.
 pub(super) const MIN_TEXT: usize = 8;
 
+/// The longest text that is looked at twice, at a glance first.
+const GLANCE: usize = 64;
+
 /// What was found in one text.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -71,8 +74,9 @@ impl Finder<'_> {
     /// Whether a short text shows at a glance that nothing is in it, as most
     /// ids, times and words do.
     fn is_harmless(self, bytes: &[u8]) -> bool {
-        bytes.len() < encoded::MIN_RUN
+        bytes.len() <= GLANCE
             && Traits::of(bytes).are_plain()
+            && encoded::runs(bytes).is_empty()
             && !self.engine.may_match(bytes)
     }
 

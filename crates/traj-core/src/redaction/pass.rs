@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::Compiled;
+use super::familiar::Everyday;
 use super::find::{Finder, MIN_TEXT};
 use super::frame::{Style, judge};
 use super::known::{self, Clean, CleanTexts};
 use super::marker::{self, Stamp};
 use super::media;
+use super::member::NameFacts;
 use super::name::NameClass;
 use super::paths::PathTable;
 use super::policy::RedactionPolicy;
@@ -15,7 +18,7 @@ use super::reveal::RevealMap;
 use super::rule::{Frame, RuleIndex};
 use super::sight::{Change, Sight};
 use super::span::Span;
-use super::structured::{enclosed, has_json_lines};
+use super::structured::{enclosed, has_json_lines, is_steady};
 use crate::json::Json;
 
 /// A text is looked at again after hiding until nothing more is found.
@@ -40,6 +43,9 @@ pub(super) struct Pass<'r> {
     pub(super) paths: &'r PathTable,
     stamp: &'r Stamp,
     known: Option<&'r CleanTexts>,
+    pub(super) familiar: &'r Everyday,
+    /// What the names say of the members of the objects under the eyes.
+    pub(super) facts: Vec<NameFacts>,
     /// Whether only what must go is asked for.
     rechecks: bool,
     pub(super) report: &'r mut RedactionReport,
@@ -56,8 +62,7 @@ impl<'r> Pass<'r> {
     pub(super) const fn new(
         finder: Finder<'r>,
         policy: &'r RedactionPolicy,
-        paths: &'r PathTable,
-        stamp: &'r Stamp,
+        compiled: &'r Compiled,
         known: Option<&'r CleanTexts>,
         report: &'r mut RedactionReport,
         reveal: Option<&'r mut RevealMap>,
@@ -65,9 +70,11 @@ impl<'r> Pass<'r> {
         Self {
             finder,
             policy,
-            paths,
-            stamp,
+            paths: &compiled.paths,
+            stamp: &compiled.stamp,
             known,
+            familiar: &compiled.familiar,
+            facts: Vec::new(),
             rechecks: false,
             report,
             reveal,
@@ -113,9 +120,11 @@ impl<'r> Pass<'r> {
 
     /// Hides what must go in a string; `None` if nothing must.
     pub(super) fn text(&mut self, text: &str) -> Option<String> {
+        if text.len() < known::SHORTEST {
+            return self.short_text(text);
+        }
         // JSON in a string is read differently depending on how deep it lies.
-        let Some(known) = self.known.filter(|_| self.nesting == 0 && text.len() >= known::SHORTEST)
-        else {
+        let Some(known) = self.known.filter(|_| self.nesting == 0) else {
             return self.look_at(text).0;
         };
         let hash = known.hash(text.as_bytes());
@@ -134,6 +143,18 @@ impl<'r> Pass<'r> {
                 known.put(known.hash(changed.as_bytes()), Clean::Noted);
             }
             Some(_) => {}
+        }
+        changed
+    }
+
+    fn short_text(&mut self, text: &str) -> Option<String> {
+        if self.familiar.texts.get(text).is_some() {
+            return None;
+        }
+        let notes = self.report.notes();
+        let (changed, _) = self.look_at(text);
+        if changed.is_none() && self.report.notes() == notes && is_steady(text) {
+            self.familiar.texts.put(text, ());
         }
         changed
     }
@@ -269,12 +290,18 @@ impl<'r> Pass<'r> {
 
     /// Steps into a member; returns what to truncate the path to afterwards.
     pub(super) fn push_step(&mut self, name: &str) -> usize {
+        self.push_known_step(name, memchr::memchr2(b'~', b'/', name.as_bytes()).is_none())
+    }
+
+    /// As [`Pass::push_step`], where it is known whether the name is written
+    /// as it is.
+    pub(super) fn push_known_step(&mut self, name: &str, is_plain: bool) -> usize {
         let mark = self.path.len();
         self.path.push('/');
-        if memchr::memchr2(b'~', b'/', name.as_bytes()).is_some() {
-            self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        } else {
+        if is_plain {
             self.path.push_str(name);
+        } else {
+            self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
         }
         mark
     }

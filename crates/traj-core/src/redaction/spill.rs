@@ -49,13 +49,24 @@ impl RedactedSpill {
     pub fn push(&mut self, text: &Redacted<String>) -> Result<SpillSlot, BundleSinkError> {
         let offset = self.written + self.pending.len() as u64;
         let length = u32::try_from(text.0.len()).map_err(|_| BundleSinkError::TooLong)?;
+        if text.0.len() >= PIECE {
+            self.write_pending()?;
+            self.scratch.append(text.0.as_bytes())?;
+            self.written += u64::from(length);
+            return Ok(SpillSlot { offset, length });
+        }
         self.pending.extend_from_slice(text.0.as_bytes());
         if self.pending.len() >= PIECE {
-            self.scratch.append(&self.pending)?;
-            self.written += self.pending.len() as u64;
-            self.pending.clear();
+            self.write_pending()?;
         }
         Ok(SpillSlot { offset, length })
+    }
+
+    fn write_pending(&mut self) -> Result<(), BundleSinkError> {
+        self.scratch.append(&self.pending)?;
+        self.written += self.pending.len() as u64;
+        self.pending.clear();
+        Ok(())
     }
 
     /// Appends a text that was kept to another one.

@@ -102,6 +102,11 @@ pub(super) fn enclosed(text: &str) -> Option<&str> {
     matches!(ends, (b'{', b'}') | (b'[', b']') | (b'"', b'"')).then_some(trimmed)
 }
 
+/// Whether a text reads the same in JSON, and in JSON held in JSON: it is none.
+pub(super) fn is_steady(text: &str) -> bool {
+    enclosed(text).is_none() && memchr::memchr(b'\n', text.as_bytes()).is_none()
+}
+
 fn is_json_line(trimmed: &str) -> bool {
     trimmed.len() > 2
         && (trimmed.starts_with('{') && trimmed.ends_with('}')

@@ -6,50 +6,14 @@ use std::collections::HashMap;
 use super::frame::{Style, judge};
 use super::marker;
 use super::media;
+use super::member::{NameFacts, Roles, says_name};
 use super::name::{self, NameClass};
 use super::pass::Pass;
 use super::rule::Frame;
 use super::span::{self, Span};
+use super::structured::is_steady;
 use super::value::{is_uuid, looks_chosen, looks_random};
 use crate::json::{Json, Object};
-
-/// Whether a member of this name says what another member is called.
-fn says_name(name: &str) -> bool {
-    matches!(
-        name,
-        "name"
-            | "key"
-            | "label"
-            | "field"
-            | "header"
-            | "variable"
-            | "id"
-            | "Name"
-            | "Key"
-            | "title"
-            | "param"
-            | "parameter"
-            | "path"
-    )
-}
-
-/// Whether a member of this name holds the value for such a name.
-fn holds_value(name: &str) -> bool {
-    matches!(
-        name,
-        "value"
-            | "val"
-            | "input"
-            | "Value"
-            | "text"
-            | "content"
-            | "default"
-            | "secret"
-            | "data"
-            | "answer"
-            | "current"
-    )
-}
 
 /// Members that hold a piece of a text in a stream.
 const PIECE_MEMBERS: &[&str] =
@@ -88,29 +52,45 @@ impl Pass<'_> {
     }
 
     fn object(&mut self, object: &mut Object<'_>, outer: NameClass) {
-        let members = Members::of(object);
+        // Objects lie in each other, and so do the facts about their names.
+        let first = self.facts.len();
+        let mut members = Roles::default();
+        for (name, _) in object.iter() {
+            let facts = self.facts_of(name);
+            members = members.with(facts.roles);
+            self.facts.push(facts);
+        }
         if members.bytes && members.kind && media::object(object) {
             self.report.count_media();
+            // Members were added.
+            self.facts.extend(
+                object.iter().skip(self.facts.len() - first).map(|(name, _)| NameFacts::of(name)),
+            );
         }
         let is_named = members.value && members.name;
         let named = if is_named { named_class(object) } else { NameClass::Plain };
         let mut renamed = Vec::new();
         for (place, (name, item)) in object.iter_mut().enumerate() {
-            if name.len() >= 12
-                && let Some(changed) = self.text(name)
-            {
-                *name = Cow::Owned(changed);
-                renamed.push(place);
+            let Some(mut facts) = self.facts.get(first + place).copied() else { break };
+            if !facts.is_clean {
+                let notes = self.report.notes();
+                if let Some(changed) = self.text(name) {
+                    facts = NameFacts::of(&changed);
+                    *name = Cow::Owned(changed);
+                    renamed.push(place);
+                } else if self.report.notes() == notes && is_steady(name) {
+                    self.familiar.names.put(name, NameFacts { is_clean: true, ..facts });
+                }
             }
-            let mut class = name::class_of_member(name);
-            if class == NameClass::Plain && members.value && holds_value(name) {
+            let mut class = facts.class;
+            if class == NameClass::Plain && facts.roles.value {
                 if named != NameClass::Plain {
                     class = named;
                 } else if matches!(outer, NameClass::Strong(_)) && !members.schema {
                     class = outer;
                 }
             }
-            let mark = self.push_step(name);
+            let mark = self.push_known_step(name, facts.is_plain_step);
             if members.jwk && matches!(name.as_ref(), "k" | "d" | "p" | "q" | "dp" | "dq" | "qi") {
                 if let Json::String(text) = item
                     && !marker::is_marker(text)
@@ -123,9 +103,21 @@ impl Pass<'_> {
             }
             self.path.truncate(mark);
         }
+        self.facts.truncate(first);
         if !renamed.is_empty() {
             separate_names(object, &renamed);
         }
+    }
+
+    /// What a name says of its member; of one that comes often it is known.
+    fn facts_of(&self, name: &str) -> NameFacts {
+        self.familiar.names.get(name).unwrap_or_else(|| {
+            let facts = NameFacts::of(name);
+            if facts.is_clean {
+                self.familiar.names.put(name, facts);
+            }
+            facts
+        })
     }
 
     fn list(&mut self, items: &mut [Json<'_>], class: NameClass) {
@@ -256,39 +248,6 @@ fn piece<'l, 'a>(item: &'l mut Json<'a>, depth: u8) -> Option<&'l mut Cow<'a, st
             piece(inner, depth + 1)
         }
         _ => None,
-    }
-}
-
-/// What an object's members make it, found in one pass: most objects are none
-/// of this, and every event has many.
-#[derive(Default)]
-struct Members {
-    /// A member that may hold the value for a name.
-    value: bool,
-    /// A member that may say that name.
-    name: bool,
-    /// A member that may hold the bytes of a medium.
-    bytes: bool,
-    /// A member that may say what medium it is.
-    kind: bool,
-    /// A JSON web key.
-    jwk: bool,
-    /// A description of data rather than data.
-    schema: bool,
-}
-
-impl Members {
-    fn of(object: &Object<'_>) -> Self {
-        let mut members = Self::default();
-        for (name, _) in object.iter() {
-            members.value |= holds_value(name);
-            members.name |= says_name(name);
-            members.bytes |= media::holds_bytes(name);
-            members.kind |= media::says_type(name);
-            members.jwk |= name == "kty";
-            members.schema |= matches!(name, "type" | "$ref");
-        }
-        members
     }
 }
 

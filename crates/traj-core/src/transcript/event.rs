@@ -45,18 +45,46 @@ impl EventFrame {
     }
 }
 
-/// One event, complete but for its numbers.
-#[derive(Clone, Debug)]
-pub struct TranscriptEvent {
-    head: Redacted<String>,
-    tail: Redacted<String>,
+/// Events one behind the other, each complete but for its numbers.
+#[derive(Clone, Debug, Default)]
+pub struct TranscriptEvents {
+    text: RedactedText,
+    parts: Vec<EventParts>,
 }
 
-impl TranscriptEvent {
-    /// The parts around the sequence number, to keep for later.
+/// The lengths of an event's two parts, which its numbers belong between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EventParts {
+    /// Up to the numbers.
+    pub head: usize,
+    /// Behind them.
+    pub tail: usize,
+}
+
+impl TranscriptEvents {
+    /// No events yet.
     #[must_use]
-    pub fn into_parts(self) -> (Redacted<String>, Redacted<String>) {
-        (self.head, self.tail)
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The text of all events and the parts it consists of, to keep for later.
+    #[must_use]
+    pub fn into_parts(self) -> (Redacted<String>, Vec<EventParts>) {
+        (self.text.finish(), self.parts)
+    }
+
+    /// The number of events.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// Puts the numbers between the two parts: the place in the bundle and the
@@ -64,38 +92,115 @@ impl TranscriptEvent {
     pub fn push_numbers(line: &mut RedactedText, seq: u64, source_seq: u64) {
         line.push_number(seq).push_static(",\"sourceSeq\":").push_number(source_seq);
     }
+
+    /// Adds the events of one redacted entry, in order. Entries of unknown
+    /// type have none.
+    pub fn add_entry(
+        &mut self,
+        frame: &EventFrame,
+        entry: Redacted<&Json<'_>>,
+        instant: UnixMillis,
+    ) {
+        let Some(kind) = entry.get("type").and_then(|kind| kind.value().as_str()) else {
+            return;
+        };
+        let entry = Entry { frame, entry, instant };
+        if kind == "message" {
+            self.add_message(&entry);
+        } else if let Some((event_type, members)) = plain_event(kind) {
+            self.add(
+                &entry,
+                |head| {
+                    head.push_static(event_type);
+                },
+                |data| {
+                    for (name, lead) in members {
+                        push_member(data, entry.entry, name, lead);
+                    }
+                },
+            );
+        }
+    }
+
+    fn add_message(&mut self, entry: &Entry<'_, '_, '_>) {
+        let Some(message) = entry.entry.get("message") else { return };
+        let Some(role) = message.get("role") else { return };
+        let name_type = |head: &mut RedactedText| match role.value().as_str() {
+            Some("user") => drop(head.push_static("\"user.message\"")),
+            Some("assistant") => drop(head.push_static("\"assistant.message\"")),
+            Some("toolResult") => drop(head.push_static("\"tool.result\"")),
+            _ => drop(head.push_prefixed("message.", role)),
+        };
+        self.add(entry, name_type, |data| {
+            data.lead("\"message\":").push_json(message);
+        });
+        if role.value().as_str() != Some("assistant") {
+            return;
+        }
+        let Some(blocks) = message.get("content").and_then(Redacted::items) else { return };
+        for (index, block) in blocks.enumerate().filter(|(_, block)| is_tool_call(block.value())) {
+            self.add(
+                entry,
+                |head| {
+                    head.push_static("\"tool.call\"");
+                },
+                |data| push_tool_call(data, entry.entry, block, index),
+            );
+        }
+    }
+
+    fn add(
+        &mut self,
+        entry: &Entry<'_, '_, '_>,
+        name_type: impl FnOnce(&mut RedactedText),
+        members: impl FnOnce(&mut Members<'_>),
+    ) {
+        let Entry { frame, entry, instant } = entry;
+        let text = &mut self.text;
+        let start = text.len();
+        text.push_static(
+            "{\"traceSchema\":\"openclaw-trajectory\",\"schemaVersion\":1,\"traceId\":",
+        )
+        .push_text(&frame.session_id)
+        .push_static(",\"source\":\"transcript\",\"type\":");
+        name_type(text);
+        text.push_static(",\"ts\":").push_instant(*instant).push_static(",\"seq\":");
+        let numbers = text.len();
+        text.push_text(&frame.middle);
+        if let Some(id) = entry.get("id") {
+            text.push_static(",\"entryId\":").push_json(id);
+        }
+        if let Some(parent) = entry.get("parentId") {
+            text.push_static(",\"parentEntryId\":").push_json(parent);
+        }
+        text.push_static(",\"data\":{");
+        members(&mut Members { text, is_empty: true });
+        text.push_static("}}");
+        self.parts.push(EventParts { head: numbers - start, tail: text.len() - numbers });
+    }
 }
 
-/// The events of one redacted entry, in order. Entries of unknown type have
-/// none.
-#[must_use]
-pub fn transcript_events(
-    frame: &EventFrame,
-    entry: Redacted<&Json<'_>>,
+/// An entry that events are made of.
+struct Entry<'f, 'e, 'a> {
+    frame: &'f EventFrame,
+    entry: Redacted<&'e Json<'a>>,
     instant: UnixMillis,
-) -> Vec<TranscriptEvent> {
-    let mut events = Vec::new();
-    let Some(kind) = entry.get("type").and_then(|kind| kind.value().as_str()) else {
-        return events;
-    };
-    if kind == "message" {
-        message_events(frame, entry, instant, &mut events);
-    } else if let Some((event_type, members)) = plain_event(kind) {
-        let mut data = RedactedText::new();
-        for (name, lead) in members {
-            push_member(&mut data, entry, name, lead);
+}
+
+/// The members of an event's data as they are written.
+struct Members<'t> {
+    text: &'t mut RedactedText,
+    is_empty: bool,
+}
+
+impl Members<'_> {
+    /// Begins a member with its name and colon.
+    fn lead(&mut self, name: &'static str) -> &mut RedactedText {
+        if !std::mem::take(&mut self.is_empty) {
+            self.text.push_static(",");
         }
-        events.push(finish(
-            frame,
-            entry,
-            instant,
-            |head| {
-                head.push_static(event_type);
-            },
-            &data,
-        ));
+        self.text.push_static(name)
     }
-    events
 }
 
 /// A member of an entry and the text that introduces it in the event's data.
@@ -103,103 +208,61 @@ type Member = (&'static str, &'static str);
 
 /// Event type (a JSON literal) and data members of the other entry types.
 fn plain_event(kind: &str) -> Option<(&'static str, &'static [Member])> {
-    const FROM_HOOK: Member = ("fromHook", ",\"fromHook\":");
-    const DETAILS: Member = ("details", ",\"details\":");
+    const FROM_HOOK: Member = ("fromHook", "\"fromHook\":");
+    const DETAILS: Member = ("details", "\"details\":");
     Some(match kind {
         "compaction" => (
             "\"session.compaction\"",
             &[
-                ("summary", ",\"summary\":"),
-                ("firstKeptEntryId", ",\"firstKeptEntryId\":"),
-                ("tokensBefore", ",\"tokensBefore\":"),
+                ("summary", "\"summary\":"),
+                ("firstKeptEntryId", "\"firstKeptEntryId\":"),
+                ("tokensBefore", "\"tokensBefore\":"),
                 DETAILS,
                 FROM_HOOK,
             ],
         ),
         "branch_summary" => (
             "\"session.branch_summary\"",
-            &[("fromId", ",\"fromId\":"), ("summary", ",\"summary\":"), DETAILS, FROM_HOOK],
+            &[("fromId", "\"fromId\":"), ("summary", "\"summary\":"), DETAILS, FROM_HOOK],
         ),
         "custom" => {
-            ("\"session.custom\"", &[("customType", ",\"customType\":"), ("data", ",\"data\":")])
+            ("\"session.custom\"", &[("customType", "\"customType\":"), ("data", "\"data\":")])
         }
         "custom_message" => (
             "\"session.custom_message\"",
             &[
-                ("customType", ",\"customType\":"),
-                ("content", ",\"content\":"),
+                ("customType", "\"customType\":"),
+                ("content", "\"content\":"),
                 DETAILS,
-                ("display", ",\"display\":"),
+                ("display", "\"display\":"),
             ],
         ),
         "thinking_level_change" => {
-            ("\"session.thinking_level_change\"", &[("thinkingLevel", ",\"thinkingLevel\":")])
+            ("\"session.thinking_level_change\"", &[("thinkingLevel", "\"thinkingLevel\":")])
         }
         "model_change" => (
             "\"session.model_change\"",
-            &[("provider", ",\"provider\":"), ("modelId", ",\"modelId\":")],
+            &[("provider", "\"provider\":"), ("modelId", "\"modelId\":")],
         ),
-        "label" => {
-            ("\"session.label\"", &[("targetId", ",\"targetId\":"), ("label", ",\"label\":")])
-        }
-        "session_info" => ("\"session.info\"", &[("name", ",\"name\":")]),
+        "label" => ("\"session.label\"", &[("targetId", "\"targetId\":"), ("label", "\"label\":")]),
+        "session_info" => ("\"session.info\"", &[("name", "\"name\":")]),
         "reset" => (
             "\"session.reset\"",
-            &[("reason", ",\"reason\":"), ("firstKeptEntryId", ",\"firstKeptEntryId\":")],
+            &[("reason", "\"reason\":"), ("firstKeptEntryId", "\"firstKeptEntryId\":")],
         ),
         _ => return None,
     })
 }
 
-fn push_member(
-    data: &mut RedactedText,
-    entry: Redacted<&Json<'_>>,
-    name: &str,
-    lead: &'static str,
-) {
+fn push_member(data: &mut Members<'_>, entry: Redacted<&Json<'_>>, name: &str, lead: &'static str) {
     match entry.get(name) {
         // Readers rely on this one being a truth value.
-        None if name == "fromHook" => data.push_static(lead).push_static("false"),
+        None if name == "fromHook" => drop(data.lead(lead).push_static("false")),
         Some(value) if name == "fromHook" && value.value().is_null() => {
-            data.push_static(lead).push_static("false")
+            data.lead(lead).push_static("false");
         }
-        Some(value) => data.push_static(lead).push_json(value),
-        None => data,
-    };
-}
-
-fn message_events(
-    frame: &EventFrame,
-    entry: Redacted<&Json<'_>>,
-    instant: UnixMillis,
-    events: &mut Vec<TranscriptEvent>,
-) {
-    let Some(message) = entry.get("message") else { return };
-    let Some(role) = message.get("role") else { return };
-    let mut data = RedactedText::new();
-    data.push_static(",\"message\":").push_json(message);
-    let name_type = |head: &mut RedactedText| match role.value().as_str() {
-        Some("user") => drop(head.push_static("\"user.message\"")),
-        Some("assistant") => drop(head.push_static("\"assistant.message\"")),
-        Some("toolResult") => drop(head.push_static("\"tool.result\"")),
-        _ => drop(head.push_prefixed("message.", role)),
-    };
-    events.push(finish(frame, entry, instant, name_type, &data));
-    if role.value().as_str() != Some("assistant") {
-        return;
-    }
-    let Some(blocks) = message.get("content").and_then(Redacted::items) else { return };
-    for (index, block) in blocks.enumerate().filter(|(_, block)| is_tool_call(block.value())) {
-        let data = tool_call_data(entry, block, index);
-        events.push(finish(
-            frame,
-            entry,
-            instant,
-            |head| {
-                head.push_static("\"tool.call\"");
-            },
-            &data,
-        ));
+        Some(value) => drop(data.lead(lead).push_json(value)),
+        None => {}
     }
 }
 
@@ -231,52 +294,26 @@ fn argument_member(block: &Json<'_>) -> Option<&'static str> {
         .or_else(|| block.get("parameters").map(|_| "parameters"))
 }
 
-fn tool_call_data(
+fn push_tool_call(
+    data: &mut Members<'_>,
     entry: Redacted<&Json<'_>>,
     block: Redacted<&Json<'_>>,
     index: usize,
-) -> RedactedText {
-    let mut data = RedactedText::new();
+) {
     let text = |name| block.get(name).filter(|value| value.value().as_str().is_some());
     if let Some(id) = text("id") {
-        data.push_static(",\"toolCallId\":").push_json(id);
+        data.lead("\"toolCallId\":").push_json(id);
     }
     if let Some(name) = text("name") {
-        data.push_static(",\"name\":").push_json(name);
+        data.lead("\"name\":").push_json(name);
     }
     if let Some(arguments) = argument_member(block.value()).and_then(|name| block.get(name)) {
-        data.push_static(",\"arguments\":").push_json(arguments);
+        data.lead("\"arguments\":").push_json(arguments);
     }
     if let Some(id) = entry.get("id") {
-        data.push_static(",\"assistantEntryId\":").push_json(id);
+        data.lead("\"assistantEntryId\":").push_json(id);
     }
-    data.push_static(",\"blockIndex\":").push_number(index as u64);
-    data
-}
-
-fn finish(
-    frame: &EventFrame,
-    entry: Redacted<&Json<'_>>,
-    instant: UnixMillis,
-    name_type: impl FnOnce(&mut RedactedText),
-    members: &RedactedText,
-) -> TranscriptEvent {
-    let mut head = RedactedText::with_capacity(160);
-    head.push_static("{\"traceSchema\":\"openclaw-trajectory\",\"schemaVersion\":1,\"traceId\":")
-        .push_text(&frame.session_id)
-        .push_static(",\"source\":\"transcript\",\"type\":");
-    name_type(&mut head);
-    head.push_static(",\"ts\":").push_instant(instant).push_static(",\"seq\":");
-    let mut tail = RedactedText::with_capacity(members.len() + 160);
-    tail.push_text(&frame.middle);
-    if let Some(id) = entry.get("id") {
-        tail.push_static(",\"entryId\":").push_json(id);
-    }
-    if let Some(parent) = entry.get("parentId") {
-        tail.push_static(",\"parentEntryId\":").push_json(parent);
-    }
-    tail.push_static(",\"data\":{").push_members(members).push_static("}}");
-    TranscriptEvent { head: head.finish(), tail: tail.finish() }
+    data.lead("\"blockIndex\":").push_number(index as u64);
 }
 
 #[cfg(test)]

@@ -11,11 +11,11 @@ use traj_core::redaction::{
 };
 use traj_core::timestamp::UnixMillis;
 use traj_core::transcript::{
-    EventFrame, LegacyLinks, RowKind, TranscriptEvent, entry_instant, is_tool_call, migrate,
-    tool_call_arguments, transcript_events,
+    EventFrame, EventParts, LegacyLinks, RowKind, TranscriptEvents, entry_instant, is_tool_call,
+    migrate, tool_call_arguments,
 };
 
-use super::pretty::PrettyObject;
+use super::pretty::{PrettyArray, PrettyObject};
 use super::skills::{SkillMarks, SkillPaths};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
@@ -89,15 +89,21 @@ pub(crate) fn write_branch(
         || rows.group(branch, &mut at),
         |group| work(context, group),
         |done| -> Result<(), ExportError> {
-            for (entry, note) in &done.entries {
-                entries.item(entry)?;
-                notes.push(*note, &&*bundle)?;
+            if !done.notes.is_empty() {
+                entries.items(&done.entries)?;
             }
-            for (instant, event, is_unchanged) in done.events {
-                let (head, tail) = event.into_parts();
-                let head = kept.push(&head)?;
-                let tail_length = kept.push(&tail)?.length;
-                let origin = EventOrigin::Transcript { head, tail_length, is_unchanged };
+            for note in done.notes {
+                notes.push(note, &&*bundle)?;
+            }
+            let (text, parts) = done.events.into_parts();
+            let mut offset = kept.push(&text)?.offset;
+            for (EventParts { head, tail, .. }, origin) in parts.into_iter().zip(done.origins) {
+                let (head, tail) = (length(head)?, length(tail)?);
+                let slot = SpillSlot::new(offset, head);
+                offset += u64::from(head) + u64::from(tail);
+                let (instant, is_unchanged) = origin;
+                let origin =
+                    EventOrigin::Transcript { head: slot, tail_length: tail, is_unchanged };
                 let record = EventRecord { instant, rank: events, position: events, origin };
                 keep(record, &&*bundle)?;
                 events += 1;
@@ -147,17 +153,24 @@ struct Entry {
 
 /// Entries after the work.
 struct Done {
-    entries: Vec<(Redacted<String>, PartNote)>,
-    /// Each with its instant and whether its entry was left as it is.
-    events: Vec<(UnixMillis, TranscriptEvent, bool)>,
+    /// One behind the other, with what stands between them in the file.
+    entries: Redacted<String>,
+    /// One on each entry.
+    notes: Vec<PartNote>,
+    events: TranscriptEvents,
+    /// The instant of each event and whether its entry was left as it is.
+    origins: Vec<(UnixMillis, bool)>,
     marks: SkillMarks,
     report: RedactionReport,
 }
 
 fn work(context: &BranchContext<'_>, group: Group) -> Done {
+    let mut entries = RedactedText::with_capacity(GROUP_BYTES + GROUP_BYTES / 4);
     let mut done = Done {
-        entries: Vec::with_capacity(group.entries.len()),
-        events: Vec::new(),
+        entries: RedactedText::new().finish(),
+        notes: Vec::with_capacity(group.entries.len()),
+        events: TranscriptEvents::new(),
+        origins: Vec::new(),
         marks: SkillMarks::default(),
         report: RedactionReport::default(),
     };
@@ -176,14 +189,17 @@ fn work(context: &BranchContext<'_>, group: Group) -> Done {
             mark_skills(context.skills, &value, &mut done.marks);
         }
         let instant = entry_instant(&value);
-        let mut pretty = RedactedText::with_capacity(text.len() + text.len() / 4);
+        if !done.notes.is_empty() {
+            entries.push_static(PrettyArray::BETWEEN);
+        }
         let (redacted, note) =
-            context.screen.write(value, &mut done.report, &mut pretty, Layout::Indented(2));
+            context.screen.write(value, &mut done.report, &mut entries, Layout::Indented(2));
+        done.notes.push(note);
+        done.events.add_entry(context.frame, redacted.view(), instant);
         let is_unchanged = note.seen == Seen::All;
-        let events = transcript_events(context.frame, redacted.view(), instant);
-        done.events.extend(events.into_iter().map(|event| (instant, event, is_unchanged)));
-        done.entries.push((pretty.finish(), note));
+        done.origins.resize(done.events.len(), (instant, is_unchanged));
     }
+    done.entries = entries.finish();
     done
 }
 
@@ -298,6 +314,10 @@ impl Rows<'_, '_> {
         let row = Json::parse_shallow(&text, 1).unwrap_or_default();
         Ok(row.get("id").and_then(Json::as_str).map(str::to_owned))
     }
+}
+
+fn length(part: usize) -> Result<u32, BundleSinkError> {
+    u32::try_from(part).map_err(|_| BundleSinkError::TooLong)
 }
 
 /// Where an event's tail lies: directly behind its head.

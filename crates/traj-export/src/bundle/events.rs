@@ -10,7 +10,7 @@ use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleWriter, Source};
 use traj_core::redaction::{Redacted, RedactedSpill, RedactedText, RedactionReport};
-use traj_core::transcript::TranscriptEvent;
+use traj_core::transcript::TranscriptEvents;
 
 use super::blobs;
 use super::branch::tail_slot;
@@ -139,7 +139,7 @@ fn group(
         match record.origin {
             EventOrigin::Transcript { head, tail_length, is_unchanged } => {
                 kept.read_into(head, &mut ready.text)?;
-                TranscriptEvent::push_numbers(&mut ready.text, *seq, record.position + 1);
+                TranscriptEvents::push_numbers(&mut ready.text, *seq, record.position + 1);
                 kept.read_into(tail_slot(head, tail_length), &mut ready.text)?;
                 let seen = if is_unchanged { Seen::Message } else { Seen::Nothing };
                 ready.ends.push((ready.text.len(), seen));

@@ -68,11 +68,14 @@ pub(crate) struct PrettyArray<'o> {
 }
 
 impl PrettyArray<'_> {
-    /// Writes an item that is already rendered.
-    pub(crate) fn item(&mut self, item: &Redacted<String>) -> Result<(), BundleSinkError> {
-        constant(self.output, if self.is_empty { "\n    " } else { ",\n    " })?;
+    /// What stands between two items.
+    pub(crate) const BETWEEN: &'static str = ",\n    ";
+
+    /// Writes items that are already rendered, with what stands between them.
+    pub(crate) fn items(&mut self, items: &Redacted<String>) -> Result<(), BundleSinkError> {
+        constant(self.output, if self.is_empty { "\n    " } else { Self::BETWEEN })?;
         self.is_empty = false;
-        self.output.append(item)
+        self.output.append(items)
     }
 
     pub(crate) fn end(self) -> Result<(), BundleSinkError> {

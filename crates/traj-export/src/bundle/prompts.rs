@@ -121,11 +121,11 @@ pub(crate) fn write_prompts(
     let mut prompts = file.array("submittedPrompts")?;
     let mut latest = prompt;
     if let Some(first) = &latest {
-        prompts.item(first)?;
+        prompts.items(first)?;
     }
     while let Some(record) = submitted.next()? {
         if let Some(prompt) = literal(record.slot, report)? {
-            prompts.item(&prompt)?;
+            prompts.items(&prompt)?;
             latest = Some(prompt);
         }
     }

@@ -1,17 +1,24 @@
 //! Tests of `event`: laws, formats and corner cases.
 
-use super::{EventFrame, TranscriptEvent, transcript_events};
+use super::{EventFrame, TranscriptEvents};
 use crate::json::Json;
 use crate::redaction::RedactedText;
 use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
 
-fn line_of(event: TranscriptEvent, seq: u64, source_seq: u64) -> String {
-    let (head, tail) = event.into_parts();
-    let mut line = RedactedText::new();
-    line.push_text(&head);
-    TranscriptEvent::push_numbers(&mut line, seq, source_seq);
-    line.push_text(&tail).clone().finish().into_inner()
+fn lines_of(events: TranscriptEvents, seq: u64, source_seq: u64) -> Vec<String> {
+    let mut numbers = RedactedText::new();
+    TranscriptEvents::push_numbers(&mut numbers, seq, source_seq);
+    let numbers = numbers.finish().into_inner();
+    let (text, parts) = events.into_parts();
+    let mut rest = text.into_inner();
+    let lines = parts.into_iter().map(|parts| {
+        let behind = rest.split_off(parts.head + parts.tail);
+        let mut line = std::mem::replace(&mut rest, behind);
+        line.insert_str(parts.head, &numbers);
+        line
+    });
+    lines.collect()
 }
 
 /// The events' types and data, one per line.
@@ -21,8 +28,9 @@ fn data_of(entry: &str) -> String {
     let frame = EventFrame::new(&redactor, &mut report, "s", None, "/w");
     let entry = redactor.json(Json::parse(entry).unwrap(), &mut report);
     let mut lines = String::new();
-    for event in transcript_events(&frame, entry.view(), UnixMillis::EPOCH) {
-        let line = line_of(event, 9, 1);
+    let mut events = TranscriptEvents::new();
+    events.add_entry(&frame, entry.view(), UnixMillis::EPOCH);
+    for line in lines_of(events, 9, 1) {
         let event = Json::parse(&line).unwrap();
         event.get("type").unwrap().write_compact(&mut lines);
         lines.push(' ');
@@ -39,9 +47,10 @@ fn an_event_has_the_envelope_of_the_schema() {
     let frame = EventFrame::new(&redactor, &mut report, "s1", Some("agent:main:main"), "work");
     let entry = Json::parse(r#"{"type":"label","id":"l","parentId":null,"targetId":"a"}"#).unwrap();
     let entry = redactor.json(entry, &mut report);
-    let events = transcript_events(&frame, entry.view(), UnixMillis::EPOCH);
+    let mut events = TranscriptEvents::new();
+    events.add_entry(&frame, entry.view(), UnixMillis::EPOCH);
     insta::assert_snapshot!(
-        line_of(events.into_iter().next().unwrap(), 12, 4),
+        lines_of(events, 12, 4)[0],
         @r#"{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s1","source":"transcript","type":"session.label","ts":"1970-01-01T00:00:00.000Z","seq":12,"sourceSeq":4,"sessionId":"s1","sessionKey":"agent:main:main","workspaceDir":"work","entryId":"l","parentEntryId":null,"data":{"targetId":"a"}}"#
     );
 }
