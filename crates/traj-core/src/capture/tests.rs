@@ -41,6 +41,24 @@ fn a_line_has_its_members_in_order() {
 }
 
 #[test]
+fn data_nested_a_million_deep_by_its_host_is_recorded() {
+    let deep = |levels: usize| {
+        (0..levels).fold(Json::from("x"), |inside, level| match level % 2 {
+            0 => Json::Array(vec![inside]),
+            _ => Json::Object(Object::from_iter([("a", inside)])),
+        })
+    };
+    let capture = capture(Limits::standard());
+    let data = Object::from_iter([("deep", deep(1_000_000)), ("flat", Json::from(1))]);
+    let event = Event::new(EventKind::ToolResult, Some(data)).with("later", deep(1_000_000));
+    let mut prepared = capture.prepare(event, UnixMillis::EPOCH);
+    let mut line = String::new();
+    prepared.encode(1).unwrap().write(1, &mut line);
+    assert!(line.contains("trajectory-depth-limit") && line.contains(r#""flat":1"#));
+    assert!(RuntimeRow::parse(line.trim_end()).is_ok());
+}
+
+#[test]
 fn a_long_text_becomes_a_marker_and_a_blob() {
     let limits = Limits { text_units: 10, preview_characters: 4, ..Limits::standard() };
     let (line, blobs) = line_of(limits, r#"{"prompt":"höher und höher"}"#);
