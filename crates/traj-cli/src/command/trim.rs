@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// The tool call whose result is trimmed
     #[arg(long, value_name = "ID")]
     tool_call: Option<String>,
-    /// What stands in its place
+    /// What stands in its place, behind the mark of a trim; without it, only the mark
     #[arg(long, value_name = "TEXT", requires = "tool_call")]
     replacement: Option<String>,
     /// The trim call itself, whose input is shortened
