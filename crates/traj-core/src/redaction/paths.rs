@@ -80,8 +80,9 @@ struct Needle {
 pub(super) struct PathTable {
     needles: Vec<Needle>,
     automaton: Option<aho_corasick::AhoCorasick>,
-    /// Searches for the needles one by one: most texts hold none, and that is
-    /// said much faster. None where a needle is in any case.
+    /// Searches for needles one by one: most texts hold none, and that is said
+    /// much faster. A needle that holds another one needs no search. None where
+    /// a needle is in any case.
     finders: Vec<Finder<'static>>,
 }
 
@@ -141,8 +142,16 @@ impl PathTable {
             .build(needles.iter().map(|needle| needle.text.as_bytes()))
             .ok();
         let exact = needles.iter().all(|needle| !needle.fold_case);
-        let finder = |needle: &Needle| Finder::new(&needle.text).into_owned();
-        let finders = if exact { needles.iter().map(finder).collect() } else { Vec::new() };
+        // The needles are sorted: what one can hold stands behind it.
+        let holds_none = |(place, needle): &(usize, &Needle)| {
+            !needles.iter().skip(place + 1).any(|other| needle.text.contains(&other.text))
+        };
+        let finder = |(_, needle): (usize, &Needle)| Finder::new(&needle.text).into_owned();
+        let finders = if exact {
+            needles.iter().enumerate().filter(holds_none).map(finder).collect()
+        } else {
+            Vec::new()
+        };
         Self { needles, automaton, finders }
     }
 
@@ -159,7 +168,7 @@ impl PathTable {
     /// The same of a text that held nothing to replace before markers were put
     /// into it: only what markers are made of can be new.
     pub(super) fn may_be_in_marker(&self, text: &str) -> bool {
-        self.finders.len() != self.needles.len()
+        self.finders.is_empty() && !self.needles.is_empty()
             || self.finders.iter().any(|finder| {
                 let needle = finder.needle();
                 let is_in_markers =
@@ -328,6 +337,25 @@ mod tests {
         check("lovelace@analytical-engine:~$", "$USER@$HOSTNAME:~$");
         check("lovelaces lovelace_x", "lovelaces lovelace_x");
         check("/home/lovelace/x", "/home/$USER/x");
+    }
+
+    #[test]
+    fn what_needs_no_search_is_found_as_well() {
+        let table = PathTable::new(&PathLabels {
+            workspace: Some("/home/lovelace/work".to_owned()),
+            homes: vec!["/home/lovelace".to_owned(), "/home/lovelace".to_owned()],
+            user: Some("lovelace".to_owned()),
+            host: Some("engine".to_owned()),
+            ..PathLabels::default()
+        });
+        assert_eq!(table.finders.len(), 2);
+        for text in ["in /home/lovelace/work/x", "~ is /home/lovelace", "lovelace", "on engine."] {
+            assert!(table.may_be_in(text) && table.apply(text).1 == 1, "{text}");
+        }
+        assert!(!table.may_be_in("/home/babbage/work"));
+        // A marker can hold a name, but no path.
+        assert!(table.may_be_in_marker("<redacted:engine:123456>"));
+        assert!(!table.may_be_in_marker("<redacted:token:123456>"));
     }
 
     #[test]
