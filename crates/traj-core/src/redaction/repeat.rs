@@ -27,6 +27,12 @@ pub(super) enum Learned {
 impl Learned {
     fn find(&self, text: &[u8]) -> Vec<Span> {
         match self {
+            // Most names and values of a document are shorter than a secret.
+            Self::Few(secrets)
+                if secrets.iter().all(|(secret, _)| text.len() < secret.needle().len()) =>
+            {
+                Vec::new()
+            }
             Self::Few(secrets) => {
                 let mut spans = Vec::new();
                 for (secret, rule) in secrets {

@@ -336,13 +336,21 @@ pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
 /// what follows. Most texts have no joint; they need no shadow.
 pub(super) fn has_joint(text: &[u8], start: usize, end: usize) -> bool {
     let joins = |at: usize| {
-        let at = start + at;
         at.checked_sub(1).is_some_and(|before| is_token(text[before])) && joint(&text[at..]) > 0
     };
-    let stretch = text.get(start..end.min(text.len())).unwrap_or_default();
-    memchr::memchr3_iter(b'\n', b'\r', b'=', stretch).any(joins)
-        || memchr::memchr3_iter(b'\\', b'"', b'\'', stretch).any(joins)
-        || memchr::memchr_iter(b'`', stretch).any(joins)
+    // Up to two bytes of a joint stand before its line break.
+    let end = text.len().min(end + 2);
+    let stretch = text.get(start..end).unwrap_or_default();
+    let breaks = |at: usize| {
+        let at = start + at;
+        let is_before = |count: usize| {
+            at.checked_sub(count).is_some_and(|at| matches!(text[at], b'\r' | b'=' | b'\\'))
+        };
+        joins(at) || is_before(1) && (joins(at - 1) || is_before(2) && joins(at - 2))
+    };
+    memchr::memchr_iter(b'\n', stretch).any(breaks)
+        || memchr::memchr3_iter(b'\\', b'"', b'\'', stretch).any(|at| joins(start + at))
+        || memchr::memchr_iter(b'`', stretch).any(|at| joins(start + at))
 }
 
 #[cfg(test)]

@@ -114,6 +114,18 @@ const LITERALS: &[&str] = &[
     "ssh",
 ];
 
+const LONGEST_LITERAL: usize = {
+    let mut longest = 0;
+    let mut place = 0;
+    while place < LITERALS.len() {
+        if LITERALS[place].len() > longest {
+            longest = LITERALS[place].len();
+        }
+        place += 1;
+    }
+    longest
+};
+
 fn starts_with_ignore_case(value: &[u8], prefix: &str) -> bool {
     value.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix.as_bytes()))
 }
@@ -129,7 +141,7 @@ pub(in super::super) fn is_placeholder(value: &[u8]) -> bool {
     let Some((&first, rest)) = value.split_first() else {
         return true;
     };
-    if eq_any(value, LITERALS) {
+    if value.len() <= LONGEST_LITERAL && eq_any(value, LITERALS) {
         return true;
     }
     // One character over and over, or a mask with nothing else.
