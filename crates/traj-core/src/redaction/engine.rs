@@ -1,6 +1,7 @@
 //! The compiled rules: one automaton over all keywords, patterns compiled when
 //! first needed.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use regex_automata::meta::Regex;
@@ -54,12 +55,14 @@ impl Engine {
     pub(super) fn new(rules: Vec<Rule>, classes: &[RuleClass]) -> Self {
         let mut keywords: Vec<String> = Vec::new();
         let mut actions: Vec<Vec<Action>> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         let mut add = |keyword: &str, action: Action| {
             let keyword = keyword.to_ascii_lowercase();
-            match keywords.iter().position(|known| *known == keyword) {
-                Some(place) => actions[place].push(action),
+            match places.get(&keyword) {
+                Some(place) => actions[*place].push(action),
                 None => {
-                    keywords.push(keyword);
+                    keywords.push(keyword.clone());
+                    places.insert(keyword, actions.len());
                     actions.push(vec![action]);
                 }
             }

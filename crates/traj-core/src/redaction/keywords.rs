@@ -120,12 +120,10 @@ impl Keywords {
             let from = first.marker.0.saturating_sub(self.overlap);
             let known = ends.len();
             self.read_from(text.get(..stop).unwrap_or_default(), from, &mut ends);
-            let mut place = 0;
             // What ends before the marker is known.
-            ends.retain(|(end, _)| {
-                place += 1;
-                place <= known || *end > first.marker.0
-            });
+            let read = ends.get(known..).unwrap_or_default();
+            let behind = read.partition_point(|(end, _)| *end <= first.marker.0);
+            ends.drain(known..known + behind);
         }
         ends.extend(before.map(|(end, state)| (moved(end, last), state)));
         ends

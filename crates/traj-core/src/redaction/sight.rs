@@ -79,10 +79,15 @@ impl Sight {
     /// Whether the pieces of a token may be joined in the text.
     pub(super) fn has_joint(&mut self, text: &[u8]) -> bool {
         let has_joint = match self.had_joint {
-            Some(false) if self.is_known => self.changes.iter().any(|change| {
-                let start = change.marker.0.saturating_sub(shadow::LONGEST_JOINT);
-                shadow::has_joint(text, start, change.marker.1 + 1)
-            }),
+            Some(false) if self.is_known => {
+                let mut done = 0;
+                self.changes.iter().any(|change| {
+                    let start = change.marker.0.saturating_sub(shadow::LONGEST_JOINT);
+                    let start = start.max(done);
+                    done = change.marker.1 + 1;
+                    shadow::has_joint(text, start, done)
+                })
+            }
             _ => shadow::has_joint(text, 0, text.len()),
         };
         self.has_joint = Some(has_joint);

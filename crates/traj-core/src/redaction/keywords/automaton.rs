@@ -90,20 +90,19 @@ impl Trie {
     /// Lets every state lead on where its own keywords do not: to where the
     /// longest tail of it that is the head of a keyword leads. Returns the
     /// states, those that fewer bytes lead to first, with those tails.
-    fn close(&mut self) -> Vec<(u32, u32)> {
+    fn close(&mut self, classes: usize) -> Vec<(u32, u32)> {
         let mut tails = vec![0; self.own.len()];
         let mut order = Vec::with_capacity(self.own.len());
         let mut open = VecDeque::from([0_u32]);
         while let Some(state) = open.pop_front() {
             let tail = tails[state as usize];
             order.push((state, tail));
-            for class in 0..1_usize << self.width {
-                let place = (state as usize) << self.width | class;
-                // The start has no tail but itself.
-                let beside =
-                    if state == 0 { 0 } else { self.next[(tail as usize) << self.width | class] };
-                match self.next[place] {
-                    0 => self.next[place] = beside,
+            // The start has no tail but itself, and leads back to itself already.
+            let (own, beside) = ((state as usize) << self.width, (tail as usize) << self.width);
+            for class in 0..classes {
+                let beside = if state == 0 { 0 } else { self.next[beside + class] };
+                match self.next[own + class] {
+                    0 => self.next[own + class] = beside,
                     next => {
                         tails[next as usize] = beside;
                         open.push_back(next);
@@ -129,7 +128,7 @@ impl Automaton {
         for (number, keyword) in (0_u32..).zip(keywords) {
             trie.add(keyword, number, &classes);
         }
-        let order = trie.close();
+        let order = trie.close(count);
         // What ends in a state: its own keyword, then those of its tail.
         let mut found: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
         for (state, tail) in &order {
