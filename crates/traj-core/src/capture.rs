@@ -23,6 +23,7 @@
 //! ```
 
 mod blob;
+mod block;
 mod cut;
 mod frame;
 mod pending_line;
@@ -33,9 +34,13 @@ mod laws;
 mod tests;
 
 pub use blob::{Blob, BlobDigest, OmittedBlob};
-pub use pending_line::PendingLine;
+pub use block::{BlockMemory, Captured, LineBlock};
+pub use pending_line::{PendingLine, UnnumberedLine};
+
+use std::sync::Arc;
 
 use self::frame::KindMembers;
+use self::pending_line::{BlockText, Place};
 use crate::event::{Event, RunContext, SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::{Json, Object};
 use crate::limits::Limits;
@@ -44,6 +49,9 @@ use crate::timestamp::UnixMillis;
 
 /// Digits a number can have; kept free on every line for its place in the file.
 const NUMBER_DIGITS: usize = 20;
+
+/// Most lines need no more; those that do grow once or twice.
+const USUAL_BYTES: usize = 512;
 
 /// Turns the events of one run into lines.
 #[derive(Debug)]
@@ -157,7 +165,20 @@ impl Prepared<'_> {
 
     fn assemble(&self, sequence: u64) -> PendingLine {
         let Capture { opening, context, .. } = self.capture;
-        PendingLine::assemble(opening, &self.frame, sequence, context, self.data.as_ref())
+        let mut text = String::with_capacity(USUAL_BYTES);
+        text.push_str(opening.as_ref());
+        text.push(',');
+        text.push_str(self.frame.as_ref());
+        let numbers_at = text.len();
+        text.push(',');
+        text.push_str(context.as_ref());
+        if let Some(data) = &self.data {
+            text.push_str(",\"data\":");
+            data.as_ref().write_compact(&mut text);
+        }
+        text.push('}');
+        let place = Place { start: 0, numbers_at, end: text.len() };
+        UnnumberedLine::new(Arc::new(BlockText(text)), place).numbered(sequence)
     }
 }
 

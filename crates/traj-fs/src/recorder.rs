@@ -1,9 +1,9 @@
 //! The recorder: takes events from a host that must never notice it.
 //!
 //! [`Recorder::record`] puts an event into a bounded queue and returns; one
-//! thread redacts, encodes and writes, with a helper for the redaction of large
-//! batches. What goes wrong is counted, told in a
-//! `trace.truncated` event once writing works, and never returned to the host.
+//! thread redacts, encodes and writes, with a helper for large batches. What
+//! goes wrong is counted, told in a `trace.truncated` event once writing works,
+//! and never returned to the host.
 
 mod encode;
 mod prepare;

@@ -12,6 +12,9 @@ pub(super) fn to_limits(
     limits: &Limits,
     blobs: &mut Vec<Blob>,
 ) -> Redacted<Json<'static>> {
+    if fits(data.as_ref(), limits, 0) {
+        return data;
+    }
     let mut cut = Vec::new();
     let data = data.map(|data| Cutter { limits, cut: &mut cut }.value(data, 0));
     blobs.extend(cut);
@@ -31,6 +34,25 @@ pub(super) fn whole_data(
     marker.push("reason", "trajectory-event-size-limit");
     name_blob(&mut marker, &blob);
     (Redacted::part_of_redacted(Json::Object(marker)), blob)
+}
+
+/// Whether nothing has to be cut, as is so of nearly all events. A text has at
+/// most as many UTF-16 units as bytes.
+fn fits(value: &Json<'_>, limits: &Limits, depth: usize) -> bool {
+    match value {
+        Json::String(text) => text.len() <= limits.text_units,
+        Json::Array(items) => {
+            depth < limits.depth
+                && items.len() <= limits.array_items
+                && items.iter().all(|item| fits(item, limits, depth + 1))
+        }
+        Json::Object(object) => {
+            depth < limits.depth
+                && object.len() <= limits.object_members
+                && object.iter().all(|(_, member)| fits(member, limits, depth + 1))
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => true,
+    }
 }
 
 struct Cutter<'a> {

@@ -19,8 +19,27 @@ impl KindMembers {
         Self { known: EventKind::KNOWN.iter().map(member).collect() }
     }
 
-    /// `"type":…,"ts":…` of an event. A time that we write ourselves needs no
-    /// redaction.
+    /// Appends `"type":…,"ts":…` of an event. A time that we write ourselves
+    /// needs no redaction.
+    pub(super) fn write_frame(
+        &self,
+        redactor: &Redactor,
+        kind: &EventKind,
+        at: UnixMillis,
+        report: &mut RedactionReport,
+        out: &mut String,
+    ) {
+        let known = EventKind::KNOWN.iter().zip(&self.known).find(|(known, _)| *known == kind);
+        match known {
+            Some((_, member)) => out.push_str(member.as_ref()),
+            None => out.push_str(kind_member(redactor, kind, report).as_ref()),
+        }
+        out.push_str(r#","ts":""#);
+        at.write_iso(out);
+        out.push('"');
+    }
+
+    /// What [`Self::write_frame`] writes.
     pub(super) fn frame(
         &self,
         redactor: &Redactor,
@@ -28,18 +47,9 @@ impl KindMembers {
         at: UnixMillis,
         report: &mut RedactionReport,
     ) -> Redacted<String> {
-        let known = EventKind::KNOWN.iter().zip(&self.known).find(|(known, _)| *known == kind);
-        let member = match known {
-            Some((_, member)) => member.clone(),
-            None => kind_member(redactor, kind, report),
-        };
-        member.map(|mut frame| {
-            frame.reserve_exact(r#","ts":"2026-06-01T10:00:00.000Z""#.len());
-            frame.push_str(r#","ts":""#);
-            at.write_iso(&mut frame);
-            frame.push('"');
-            frame
-        })
+        let mut frame = String::with_capacity(64);
+        self.write_frame(redactor, kind, at, report, &mut frame);
+        Redacted::part_of_redacted(frame)
     }
 }
 

@@ -1,61 +1,121 @@
 //! A line that waits for its number in the file.
 
-use std::fmt::Write as _;
-
-use crate::json::Json;
-use crate::redaction::Redacted;
-
-/// Most lines need no more; those that do grow once or twice.
-const USUAL_BYTES: usize = 512;
+use std::sync::Arc;
 
 /// An encoded event, complete but for `sourceSeq`: only whoever holds the file
 /// knows which number is next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Lines that were captured together share one piece of memory.
+#[derive(Clone, Debug)]
 pub struct PendingLine {
-    text: String,
-    /// Where in the text the number goes.
-    number_at: usize,
+    line: UnnumberedLine,
+    sequence: u64,
+}
+
+/// An encoded event without a number of any kind.
+#[derive(Clone, Debug)]
+pub struct UnnumberedLine {
+    /// The texts of several lines, one behind the other.
+    block: Arc<BlockText>,
+    place: Place,
+}
+
+/// The texts of the lines of a block.
+#[derive(Debug)]
+pub(super) struct BlockText(pub(super) String);
+
+/// Where in a block a line stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) start: usize,
+    /// Where the numbers go.
+    pub(super) numbers_at: usize,
+    pub(super) end: usize,
+}
+
+impl UnnumberedLine {
+    pub(super) const fn new(block: Arc<BlockText>, place: Place) -> Self {
+        Self { block, place }
+    }
+
+    /// The line with the event's number in its run.
+    #[must_use]
+    pub const fn numbered(self, sequence: u64) -> PendingLine {
+        PendingLine { line: self, sequence }
+    }
+
+    /// What stands before the numbers and behind them.
+    fn halves(&self) -> (&str, &str) {
+        let Place { start, numbers_at, end } = self.place;
+        let half = |range| self.block.0.get(range).unwrap_or_default();
+        (half(start..numbers_at), half(numbers_at..end))
+    }
 }
 
 impl PendingLine {
-    pub(super) fn assemble(
-        opening: &Redacted<String>,
-        frame: &Redacted<String>,
-        sequence: u64,
-        context: &Redacted<String>,
-        data: Option<&Redacted<Json<'static>>>,
-    ) -> Self {
-        let (opening, frame, context) = (opening.as_ref(), frame.as_ref(), context.as_ref());
-        let mut text = String::with_capacity(USUAL_BYTES);
-        text.push_str(opening);
-        text.push(',');
-        text.push_str(frame);
-        // Writing to a string does not fail.
-        write!(text, ",\"seq\":{sequence},\"sourceSeq\":").ok();
-        let number_at = text.len();
-        text.push(',');
-        text.push_str(context);
-        if let Some(data) = data {
-            text.push_str(",\"data\":");
-            data.as_ref().write_compact(&mut text);
-        }
-        text.push('}');
-        Self { text, number_at }
-    }
+    const SEQUENCE: &str = ",\"seq\":";
+    const SOURCE_SEQUENCE: &str = ",\"sourceSeq\":";
 
     /// Bytes of the line without its number in the file and its line end.
     #[must_use]
-    pub const fn bytes_without_number(&self) -> usize {
-        self.text.len()
+    pub fn bytes_without_number(&self) -> usize {
+        let Place { start, end, .. } = self.line.place;
+        let digits = self.sequence.checked_ilog10().unwrap_or(0) as usize + 1;
+        end - start + Self::SEQUENCE.len() + digits + Self::SOURCE_SEQUENCE.len()
     }
 
     /// Appends the line to `out` with its number and a line end.
     pub fn write(&self, source_sequence: u64, out: &mut String) {
-        let (before, after) = self.text.split_at_checked(self.number_at).unwrap_or_default();
+        let (before, after) = self.line.halves();
         out.push_str(before);
-        // Writing to a string does not fail.
-        write!(out, "{source_sequence}").ok();
+        out.push_str(Self::SEQUENCE);
+        push_number(self.sequence, out);
+        out.push_str(Self::SOURCE_SEQUENCE);
+        push_number(source_sequence, out);
         out.push_str(after);
         out.push('\n');
+    }
+}
+
+/// Appends a number in decimal. By hand, as every event has two.
+fn push_number(mut number: u64, out: &mut String) {
+    let mut digits = [b'0'; super::NUMBER_DIGITS];
+    let mut count = 0;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        count += 1;
+        if number == 0 {
+            break;
+        }
+    }
+    let digits = digits.get(digits.len() - count..).unwrap_or_default();
+    out.push_str(std::str::from_utf8(digits).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn numbers_are_written_in_decimal_and_counted(
+            sequence in any::<u64>(),
+            shift in 0_u32..64,
+            source_sequence in any::<u64>(),
+        ) {
+            let sequence = sequence >> shift;
+            let block = Arc::new(BlockText("before{a}behind".to_owned()));
+            let line = UnnumberedLine::new(block, Place { start: 6, numbers_at: 8, end: 9 });
+            let line = line.numbered(sequence);
+            let mut out = String::new();
+            line.write(source_sequence, &mut out);
+            let numbers = format!(",\"seq\":{sequence},\"sourceSeq\":{source_sequence}");
+            prop_assert_eq!(&out, &format!("{{a{numbers}}}\n"));
+            let number_and_end = source_sequence.to_string().len() + 1;
+            prop_assert_eq!(line.bytes_without_number(), out.len() - number_and_end);
+        }
     }
 }

@@ -1,56 +1,183 @@
-//! Redacting the events of a batch: most of the writer's work, and the part
-//! that two threads can share.
+//! Turning the events of a batch into lines: nearly all of the writer's work,
+//! and the part that two threads can share.
+//!
+//! A batch is cut into shares, which the writer and its helper take one after
+//! the other until none is left: whoever is held up takes fewer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope};
 
-use traj_core::capture::{Capture, Prepared};
+use traj_core::capture::{BlockMemory, Capture, Captured, LineBlock};
 use traj_core::event::Event;
 use traj_core::port::Clock;
 
-/// So many events take a good deal longer than starting a thread. A host that
+/// So many events take a good deal longer than waking a thread. A host that
 /// records less than that at once never sees a second one.
 const WORTH_A_THREAD: usize = 128;
 
-/// Redacts events and cuts them to their limits, in order; `None` for one that
-/// met a defect, which must cost this event and not the recorder.
-pub(super) fn prepare_all<'c>(
-    capture: &'c Capture,
-    clock: &dyn Clock,
-    mut events: Vec<Event>,
-) -> Vec<Option<Prepared<'c>>> {
-    let prepare = |events: Vec<Event>| -> Vec<_> {
-        events.into_iter().map(|event| prepare_one(capture, clock, event)).collect()
-    };
-    if events.len() < WORTH_A_THREAD {
-        return prepare(events);
-    }
-    let later_count = events.len() / 2;
-    let later = Mutex::new(events.split_off(events.len() - later_count));
-    // Whoever comes first takes them: the helper, or the writer without one.
-    let prepare_later =
-        || prepare(std::mem::take(&mut *later.lock().unwrap_or_else(PoisonError::into_inner)));
-    thread::scope(|scope| {
-        let helper = thread::Builder::new()
-            .name("traj-recorder".to_owned())
-            .spawn_scoped(scope, prepare_later);
-        let mut prepared = prepare(events);
-        match helper.map(thread::ScopedJoinHandle::join) {
-            Ok(Ok(later)) => prepared.extend(later),
-            Ok(Err(_)) => prepared.extend((0..later_count).map(|_| None)),
-            Err(_) => prepared.extend(prepare_later()),
-        }
-        prepared
-    })
+/// Events that are taken at once: enough to make the taking cheap, and few
+/// enough that nobody waits long for the other's last share.
+const SHARE_EVENTS: usize = 32;
+
+/// Memory of a share is not kept beyond this: one large event is no reason to.
+const KEPT_TEXT_BYTES: usize = 128 * 1024;
+
+/// Redacts events, cuts them to their limits and encodes them.
+pub(super) struct Preparer<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    capture: &'env Capture,
+    clock: &'env dyn Clock,
+    /// Started with the first batch that is worth it.
+    helper: Option<Helper<'env>>,
+    /// Memory of the last batch's lines, free again when they are written.
+    texts: Vec<BlockMemory>,
 }
 
-fn prepare_one<'c>(capture: &'c Capture, clock: &dyn Clock, event: Event) -> Option<Prepared<'c>> {
-    catch_unwind(AssertUnwindSafe(|| {
-        let at = event.at.unwrap_or_else(|| clock.now());
-        capture.prepare(event, at)
-    }))
-    .ok()
+/// Another thread that takes shares.
+struct Helper<'c> {
+    work: Sender<Arc<Mutex<Shares>>>,
+    done: Receiver<(usize, LineBlock<'c>)>,
+}
+
+/// What is left of a batch.
+struct Shares {
+    events: std::vec::IntoIter<Event>,
+    /// The number of the next share.
+    next: usize,
+    /// Memory for lines.
+    texts: Vec<String>,
+}
+
+impl<'scope, 'env> Preparer<'scope, 'env> {
+    pub(super) const fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        capture: &'env Capture,
+        clock: &'env dyn Clock,
+    ) -> Self {
+        Self { scope, capture, clock, helper: None, texts: Vec::new() }
+    }
+
+    /// What becomes of events, in their order. A defect costs the event that
+    /// met it and not the recorder.
+    pub(super) fn prepare(&mut self, events: Vec<Event>) -> impl Iterator<Item = Captured<'env>> {
+        let blocks = self.blocks(events);
+        blocks.into_iter().flat_map(|block| {
+            let (text, captured) = block.finish();
+            if text.capacity() <= KEPT_TEXT_BYTES {
+                self.texts.push(text);
+            }
+            captured
+        })
+    }
+
+    fn blocks(&mut self, events: Vec<Event>) -> Vec<LineBlock<'env>> {
+        let count = events.len();
+        let share_count = count.div_ceil(SHARE_EVENTS);
+        let texts = self.texts.drain(..).filter_map(BlockMemory::reclaim);
+        let shares = Shares { events: events.into_iter(), next: 0, texts: texts.collect() };
+        let shares = Arc::new(Mutex::new(shares));
+        if count >= WORTH_A_THREAD {
+            self.call_helper(&shares);
+        }
+        let mut done = Vec::with_capacity(share_count);
+        while let Some(share) = prepare_share(self.capture, self.clock, &shares) {
+            done.push(share);
+        }
+        // What the writer did not take, the helper did.
+        while done.len() < share_count
+            && let Some(share) = self.helper.as_ref().and_then(|helper| helper.done.recv().ok())
+        {
+            done.push(share);
+        }
+        if done.len() < share_count {
+            self.note_lost(&mut done, count);
+        }
+        done.sort_unstable_by_key(|(place, _)| *place);
+        done.into_iter().map(|(_, block)| block).collect()
+    }
+
+    /// A helper that is gone has taken its shares with it: their events are
+    /// lost to a defect, and keep their places.
+    fn note_lost(&self, done: &mut Vec<(usize, LineBlock<'env>)>, event_count: usize) {
+        for (place, start) in (0..event_count).step_by(SHARE_EVENTS).enumerate() {
+            if !done.iter().any(|(known, _)| *known == place) {
+                let events = SHARE_EVENTS.min(event_count - start);
+                let mut block = LineBlock::new(self.capture, String::new(), events);
+                (0..events).for_each(|_| block.add_nothing());
+                done.push((place, block));
+            }
+        }
+    }
+
+    /// Has the helper take shares too. Without one the writer takes them all.
+    fn call_helper(&mut self, shares: &Arc<Mutex<Shares>>) {
+        let helper = match self.helper.take() {
+            Some(helper) => helper,
+            None => {
+                let Some(started) = self.start_helper() else { return };
+                started
+            }
+        };
+        if helper.work.send(Arc::clone(shares)).is_ok() {
+            self.helper = Some(helper);
+        }
+    }
+
+    fn start_helper(&self) -> Option<Helper<'env>> {
+        let (work, wanted) = channel::<Arc<Mutex<Shares>>>();
+        let (finished, done) = channel();
+        let (capture, clock) = (self.capture, self.clock);
+        let run = move || {
+            for shares in wanted {
+                while let Some(share) = prepare_share(capture, clock, &shares) {
+                    // A writer that is gone wants nothing any more.
+                    finished.send(share).ok();
+                }
+            }
+        };
+        let started =
+            thread::Builder::new().name("traj-recorder".to_owned()).spawn_scoped(self.scope, run);
+        started.is_ok().then_some(Helper { work, done })
+    }
+}
+
+/// Takes a share, if one is left, and makes lines of it.
+fn prepare_share<'c>(
+    capture: &'c Capture,
+    clock: &dyn Clock,
+    shares: &Mutex<Shares>,
+) -> Option<(usize, LineBlock<'c>)> {
+    let (place, events, text) = lock(shares).take()?;
+    let mut block = LineBlock::new(capture, text, events.len());
+    for event in events {
+        let added = catch_unwind(AssertUnwindSafe(|| {
+            let at = event.at.unwrap_or_else(|| clock.now());
+            block.add(event, at);
+        }));
+        if added.is_err() {
+            block.add_nothing();
+        }
+    }
+    Some((place, block))
+}
+
+fn lock(shares: &Mutex<Shares>) -> MutexGuard<'_, Shares> {
+    // Taking a share leaves nothing half done.
+    shares.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shares {
+    fn take(&mut self) -> Option<(usize, Vec<Event>, String)> {
+        let events: Vec<Event> = self.events.by_ref().take(SHARE_EVENTS).collect();
+        if events.is_empty() {
+            return None;
+        }
+        let place = self.next;
+        self.next += 1;
+        Some((place, events, self.texts.pop().unwrap_or_default()))
+    }
 }
 
 #[cfg(test)]
@@ -87,18 +214,39 @@ mod tests {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let context = RunContext::new(SessionId::parse("chat").unwrap());
         let capture = Capture::new(redactor, Settings::standard().limits, &context);
-        for count in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, WORTH_A_THREAD + 1, 500] {
-            let prepared = prepare_all(&capture, &BrokenClock, (0..count).map(event).collect());
-            assert_eq!(prepared.len(), count);
-            for (number, prepared) in prepared.into_iter().enumerate() {
-                let Some(mut prepared) = prepared else {
-                    assert_eq!(number % 10, 3);
-                    continue;
-                };
-                let mut line = String::new();
-                prepared.encode(1).unwrap().write(1, &mut line);
-                assert!(line.contains(&format!("\"number\":{number}}}")), "{line}");
+        thread::scope(|scope| {
+            let mut preparer = Preparer::new(scope, &capture, &BrokenClock);
+            for count in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, WORTH_A_THREAD + 1, 500] {
+                let captured: Vec<_> = preparer.prepare((0..count).map(event).collect()).collect();
+                assert_eq!(captured.len(), count);
+                for (number, captured) in captured.into_iter().enumerate() {
+                    let Captured::Line(unnumbered) = captured else {
+                        assert_eq!(number % 10, 3);
+                        continue;
+                    };
+                    let mut line = String::new();
+                    unnumbered.numbered(1).write(1, &mut line);
+                    assert!(line.contains(&format!("\"number\":{number}}}")), "{line}");
+                }
             }
-        }
+        });
+    }
+
+    #[test]
+    fn lines_that_are_kept_keep_their_text() {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let context = RunContext::new(SessionId::parse("chat").unwrap());
+        let capture = Capture::new(redactor, Settings::standard().limits, &context);
+        thread::scope(|scope| {
+            let mut preparer = Preparer::new(scope, &capture, &BrokenClock);
+            let kept: Vec<_> = preparer.prepare(vec![event(1)]).collect();
+            for number in 4..9 {
+                assert_eq!(preparer.prepare(vec![event(number)]).count(), 1);
+            }
+            let [Captured::Line(line)] = kept.as_slice() else { unreachable!("one line") };
+            let mut text = String::new();
+            line.clone().numbered(1).write(1, &mut text);
+            assert!(text.contains("\"number\":1}"), "{text}");
+        });
     }
 }

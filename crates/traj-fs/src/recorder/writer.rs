@@ -4,16 +4,17 @@
 use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use traj_core::capture::{Blob, Capture, PendingLine};
+use traj_core::capture::{Blob, Capture, Captured, PendingLine};
 use traj_core::event::{Event, TraceTruncated};
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 use traj_core::settings::WhenFull;
 
 use super::encode::encode;
-use super::prepare::prepare_all;
+use super::prepare::Preparer;
 use super::queue::{Inbox, Queue, Work};
 use super::stats::Dropped;
 use super::tally::{DEFECT, Tally};
@@ -62,13 +63,19 @@ impl Drop for LeaveAtEnd<'_> {
 
 impl Writer {
     pub(super) fn run(self, inbox: &Inbox) {
-        let mut progress = Progress::default();
         let _leave = LeaveAtEnd(&self.queue);
+        thread::scope(|scope| {
+            self.work(inbox, Preparer::new(scope, &self.capture, &*self.clock));
+        });
+    }
+
+    fn work(&self, inbox: &Inbox, mut preparer: Preparer<'_, '_>) {
+        let mut progress = Progress::default();
         loop {
             match inbox.next_work(progress.patience) {
                 Work::Batch(batch) => {
                     let mut tally = Tally::default();
-                    self.encode_batch(batch, &mut progress, &mut tally);
+                    self.encode_batch(batch, &mut preparer, &mut progress, &mut tally);
                     self.write_pending(&mut progress, tally);
                 }
                 Work::Retry => self.write_pending(&mut progress, Tally::default()),
@@ -85,20 +92,30 @@ impl Writer {
     }
 
     /// Turns events into numbered lines and stores their blobs.
-    fn encode_batch(&self, batch: Vec<Event>, progress: &mut Progress, tally: &mut Tally) {
+    fn encode_batch(
+        &self,
+        batch: Vec<Event>,
+        preparer: &mut Preparer<'_, '_>,
+        progress: &mut Progress,
+        tally: &mut Tally,
+    ) {
         if progress.is_full {
             tally.dropped.sidecar_full += batch.len() as u64;
             return;
         }
-        for prepared in prepare_all(&self.capture, &*self.clock, batch) {
-            let Some(prepared) = prepared else {
-                tally.met_defect(1);
-                continue;
-            };
+        for captured in preparer.prepare(batch) {
             let number = progress.sequence + progress.pending.len() as u64 + 1;
-            let encoded = catch_unwind(AssertUnwindSafe(|| {
-                encode(prepared, number, tally, |blob| self.sidecar(progress)?.store_blob(blob))
-            }));
+            let encoded = match captured {
+                Captured::Line(line) => Ok(Some(line.numbered(number))),
+                Captured::Apart(prepared) => catch_unwind(AssertUnwindSafe(|| {
+                    let store = |blob: &Blob| self.sidecar(progress)?.store_blob(blob);
+                    encode(*prepared, number, tally, store)
+                })),
+                _ => {
+                    tally.met_defect(1);
+                    continue;
+                }
+            };
             match encoded {
                 Ok(Some(line)) if self.fits_sidecar(&line) => progress.pending.push(line),
                 Ok(_) => tally.dropped.too_large += 1,
