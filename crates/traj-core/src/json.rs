@@ -33,6 +33,7 @@ mod number;
 mod object;
 mod parse;
 mod plain;
+mod shared_name;
 mod skip;
 mod text;
 mod value;

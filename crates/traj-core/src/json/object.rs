@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Json;
+use super::shared_name::shared_name;
 
 /// An ordered list of members. Names may repeat; lookups see the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,7 +111,13 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn into_owned(self) -> Object<'static> {
         let detach = |(name, value): (Cow<'a, str>, Json<'a>)| {
-            (Cow::Owned(name.into_owned()), value.into_owned())
+            let name = match name {
+                Cow::Borrowed(name) => {
+                    shared_name(name).map_or_else(|| Cow::Owned(name.to_owned()), Cow::Borrowed)
+                }
+                Cow::Owned(name) => Cow::Owned(name),
+            };
+            (name, value.into_owned())
         };
         Object { members: self.members.into_iter().map(detach).collect() }
     }
