@@ -21,6 +21,9 @@ pub struct LineBlock<'c> {
     /// How far the text holds complete lines.
     complete: usize,
     events: Vec<Slot<'c>>,
+    /// The time of the last event and how it is written: the next one is
+    /// likely to have the same.
+    stamp: Option<(UnixMillis, String)>,
 }
 
 /// An event of a block.
@@ -49,7 +52,7 @@ impl<'c> LineBlock<'c> {
     #[must_use]
     pub fn new(capture: &'c Capture, mut text: String, events: usize) -> Self {
         text.clear();
-        Self { capture, text, complete: 0, events: Vec::with_capacity(events) }
+        Self { capture, text, complete: 0, events: Vec::with_capacity(events), stamp: None }
     }
 
     /// Redacts an event, cuts it to the limits and adds its line.
@@ -78,7 +81,12 @@ impl<'c> LineBlock<'c> {
         let frame_at = text.len();
         let mut report = RedactionReport::default();
         let at = event.at.unwrap_or(now);
-        kinds.write_frame(redactor, &event.kind, at, &mut report, text);
+        let stamp = match self.stamp.take() {
+            Some((known, stamp)) if known == at => stamp,
+            _ => at.to_iso(),
+        };
+        kinds.write_frame(redactor, &event.kind, &stamp, &mut report, text);
+        self.stamp = Some((at, stamp));
         let numbers_at = text.len();
         text.push(',');
         text.push_str(context.as_ref());

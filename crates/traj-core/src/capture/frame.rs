@@ -20,12 +20,12 @@ impl KindMembers {
     }
 
     /// Appends `"type":…,"ts":…` of an event. A time that we write ourselves
-    /// needs no redaction.
+    /// needs no redaction: `stamp` is one.
     pub(super) fn write_frame(
         &self,
         redactor: &Redactor,
         kind: &EventKind,
-        at: UnixMillis,
+        stamp: &str,
         report: &mut RedactionReport,
         out: &mut String,
     ) {
@@ -35,7 +35,7 @@ impl KindMembers {
             None => out.push_str(kind_member(redactor, kind, report).as_ref()),
         }
         out.push_str(r#","ts":""#);
-        at.write_iso(out);
+        out.push_str(stamp);
         out.push('"');
     }
 
@@ -48,7 +48,7 @@ impl KindMembers {
         report: &mut RedactionReport,
     ) -> Redacted<String> {
         let mut frame = String::with_capacity(64);
-        self.write_frame(redactor, kind, at, report, &mut frame);
+        self.write_frame(redactor, kind, &at.to_iso(), report, &mut frame);
         Redacted::part_of_redacted(frame)
     }
 }
