@@ -51,11 +51,12 @@ pub(crate) fn small_event(position: usize) -> (&'static str, Value) {
     ("tool.call", data)
 }
 
-/// A kilobyte of output: paths, numbers, now and then a credential that must not survive.
+/// A kilobyte of output: paths, numbers, now and then a credential that must not survive. No two
+/// are the same, so that nobody profits from having seen one before.
 fn listing(position: usize) -> String {
     let mut text = String::new();
     for line in 0..16 {
-        let number = position.wrapping_mul(31).wrapping_add(line * 7) % 997;
+        let number = 100 + (position.wrapping_mul(31) + line * 7) % 1_000_003;
         text.push_str("src/module_");
         text.push_str(&number.to_string());
         text.push_str(".rs:42:    let value = compute(&input, options)?;\n");

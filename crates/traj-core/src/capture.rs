@@ -53,6 +53,11 @@ const NUMBER_DIGITS: usize = 20;
 /// Most lines need no more; those that do grow once or twice.
 const USUAL_BYTES: usize = 512;
 
+/// Texts without a secret that are not looked at again. Hosts record the same
+/// ones over and over: instructions, tools, and with every answer of the model
+/// the whole conversation so far. Eight bytes are remembered of each.
+const KNOWN_TEXTS: usize = 8_192;
+
 /// Turns the events of one run into lines.
 #[derive(Debug)]
 pub struct Capture {
@@ -91,6 +96,7 @@ impl Capture {
         let context = redactor.json(Json::Object(context.members()), &mut report).to_line();
         let context = context.map(|line| inside_braces(&line).to_owned());
         let kinds = KindMembers::new(&redactor);
+        let redactor = redactor.remembering(KNOWN_TEXTS);
         Self { redactor, limits, opening, context, kinds }
     }
 

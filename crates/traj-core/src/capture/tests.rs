@@ -59,6 +59,63 @@ fn data_nested_a_million_deep_by_its_host_is_recorded() {
 }
 
 #[test]
+fn what_was_recorded_before_changes_no_line() {
+    let text = "the build machine greets everybody with Xk9vQ2mL7pRt4w in its log";
+    let clean = format!(r#"{{"text":"{text}"}}"#);
+    let telling = format!(r#"{{"text":"{text}","password":"Xk9vQ2mL7pRt4w"}}"#);
+    let used = capture(Limits::standard());
+    let line = |capture: &Capture, data_text: &str| {
+        let event = Event::new(EventKind::ToolCall, data(data_text));
+        let mut line = String::new();
+        capture.prepare(event, UnixMillis::EPOCH).encode(1).unwrap().write(1, &mut line);
+        line
+    };
+    for data_text in [&clean, &clean, &telling, &clean, &telling] {
+        assert_eq!(line(&used, data_text), line(&capture(Limits::standard()), data_text));
+    }
+    assert!(!line(&used, &telling).contains("Xk9vQ2mL7pRt4w"));
+}
+
+#[test]
+fn lines_of_a_block_are_those_of_single_events() {
+    let limits = Limits { text_units: 40, line_bytes: 600, ..Limits::standard() };
+    let capture = capture(limits);
+    let texts = ["short", "password=Xk9vQ2mL7pRt4w", &"long ".repeat(9), &"é".repeat(30)];
+    let events = texts.iter().enumerate().map(|(number, text)| {
+        let mut event =
+            Event::new(EventKind::parse("test.kind"), None).with("text", (*text).to_owned());
+        event.at = UnixMillis::new(number as i64 / 2);
+        event
+    });
+    let events: Vec<Event> = events.chain([Event::new(EventKind::ToolCall, None)]).collect();
+    let mut block = LineBlock::new(&capture, "what was there before".to_owned(), 2);
+    for event in &events {
+        block.add(event.clone(), UnixMillis::EPOCH);
+        block.add_nothing();
+    }
+    let (_, captured) = block.finish();
+    let captured: Vec<Captured<'_>> = captured.collect();
+    assert_eq!(captured.len(), 2 * events.len());
+    for (event, captured) in events.into_iter().zip(captured.into_iter().step_by(2)) {
+        let (mut expected, mut line) = (String::new(), String::new());
+        let mut prepared = capture.prepare(event, UnixMillis::EPOCH);
+        prepared.encode(7).unwrap().write(9, &mut expected);
+        match captured {
+            Captured::Line(found) => {
+                assert!(prepared.blobs().is_empty());
+                found.numbered(7).write(9, &mut line);
+            }
+            Captured::Apart(mut apart) => {
+                apart.encode(7).unwrap().write(9, &mut line);
+                assert_eq!(apart.blobs(), prepared.blobs());
+            }
+            Captured::Nothing => unreachable!("every event was added"),
+        }
+        assert_eq!(line, expected);
+    }
+}
+
+#[test]
 fn a_long_text_becomes_a_marker_and_a_blob() {
     let limits = Limits { text_units: 10, preview_characters: 4, ..Limits::standard() };
     let (line, blobs) = line_of(limits, r#"{"prompt":"höher und höher"}"#);
