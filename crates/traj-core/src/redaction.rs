@@ -88,7 +88,7 @@ use crate::json::Json;
 use engine::Engine;
 use familiar::Everyday;
 use find::Finder;
-use known::CleanTexts;
+use known::KnownTexts;
 use marker::Stamp;
 use pass::Pass;
 use paths::PathTable;
@@ -101,7 +101,7 @@ use paths::PathTable;
 pub struct Redactor {
     policy: RedactionPolicy,
     compiled: Arc<OnceLock<Compiled>>,
-    known: Option<Arc<CleanTexts>>,
+    known: Option<Arc<KnownTexts>>,
 }
 
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Redactor {
     /// texts more than once, as an export does that reads itself back.
     #[must_use]
     pub fn remembering(&self, texts: usize) -> Self {
-        Self { known: Some(Arc::new(CleanTexts::with_room(texts))), ..self.clone() }
+        Self { known: Some(Arc::new(KnownTexts::with_room(texts))), ..self.clone() }
     }
 
     /// The policy this redactor follows.

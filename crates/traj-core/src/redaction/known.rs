@@ -1,11 +1,16 @@
 //! Texts that were looked at and left as they are, so that whoever reads his
 //! own output back need not look at every one of them again.
 
+mod found;
+
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::SharedSeed;
 use foldhash::quality::SeedableRandomState;
+
+use super::span::Span;
+use found::FoundTexts;
 
 /// Looking at a shorter text again costs no more than remembering it.
 pub(super) const SHORTEST: usize = 48;
@@ -42,18 +47,20 @@ impl TextHasher {
     }
 }
 
-/// A bounded memory of texts that a redactor found nothing in.
+/// A bounded memory of texts that a redactor found nothing in, and of what had
+/// to go in others.
 ///
 /// It holds a hash of each text; a newer text takes the place of an older one
 /// when there is no room. What is not remembered is looked at again: forgetting
 /// costs time, nothing else.
 #[derive(Debug)]
-pub(super) struct CleanTexts {
+pub(super) struct KnownTexts {
     slots: Box<[AtomicU64]>,
+    found: FoundTexts,
     hasher: TextHasher,
 }
 
-impl CleanTexts {
+impl KnownTexts {
     /// The most texts that are ever remembered: eight bytes each.
     const MOST: usize = 1 << 20;
 
@@ -61,8 +68,10 @@ impl CleanTexts {
     pub(super) fn with_room(texts: usize) -> Self {
         // Half empty, so that few texts fall on the same slot.
         let slots = texts.saturating_mul(2).clamp(64, Self::MOST).next_power_of_two();
+        // Texts with something to hide are fewer, and take more room each.
+        let found = FoundTexts::with_slots(slots / 8);
         let slots = (0..slots).map(|_| AtomicU64::new(0)).collect();
-        Self { slots, hasher: TextHasher::default() }
+        Self { slots, found, hasher: TextHasher::default() }
     }
 
     pub(super) fn hash(&self, text: &[u8]) -> u64 {
@@ -86,6 +95,16 @@ impl CleanTexts {
         Some(if known & NOTED == 0 { Clean::Silent } else { Clean::Noted })
     }
 
+    /// Notes what had to go in a text, and that it was all.
+    pub(super) fn put_found(&self, hash: u64, spans: &[Span]) {
+        self.found.put(hash, spans);
+    }
+
+    /// What has to go in a text, if that is known.
+    pub(super) fn get_found(&self, hash: u64) -> Option<Box<[Span]>> {
+        self.found.get(hash)
+    }
+
     fn slot(&self, hash: u64) -> Option<&AtomicU64> {
         // The upper half chooses, so that the bit of the lower half is free.
         self.slots.get((hash >> 32) as usize & (self.slots.len() - 1))
@@ -95,10 +114,14 @@ impl CleanTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{Json, Object};
+    use crate::redaction::{
+        MarkerKey, RedactionPolicy, RedactionReport, Redactor, RuleSet, template,
+    };
 
     #[test]
     fn what_was_put_is_known_and_nothing_else() {
-        let known = CleanTexts::with_room(1_000);
+        let known = KnownTexts::with_room(1_000);
         let hashes: Vec<u64> =
             (0..1_000).map(|number| known.hash(format!("text {number}").as_bytes())).collect();
         for hash in hashes.iter().step_by(2) {
@@ -112,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_note_is_remembered_with_its_text() {
-        let known = CleanTexts::with_room(10);
+        let known = KnownTexts::with_room(10);
         let (one, other) = (known.hash(b"one"), known.hash(b"other"));
         known.put(one, Clean::Noted);
         assert_eq!((known.get(one), known.get(other)), (Some(Clean::Noted), None));
@@ -122,7 +145,43 @@ mod tests {
 
     #[test]
     fn room_is_bounded() {
-        assert_eq!(CleanTexts::with_room(usize::MAX).slots.len(), CleanTexts::MOST);
-        assert_eq!(CleanTexts::with_room(0).slots.len(), 64);
+        assert_eq!(KnownTexts::with_room(usize::MAX).slots.len(), KnownTexts::MOST);
+        assert_eq!(KnownTexts::with_room(0).slots.len(), 64);
+    }
+
+    /// Whatever was seen before, a redactor with a memory says what one without
+    /// says, of the text and of what it counted.
+    #[test]
+    fn a_memory_changes_nothing_but_the_time() {
+        let plain = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let remembering = plain.remembering(1_000);
+        let rules = RuleSet::builtin();
+        let examples = rules.rules.iter().flat_map(|rule| {
+            rule.examples
+                .iter()
+                .chain(rule.counter_examples.iter())
+                .map(|text| template::fill(text, 1).replace(['⟦', '⟧'], ""))
+        });
+        let filler = "It was said in the log of the build that nothing else had changed.";
+        for example in examples {
+            for text in [example.clone(), format!("{filler}\n{example}\n{filler} {example}")] {
+                let document = || {
+                    let items =
+                        vec![Json::from(text.as_str()), Json::from("x"), Json::from(text.as_str())];
+                    let mut object = Object::new();
+                    object.push("note", Json::Array(items));
+                    Json::Object(object)
+                };
+                let redact = |redactor: &Redactor| {
+                    let mut report = RedactionReport::listing();
+                    let line = redactor.json(document(), &mut report).to_line().into_inner();
+                    (line, report.to_json().unwrap())
+                };
+                let expected = redact(&plain);
+                for _ in 0..2 {
+                    assert_eq!(redact(&remembering), expected, "{text}");
+                }
+            }
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::Compiled;
 use super::familiar::Everyday;
 use super::find::{Finder, MIN_TEXT};
 use super::frame::{Style, judge};
-use super::known::{self, Clean, CleanTexts};
+use super::known::{self, Clean, KnownTexts};
 use super::marker::{self, Stamp};
 use super::media;
 use super::member::NameFacts;
@@ -36,13 +36,29 @@ enum Settled {
     Bare,
 }
 
+/// What looking at a text gave.
+struct Look {
+    /// The text without what had to go; `None` if nothing had to.
+    changed: Option<String>,
+    settled: Settled,
+    /// What had to go, if that was found at once and is all.
+    spans: Option<Vec<Span>>,
+}
+
+impl Look {
+    /// Of a text that was not read as text.
+    const fn at_a_whole(changed: Option<String>) -> Self {
+        Self { changed, settled: Settled::No, spans: None }
+    }
+}
+
 /// The state of one pass.
 pub(super) struct Pass<'r> {
     pub(super) finder: Finder<'r>,
     pub(super) policy: &'r RedactionPolicy,
     pub(super) paths: &'r PathTable,
     stamp: &'r Stamp,
-    known: Option<&'r CleanTexts>,
+    known: Option<&'r KnownTexts>,
     pub(super) familiar: &'r Everyday,
     /// What the names say of the members of the objects under the eyes.
     pub(super) facts: Vec<NameFacts>,
@@ -63,7 +79,7 @@ impl<'r> Pass<'r> {
         finder: Finder<'r>,
         policy: &'r RedactionPolicy,
         compiled: &'r Compiled,
-        known: Option<&'r CleanTexts>,
+        known: Option<&'r KnownTexts>,
         report: &'r mut RedactionReport,
         reveal: Option<&'r mut RevealMap>,
     ) -> Self {
@@ -125,7 +141,7 @@ impl<'r> Pass<'r> {
         }
         // JSON in a string is read differently depending on how deep it lies.
         let Some(known) = self.known.filter(|_| self.nesting == 0) else {
-            return self.look_at(text).0;
+            return self.look_at(text).changed;
         };
         let hash = known.hash(text.as_bytes());
         match known.get(hash) {
@@ -134,13 +150,20 @@ impl<'r> Pass<'r> {
             Some(Clean::Noted) if self.rechecks => return None,
             _ => {}
         }
+        if let Some(spans) = known.get_found(hash) {
+            return Some(self.hide_spans(text, &spans));
+        }
         let notes = self.report.notes();
-        let (changed, settled) = self.look_at(text);
+        let Look { changed, settled, spans } = self.look_at(text);
+        let is_silent = self.report.notes() == notes;
         match &changed {
-            None if self.report.notes() == notes => known.put(hash, Clean::Silent),
+            None if is_silent => known.put(hash, Clean::Silent),
             None => known.put(hash, Clean::Noted),
             Some(changed) if self.would_pass(changed, settled) => {
                 known.put(known.hash(changed.as_bytes()), Clean::Noted);
+                if let Some(spans) = spans.filter(|_| is_silent) {
+                    known.put_found(hash, &spans);
+                }
             }
             Some(_) => {}
         }
@@ -152,7 +175,7 @@ impl<'r> Pass<'r> {
             return None;
         }
         let notes = self.report.notes();
-        let (changed, _) = self.look_at(text);
+        let changed = self.look_at(text).changed;
         if changed.is_none() && self.report.notes() == notes && is_steady(text) {
             self.familiar.texts.put(text, ());
         }
@@ -171,13 +194,13 @@ impl<'r> Pass<'r> {
 
     /// What [`Pass::text`] does, and how far the result is from having nothing
     /// more in it.
-    fn look_at(&mut self, text: &str) -> (Option<String>, Settled) {
+    fn look_at(&mut self, text: &str) -> Look {
         if let Some(medium) = media::whole(text) {
             self.report.count_media();
-            return (Some(medium.marker()), Settled::No);
+            return Look::at_a_whole(Some(medium.marker()));
         }
         if let Some(changed) = self.structured(text) {
-            return (changed, Settled::No);
+            return Look::at_a_whole(changed);
         }
         let mut current = None;
         let mut settled = Settled::Bare;
@@ -195,6 +218,7 @@ impl<'r> Pass<'r> {
             }
         }
         let mut sight = Sight::default();
+        let mut spans = None;
         for round in 0..MAX_ROUNDS {
             let now = current.as_deref().unwrap_or(text);
             if now.len() < MIN_TEXT {
@@ -208,12 +232,13 @@ impl<'r> Pass<'r> {
                 }
             }
             if found.spans.is_empty() {
-                return (current, settled);
+                return Look { changed: current, settled, spans };
             }
             let next = self.hide(now, &found.spans, |change| sight.note(change));
             current = Some(next);
+            spans = (round == 0 && settled == Settled::Bare).then_some(found.spans);
         }
-        (current, Settled::No)
+        Look { changed: current, settled: Settled::No, spans: None }
     }
 
     fn media_in_text(&mut self, text: &str) -> Option<String> {
