@@ -79,6 +79,11 @@ impl<'a> Parser<'a> {
                     _ => Json::Object(Object::new()),
                 })
             }
+            // Most values are texts.
+            Some(b'"') => {
+                self.at += 1;
+                self.text().map(Json::String)
+            }
             Some(b'[') => self.array(depth),
             Some(b'{') => self.object(depth),
             _ => self.scalar(),
@@ -132,12 +137,9 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
+    /// Reads a value that is no container and no text.
     pub(super) fn scalar(&mut self) -> Result<Json<'a>, ParseError> {
         match self.peek() {
-            Some(b'"') => {
-                self.at += 1;
-                self.text().map(Json::String)
-            }
             Some(b't') => self.word("true", Json::Bool(true)),
             Some(b'f') => self.word("false", Json::Bool(false)),
             Some(b'n') => self.word("null", Json::Null),

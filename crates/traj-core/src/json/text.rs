@@ -16,29 +16,33 @@ pub(super) struct Literal<'a> {
 /// Reads the literal whose first character behind the quote is at `start`.
 pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
-    let mut owned: Option<String> = None;
+    let stop = plain_end(bytes, start)?;
+    if bytes[stop] == b'"' {
+        // Quotes and backslashes are ASCII, so both ends are boundaries.
+        let text = Cow::Borrowed(source.get(start..stop).unwrap_or_default());
+        return Ok(Literal { text, end: stop + 1 });
+    }
+    read_escaped(source, start, stop)
+}
+
+/// Reads a literal that is plain up to `stop`, where its first escape stands.
+fn read_escaped(
+    source: &str,
+    start: usize,
+    mut stop: usize,
+) -> Result<Literal<'_>, (usize, ParseErrorKind)> {
+    let bytes = source.as_bytes();
+    // Room for all of it, unless it says a quote itself.
+    let left = memchr::memchr(b'"', &bytes[stop..]).unwrap_or_default();
+    let mut text = String::with_capacity(stop - start + left);
     let mut from = start;
     loop {
-        let stop = plain_end(bytes, from)?;
-        // Quotes and backslashes are ASCII, so both ends are boundaries.
-        let segment = source.get(from..stop).unwrap_or_default();
+        text.push_str(source.get(from..stop).unwrap_or_default());
         if bytes[stop] == b'"' {
-            let text = match owned {
-                None => Cow::Borrowed(segment),
-                Some(mut text) => {
-                    text.push_str(segment);
-                    Cow::Owned(text)
-                }
-            };
-            return Ok(Literal { text, end: stop + 1 });
+            return Ok(Literal { text: Cow::Owned(text), end: stop + 1 });
         }
-        let text = owned.get_or_insert_with(|| {
-            // Room for all of it, unless it says a quote itself.
-            let left = memchr::memchr(b'"', &bytes[stop..]).unwrap_or_default();
-            String::with_capacity(stop - start + left)
-        });
-        text.push_str(segment);
-        from = escape(bytes, stop + 1, text)?;
+        from = escape(bytes, stop + 1, &mut text)?;
+        stop = plain_end(bytes, from)?;
     }
 }
 

@@ -62,11 +62,12 @@ impl<F: Copy> Familiar<F> {
         if text.len() > LONGEST {
             return None;
         }
-        let (tag, places) = self.places(text);
-        places.into_iter().find_map(|place| {
+        let (tag, [first, second]) = self.places(text);
+        let kept_at = |place: usize| {
             let kept = self.slots.get(place)?.get()?;
             (kept.tag == tag && *kept.text == *text).then_some(kept.facts)
-        })
+        };
+        kept_at(first).or_else(|| kept_at(second))
     }
 
     /// Keeps what was found out about a text, if there is room.

@@ -74,9 +74,12 @@ impl Finder<'_> {
     /// Whether a short text shows at a glance that nothing is in it, as most
     /// ids, times and words do.
     fn is_harmless(self, bytes: &[u8]) -> bool {
-        bytes.len() <= GLANCE
-            && Traits::of(bytes).are_plain()
-            && encoded::runs(bytes).is_empty()
+        bytes.len() <= GLANCE && Traits::of(bytes).are_plain() && self.has_no_place(bytes)
+    }
+
+    /// Whether there is neither a keyword nor a run that a rule could begin at.
+    pub(super) fn has_no_place(self, bytes: &[u8]) -> bool {
+        (bytes.len() < encoded::MIN_RUN || encoded::runs(bytes).is_empty())
             && !self.engine.may_match(bytes)
     }
 

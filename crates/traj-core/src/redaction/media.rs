@@ -277,6 +277,13 @@ pub(super) fn object(object: &mut Object<'_>) -> bool {
 }
 
 /// The media type an object declares, or the one its bytes announce.
+/// Whether a text may say what medium something is; most say something else.
+pub(super) fn may_be_type(text: &str) -> bool {
+    let first = text.trim_start().as_bytes().first();
+    first.is_some_and(|first| b"iav".contains(&first.to_ascii_lowercase()))
+        || memchr::memchr(b'/', text.as_bytes()).is_some()
+}
+
 fn declared_type(object: &Object<'_>) -> Option<String> {
     let text_of = |name: &str| object.get(name).and_then(Json::as_str);
     for name in TYPES {

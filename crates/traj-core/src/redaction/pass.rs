@@ -24,6 +24,10 @@ use crate::json::Json;
 /// A text is looked at again after hiding until nothing more is found.
 const MAX_ROUNDS: usize = 4;
 
+/// What a row needs, as a rule, so that nothing grows while it is read.
+const EXPECTED_NAMES: usize = 32;
+const EXPECTED_PATH: usize = 96;
+
 /// Whether more would be found in a text that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Settled {
@@ -75,7 +79,7 @@ pub(super) struct Pass<'r> {
 }
 
 impl<'r> Pass<'r> {
-    pub(super) const fn new(
+    pub(super) fn new(
         finder: Finder<'r>,
         policy: &'r RedactionPolicy,
         compiled: &'r Compiled,
@@ -90,11 +94,11 @@ impl<'r> Pass<'r> {
             stamp: &compiled.stamp,
             known,
             familiar: &compiled.familiar,
-            facts: Vec::new(),
+            facts: Vec::with_capacity(EXPECTED_NAMES),
             rechecks: false,
             report,
             reveal,
-            path: String::new(),
+            path: String::with_capacity(EXPECTED_PATH),
             nesting: 0,
             counts_lines: false,
             learned: Vec::new(),
@@ -174,12 +178,27 @@ impl<'r> Pass<'r> {
         if self.familiar.texts.get(text).is_some() {
             return None;
         }
+        if self.is_quiet(text) {
+            self.familiar.texts.put(text, ());
+            return None;
+        }
         let notes = self.report.notes();
         let changed = self.look_at(text).changed;
         if changed.is_none() && self.report.notes() == notes && is_steady(text) {
             self.familiar.texts.put(text, ());
         }
         changed
+    }
+
+    /// Whether a short text is an id, a time or a word without any sign that
+    /// something could be in it: it is no medium, no JSON and no disguise, and
+    /// neither a rule nor a path has a place to begin at.
+    fn is_quiet(&self, text: &str) -> bool {
+        let is_quiet =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
+        text.bytes().all(is_quiet)
+            && self.finder.has_no_place(text.as_bytes())
+            && !self.paths.may_be_in(text)
     }
 
     /// Whether nothing but the rules would look at a text; they have.

@@ -55,12 +55,14 @@ impl Pass<'_> {
         // Objects lie in each other, and so do the facts about their names.
         let first = self.facts.len();
         let mut members = Roles::default();
-        for (name, _) in object.iter() {
+        let mut says_medium = false;
+        for (name, item) in object.iter() {
             let facts = self.facts_of(name);
             members = members.with(facts.roles);
+            says_medium |= facts.roles.kind && item.as_str().is_some_and(media::may_be_type);
             self.facts.push(facts);
         }
-        if members.bytes && members.kind && media::object(object) {
+        if members.bytes && says_medium && media::object(object) {
             self.report.count_media();
             // Members were added.
             self.facts.extend(
