@@ -3,7 +3,7 @@
 use traj_core::json::Json;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor, TextHasher};
 
-use crate::ledger::{PartNote, Seen};
+use crate::ledger::PartNote;
 
 /// How many texts are remembered, however many there are: what is forgotten is
 /// only looked at again.
@@ -37,12 +37,19 @@ impl Screen {
         &self.hasher
     }
 
-    /// The note on a part, if the rules have seen so much of it.
-    pub(crate) fn note(&self, part: &[u8], seen: Seen) -> PartNote {
-        match seen {
-            Seen::Nothing => PartNote::default(),
-            seen => PartNote { hash: self.hasher.hash(part), seen },
-        }
+    /// The note on a part, if the rules have seen it.
+    pub(crate) fn note(&self, part: &[u8], is_seen: bool) -> PartNote {
+        PartNote { seen: is_seen.then(|| self.hasher.hash(part)) }
+    }
+
+    /// Whether the rules let an event stay as it is.
+    pub(crate) fn passes(&self, event: &str) -> bool {
+        let mut report = RedactionReport::new();
+        let event = Json::parse(event);
+        event.is_ok_and(|event| {
+            self.redactor.recheck_json(event, &mut report);
+            report.changes() == 0
+        })
     }
 
     /// Redacts a value that becomes a part of a file, and appends it.
@@ -53,14 +60,14 @@ impl Screen {
         out: &mut RedactedText,
         layout: Layout,
     ) -> (Redacted<Json<'a>>, PartNote) {
-        let (start, changes) = (out.as_bytes().len(), report.changes());
+        let (start, unsettled) = (out.as_bytes().len(), report.unsettled());
         let value = self.redactor.json(value, report);
         match layout {
             Layout::Line => out.push_json(value.view()),
             Layout::Indented(level) => out.push_pretty(value.view(), level),
         };
-        let seen = if report.changes() == changes { Seen::All } else { Seen::Nothing };
-        let note = self.note(out.as_bytes().get(start..).unwrap_or_default(), seen);
+        let is_seen = report.unsettled() == unsettled;
+        let note = self.note(out.as_bytes().get(start..).unwrap_or_default(), is_seen);
         (value, note)
     }
 }
@@ -72,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_not_changed_is_noted() {
+    fn only_what_the_rules_have_seen_is_noted() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let screen = Screen::new(&redactor);
         let write = |json: &'static str, layout: Layout| {
@@ -83,10 +90,16 @@ mod tests {
         };
         for layout in [Layout::Line, Layout::Indented(2)] {
             let (note, text) = write(r#"{"a":1}"#, layout);
-            assert_eq!(note, screen.note(text.as_bytes(), Seen::All));
+            assert_eq!(note, screen.note(text.as_bytes(), true));
         }
         let (note, text) = write(r#"{"password":"hunter2-and-more"}"#, Layout::Line);
         assert!(text.contains("<redacted:"));
         assert_eq!(note, PartNote::default());
+        // The rules have looked again at a long text that they changed.
+        let long = r#"{"log":"password=hunter2-and-more was said in the log of the build, and nothing else that had to go was to be found in any of its lines"}"#;
+        let (note, text) = write(long, Layout::Line);
+        assert!(text.contains("<redacted:"));
+        assert_eq!(note, screen.note(text.as_bytes(), true));
+        assert!(screen.passes(&text) && !screen.passes(long));
     }
 }

@@ -41,7 +41,7 @@ impl NameClass {
 }
 
 /// Names longer than this are no field names.
-const MAX_NAME: usize = 96;
+pub(super) const MAX_NAME: usize = 96;
 
 /// Judges a field name.
 pub(super) fn classify(name: &[u8]) -> NameClass {

@@ -1,14 +1,15 @@
 //! One pass over one document: texts, members, lists.
 
+mod text;
+
 use std::borrow::Cow;
 
 use super::Compiled;
 use super::familiar::Everyday;
-use super::find::{Finder, MIN_TEXT};
+use super::find::Finder;
 use super::frame::{Style, judge};
-use super::known::{self, Clean, KnownTexts};
+use super::known::KnownTexts;
 use super::marker::{self, Stamp};
-use super::media;
 use super::member::NameFacts;
 use super::name::NameClass;
 use super::paths::PathTable;
@@ -16,45 +17,13 @@ use super::policy::RedactionPolicy;
 use super::report::RedactionReport;
 use super::reveal::RevealMap;
 use super::rule::{Frame, RuleIndex};
-use super::sight::{Change, Sight};
+use super::sight::Change;
 use super::span::Span;
-use super::structured::{enclosed, has_json_lines, is_steady};
 use crate::json::Json;
-
-/// A text is looked at again after hiding until nothing more is found.
-const MAX_ROUNDS: usize = 4;
 
 /// What a row needs, as a rule, so that nothing grows while it is read.
 const EXPECTED_NAMES: usize = 32;
 const EXPECTED_PATH: usize = 96;
-
-/// Whether more would be found in a text that was looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Settled {
-    /// That is not known.
-    No,
-    /// The rules find nothing more.
-    Yes,
-    /// The same, and the text held no sign of a medium or of a path: what was
-    /// left of it between the markers holds none either.
-    Bare,
-}
-
-/// What looking at a text gave.
-struct Look {
-    /// The text without what had to go; `None` if nothing had to.
-    changed: Option<String>,
-    settled: Settled,
-    /// What had to go, if that was found at once and is all.
-    spans: Option<Vec<Span>>,
-}
-
-impl Look {
-    /// Of a text that was not read as text.
-    const fn at_a_whole(changed: Option<String>) -> Self {
-        Self { changed, settled: Settled::No, spans: None }
-    }
-}
 
 /// The state of one pass.
 pub(super) struct Pass<'r> {
@@ -136,145 +105,6 @@ impl<'r> Pass<'r> {
             out = Cow::Owned(changed);
         }
         out
-    }
-
-    /// Hides what must go in a string; `None` if nothing must.
-    pub(super) fn text(&mut self, text: &str) -> Option<String> {
-        if text.len() < known::SHORTEST {
-            return self.short_text(text);
-        }
-        // JSON in a string is read differently depending on how deep it lies.
-        let Some(known) = self.known.filter(|_| self.nesting == 0) else {
-            return self.look_at(text).changed;
-        };
-        let hash = known.hash(text.as_bytes());
-        match known.get(hash) {
-            Some(Clean::Silent) => return None,
-            // The report must not depend on what was seen before.
-            Some(Clean::Noted) if self.rechecks => return None,
-            _ => {}
-        }
-        if let Some(spans) = known.get_found(hash) {
-            return Some(self.hide_spans(text, &spans));
-        }
-        let notes = self.report.notes();
-        let Look { changed, settled, spans } = self.look_at(text);
-        let is_silent = self.report.notes() == notes;
-        match &changed {
-            None if is_silent => known.put(hash, Clean::Silent),
-            None => known.put(hash, Clean::Noted),
-            Some(changed) if self.would_pass(changed, settled) => {
-                known.put(known.hash(changed.as_bytes()), Clean::Noted);
-                if let Some(spans) = spans.filter(|_| is_silent) {
-                    known.put_found(hash, &spans);
-                }
-            }
-            Some(_) => {}
-        }
-        changed
-    }
-
-    fn short_text(&mut self, text: &str) -> Option<String> {
-        if self.familiar.texts.get(text).is_some() {
-            return None;
-        }
-        if self.is_quiet(text) {
-            self.familiar.texts.put(text, ());
-            return None;
-        }
-        let notes = self.report.notes();
-        let changed = self.look_at(text).changed;
-        if changed.is_none() && self.report.notes() == notes && is_steady(text) {
-            self.familiar.texts.put(text, ());
-        }
-        changed
-    }
-
-    /// Whether a short text is an id, a time or a word without any sign that
-    /// something could be in it: it is no medium, no JSON and no disguise, and
-    /// neither a rule nor a path has a place to begin at.
-    fn is_quiet(&self, text: &str) -> bool {
-        let is_quiet =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
-        text.bytes().all(is_quiet)
-            && self.finder.has_no_place(text.as_bytes())
-            && !self.paths.may_be_in(text)
-    }
-
-    /// Whether nothing but the rules would look at a text; they have.
-    fn would_pass(&self, text: &str, settled: Settled) -> bool {
-        settled != Settled::No
-            && media::whole(text).is_none()
-            && enclosed(text).is_none()
-            && !has_json_lines(text)
-            && (settled == Settled::Bare && !self.paths.may_be_in_marker(text)
-                || media::in_text(text).is_empty() && self.paths.apply(text).1 == 0)
-    }
-
-    /// What [`Pass::text`] does, and how far the result is from having nothing
-    /// more in it.
-    fn look_at(&mut self, text: &str) -> Look {
-        if let Some(medium) = media::whole(text) {
-            self.report.count_media();
-            return Look::at_a_whole(Some(medium.marker()));
-        }
-        if let Some(changed) = self.structured(text) {
-            return Look::at_a_whole(changed);
-        }
-        let mut current = None;
-        let mut settled = Settled::Bare;
-        if media::may_be_in(text) {
-            settled = Settled::Yes;
-            current = self.media_in_text(text);
-        }
-        if self.paths.may_be_in(current.as_deref().unwrap_or(text)) {
-            settled = Settled::Yes;
-            let (labelled, count) = self.paths.apply(current.as_deref().unwrap_or(text));
-            if count > 0 {
-                let labelled = labelled.into_owned();
-                self.report.count_paths(count);
-                current = Some(labelled);
-            }
-        }
-        let mut sight = Sight::default();
-        let mut spans = None;
-        for round in 0..MAX_ROUNDS {
-            let now = current.as_deref().unwrap_or(text);
-            if now.len() < MIN_TEXT {
-                break;
-            }
-            let found = self.finder.find_again(now, &mut sight);
-            if round == 0 {
-                self.report.count_foreign(found.markers);
-                for (length, shape) in &found.survivors {
-                    self.report.add_survivor(&self.path, *length, shape);
-                }
-            }
-            if found.spans.is_empty() {
-                return Look { changed: current, settled, spans };
-            }
-            let next = self.hide(now, &found.spans, |change| sight.note(change));
-            current = Some(next);
-            spans = (round == 0 && settled == Settled::Bare).then_some(found.spans);
-        }
-        Look { changed: current, settled: Settled::No, spans: None }
-    }
-
-    fn media_in_text(&mut self, text: &str) -> Option<String> {
-        let media = media::in_text(text);
-        if media.is_empty() {
-            return None;
-        }
-        let mut out = String::with_capacity(text.len());
-        let mut copied = 0;
-        for (start, end, medium) in media {
-            out.push_str(text.get(copied..start).unwrap_or_default());
-            out.push_str(&medium.marker());
-            self.report.count_media();
-            copied = end;
-        }
-        out.push_str(text.get(copied..).unwrap_or_default());
-        Some(out)
     }
 
     /// Puts markers where the spans are.

@@ -119,6 +119,8 @@ pub struct RedactionReport {
     line: Option<u64>,
     findings: Option<Vec<Finding>>,
     changes: u64,
+    /// Changes after which the rules have not looked again.
+    unsettled: u64,
     notes: u64,
 }
 
@@ -153,6 +155,7 @@ impl RedactionReport {
             ours.add(theirs);
         }
         self.changes += other.changes;
+        self.unsettled += other.unsettled;
         self.notes += other.notes;
         if let (Some(ours), Some(theirs)) = (&mut self.findings, &other.findings) {
             ours.extend_from_slice(theirs);
@@ -164,6 +167,19 @@ impl RedactionReport {
     #[must_use]
     pub const fn changes(&self) -> u64 {
         self.changes
+    }
+
+    /// How many of the changes left something that the rules have not looked at
+    /// again. Two equal figures say that of all that was redacted between them
+    /// the rules have seen the result and let it stay.
+    #[must_use]
+    pub const fn unsettled(&self) -> u64 {
+        self.unsettled
+    }
+
+    /// Takes back to `before` what is unsettled: the rules have looked again.
+    pub(super) const fn settle(&mut self, before: u64) {
+        self.unsettled = before;
     }
 
     /// How many things were noted that stay.
@@ -268,6 +284,7 @@ impl RedactionReport {
     pub(super) fn count_hidden(&mut self, rule: &str, path: &str) {
         let line = self.line;
         self.changes += 1;
+        self.unsettled += 1;
         if let Some(findings) = &mut self.findings {
             findings.push(Finding { rule: rule.to_owned(), line, path: path.to_owned() });
         }
@@ -283,12 +300,14 @@ impl RedactionReport {
 
     pub(super) fn count_media(&mut self) {
         self.changes += 1;
+        self.unsettled += 1;
         self.count(|file| file.media += 1);
     }
 
     pub(super) fn count_paths(&mut self, count: u64) {
         if count > 0 {
             self.changes += count;
+            self.unsettled += count;
             self.count(|file| file.paths += count);
         }
     }

@@ -60,6 +60,9 @@ pub struct EventParts {
     pub head: usize,
     /// Behind them.
     pub tail: usize,
+    /// Whether the event is its entry's message in the frame, and nothing in
+    /// it reads otherwise than in the entry.
+    pub is_message: bool,
 }
 
 impl TranscriptEvents {
@@ -134,6 +137,10 @@ impl TranscriptEvents {
         self.add(entry, name_type, |data| {
             data.lead("\"message\":").push_json(message);
         });
+        let is_named = matches!(role.value().as_str(), Some("user" | "assistant" | "toolResult"));
+        if let Some(parts) = self.parts.last_mut() {
+            parts.is_message = is_named && has_plain_ids(entry.entry.value());
+        }
         if role.value().as_str() != Some("assistant") {
             return;
         }
@@ -176,8 +183,15 @@ impl TranscriptEvents {
         text.push_static(",\"data\":{");
         members(&mut Members { text, is_empty: true });
         text.push_static("}}");
-        self.parts.push(EventParts { head: numbers - start, tail: text.len() - numbers });
+        let (head, tail) = (numbers - start, text.len() - numbers);
+        self.parts.push(EventParts { head, tail, is_message: false });
     }
+}
+
+/// Whether the ids of an entry are texts, or missing.
+fn has_plain_ids(entry: &Json<'_>) -> bool {
+    let is_plain = |id: &Json<'_>| matches!(id, Json::String(_) | Json::Null);
+    ["id", "parentId"].iter().all(|name| entry.get(name).is_none_or(is_plain))
 }
 
 /// An entry that events are made of.

@@ -20,7 +20,7 @@ use super::skills::{SkillMarks, SkillPaths};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{Branch, BranchStep, EventOrigin, EventRecord, SessionIndex, row_text};
-use crate::ledger::{PartNote, Seen};
+use crate::ledger::PartNote;
 use crate::output::{Output, Written};
 use crate::pipeline;
 use crate::record::{RecordStore, Spool};
@@ -83,6 +83,7 @@ pub(crate) fn write_branch(
     members.push("leafId", leaf_id.as_deref().map_or(Json::Null, Json::from));
     write_members(&mut file, context.screen.redactor(), &mut report, members)?;
     let mut entries = file.array("entries")?;
+    let is_frame_seen = frame_passes(context);
     let mut at = 0;
     pipeline::ordered(
         context.workers,
@@ -97,13 +98,13 @@ pub(crate) fn write_branch(
             }
             let (text, parts) = done.events.into_parts();
             let mut offset = kept.push(&text)?.offset;
-            for (EventParts { head, tail, .. }, origin) in parts.into_iter().zip(done.origins) {
-                let (head, tail) = (length(head)?, length(tail)?);
-                let slot = SpillSlot::new(offset, head);
-                offset += u64::from(head) + u64::from(tail);
-                let (instant, is_unchanged) = origin;
-                let origin =
-                    EventOrigin::Transcript { head: slot, tail_length: tail, is_unchanged };
+            for (parts, (instant, is_entry_seen)) in parts.into_iter().zip(done.origins) {
+                let (head_length, tail_length) = (length(parts.head)?, length(parts.tail)?);
+                let head = SpillSlot::new(offset, head_length);
+                offset += u64::from(head_length) + u64::from(tail_length);
+                // The rules look at a text the same way in the event.
+                let is_seen = is_frame_seen && is_entry_seen && parts.is_message;
+                let origin = EventOrigin::Transcript { head, tail_length, is_seen };
                 let record = EventRecord { instant, rank: events, position: events, origin };
                 keep(record, &&*bundle)?;
                 events += 1;
@@ -118,6 +119,21 @@ pub(crate) fn write_branch(
     let written = output.finish()?;
     let giants = rows.fetcher.giants;
     Ok(BranchOutcome { written, leaf_id, events, marks, report, giants })
+}
+
+/// Whether the rules let stay what all events of messages have in common.
+fn frame_passes(context: &BranchContext<'_>) -> bool {
+    const ENTRY: &str =
+        r#"{"type":"message","id":"","parentId":"","message":{"role":"user","content":[]}}"#;
+    let Ok(entry) = Json::parse(ENTRY) else { return false };
+    let entry = context.screen.redactor().json(entry, &mut RedactionReport::default());
+    let mut events = TranscriptEvents::new();
+    events.add_entry(context.frame, entry.view(), UnixMillis::EPOCH);
+    let (text, parts) = events.into_parts();
+    let Some(EventParts { head, .. }) = parts.first() else { return false };
+    let mut event = text.into_inner();
+    event.insert_str(*head, "0,\"sourceSeq\":0");
+    context.screen.passes(&event)
 }
 
 fn write_members(
@@ -158,7 +174,7 @@ struct Done {
     /// One on each entry.
     notes: Vec<PartNote>,
     events: TranscriptEvents,
-    /// The instant of each event and whether its entry was left as it is.
+    /// The instant of each event and whether the rules have seen its entry.
     origins: Vec<(UnixMillis, bool)>,
     marks: SkillMarks,
     report: RedactionReport,
@@ -196,8 +212,7 @@ fn work(context: &BranchContext<'_>, group: Group) -> Done {
             context.screen.write(value, &mut done.report, &mut entries, Layout::Indented(2));
         done.notes.push(note);
         done.events.add_entry(context.frame, redacted.view(), instant);
-        let is_unchanged = note.seen == Seen::All;
-        done.origins.resize(done.events.len(), (instant, is_unchanged));
+        done.origins.resize(done.events.len(), (instant, note.seen.is_some()));
     }
     done.entries = entries.finish();
     done

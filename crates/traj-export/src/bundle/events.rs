@@ -19,7 +19,7 @@ use super::skills::{SkillMarks, SkillPaths};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{EventOrigin, EventRecord, row_text};
-use crate::ledger::{PartNote, Seen};
+use crate::ledger::PartNote;
 use crate::output::{Output, Written};
 use crate::pipeline;
 use crate::record::RecordStore;
@@ -120,8 +120,8 @@ enum Piece {
 #[derive(Default)]
 struct ReadyLines {
     text: RedactedText,
-    /// Where each one ends, and what the rules have seen of it.
-    ends: Vec<(usize, Seen)>,
+    /// Where each one ends, and whether the rules have seen it.
+    ends: Vec<(usize, bool)>,
 }
 
 fn group(
@@ -137,12 +137,11 @@ fn group(
         let Some(record) = order.next()? else { break };
         *seq += 1;
         match record.origin {
-            EventOrigin::Transcript { head, tail_length, is_unchanged } => {
+            EventOrigin::Transcript { head, tail_length, is_seen } => {
                 kept.read_into(head, &mut ready.text)?;
                 TranscriptEvents::push_numbers(&mut ready.text, *seq, record.position + 1);
                 kept.read_into(tail_slot(head, tail_length), &mut ready.text)?;
-                let seen = if is_unchanged { Seen::Message } else { Seen::Nothing };
-                ready.ends.push((ready.text.len(), seen));
+                ready.ends.push((ready.text.len(), is_seen));
                 ready.text.push_static("\n");
                 bytes += (head.length + tail_length) as usize;
             }
@@ -188,9 +187,9 @@ fn work(context: &EventContext<'_>, group: Group) -> Done {
         match piece {
             Piece::Ready(ready) => {
                 let mut start = 0;
-                for (end, seen) in ready.ends {
+                for (end, is_seen) in ready.ends {
                     let line = ready.text.as_bytes().get(start..end).unwrap_or_default();
-                    done.notes.push(context.screen.note(line, seen));
+                    done.notes.push(context.screen.note(line, is_seen));
                     // Behind the line end.
                     start = end + 1;
                 }

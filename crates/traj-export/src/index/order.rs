@@ -17,7 +17,7 @@ pub(crate) enum EventOrigin {
     Runtime(Place),
     /// Head and tail of a transcript event, kept aside one behind the other.
     /// Whether the rules left its entry as it is is known, too.
-    Transcript { head: SpillSlot, tail_length: u32, is_unchanged: bool },
+    Transcript { head: SpillSlot, tail_length: u32, is_seen: bool },
 }
 
 /// One event, as far as its order goes.
@@ -62,8 +62,8 @@ impl Record for EventRecord {
                 bytes.u64(place.offset);
                 bytes.u64(place.length);
             }
-            EventOrigin::Transcript { head, tail_length, is_unchanged } => {
-                bytes.u8(if is_unchanged { 2 } else { 1 });
+            EventOrigin::Transcript { head, tail_length, is_seen } => {
+                bytes.u8(if is_seen { 2 } else { 1 });
                 bytes.u64(head.offset);
                 bytes.u32(head.length);
                 bytes.u32(tail_length);
@@ -78,8 +78,8 @@ impl Record for EventRecord {
             0 => EventOrigin::Runtime(Place { offset: bytes.u64(), length: bytes.u64() }),
             kind => {
                 let head = SpillSlot::new(bytes.u64(), bytes.u32());
-                let (tail_length, is_unchanged) = (bytes.u32(), kind == 2);
-                EventOrigin::Transcript { head, tail_length, is_unchanged }
+                let (tail_length, is_seen) = (bytes.u32(), kind == 2);
+                EventOrigin::Transcript { head, tail_length, is_seen }
             }
         };
         Self { instant, rank, position, origin }
