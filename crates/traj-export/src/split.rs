@@ -192,6 +192,7 @@ impl<'b> Splitter<'b> {
                 }
                 b',' | b':' if depth > 0 => self.at += 1,
                 b'}' | b']' | b',' | b':' => return Err(self.broken()),
+                b'\n' if depth > 0 => self.pass_indentation(),
                 _ => self.pass_plain()?,
             }
             if depth == 0 {
@@ -225,6 +226,13 @@ impl<'b> Splitter<'b> {
                 }
             }
         }
+    }
+
+    /// Passes over a line end and the blanks behind it.
+    fn pass_indentation(&mut self) {
+        let rest = self.buffer.get(self.at + 1..).unwrap_or_default();
+        let blanks = rest.iter().position(|byte| *byte != b' ').unwrap_or(rest.len());
+        self.at += 1 + blanks;
     }
 
     /// Passes over blanks, numbers and words inside a value.

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use super::depth::depth_marker;
 use super::{Json, MAX_DEPTH, Number, Object, skip, text};
 
+/// Blanks that are passed over in one step.
+const BLANKS: [u8; 8] = [b' '; 8];
+
 /// Why a text is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -207,10 +210,28 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn skip_blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
+        // On a line of events there are none.
+        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.skip_these_blanks();
         }
+    }
+
+    fn skip_these_blanks(&mut self) {
+        while let Some(blank @ (b' ' | b'\t' | b'\n' | b'\r')) = self.peek() {
+            self.at += 1;
+            if blank == b'\n' {
+                self.skip_indentation();
+            }
+        }
+    }
+
+    /// Indented files are blanks for a good part.
+    fn skip_indentation(&mut self) {
+        let rest = self.source.as_bytes().get(self.at..).unwrap_or_default();
+        let (words, _) = rest.as_chunks::<8>();
+        self.at += 8 * words.iter().take_while(|word| **word == BLANKS).count();
     }
 
     pub(super) fn peek(&self) -> Option<u8> {

@@ -51,14 +51,26 @@ fn read_escaped(
 pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
     let mut from = start;
-    let mut ignored = String::new();
     loop {
         let stop = plain_end(bytes, from)?;
         if bytes[stop] == b'"' {
             return Ok(stop + 1);
         }
-        ignored.clear();
-        from = escape(bytes, stop + 1, &mut ignored)?;
+        from = skip_escape(bytes, stop + 1)?;
+    }
+}
+
+/// Passes over what is escaped at `at`, as strictly as if it were read: the two
+/// halves of a pair of surrogates are escapes of their own.
+fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, (usize, ParseErrorKind)> {
+    match bytes.get(at) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 1),
+        Some(b'u') => match hex_unit(bytes, at + 1) {
+            Some(_) => Ok(at + 5),
+            None => Err((at + 1, ParseErrorKind::InvalidEscape)),
+        },
+        Some(_) => Err((at, ParseErrorKind::InvalidEscape)),
+        None => Err((at, ParseErrorKind::UnexpectedEnd)),
     }
 }
 

@@ -4,6 +4,9 @@
 use super::Json;
 use super::plain::first_special;
 
+/// The indentation of all but the deepest levels.
+const BLANKS: &str = "                                ";
+
 pub(super) fn compact(value: &Json<'_>, out: &mut String) {
     match value {
         Json::Array(items) => {
@@ -63,8 +66,9 @@ fn new_line(comma: bool, level: usize, out: &mut String) {
         out.push(',');
     }
     out.push('\n');
-    for _ in 0..level {
-        out.push_str("  ");
+    match BLANKS.get(..2 * level) {
+        Some(blanks) => out.push_str(blanks),
+        None => out.extend(std::iter::repeat_n("  ", level)),
     }
 }
 

@@ -3,6 +3,8 @@
 //! What stays is a marker with media type, size and the SHA-256 of the decoded
 //! original: `<media:image/png;bytes=68;sha256=…>`.
 
+mod declared;
+
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -12,6 +14,8 @@ use memchr::memmem::Finder;
 use sha2::{Digest as _, Sha256};
 
 use crate::json::{Json, Object};
+use declared::declared_type;
+pub(super) use declared::{may_be_type, says_type};
 
 /// In running text a data URI smaller than this is a pixel or an icon's
 /// metadata and stays.
@@ -57,26 +61,9 @@ const BYTES: &[&str] = &[
     "file_data",
     "fileData",
 ];
-/// Members that hold the type.
-const TYPES: &[&str] = &[
-    "media_type",
-    "mimeType",
-    "mime_type",
-    "mediaType",
-    "contentType",
-    "content_type",
-    "format",
-    "type",
-];
-
 /// Whether a member of this name may hold the bytes of a medium.
 pub(super) fn holds_bytes(name: &str) -> bool {
     BYTES.contains(&name)
-}
-
-/// Whether a member of this name may say what medium it is.
-pub(super) fn says_type(name: &str) -> bool {
-    TYPES.contains(&name)
 }
 
 /// What a medium was.
@@ -276,53 +263,7 @@ pub(super) fn object(object: &mut Object<'_>) -> bool {
     true
 }
 
-/// The media type an object declares, or the one its bytes announce.
-/// Whether a text may say what medium something is; most say something else.
-pub(super) fn may_be_type(text: &str) -> bool {
-    let first = text.trim_start().as_bytes().first();
-    first.is_some_and(|first| b"iav".contains(&first.to_ascii_lowercase()))
-        || memchr::memchr(b'/', text.as_bytes()).is_some()
-}
-
-fn declared_type(object: &Object<'_>) -> Option<String> {
-    let text_of = |name: &str| object.get(name).and_then(Json::as_str);
-    for name in TYPES {
-        let Some(declared) = text_of(name) else {
-            continue;
-        };
-        let lower = declared.trim().to_ascii_lowercase();
-        let top = lower.split('/').next().unwrap_or_default();
-        if lower.contains('/')
-            && (matches!(top, "image" | "audio" | "video" | "font")
-                || lower.starts_with("application/pdf")
-                || lower.starts_with("application/octet-stream")
-                || lower.starts_with("application/vnd.")
-                || lower.starts_with("application/zip"))
-        {
-            return Some(lower);
-        }
-        if matches!(
-            lower.as_str(),
-            "image" | "audio" | "video" | "input_image" | "input_audio" | "image_url"
-        ) {
-            // A better answer may stand in another member.
-            return Some(
-                TYPES
-                    .iter()
-                    .filter_map(|name| text_of(name))
-                    .find(|text| text.contains('/'))
-                    .map_or_else(|| sniffed(object, &lower), str::to_owned),
-            );
-        }
-        if *name == "format"
-            && matches!(lower.as_str(), "wav" | "mp3" | "flac" | "opus" | "pcm16" | "ogg")
-        {
-            return Some(format!("audio/{lower}"));
-        }
-    }
-    None
-}
-
+/// The media type that the bytes in an object announce.
 fn sniffed(object: &Object<'_>, fallback: &str) -> String {
     BYTES
         .iter()
