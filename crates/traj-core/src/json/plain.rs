@@ -1,5 +1,7 @@
 //! How far a text goes before a byte that JSON treats specially.
 
+use wide::u8x16;
+
 const WORD: usize = size_of::<u64>();
 
 /// The same byte in all places of a word.
@@ -8,36 +10,28 @@ const fn all(byte: u8) -> u64 {
 }
 
 /// Bytes that are asked together whether any of them is special.
-const BLOCK: usize = 32;
-
-/// Names and ids are mostly shorter than this.
-const HEAD: usize = 2 * WORD;
+const BLOCK: usize = 16;
 
 /// Where the first quote, backslash or control character stands.
 ///
-/// This sees every byte that is read or written: short texts in words, long
-/// ones a block at a time, which is a few vector instructions, and then in
-/// words where in the block it stands.
+/// This sees every byte that is read or written: a block at a time, the rest in
+/// words.
 pub(super) fn first_special(bytes: &[u8]) -> Option<usize> {
-    let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
-        return first_in_words(bytes);
-    };
-    if let Some(at) = first_in_words(head) {
-        return Some(at);
-    }
-    let (blocks, rest) = rest.as_chunks::<BLOCK>();
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     for (number, block) in blocks.iter().enumerate() {
-        let is_special = block.iter().fold(0, |seen, byte| seen | u8::from(is_special(*byte)));
-        if is_special != 0 {
-            return first_in_words(block).map(|at| HEAD + number * BLOCK + at);
+        if let Some(at) = first_in_block(*block) {
+            return Some(number * BLOCK + at);
         }
     }
-    first_in_words(rest).map(|at| HEAD + blocks.len() * BLOCK + at)
+    first_in_words(rest).map(|at| blocks.len() * BLOCK + at)
 }
 
-/// Without a branch, so that many are asked at once.
-const fn is_special(byte: u8) -> bool {
-    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+fn first_in_block(block: [u8; BLOCK]) -> Option<usize> {
+    let block = u8x16::new(block);
+    let is = |byte: u8| block.simd_eq(u8x16::splat(byte));
+    let is_control = block.min(u8x16::splat(b' ' - 1)).simd_eq(block);
+    let special = (is(b'"') | is(b'\\') | is_control).to_bitmask();
+    (special != 0).then(|| special.trailing_zeros() as usize)
 }
 
 fn first_in_words(bytes: &[u8]) -> Option<usize> {
@@ -55,7 +49,8 @@ fn first_in_words(bytes: &[u8]) -> Option<usize> {
             return Some(number * WORD + found.trailing_zeros() as usize / 8);
         }
     }
-    rest.iter().position(|byte| is_special(*byte)).map(|at| words.len() * WORD + at)
+    let is_special = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
+    rest.iter().position(is_special).map(|at| words.len() * WORD + at)
 }
 
 #[cfg(test)]
@@ -72,6 +67,7 @@ mod tests {
                 0..160,
             ),
         ) {
+            prop_assert_eq!(first_in_words(&bytes), first_special(&bytes));
             let naive = bytes.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'));
             prop_assert_eq!(first_special(&bytes), naive);
         }
