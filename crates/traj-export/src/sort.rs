@@ -47,7 +47,7 @@ impl<R: Record + Ord> Sorter<R> {
     }
 
     fn spill(&mut self, spool: &dyn Spool) -> Result<(), BundleSinkError> {
-        self.run.sort_unstable();
+        self.run.sort();
         for record in self.run.drain(..) {
             self.spilled.push(record, spool)?;
         }
@@ -58,7 +58,7 @@ impl<R: Record + Ord> Sorter<R> {
     /// All records in order.
     pub(crate) fn finish(mut self, spool: &dyn Spool) -> Result<Sorted<R>, BundleSinkError> {
         if self.ends.is_empty() {
-            self.run.sort_unstable();
+            self.run.sort();
             return Ok(Sorted::Memory(self.run.into_iter()));
         }
         if !self.run.is_empty() {

@@ -106,7 +106,7 @@ impl RedactedText {
     /// Appends an instant as a JSON literal.
     pub fn push_instant(&mut self, instant: UnixMillis) -> &mut Self {
         self.0.push('"');
-        self.0.push_str(&instant.to_iso());
+        instant.write_iso(&mut self.0);
         self.0.push('"');
         self
     }
