@@ -229,20 +229,21 @@ fn impossible_numbers_are_not_believed(harness: &impl TrajectoryStoreHarness) {
 fn blobs_are_stored_once_and_within_their_budget(harness: &impl TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut small = options();
-    small.blob_budget_bytes = 25;
+    small.blob_budget_bytes = 35;
     let (mut one, mut other) = (writer(harness, &small), writer(harness, &small));
-    let (ten, twelve, four) = (blob("ten bytes!"), blob("twelve bytes"), blob("four"));
+    let (ten, more, four) = (blob("ten bytes!"), blob("twenty-two bytes of it"), blob("four"));
     one.store_blob(&ten).expect("fits");
     other.store_blob(&ten).expect("is there already");
-    other.store_blob(&twelve).expect("fits beside it");
+    other.store_blob(&more).expect("fits beside it");
+    // The first has seen ten bytes only.
     let over = one.store_blob(&four);
-    assert!(matches!(over, Err(SidecarError::OverBudget { budget: 25 })));
-    one.store_blob(&twelve).expect("a stored blob needs no room");
+    assert!(matches!(over, Err(SidecarError::OverBudget { budget: 35 })));
+    one.store_blob(&more).expect("a stored blob needs no room");
     let large = one.store_blob(&blob("a text of more than the whole budget"));
     assert!(matches!(large, Err(SidecarError::OverBudget { .. })));
     let read = |digest| harness.store().read_blob(&chat, digest).expect("readable");
     assert_eq!(read(ten.digest()).as_deref(), Some("ten bytes!"));
-    assert_eq!(read(twelve.digest()).as_deref(), Some("twelve bytes"));
+    assert_eq!(read(more.digest()).as_deref(), Some("twenty-two bytes of it"));
     assert_eq!(read(four.digest()), None);
     assert_eq!(harness.content(&chat), None, "a blob alone makes no sidecar");
 }

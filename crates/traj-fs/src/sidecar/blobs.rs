@@ -19,14 +19,12 @@ pub(super) struct BlobFolder {
     name: String,
     budget: u64,
     opened: Option<Dir>,
-    /// Bytes of all blobs when we last looked, plus what we added since.
-    used: u64,
     needs_sweep: bool,
 }
 
 impl BlobFolder {
     pub(super) const fn new(parent: Dir, name: String, budget: u64) -> Self {
-        Self { parent, name, budget, opened: None, used: 0, needs_sweep: true }
+        Self { parent, name, budget, opened: None, needs_sweep: true }
     }
 
     pub(super) fn store(&mut self, blob: &Blob) -> Result<(), SidecarError> {
@@ -45,11 +43,10 @@ impl BlobFolder {
         outcome
     }
 
-    fn open(&mut self) -> Result<Dir, FsError> {
+    fn open(&self) -> Result<Dir, FsError> {
         let folder = create_subfolder(&self.parent, &self.name)?;
         make_private(&folder, &self.name)?;
         sync_folder(&self.parent, &self.name)?;
-        self.used = used_bytes(&folder, &self.name)?;
         Ok(folder)
     }
 
@@ -64,15 +61,12 @@ impl BlobFolder {
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error.into()),
         }
-        // Other processes add blobs too; look again before it gets tight.
-        if self.used + length > self.budget / 2 {
-            self.used = used_bytes(folder, &self.name)?;
-        }
-        if self.used + length > self.budget {
+        // Counted anew each time, as other processes add blobs too: blobs are
+        // large and few, and writing one takes longer.
+        if used_bytes(folder, &self.name)? + length > self.budget {
             return Err(SidecarError::OverBudget { budget: self.budget });
         }
         replace_file(folder, name, 0o600, |file| file.write_all(bytes))?;
-        self.used += length;
         if std::mem::take(&mut self.needs_sweep) {
             sweep_after(folder, name);
         }
