@@ -176,16 +176,25 @@ impl Prepared<'_> {
         text.push(',');
         text.push_str(self.frame.as_ref());
         let numbers_at = text.len();
-        text.push(',');
-        text.push_str(context.as_ref());
-        if let Some(data) = &self.data {
-            text.push_str(",\"data\":");
-            data.as_ref().write_compact(&mut text);
-        }
-        text.push('}');
+        write_behind_numbers(context, self.data.as_ref(), &mut text);
         let place = Place { start: 0, numbers_at, end: text.len() };
         UnnumberedLine::new(Arc::new(BlockText(text)), place).numbered(sequence)
     }
+}
+
+/// Appends what stands behind the numbers of a line.
+fn write_behind_numbers(
+    context: &Redacted<String>,
+    data: Option<&Redacted<Json<'static>>>,
+    text: &mut String,
+) {
+    text.push(',');
+    text.push_str(context.as_ref());
+    if let Some(data) = data {
+        text.push_str(",\"data\":");
+        data.as_ref().write_compact(text);
+    }
+    text.push('}');
 }
 
 fn inside_braces(line: &str) -> &str {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::pending_line::{BlockText, Place, UnnumberedLine};
-use super::{Capture, NUMBER_DIGITS, Prepared, cut};
+use super::{Capture, NUMBER_DIGITS, Prepared, cut, write_behind_numbers};
 use crate::event::Event;
 use crate::json::Json;
 use crate::redaction::{Redacted, RedactionReport};
@@ -88,18 +88,12 @@ impl<'c> LineBlock<'c> {
         kinds.write_frame(redactor, &event.kind, &stamp, &mut report, text);
         self.stamp = Some((at, stamp));
         let numbers_at = text.len();
-        text.push(',');
-        text.push_str(context.as_ref());
         let mut blobs = Vec::new();
         let data = event.into_data().map(|data| {
             let whole = redactor.json(Json::Object(data), &mut report);
             cut::to_limits(whole, limits, &mut blobs)
         });
-        if let Some(data) = &data {
-            text.push_str(",\"data\":");
-            data.as_ref().write_compact(text);
-        }
-        text.push('}');
+        write_behind_numbers(context, data.as_ref(), text);
         if blobs.is_empty() && text.len() - start + NUMBERS_BYTES <= limits.line_bytes {
             return Slot::Line(Place { start, numbers_at, end: text.len() });
         }

@@ -69,28 +69,12 @@ impl PendingLine {
         let (before, after) = self.line.halves();
         out.push_str(before);
         out.push_str(Self::SEQUENCE);
-        push_number(self.sequence, out);
+        out.push_str(itoa::Buffer::new().format(self.sequence));
         out.push_str(Self::SOURCE_SEQUENCE);
-        push_number(source_sequence, out);
+        out.push_str(itoa::Buffer::new().format(source_sequence));
         out.push_str(after);
         out.push('\n');
     }
-}
-
-/// Appends a number in decimal. By hand, as every event has two.
-fn push_number(mut number: u64, out: &mut String) {
-    let mut digits = [b'0'; super::NUMBER_DIGITS];
-    let mut count = 0;
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + (number % 10) as u8;
-        number /= 10;
-        count += 1;
-        if number == 0 {
-            break;
-        }
-    }
-    let digits = digits.get(digits.len() - count..).unwrap_or_default();
-    out.push_str(std::str::from_utf8(digits).unwrap_or_default());
 }
 
 #[cfg(test)]

@@ -134,6 +134,29 @@ fn any_json() -> impl Strategy<Value = Json<'static>> {
     })
 }
 
+/// What texts are made of, and what breaks them.
+const PIECES: &[&str] = &[
+    "a",
+    "é",
+    "\\n",
+    "\\\\",
+    "\\/",
+    "\\\"",
+    "\\u0041",
+    "\\ud83d",
+    "\\ude00",
+    "\\u00",
+    "\\uzzzz",
+    "\\x",
+    "\\",
+    "\"",
+    "\n",
+    "\t",
+    ",",
+    "\",\"",
+    "longer text without any of it",
+];
+
 proptest! {
     #[test]
     fn what_is_written_reads_back(value in any_json()) {
@@ -156,6 +179,31 @@ proptest! {
         // Through their writer and back, for values without duplicate names.
         let again = Json::from_serialize(&theirs).unwrap();
         prop_assert_eq!(serde_json::to_value(&value).unwrap(), serde_json::to_value(&again).unwrap());
+    }
+
+    #[test]
+    fn indented_as_serde_json_does(value in any_json(), levels in 0_usize..40) {
+        let value = (0..levels).fold(value, |inside, _| Json::Array(vec![inside]));
+        let mut written = String::new();
+        value.write_pretty(0, &mut written);
+        let theirs: serde_json::Value = serde_json::from_str(&value.to_line()).unwrap();
+        // Members in order are ours; blanks and line ends are what is compared.
+        let blanks = |text: &str| text.lines().map(|line| line.len() - line.trim_start().len()).collect::<Vec<_>>();
+        let theirs = serde_json::to_string_pretty(&theirs).unwrap();
+        let (mut ours, mut others) = (blanks(&written), blanks(&theirs));
+        ours.sort_unstable();
+        others.sort_unstable();
+        prop_assert_eq!(ours, others);
+        prop_assert_eq!(Json::parse(&written).unwrap(), value);
+    }
+
+    /// What is passed over is refused where it would be refused when read.
+    #[test]
+    fn passing_over_is_as_strict_as_reading(
+        pieces in prop::collection::vec(prop::sample::select(PIECES), 0..12),
+    ) {
+        let text = format!("[\"{}\",1]", pieces.concat());
+        prop_assert_eq!(Json::parse_shallow(&text, 0).err(), Json::parse(&text).err());
     }
 
     #[test]

@@ -87,19 +87,7 @@ impl RedactedText {
 
     /// Appends a number.
     pub fn push_number(&mut self, number: u64) -> &mut Self {
-        // Digits from the back: this runs once or more for every event.
-        let mut digits = [0_u8; 20];
-        let mut at = digits.len();
-        let mut rest = number;
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.0.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+        self.0.push_str(itoa::Buffer::new().format(number));
         self
     }
 

@@ -13,6 +13,7 @@ use super::encoded::{self, Run};
 use super::frame::{HOOKS, Hook, Scan};
 use super::keywords::{Hit, Keywords};
 use super::rule::{Check, Matcher, Rule, RuleClass, RuleIndex};
+use super::shadow::is_token;
 use super::sight::Sight;
 use super::span::{RANK_TOKEN, RANK_USER, Span};
 use super::value::{entropy, looks_random};
@@ -194,7 +195,7 @@ impl Engine {
         }
     }
 
-    /// Whether the text holds a keyword or is long enough for a run.
+    /// Whether a rule other than those for runs may find something.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
         !self.always.is_empty() || self.keywords.is_in(text)
     }
@@ -354,10 +355,6 @@ fn boundary_before(text: &[u8], start: usize) -> bool {
         || (back(3) == b'%' && back(2).is_ascii_hexdigit() && before.is_ascii_hexdigit())
         || (back(6) == b'\\' && back(5) == b'u')
         || (before == b'm' && is_colour(&text[start.saturating_sub(12)..start]))
-}
-
-const fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+' | b'/' | b'=')
 }
 
 fn is_colour(before: &[u8]) -> bool {

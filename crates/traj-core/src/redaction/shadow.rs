@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use joint::{is_token, joint};
-
-pub(super) use joint::LONGEST_JOINT;
+use joint::joint;
 use lookalike::{fold, is_invisible};
+
+pub(super) use joint::{LONGEST_JOINT, is_token};
 
 /// Traits of a text that call for a shadow, found in one pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

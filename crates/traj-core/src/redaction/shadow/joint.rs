@@ -42,7 +42,7 @@ pub(super) fn joint(rest: &[u8]) -> usize {
 }
 
 /// Whether a byte can stand in a token.
-pub(super) fn is_token(byte: u8) -> bool {
+pub(in super::super) fn is_token(byte: u8) -> bool {
     TOKEN[usize::from(byte)]
 }
 
