@@ -68,16 +68,19 @@ pub(crate) struct Notes<'l> {
 }
 
 impl Notes<'_> {
-    /// The notes on the parts of the next group. A part without one was not
-    /// seen.
-    pub(crate) fn next(&mut self, group: &Group) -> Result<Vec<PartNote>, BundleSinkError> {
-        let mut notes = Vec::new();
+    /// Adds the notes on the parts of the next group. A part without one was
+    /// not seen.
+    pub(crate) fn next(
+        &mut self,
+        group: &Group,
+        notes: &mut Vec<PartNote>,
+    ) -> Result<(), BundleSinkError> {
         for part in group.parts() {
             let has_note = (part.is_item || !self.only_items) && self.at < self.store.len();
             notes.push(if has_note { self.store.get(self.at)? } else { PartNote::default() });
             self.at += u64::from(has_note);
         }
-        Ok(notes)
+        Ok(())
     }
 }
 

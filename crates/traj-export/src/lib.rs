@@ -55,6 +55,7 @@ mod rows;
 mod scan;
 mod schema;
 mod screen;
+mod shelf;
 mod shrink;
 mod side;
 mod sort;

@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use traj_core::json::Json;
 
+use crate::shelf::Buffer;
 use crate::split::{Bytes, SplitError, Splitter};
 
 /// Elements and lines longer than this were not written by us.
 const LONGEST: usize = 96 * 1024 * 1024;
 
 /// Groups have about this many bytes.
-const GROUP_BYTES: usize = 384 * 1024;
+const GROUP_BYTES: usize = 256 * 1024;
 
 /// What a part costs besides its bytes: very small ones would fill memory.
 const PART_BYTES: usize = 64;
@@ -35,6 +36,17 @@ pub(crate) struct Part<'g> {
 pub(crate) struct Group {
     bytes: Vec<u8>,
     places: Vec<Place>,
+}
+
+impl Buffer for Group {
+    fn room(&self) -> usize {
+        self.bytes.room() + self.places.room()
+    }
+
+    fn empty(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
 }
 
 /// Where in its group a part lies, and what it is.
@@ -73,10 +85,8 @@ pub(crate) trait Parts {
     /// Adds the next part; `false` at the end.
     fn add_next(&mut self, group: &mut Group) -> Result<bool, SplitError>;
 
-    /// The next parts, if there are any.
-    fn next_group(&mut self) -> Result<Option<Group>, SplitError> {
-        let mut group = Group::default();
-        group.bytes.reserve(GROUP_BYTES);
+    /// An empty group with the next parts, if there are any.
+    fn fill(&mut self, mut group: Group) -> Result<Option<Group>, SplitError> {
         while !group.is_full() && self.add_next(&mut group)? {}
         Ok((!group.places.is_empty()).then_some(group))
     }

@@ -10,6 +10,7 @@ use crate::error::Finding;
 use crate::ledger::{self, Notes, PartNote};
 use crate::parts::{Elements, Group, Lines, Part, Parts};
 use crate::pipeline;
+use crate::shelf::Shelf;
 use crate::split::{Bytes, SplitError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 
@@ -81,15 +82,22 @@ pub(crate) fn scan(
     };
     let hasher = notes.as_ref().map(|notes| notes.hasher);
     let context = Context { name: file.to_string(), scan, hasher };
+    let (groups, note_lists) = (Shelf::<Group>::default(), Shelf::<Vec<PartNote>>::default());
     pipeline::ordered(
         scan.workers,
         || {
-            let Some(group) = parts.next_group()? else { return Ok(None) };
-            let notes = notes.as_mut().map(|notes| notes.next(&group)).transpose();
-            let notes = notes.map_err(|error| SplitError::Read(Box::new(error)))?;
-            Ok(Some((group, notes.unwrap_or_default())))
+            let Some(group) = parts.fill(groups.take())? else { return Ok(None) };
+            let mut list = note_lists.take();
+            let noted = notes.as_mut().map_or(Ok(()), |notes| notes.next(&group, &mut list));
+            noted.map_err(|error| SplitError::Read(Box::new(error)))?;
+            Ok(Some((group, list)))
         },
-        |(group, notes)| context.scan_group(&group, &notes),
+        |(group, list)| {
+            let scanned = context.scan_group(&group, &list);
+            groups.put(group);
+            note_lists.put(list);
+            scanned
+        },
         |part| {
             scanned.extend(part);
             Ok(())

@@ -5,6 +5,7 @@
 //! else, keeps the result [`Redacted`] without a second pass.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::Redacted;
 use crate::json::{Json, write_string};
@@ -73,6 +74,13 @@ impl RedactedText {
         Self(String::with_capacity(bytes))
     }
 
+    /// An empty text that takes over the room of another.
+    #[must_use]
+    pub fn in_buffer(mut buffer: String) -> Self {
+        buffer.clear();
+        Self(buffer)
+    }
+
     /// What was appended so far, to look at.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8] {
@@ -102,6 +110,12 @@ impl RedactedText {
     /// Appends a redacted text.
     pub fn push_text(&mut self, text: &Redacted<String>) -> &mut Self {
         self.0.push_str(&text.0);
+        self
+    }
+
+    /// Appends a part of another text, if there is such a part.
+    pub fn push_part(&mut self, text: &Self, part: Range<usize>) -> &mut Self {
+        self.0.push_str(text.0.get(part).unwrap_or_default());
         self
     }
 
@@ -152,6 +166,17 @@ impl RedactedText {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Takes everything away again; the room for it stays.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The number of bytes there is room for.
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        self.0.capacity()
     }
 
     /// The text so far.

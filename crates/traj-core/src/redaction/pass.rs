@@ -83,7 +83,9 @@ impl<'r> Pass<'r> {
     /// Redacts a whole document.
     pub(super) fn document<'a>(&mut self, mut value: Json<'a>) -> Json<'a> {
         self.value(&mut value, NameClass::Plain);
-        if let Some(again) = self.take_learned() {
+        if let Some(again) = self.take_learned()
+            && again.is_in_value(&value)
+        {
             self.repeat_value(&mut value, &again);
         }
         value

@@ -1,8 +1,9 @@
 //! Secrets that were hidden by their names, found again without them.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
 
 use super::pass::Pass;
@@ -18,36 +19,78 @@ const MAX_LEARNED: usize = 256;
 /// costs less than building an automaton for one document.
 const MAX_SINGLE: usize = 16;
 
+/// A secret is looked for by this many bytes of it: preparing to look for a
+/// longer text takes as long as looking through a message.
+const HEAD: usize = 16;
+
 /// The secrets of a document, to look for, and the rules that hid them.
 pub(super) enum Learned {
-    Few(Vec<(Finder<'static>, RuleIndex)>),
+    Few(Vec<Secret>),
     Many(AhoCorasick, Vec<RuleIndex>),
 }
 
+/// One secret, to look for, and the rule that hid it.
+pub(super) struct Secret {
+    head: Finder<'static>,
+    whole: Vec<u8>,
+    rule: RuleIndex,
+}
+
+impl Secret {
+    fn new((whole, rule): (Vec<u8>, RuleIndex)) -> Self {
+        let head = whole.get(..HEAD).unwrap_or(&whole);
+        Self { head: Finder::new(head).into_owned(), whole, rule }
+    }
+
+    /// Where the secret stands first, from `from` on.
+    fn find_from(&self, text: &[u8], mut from: usize) -> Option<usize> {
+        loop {
+            let rest = text.get(from..).filter(|rest| rest.len() >= self.whole.len())?;
+            let start = from + self.head.find(rest)?;
+            if text.get(start..)?.starts_with(&self.whole) {
+                return Some(start);
+            }
+            from = start + 1;
+        }
+    }
+}
+
 impl Learned {
+    fn new(learned: Vec<(Vec<u8>, RuleIndex)>) -> Option<Self> {
+        if learned.len() <= MAX_SINGLE {
+            return Some(Self::Few(learned.into_iter().map(Secret::new).collect()));
+        }
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            // Made for one document: a table of states would cost more to
+            // build than it saves.
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+            .build(learned.iter().map(|(secret, _)| secret))
+            .ok()?;
+        Some(Self::Many(automaton, learned.into_iter().map(|(_, rule)| rule).collect()))
+    }
+
+    /// Where the secrets stand, from the front and without overlap: the longest
+    /// of those that begin first.
     fn find(&self, text: &[u8]) -> Vec<Span> {
         match self {
-            // Most names and values of a document are shorter than a secret.
-            Self::Few(secrets)
-                if secrets.iter().all(|(secret, _)| text.len() < secret.needle().len()) =>
-            {
-                Vec::new()
-            }
             Self::Few(secrets) => {
                 let mut spans = Vec::new();
-                for (secret, rule) in secrets {
-                    let length = secret.needle().len();
-                    let found = secret.find_iter(text);
-                    spans.extend(found.map(|at| Span::frame(at, at + length, *rule)));
+                let first = |secret| Some((Secret::find_from(secret, text, 0)?, secret));
+                let mut next: Vec<(usize, &Secret)> = secrets.iter().filter_map(first).collect();
+                let order =
+                    |(start, secret): &&(usize, &Secret)| (*start, Reverse(secret.whole.len()));
+                while let Some((start, secret)) = next.iter().min_by_key(order) {
+                    let end = start + secret.whole.len();
+                    spans.push(Span::frame(*start, end, secret.rule));
+                    next.retain_mut(|(start, secret)| {
+                        if *start < end {
+                            let Some(found) = secret.find_from(text, end) else { return false };
+                            *start = found;
+                        }
+                        true
+                    });
                 }
-                // The longest of those that begin first, as the automaton has it.
-                spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
-                let mut end = 0;
-                spans.retain(|span| {
-                    let is_free = span.start >= end;
-                    end = if is_free { span.end } else { end };
-                    is_free
-                });
                 spans
             }
             Self::Many(automaton, rules) => automaton
@@ -57,6 +100,26 @@ impl Learned {
                     Some(Span::frame(found.start(), found.end(), *rule))
                 })
                 .collect(),
+        }
+    }
+
+    fn is_in(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Few(secrets) => secrets.iter().any(|secret| secret.find_from(text, 0).is_some()),
+            Self::Many(automaton, _) => automaton.is_match(text),
+        }
+    }
+
+    /// Whether a secret stands anywhere in a value: in most documents none does
+    /// a second time.
+    pub(super) fn is_in_value(&self, value: &Json<'_>) -> bool {
+        match value {
+            Json::String(text) => self.is_in(text.as_bytes()),
+            Json::Array(items) => items.iter().any(|item| self.is_in_value(item)),
+            Json::Object(object) => object
+                .iter()
+                .any(|(name, item)| self.is_in(name.as_bytes()) || self.is_in_value(item)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => false,
         }
     }
 }
@@ -69,7 +132,8 @@ impl Pass<'_> {
             && !bytes.contains(&b'\n')
             && !is_word(bytes)
             && !secret.contains("<redacted:")
-            && (looks_random(bytes) || looks_chosen(bytes));
+            // Said of most secrets, and said sooner.
+            && (looks_chosen(bytes) || looks_random(bytes));
         if fit
             && self.learned.len() < MAX_LEARNED
             && !self.learned.iter().any(|(known, _)| known == bytes)
@@ -83,20 +147,7 @@ impl Pass<'_> {
         if self.learned.is_empty() {
             return None;
         }
-        let learned = std::mem::take(&mut self.learned);
-        if learned.len() <= MAX_SINGLE {
-            let finder =
-                |(secret, rule): (Vec<u8>, RuleIndex)| (Finder::new(&secret).into_owned(), rule);
-            return Some(Learned::Few(learned.into_iter().map(finder).collect()));
-        }
-        let automaton = AhoCorasick::builder()
-            .match_kind(aho_corasick::MatchKind::LeftmostLongest)
-            // Made for one document: a table of states would cost more to
-            // build than it saves.
-            .kind(Some(aho_corasick::AhoCorasickKind::NoncontiguousNFA))
-            .build(learned.iter().map(|(secret, _)| secret))
-            .ok()?;
-        Some(Learned::Many(automaton, learned.into_iter().map(|(_, rule)| rule).collect()))
+        Learned::new(std::mem::take(&mut self.learned))
     }
 
     /// Hides secrets again where they stand without their names.
@@ -129,6 +180,39 @@ impl Pass<'_> {
                 }
             }
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::redaction::rule::Frame;
+
+    proptest! {
+        /// One by one, secrets are found where the automaton finds them, and
+        /// where a search at every place finds one.
+        #[test]
+        fn few_are_found_as_many_are(
+            secrets in proptest::collection::btree_set("[ab]{1,20}", 1..MAX_SINGLE),
+            text in "[ab]{0,200}",
+        ) {
+            let learned = |secrets: &mut dyn Iterator<Item = String>| {
+                let rule = Frame::Password.rule();
+                Learned::new(secrets.map(|secret| (secret.into_bytes(), rule)).collect()).unwrap()
+            };
+            let few = learned(&mut secrets.iter().cloned());
+            let others = (0..MAX_SINGLE).map(|number| format!("other {number}"));
+            let many = learned(&mut secrets.iter().cloned().chain(others));
+            prop_assert!(matches!((&few, &many), (Learned::Few(_), Learned::Many(..))));
+            let bytes = text.as_bytes();
+            prop_assert_eq!(few.find(bytes), many.find(bytes));
+            let is_in = secrets.iter().any(|secret| text.contains(secret));
+            prop_assert_eq!((few.is_in(bytes), many.is_in(bytes)), (is_in, is_in));
+            let value = Json::Array(vec![Json::Null, Json::from(text.clone())]);
+            prop_assert_eq!(few.is_in_value(&value), is_in);
         }
     }
 }

@@ -72,6 +72,25 @@ impl TranscriptEvents {
         Self::default()
     }
 
+    /// No events yet, in memory that was used for others.
+    #[must_use]
+    pub fn in_buffers(text: String, mut parts: Vec<EventParts>) -> Self {
+        parts.clear();
+        Self { text: RedactedText::in_buffer(text), parts }
+    }
+
+    /// Takes all events away again; the room for them stays.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.parts.clear();
+    }
+
+    /// The bytes there is room for.
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        self.text.capacity() + self.parts.capacity() * size_of::<EventParts>()
+    }
+
     /// The text of all events and the parts it consists of, to keep for later.
     #[must_use]
     pub fn into_parts(self) -> (Redacted<String>, Vec<EventParts>) {

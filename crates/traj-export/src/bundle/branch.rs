@@ -6,13 +6,11 @@ use std::ops::Range;
 
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
-use traj_core::redaction::{
-    Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot,
-};
+use traj_core::redaction::{RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot};
 use traj_core::timestamp::UnixMillis;
 use traj_core::transcript::{
-    EventFrame, EventParts, LegacyLinks, RowKind, TranscriptEvents, entry_instant, is_tool_call,
-    migrate, tool_call_arguments,
+    EventFrame, EventParts, LegacyLinks, RowKind, SessionVersion, TranscriptEvents, entry_instant,
+    is_tool_call, migrate, tool_call_arguments,
 };
 
 use super::pretty::{PrettyArray, PrettyObject};
@@ -25,10 +23,11 @@ use crate::output::{Output, Written};
 use crate::pipeline;
 use crate::record::{RecordStore, Spool};
 use crate::screen::{Layout, Screen};
+use crate::shelf::{Buffer, Shelf};
 use crate::shrink::Giant;
 
 /// Rows are worked on in groups of about this many bytes.
-const GROUP_BYTES: usize = 384 * 1024;
+const GROUP_BYTES: usize = 256 * 1024;
 
 /// What writing the branch gave.
 pub(crate) struct BranchOutcome {
@@ -84,21 +83,29 @@ pub(crate) fn write_branch(
     write_members(&mut file, context.screen.redactor(), &mut report, members)?;
     let mut entries = file.array("entries")?;
     let is_frame_seen = frame_passes(context);
+    let version = rows.index.version;
+    let (groups, spent) = (Shelf::<Group>::default(), Shelf::<Done>::default());
     let mut at = 0;
     pipeline::ordered(
         context.workers,
-        || rows.group(branch, &mut at),
-        |group| work(context, group),
-        |done| -> Result<(), ExportError> {
+        || rows.group(branch, &mut at, groups.take()),
+        |mut group| {
+            let done = work(context, version, &mut group, spent.take());
+            groups.put(group);
+            done
+        },
+        |mut done| -> Result<(), ExportError> {
+            let text = done.entries.finish();
             if !done.notes.is_empty() {
-                entries.items(&done.entries)?;
+                entries.items(&text)?;
             }
-            for note in done.notes {
+            done.entries = RedactedText::in_buffer(text.into_inner());
+            for note in done.notes.drain(..) {
                 notes.push(note, &&*bundle)?;
             }
-            let (text, parts) = done.events.into_parts();
+            let (text, mut parts) = done.events.into_parts();
             let mut offset = kept.push(&text)?.offset;
-            for (parts, (instant, is_entry_seen)) in parts.into_iter().zip(done.origins) {
+            for (parts, (instant, is_entry_seen)) in parts.drain(..).zip(done.origins.drain(..)) {
                 let (head_length, tail_length) = (length(parts.head)?, length(parts.tail)?);
                 let head = SpillSlot::new(offset, head_length);
                 offset += u64::from(head_length) + u64::from(tail_length);
@@ -109,8 +116,10 @@ pub(crate) fn write_branch(
                 keep(record, &&*bundle)?;
                 events += 1;
             }
+            done.events = TranscriptEvents::in_buffers(text.into_inner(), parts);
             marks.merge(&done.marks);
             report.merge(&done.report);
+            spent.put(done);
             Ok(())
         },
     )?;
@@ -152,11 +161,22 @@ fn write_members(
 }
 
 /// Entries to work on.
+#[derive(Default)]
 struct Group {
     entries: Vec<Entry>,
     /// Their rows, one behind the other.
     rows: Vec<u8>,
-    version: traj_core::transcript::SessionVersion,
+}
+
+impl Buffer for Group {
+    fn room(&self) -> usize {
+        self.entries.room() + self.rows.room()
+    }
+
+    fn empty(&mut self) {
+        self.entries.clear();
+        self.rows.clear();
+    }
 }
 
 struct Entry {
@@ -168,9 +188,10 @@ struct Entry {
 }
 
 /// Entries after the work.
+#[derive(Default)]
 struct Done {
     /// One behind the other, with what stands between them in the file.
-    entries: Redacted<String>,
+    entries: RedactedText,
     /// One on each entry.
     notes: Vec<PartNote>,
     events: TranscriptEvents,
@@ -180,23 +201,35 @@ struct Done {
     report: RedactionReport,
 }
 
-fn work(context: &BranchContext<'_>, group: Group) -> Done {
-    let mut entries = RedactedText::with_capacity(GROUP_BYTES + GROUP_BYTES / 4);
-    let mut done = Done {
-        entries: RedactedText::new().finish(),
-        notes: Vec::with_capacity(group.entries.len()),
-        events: TranscriptEvents::new(),
-        origins: Vec::new(),
-        marks: SkillMarks::default(),
-        report: RedactionReport::default(),
-    };
-    for entry in group.entries {
+impl Buffer for Done {
+    fn room(&self) -> usize {
+        let texts = self.entries.capacity() + self.events.capacity();
+        texts + self.notes.room() + self.origins.room()
+    }
+
+    fn empty(&mut self) {
+        self.entries.clear();
+        self.notes.clear();
+        self.events.clear();
+        self.origins.clear();
+        self.marks = SkillMarks::default();
+        self.report = RedactionReport::default();
+    }
+}
+
+fn work(
+    context: &BranchContext<'_>,
+    version: SessionVersion,
+    group: &mut Group,
+    mut done: Done,
+) -> Done {
+    for entry in group.entries.drain(..) {
         let (text, _) = row_text(group.rows.get(entry.place).unwrap_or_default());
         // The row was valid when it was indexed; the check for changes at the
         // end says so if it no longer is.
         let Ok(mut value) = Json::parse(&text) else { continue };
         if let Some(object) = value.as_object_mut() {
-            migrate(object, group.version, entry.links);
+            migrate(object, version, entry.links);
             if let Some(parent) = entry.relink {
                 object.insert("parentId", parent.map_or(Json::Null, Json::from));
             }
@@ -206,15 +239,14 @@ fn work(context: &BranchContext<'_>, group: Group) -> Done {
         }
         let instant = entry_instant(&value);
         if !done.notes.is_empty() {
-            entries.push_static(PrettyArray::BETWEEN);
+            done.entries.push_static(PrettyArray::BETWEEN);
         }
-        let (redacted, note) =
-            context.screen.write(value, &mut done.report, &mut entries, Layout::Indented(2));
+        let (report, entries) = (&mut done.report, &mut done.entries);
+        let (redacted, note) = context.screen.write(value, report, entries, Layout::Indented(2));
         done.notes.push(note);
         done.events.add_entry(context.frame, redacted.view(), instant);
         done.origins.resize(done.events.len(), (instant, note.seen.is_some()));
     }
-    done.entries = entries.finish();
     done
 }
 
@@ -264,15 +296,18 @@ impl Rows<'_, '_> {
     }
 
     /// The next entries of the branch.
-    fn group(&mut self, branch: &mut Branch, at: &mut u64) -> Result<Option<Group>, ExportError> {
-        let (mut entries, mut rows) = (Vec::new(), Vec::new());
-        while *at < branch.len() && rows.len() < GROUP_BYTES {
+    fn group(
+        &mut self,
+        branch: &mut Branch,
+        at: &mut u64,
+        mut group: Group,
+    ) -> Result<Option<Group>, ExportError> {
+        while *at < branch.len() && group.rows.len() < GROUP_BYTES {
             let step = branch.step(*at)?;
             *at += 1;
-            entries.extend(self.entry(step, &mut rows)?);
+            group.entries.extend(self.entry(step, &mut group.rows)?);
         }
-        let version = self.index.version;
-        Ok((!entries.is_empty()).then_some(Group { entries, rows, version }))
+        Ok((!group.entries.is_empty()).then_some(group))
     }
 
     fn entry(

@@ -24,11 +24,12 @@ use crate::output::{Output, Written};
 use crate::pipeline;
 use crate::record::RecordStore;
 use crate::screen::{Layout, Screen};
+use crate::shelf::{Buffer, Shelf};
 use crate::shrink::Giant;
 use crate::sort::{Sorted, Sorter};
 
 /// Events are worked on in groups of about this many bytes.
-const GROUP_BYTES: usize = 384 * 1024;
+const GROUP_BYTES: usize = 256 * 1024;
 
 /// Events without this text refer to no blob.
 static BLOB_MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"blob\""));
@@ -69,22 +70,30 @@ pub(crate) fn write_events(
     let mut found_blobs = BTreeSet::new();
     let mut report = RedactionReport::default();
     let mut seq = 0;
+    let (groups, spent) = (Shelf::<Group>::default(), Shelf::<Done>::default());
     pipeline::ordered(
         context.workers,
-        || group(&mut order, &mut seq, &mut fetcher, kept),
-        |group| work(context, group),
-        |done: Done| -> Result<(), ExportError> {
-            output.append(&done.lines)?;
-            for note in done.notes {
+        || group(&mut order, &mut seq, &mut fetcher, kept, groups.take()),
+        |mut group| {
+            let done = work(context, &mut group, spent.take());
+            groups.put(group);
+            done
+        },
+        |mut done| -> Result<(), ExportError> {
+            let lines = done.lines.finish();
+            output.append(&lines)?;
+            done.lines = RedactedText::in_buffer(lines.into_inner());
+            for note in done.notes.drain(..) {
                 notes.push(note, &&*bundle)?;
             }
-            for (position, prompt) in done.prompts {
+            for (position, prompt) in done.prompts.drain(..) {
                 let slot = prompts_kept.push(&prompt)?;
                 prompts.push(PromptRecord { position, slot }, &&*bundle)?;
             }
             marks.merge(&done.marks);
-            found_blobs.extend(done.blobs);
+            found_blobs.append(&mut done.blobs);
             report.merge(&done.report);
+            spent.put(done);
             Ok(())
         },
     )?;
@@ -104,24 +113,31 @@ pub(crate) fn write_events(
 #[derive(Default)]
 struct Group {
     pieces: Vec<Piece>,
+    /// The lines among them that are complete, one behind the other.
+    ready: RedactedText,
     /// The rows of the sidecar among them, one behind the other.
     rows: Vec<u8>,
 }
 
-/// A part of the file, in order.
-enum Piece {
-    /// Lines that are complete.
-    Ready(ReadyLines),
-    /// A row of the sidecar, by its place among the rows.
-    Row { place: Range<usize>, seq: u64, position: u64 },
+impl Buffer for Group {
+    fn room(&self) -> usize {
+        self.pieces.room() + self.ready.capacity() + self.rows.room()
+    }
+
+    fn empty(&mut self) {
+        self.pieces.clear();
+        self.ready.clear();
+        self.rows.clear();
+    }
 }
 
-/// Lines of transcript events, one behind the other.
-#[derive(Default)]
-struct ReadyLines {
-    text: RedactedText,
-    /// Where each one ends, and whether the rules have seen it.
-    ends: Vec<(usize, bool)>,
+/// A part of the file, in order.
+enum Piece {
+    /// The line of a transcript's event: where it ends among those that are
+    /// complete, and whether the rules have seen it.
+    Ready { end: usize, is_seen: bool },
+    /// A row of the sidecar, by its place among the rows.
+    Row { place: Range<usize>, seq: u64, position: u64 },
 }
 
 fn group(
@@ -129,42 +145,33 @@ fn group(
     seq: &mut u64,
     fetcher: &mut Option<RowFetcher<'_>>,
     kept: &mut RedactedSpill,
+    mut group: Group,
 ) -> Result<Option<Group>, ExportError> {
-    let Group { mut pieces, mut rows } = Group::default();
-    let mut ready = ReadyLines::default();
-    let mut bytes = 0;
-    while bytes < GROUP_BYTES {
+    while group.ready.len() + group.rows.len() < GROUP_BYTES {
         let Some(record) = order.next()? else { break };
         *seq += 1;
         match record.origin {
             EventOrigin::Transcript { head, tail_length, is_seen } => {
-                kept.read_into(head, &mut ready.text)?;
-                TranscriptEvents::push_numbers(&mut ready.text, *seq, record.position + 1);
-                kept.read_into(tail_slot(head, tail_length), &mut ready.text)?;
-                ready.ends.push((ready.text.len(), is_seen));
-                ready.text.push_static("\n");
-                bytes += (head.length + tail_length) as usize;
+                kept.read_into(head, &mut group.ready)?;
+                TranscriptEvents::push_numbers(&mut group.ready, *seq, record.position + 1);
+                kept.read_into(tail_slot(head, tail_length), &mut group.ready)?;
+                group.ready.push_static("\n");
+                group.pieces.push(Piece::Ready { end: group.ready.len(), is_seen });
             }
             EventOrigin::Runtime(place) => {
-                if !ready.ends.is_empty() {
-                    pieces.push(Piece::Ready(std::mem::take(&mut ready)));
-                }
                 let Some(fetcher) = fetcher else { continue };
-                let place = fetcher.fetch_into(place, &mut rows)?.unwrap_or_default();
-                bytes += place.len();
-                pieces.push(Piece::Row { place, seq: *seq, position: record.position });
+                let place = fetcher.fetch_into(place, &mut group.rows)?.unwrap_or_default();
+                group.pieces.push(Piece::Row { place, seq: *seq, position: record.position });
             }
         }
     }
-    if !ready.ends.is_empty() {
-        pieces.push(Piece::Ready(ready));
-    }
-    Ok((!pieces.is_empty()).then_some(Group { pieces, rows }))
+    Ok((!group.pieces.is_empty()).then_some(group))
 }
 
 /// Events after the work.
+#[derive(Default)]
 struct Done {
-    lines: Redacted<String>,
+    lines: RedactedText,
     /// One on each line.
     notes: Vec<PartNote>,
     prompts: Vec<(u64, Redacted<String>)>,
@@ -173,27 +180,31 @@ struct Done {
     report: RedactionReport,
 }
 
-fn work(context: &EventContext<'_>, group: Group) -> Done {
-    let mut lines = RedactedText::with_capacity(GROUP_BYTES + GROUP_BYTES / 4);
-    let mut done = Done {
-        lines: RedactedText::new().finish(),
-        notes: Vec::new(),
-        prompts: Vec::new(),
-        marks: SkillMarks::default(),
-        blobs: BTreeSet::new(),
-        report: RedactionReport::default(),
-    };
-    for piece in group.pieces {
+impl Buffer for Done {
+    fn room(&self) -> usize {
+        self.lines.capacity() + self.notes.room() + self.prompts.room()
+    }
+
+    fn empty(&mut self) {
+        self.lines.clear();
+        self.notes.clear();
+        self.prompts.clear();
+        self.marks = SkillMarks::default();
+        self.blobs.clear();
+        self.report = RedactionReport::default();
+    }
+}
+
+fn work(context: &EventContext<'_>, group: &mut Group, mut done: Done) -> Done {
+    let mut start = 0;
+    for piece in group.pieces.drain(..) {
         match piece {
-            Piece::Ready(ready) => {
-                let mut start = 0;
-                for (end, is_seen) in ready.ends {
-                    let line = ready.text.as_bytes().get(start..end).unwrap_or_default();
-                    done.notes.push(context.screen.note(line, is_seen));
-                    // Behind the line end.
-                    start = end + 1;
-                }
-                lines.push_text(&ready.text.finish());
+            Piece::Ready { end, is_seen } => {
+                // Without the line end.
+                let line = group.ready.as_bytes().get(start..end - 1).unwrap_or_default();
+                done.notes.push(context.screen.note(line, is_seen));
+                done.lines.push_part(&group.ready, start..end);
+                start = end;
             }
             Piece::Row { place, seq, position } => {
                 let (text, _) = row_text(group.rows.get(place).unwrap_or_default());
@@ -204,17 +215,16 @@ fn work(context: &EventContext<'_>, group: Group) -> Done {
                     object.insert("seq", seq);
                 }
                 look_into(context, &event, &text, &mut done);
-                let (event, note) =
-                    context.screen.write(event, &mut done.report, &mut lines, Layout::Line);
+                let (report, lines) = (&mut done.report, &mut done.lines);
+                let (event, note) = context.screen.write(event, report, lines, Layout::Line);
                 done.notes.push(note);
-                lines.push_static("\n");
+                done.lines.push_static("\n");
                 if let Some(prompt) = submitted_prompt(&event) {
                     done.prompts.push((position, prompt));
                 }
             }
         }
     }
-    done.lines = lines.finish();
     done
 }
 

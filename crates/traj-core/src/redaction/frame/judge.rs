@@ -45,7 +45,7 @@ pub(in super::super) fn judge(value: &[u8], class: NameClass, style: Style) -> b
 fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
     match frame {
         Frame::OneTimeCode => value.len() >= 20 && looks_random(value),
-        Frame::Password => looks_random(value) || value.len() >= 6 && looks_chosen(value),
+        Frame::Password => value.len() >= 6 && looks_chosen(value) || looks_random(value),
         Frame::CardNumber => is_card(value),
         // The password inside has its own rule.
         Frame::Credential
@@ -130,7 +130,7 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
             let word = matches!(frame, Frame::Token | Frame::ApiKey) && is_word(value);
             value.len() >= 3 && !word && !is_code(value) && !is_type_name(value)
         }
-        Style::Cell => looks_random(value) || looks_chosen(value) || is_uuid(value),
+        Style::Cell => looks_chosen(value) || looks_random(value) || is_uuid(value),
         Style::Open => {
             if is_code(value) || is_type_name(value) {
                 return false;

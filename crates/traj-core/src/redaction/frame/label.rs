@@ -139,9 +139,11 @@ fn class_of(scan: &Scan<'_>, first: usize, last: usize) -> NameClass {
     if word.iter().any(|byte| !byte.is_ascii_alphabetic()) || word.len() > 12 {
         return name::classify(word);
     }
-    let mut words: Vec<&[u8]> = vec![word];
+    // Filled from behind.
+    let mut words: [&[u8]; 4] = [word; 4];
+    let mut front = words.len() - 1;
     let mut place = first;
-    while words.len() < 4 && place > 1 && scan.byte(place - 1) == b' ' {
+    while front > 0 && place > 1 && scan.byte(place - 1) == b' ' {
         let end = place - 1;
         let mut begin = end;
         while begin > 0 && scan.byte(begin - 1).is_ascii_alphanumeric() && end - begin < 20 {
@@ -150,15 +152,16 @@ fn class_of(scan: &Scan<'_>, first: usize, last: usize) -> NameClass {
         if begin == end {
             break;
         }
-        words.insert(0, scan.slice(begin, end));
+        front -= 1;
+        words[front] = scan.slice(begin, end);
         place = begin;
     }
-    if words.len() == 1 {
+    if front == words.len() - 1 {
         return name::classify(word);
     }
     // A camel-case word keeps its own words.
     if word.iter().skip(1).any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase) {
         return name::classify(word);
     }
-    name::classify_words(&words)
+    name::classify_words(&words[front..])
 }
