@@ -10,8 +10,10 @@ use regex_automata::{Anchored, Input};
 
 use super::checksum;
 use super::encoded::{self, Run};
+use super::familiar::Familiar;
 use super::frame::{HOOKS, Hook, Scan};
 use super::keywords::{Hit, Keywords};
+use super::name::NameClass;
 use super::rule::{Check, Matcher, Rule, RuleClass, RuleIndex};
 use super::shadow::is_token;
 use super::sight::Sight;
@@ -49,6 +51,7 @@ pub(super) struct Engine {
     run_rules: Vec<RuleIndex>,
     /// Rules of the user without keywords.
     always: Vec<RuleIndex>,
+    labels: Familiar<NameClass>,
 }
 
 impl Engine {
@@ -99,7 +102,13 @@ impl Engine {
         }
         let keywords = Keywords::new(&keywords);
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
-        Self { rules, patterns, keywords, actions, run_rules, always }
+        let labels = Familiar::new();
+        Self { rules, patterns, keywords, actions, run_rules, always, labels }
+    }
+
+    /// Names in texts that were judged before.
+    pub(super) const fn labels(&self) -> &Familiar<NameClass> {
+        &self.labels
     }
 
     /// The rule behind an index.

@@ -29,6 +29,15 @@ pub(super) struct Found {
     pub(super) survivors: Vec<(usize, &'static str)>,
 }
 
+/// What keywords say of a text as a whole.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// The head of a token is in it.
+    token: bool,
+    /// An escape is in it.
+    escape: bool,
+}
+
 /// Looks at texts with a set of rules.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finder<'e> {
@@ -90,7 +99,7 @@ impl Finder<'_> {
         mut sight: Option<&mut Sight>,
     ) -> (Vec<Span>, usize, Vec<Run>) {
         let bytes = text.as_bytes();
-        let mut scan = Scan::new(bytes);
+        let mut scan = Scan::new(bytes, self.engine.labels());
         match &mut sight {
             Some(sight) => self.engine.run_again(&mut scan, sight),
             None => self.engine.run(&mut scan, false),
@@ -105,7 +114,7 @@ impl Finder<'_> {
             }
         }
         let markers = scan.markers.len();
-        let token_seen = scan.token_seen;
+        let seen = Seen { token: scan.token_seen, escape: scan.escape_seen };
         let mut spans = scan.spans;
         let quiet = Covered::new(scan.quiet);
         spans.retain(|span| {
@@ -117,10 +126,10 @@ impl Finder<'_> {
         });
         match sight {
             Some(sight) => {
-                self.shadows_of(text, depth, token_seen, &mut spans, sight);
+                self.shadows_of(text, depth, seen, &mut spans, sight);
                 sight.finish();
             }
-            None => self.shadows(text, depth, token_seen, &mut spans),
+            None => self.shadows(text, depth, seen, &mut spans),
         }
         (spans, markers, runs)
     }
@@ -150,10 +159,10 @@ impl Finder<'_> {
 
     /// Looks at the text as it reads without its disguises, a window at a
     /// time: a shadow takes several times the memory of its text.
-    fn shadows(self, text: &str, depth: u8, token_seen: bool, spans: &mut Vec<Span>) {
+    fn shadows(self, text: &str, depth: u8, seen: Seen, spans: &mut Vec<Span>) {
         for (offset, window) in windows(text) {
             let first = spans.len();
-            self.shadows_of(window, depth, token_seen, spans, &mut Sight::default());
+            self.shadows_of(window, depth, seen, spans, &mut Sight::default());
             for span in spans.iter_mut().skip(first) {
                 span.start += offset;
                 span.end += offset;
@@ -165,7 +174,7 @@ impl Finder<'_> {
         self,
         text: &str,
         depth: u8,
-        token_seen: bool,
+        seen: Seen,
         spans: &mut Vec<Span>,
         sight: &mut Sight,
     ) {
@@ -177,13 +186,13 @@ impl Finder<'_> {
             self.look_at_shadow(&shadow, false, spans);
         }
         if depth < MAX_DEPTH
-            && sight.is_encoded(bytes)
+            && seen.escape
             && let Some(shadow) = shadow::decoded(bytes)
         {
             self.look_at_shadow(&shadow, false, spans);
         }
         // Only the head of a token makes a torn one worth looking for.
-        if token_seen
+        if seen.token
             && (traits.breaks || traits.joins || traits.backslash)
             && sight.has_joint(bytes)
             && let Some(shadow) = shadow::joined(bytes)
@@ -196,7 +205,7 @@ impl Finder<'_> {
         if !self.engine.may_match(&shadow.text) {
             return;
         }
-        let mut scan = Scan::new(&shadow.text);
+        let mut scan = Scan::new(&shadow.text, self.engine.labels());
         self.engine.run(&mut scan, tokens_only);
         for span in scan.spans {
             // What reads the same in the original was seen there.

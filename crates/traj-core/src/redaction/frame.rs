@@ -19,9 +19,11 @@ mod spaced;
 mod table;
 mod url;
 
+use super::familiar::Familiar;
 use super::marker;
-use super::name::NameClass;
+use super::name::{self, NameClass};
 use super::rule::Frame;
+use super::shadow;
 use super::span::Span;
 
 pub(super) use auth::is_user_and_password;
@@ -54,6 +56,8 @@ pub(super) enum Hook {
     Announced,
     /// `@tcp(` and the like.
     Dsn,
+    /// What an escape begins with.
+    Escape,
 }
 
 /// The keywords of the surroundings; matched without regard to case.
@@ -187,12 +191,32 @@ pub(super) const HOOKS: &[(&str, Hook)] = &[
     ("@tcp(", Hook::Dsn),
     ("@unix(", Hook::Dsn),
     ("@udp(", Hook::Dsn),
+    ("\\u00", Hook::Escape),
+    ("\\x", Hook::Escape),
+    ("%2", Hook::Escape),
+    ("%3", Hook::Escape),
+    ("%4", Hook::Escape),
+    ("%5", Hook::Escape),
+    ("%6", Hook::Escape),
+    ("%7", Hook::Escape),
+    ("&amp;", Hook::Escape),
+    ("&quot;", Hook::Escape),
+    ("&apos;", Hook::Escape),
+    ("&lt;", Hook::Escape),
+    ("&gt;", Hook::Escape),
+    ("&equals;", Hook::Escape),
+    ("&colon;", Hook::Escape),
+    ("&#", Hook::Escape),
+    ("=3d", Hook::Escape),
+    ("quoted-printable", Hook::Escape),
 ];
 
 /// One text under the eyes of the frame readers.
 pub(super) struct Scan<'t> {
     /// The text.
     pub(super) text: &'t [u8],
+    /// Names that were judged before.
+    labels: &'t Familiar<NameClass>,
     /// What was found so far.
     pub(super) spans: Vec<Span>,
     /// Markers already in the text, in order; they are read as one character
@@ -202,6 +226,8 @@ pub(super) struct Scan<'t> {
     pub(super) quiet: Vec<(usize, usize)>,
     /// Whether the head of a token was seen, whole or not.
     pub(super) token_seen: bool,
+    /// Whether anything is written as an escape.
+    pub(super) escape_seen: bool,
     label_end: usize,
     table_end: usize,
     insert_end: usize,
@@ -212,13 +238,15 @@ pub(super) struct Scan<'t> {
 
 impl<'t> Scan<'t> {
     /// A fresh scan of `text`.
-    pub(super) fn new(text: &'t [u8]) -> Self {
+    pub(super) fn new(text: &'t [u8], labels: &'t Familiar<NameClass>) -> Self {
         Self {
             text,
+            labels,
             spans: Vec::new(),
             markers: marker::find_all(text),
             quiet: Vec::new(),
             token_seen: false,
+            escape_seen: false,
             label_end: 0,
             table_end: 0,
             insert_end: 0,
@@ -246,7 +274,18 @@ impl<'t> Scan<'t> {
             Hook::Insert => table::read_insert(self, end),
             Hook::Announced => code::read(self, start, end),
             Hook::Dsn => url::read_dsn(self, start),
+            Hook::Escape => self.escape_seen |= shadow::is_escape(self.slice(start, usize::MAX)),
         }
+    }
+
+    /// Judges a name. The same few stand in most texts.
+    fn class_of(&self, name: &[u8]) -> NameClass {
+        let Ok(text) = std::str::from_utf8(name) else { return name::classify(name) };
+        self.labels.get(text).unwrap_or_else(|| {
+            let class = name::classify(name);
+            self.labels.put(text, class);
+            class
+        })
     }
 
     pub(super) fn byte(&self, place: usize) -> u8 {

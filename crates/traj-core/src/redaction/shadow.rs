@@ -6,9 +6,8 @@
 mod joint;
 mod lookalike;
 
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
+use memchr::memmem;
+use wide::u8x16;
 
 use joint::joint;
 use lookalike::{fold, is_invisible};
@@ -22,28 +21,24 @@ pub(super) struct Traits {
     pub(super) unusual: bool,
     /// A backslash: escapes such as `\u0067`, `\x67`.
     pub(super) backslash: bool,
-    /// A per cent sign before two hexadecimal digits.
-    pub(super) percent: bool,
-    /// `&#` or `&amp;`.
-    pub(super) entity: bool,
     /// A line break.
     pub(super) breaks: bool,
     /// A quote or plus that may join pieces of a string.
     pub(super) joins: bool,
-    /// An equals sign, as quoted-printable text has.
-    pub(super) equals: bool,
     /// The sign every marker begins with.
     pub(super) bracket: bool,
 }
 
 const UNUSUAL: u8 = 1;
 const BACKSLASH: u8 = 2;
-const PERCENT: u8 = 4;
-const ENTITY: u8 = 8;
-const BREAK: u8 = 16;
-const JOIN: u8 = 32;
-const EQUALS: u8 = 64;
-const BRACKET: u8 = 128;
+const BREAK: u8 = 4;
+const JOIN: u8 = 8;
+const BRACKET: u8 = 16;
+
+/// An equals sign in quoted-printable text.
+const QUOTED_EQUALS: &[u8] = b"=3D";
+/// What such a text is called.
+const QUOTED_PRINTABLE: &[u8] = b"quoted-printable";
 
 impl Traits {
     /// The traits of `text`.
@@ -55,21 +50,15 @@ impl Traits {
                 | bit(*byte == 0, UNUSUAL)
                 | bit(*byte == 0x1b, UNUSUAL)
                 | bit(*byte == b'\\', BACKSLASH)
-                | bit(*byte == b'%', PERCENT)
-                | bit(*byte == b'&', ENTITY)
                 | bit(*byte == b'\n', BREAK)
                 | bit(*byte == b'+', JOIN)
-                | bit(*byte == b'=', EQUALS)
                 | bit(*byte == b'<', BRACKET)
         });
         Self {
             unusual: seen & UNUSUAL != 0,
             backslash: seen & BACKSLASH != 0,
-            percent: seen & PERCENT != 0,
-            entity: seen & ENTITY != 0,
             breaks: seen & BREAK != 0,
             joins: seen & JOIN != 0,
-            equals: seen & EQUALS != 0,
             bracket: seen & BRACKET != 0,
         }
     }
@@ -215,24 +204,20 @@ pub(super) fn decoded(text: &[u8]) -> Option<Shadow> {
     shadow.finish()
 }
 
-/// Whether anything in the text is written as an escape.
-pub(super) fn is_encoded(text: &[u8], traits: Traits) -> bool {
-    let finds = |piece: &[u8]| memchr::memmem::find(text, piece).is_some();
-    (traits.backslash && (finds(b"\\u00") || finds(b"\\x")))
-        || (traits.percent
-            && memchr::memchr_iter(b'%', text)
-                .any(|place| hex(text.get(place + 1..place + 3)).is_some()))
-        || (traits.entity
-            && memchr::memchr_iter(b'&', text).any(|place| entity(&text[place..]).is_some()))
-        || (traits.equals && is_quoted_printable(text))
+/// Whether a text begins with an escape, or with what says that there are some.
+pub(super) fn is_escape(text: &[u8]) -> bool {
+    match text.first() {
+        Some(b'\\') => text.starts_with(b"\\u00") || text.starts_with(b"\\x"),
+        Some(b'%') => hex(text.get(1..3)).is_some(),
+        Some(b'&') => entity(text).is_some(),
+        _ => text.starts_with(QUOTED_EQUALS) || text.starts_with(QUOTED_PRINTABLE),
+    }
 }
 
 /// Whether the text is in the quoted-printable form of mail: an equals sign
 /// itself is written `=3D` there.
-pub(super) fn is_quoted_printable(text: &[u8]) -> bool {
-    static SIGN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("=3D"));
-    static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("quoted-printable"));
-    SIGN.find(text).is_some() || NAME.find(text).is_some()
+fn is_quoted_printable(text: &[u8]) -> bool {
+    memmem::find(text, QUOTED_EQUALS).is_some() || memmem::find(text, QUOTED_PRINTABLE).is_some()
 }
 
 /// The byte an escape at the head of `rest` stands for and its length.
@@ -348,9 +333,33 @@ pub(super) fn has_joint(text: &[u8], start: usize, end: usize) -> bool {
         };
         joins(at) || is_before(1) && (joins(at - 1) || is_before(2) && joins(at - 2))
     };
-    memchr::memchr_iter(b'\n', stretch).any(breaks)
-        || memchr::memchr3_iter(b'\\', b'"', b'\'', stretch).any(|at| joins(start + at))
-        || memchr::memchr_iter(b'`', stretch).any(|at| joins(start + at))
+    any_joint_sign(stretch, |at| match stretch[at] {
+        b'\n' => breaks(at),
+        _ => joins(start + at),
+    })
+}
+
+/// Whether something holds for any line break, backslash or quote of a text.
+fn any_joint_sign(text: &[u8], mut holds: impl FnMut(usize) -> bool) -> bool {
+    const BLOCK: usize = 16;
+    // Every line has one: to ask for the next one by itself would cost more
+    // than to read what is between.
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    for (number, block) in blocks.iter().enumerate() {
+        let block = u8x16::new(*block);
+        let is = |sign: u8| block.simd_eq(u8x16::splat(sign));
+        let signs = is(b'\n') | is(b'\\') | is(b'"') | is(b'\'') | is(b'`');
+        let mut found = signs.to_bitmask();
+        while found != 0 {
+            if holds(number * BLOCK + found.trailing_zeros() as usize) {
+                return true;
+            }
+            found &= found - 1;
+        }
+    }
+    let read = text.len() - rest.len();
+    let is_sign = |byte: &u8| matches!(byte, b'\n' | b'\\' | b'"' | b'\'' | b'`');
+    (read..).zip(rest).any(|(at, byte)| is_sign(byte) && holds(at))
 }
 
 #[cfg(test)]

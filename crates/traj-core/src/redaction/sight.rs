@@ -27,7 +27,6 @@ pub(super) struct Sight {
     is_known: bool,
     ends: Vec<End>,
     traits: Traits,
-    is_encoded: bool,
     /// Whether the last look saw a joint, if it looked for one.
     had_joint: Option<bool>,
     has_joint: Option<bool>,
@@ -61,19 +60,6 @@ impl Sight {
             self.traits = Traits::of(text);
         }
         self.traits
-    }
-
-    /// Whether anything in the text is written as an escape.
-    pub(super) fn is_encoded(&mut self, text: &[u8]) -> bool {
-        // Hiding makes no escape: none begins or ends with a marker's bytes.
-        if !self.is_known || self.is_encoded {
-            self.is_encoded = shadow::is_encoded(text, self.traits);
-        } else {
-            let marker = |change: &Change| text.get(change.marker.0..change.marker.1);
-            self.is_encoded =
-                self.changes.iter().filter_map(marker).any(shadow::is_quoted_printable);
-        }
-        self.is_encoded
     }
 
     /// Whether the pieces of a token may be joined in the text.

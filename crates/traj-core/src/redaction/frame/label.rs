@@ -137,7 +137,7 @@ fn label_around(scan: &mut Scan<'_>, start: usize, end: usize) -> Option<Label> 
 fn class_of(scan: &Scan<'_>, first: usize, last: usize) -> NameClass {
     let word = scan.slice(first, last);
     if word.iter().any(|byte| !byte.is_ascii_alphabetic()) || word.len() > 12 {
-        return name::classify(word);
+        return scan.class_of(word);
     }
     // Filled from behind.
     let mut words: [&[u8]; 4] = [word; 4];
@@ -157,11 +157,11 @@ fn class_of(scan: &Scan<'_>, first: usize, last: usize) -> NameClass {
         place = begin;
     }
     if front == words.len() - 1 {
-        return name::classify(word);
+        return scan.class_of(word);
     }
     // A camel-case word keeps its own words.
     if word.iter().skip(1).any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase) {
-        return name::classify(word);
+        return scan.class_of(word);
     }
     name::classify_words(&words[front..])
 }

@@ -13,6 +13,17 @@ pub(super) fn read_header(scan: &mut Scan<'_>, start: usize, end: usize) -> bool
     if start < scan.table_end {
         return false;
     }
+    // Most names have something else behind them than the next one.
+    let mut behind = end;
+    while scan.byte(behind) == b' ' {
+        behind += 1;
+    }
+    if scan.byte(behind) == b'"' {
+        behind += 1;
+    }
+    if !matches!(scan.byte(behind), b',' | b'\t' | b';' | b'|' | b'\n' | b'\r' | 0) {
+        return false;
+    }
     let line = scan.line_start(start, 2048);
     let line_end = scan.line_end(end, 2048);
     let before = trim_blanks_end(scan.slice(line, start));

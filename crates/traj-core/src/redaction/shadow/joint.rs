@@ -61,13 +61,13 @@ static TOKEN: [bool; 256] = {
 /// The length of a line break with its indentation, if the line behind goes on
 /// with the token: nothing but token characters, and not a plain word.
 fn broken(rest: &[u8], length: usize) -> usize {
-    let indent = rest[length..]
-        .iter()
-        .take(MAX_INDENT)
-        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'|'))
-        .count();
-    let line = &rest[length + indent..];
-    let run = line.iter().take(MAX_PIECE).take_while(|byte| is_token(**byte)).count();
+    let line = &rest[length..];
+    let head = &line[..line.len().min(MAX_INDENT)];
+    let is_indent = |byte: &u8| matches!(byte, b' ' | b'\t' | b'>' | b'|');
+    let indent = head.iter().position(|byte| !is_indent(byte)).unwrap_or(head.len());
+    let line = &line[indent..];
+    let head = &line[..line.len().min(MAX_PIECE)];
+    let run = head.iter().position(|byte| !is_token(*byte)).unwrap_or(head.len());
     let ends = matches!(
         line.get(run),
         None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b')' | b'\\')

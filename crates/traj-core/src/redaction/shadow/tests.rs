@@ -1,5 +1,8 @@
 //! Disguises and the way back.
 
+use proptest::prelude::*;
+
+use super::super::frame::{HOOKS, Hook};
 use super::*;
 
 fn shown(shadow: Option<Shadow>) -> Option<String> {
@@ -44,4 +47,43 @@ fn a_stretch_of_a_shadow_leads_back() {
     assert_eq!(text.get(start..end), Some("gh\u{200b}p_x"));
     assert!(!shadow.is_verbatim(4, 9));
     assert!(shadow.is_verbatim(0, 4));
+}
+
+proptest! {
+    /// A shadow is made exactly of those texts that are said to need one.
+    #[test]
+    fn a_joint_is_seen_where_one_is_taken_out(
+        pieces in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", "7Kq", "word", " ", "\n", "\r\n", "=\n", "=\r\n", "\\\n", "\\n", "\\\r\n", "\"", "'",
+                "`", "\" + \"", "\" \"", "' . '", "\n    ", "\n> ", ":", "=", "\\", "é", ", ",
+            ]),
+            0..24,
+        ),
+    ) {
+        let text = pieces.concat();
+        let text = text.as_bytes();
+        prop_assert_eq!(has_joint(text, 0, text.len()), joined(text).is_some());
+    }
+
+    /// What begins an escape is what would be decoded.
+    #[test]
+    fn an_escape_is_seen_where_one_is_decoded(
+        before in "[a%&=]{0,3}",
+        escape in prop::sample::select(vec![
+            "\\u0067", "\\\\u0067", "\\x67", "%67", "%6", "%0a", "&amp;", "&AMP;", "&#103;", "&#x67;",
+            "&#7;", "=3D", "=3d", "=67", "quoted-printable =67", "Quoted-Printable =67", "&", "a=b",
+        ]),
+        behind in "[a%;=]{0,3}",
+    ) {
+        let text = format!("{before}{escape}{behind}");
+        let text = text.as_bytes();
+        let is_keyword = |text: &[u8]| {
+            let mut hooks = HOOKS.iter().filter(|(_, hook)| *hook == Hook::Escape);
+            hooks.any(|(word, _)| text.to_ascii_lowercase().starts_with(word.as_bytes()))
+        };
+        let is_seen =
+            (0..text.len()).any(|at| is_keyword(&text[at..]) && is_escape(&text[at..]));
+        prop_assert!(is_seen || decoded(text).is_none(), "{:?}", text);
+    }
 }
