@@ -21,6 +21,9 @@ pub struct LineBlock<'c> {
     /// How far the text holds complete lines.
     complete: usize,
     events: Vec<Slot<'c>>,
+    /// Data that was written. It is freed where the block is finished: threads
+    /// that free what the host allocated stop each other at its allocator.
+    spent: Vec<Redacted<Json<'static>>>,
     /// The time of the last event and how it is written: the next one is
     /// likely to have the same.
     stamp: Option<(UnixMillis, String)>,
@@ -52,7 +55,14 @@ impl<'c> LineBlock<'c> {
     #[must_use]
     pub fn new(capture: &'c Capture, mut text: String, events: usize) -> Self {
         text.clear();
-        Self { capture, text, complete: 0, events: Vec::with_capacity(events), stamp: None }
+        Self {
+            capture,
+            text,
+            complete: 0,
+            events: Vec::with_capacity(events),
+            spent: Vec::with_capacity(events),
+            stamp: None,
+        }
     }
 
     /// Redacts an event, cuts it to the limits and adds its line.
@@ -95,6 +105,7 @@ impl<'c> LineBlock<'c> {
         });
         write_behind_numbers(context, data.as_ref(), text);
         if blobs.is_empty() && text.len() - start + NUMBERS_BYTES <= limits.line_bytes {
+            self.spent.extend(data);
             return Slot::Line(Place { start, numbers_at, end: text.len() });
         }
         let frame = text.get(frame_at..numbers_at).unwrap_or_default().to_owned();
