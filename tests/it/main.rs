@@ -28,6 +28,7 @@ mod export_sources;
 mod export_values;
 mod help_texts;
 mod prune_strays;
+mod recorder_ahead;
 mod recorder_behaviour;
 mod recorder_crash;
 mod recorder_defects;

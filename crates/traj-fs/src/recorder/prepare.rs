@@ -2,7 +2,8 @@
 //! and the part that two threads can share.
 //!
 //! A batch is cut into shares, which the writer and its helper take one after
-//! the other until none is left: whoever is held up takes fewer.
+//! the other until none is left: whoever is held up takes fewer. While the
+//! writer writes a batch, the helper begins with the next one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,9 +14,11 @@ use traj_core::capture::{BlockMemory, Capture, Captured, LineBlock};
 use traj_core::event::Event;
 use traj_core::port::Clock;
 
+use super::queue::{Batch, Taken};
+
 /// So many events take a good deal longer than waking a thread. A host that
 /// records less than that at once never sees a second one.
-const WORTH_A_THREAD: usize = 128;
+pub(super) const WORTH_A_THREAD: usize = 128;
 
 /// Events that are taken at once: enough to make the taking cheap, and few
 /// enough that nobody waits long for the other's last share.
@@ -31,7 +34,7 @@ pub(super) struct Preparer<'scope, 'env> {
     clock: &'env dyn Clock,
     /// Started with the first batch that is worth it.
     helper: Option<Helper<'env>>,
-    /// Memory of the last batch's lines, free again when they are written.
+    /// Memory of lines, free again when they are written.
     texts: Vec<BlockMemory>,
 }
 
@@ -39,6 +42,12 @@ pub(super) struct Preparer<'scope, 'env> {
 struct Helper<'c> {
     work: Sender<Arc<Mutex<Shares>>>,
     done: Receiver<(usize, LineBlock<'c>)>,
+}
+
+/// A batch that the helper may have begun with.
+pub(super) struct Begun {
+    pub(super) taken: Taken,
+    shares: Arc<Mutex<Shares>>,
 }
 
 /// What is left of a batch.
@@ -59,10 +68,25 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         Self { scope, capture, clock, helper: None, texts: Vec::new() }
     }
 
+    /// Has the helper begin with a batch that is worth it. Nobody begins with
+    /// another one before this one is complete.
+    pub(super) fn begin(&mut self, batch: Batch) -> Begun {
+        let Batch { events, taken } = batch;
+        let texts = self.texts.drain(..).filter_map(BlockMemory::reclaim);
+        let shares = Shares { events: events.into_iter(), next: 0, texts: texts.collect() };
+        let shares = Arc::new(Mutex::new(shares));
+        if taken.events >= WORTH_A_THREAD {
+            self.call_helper(&shares);
+        }
+        Begun { taken, shares }
+    }
+
     /// What becomes of events, in their order. A defect costs the event that
     /// met it and not the recorder.
-    pub(super) fn prepare(&mut self, events: Vec<Event>) -> impl Iterator<Item = Captured<'env>> {
-        let blocks = self.blocks(events);
+    pub(super) fn captured(
+        &mut self,
+        blocks: Vec<LineBlock<'env>>,
+    ) -> impl Iterator<Item = Captured<'env>> {
         blocks.into_iter().flat_map(|block| {
             let (text, captured) = block.finish();
             if text.capacity() <= KEPT_TEXT_BYTES {
@@ -72,17 +96,12 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         })
     }
 
-    fn blocks(&mut self, events: Vec<Event>) -> Vec<LineBlock<'env>> {
-        let count = events.len();
+    /// Prepares what the helper has left of a batch, and waits for the rest.
+    pub(super) fn complete(&self, begun: &Begun) -> Vec<LineBlock<'env>> {
+        let count = begun.taken.events;
         let share_count = count.div_ceil(SHARE_EVENTS);
-        let texts = self.texts.drain(..).filter_map(BlockMemory::reclaim);
-        let shares = Shares { events: events.into_iter(), next: 0, texts: texts.collect() };
-        let shares = Arc::new(Mutex::new(shares));
-        if count >= WORTH_A_THREAD {
-            self.call_helper(&shares);
-        }
         let mut done = Vec::with_capacity(share_count);
-        while let Some(share) = prepare_share(self.capture, self.clock, &shares) {
+        while let Some(share) = prepare_share(self.capture, self.clock, &begun.shares) {
             done.push(share);
         }
         // What the writer did not take, the helper did.
@@ -209,6 +228,17 @@ mod tests {
         event
     }
 
+    fn batch(events: Vec<Event>) -> Batch {
+        let taken = Taken { events: events.len(), bytes: 0 };
+        Batch { events, taken }
+    }
+
+    fn prepare<'c>(preparer: &mut Preparer<'_, 'c>, events: Vec<Event>) -> Vec<Captured<'c>> {
+        let begun = preparer.begin(batch(events));
+        let blocks = preparer.complete(&begun);
+        preparer.captured(blocks).collect()
+    }
+
     #[test]
     fn events_stay_in_order_and_a_defect_costs_its_event_only() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
@@ -217,7 +247,7 @@ mod tests {
         thread::scope(|scope| {
             let mut preparer = Preparer::new(scope, &capture, &BrokenClock);
             for count in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, WORTH_A_THREAD + 1, 500] {
-                let captured: Vec<_> = preparer.prepare((0..count).map(event).collect()).collect();
+                let captured = prepare(&mut preparer, (0..count).map(event).collect());
                 assert_eq!(captured.len(), count);
                 for (number, captured) in captured.into_iter().enumerate() {
                     let Captured::Line(unnumbered) = captured else {
@@ -239,14 +269,39 @@ mod tests {
         let capture = Capture::new(redactor, Settings::standard().limits, &context);
         thread::scope(|scope| {
             let mut preparer = Preparer::new(scope, &capture, &BrokenClock);
-            let kept: Vec<_> = preparer.prepare(vec![event(1)]).collect();
+            let kept = prepare(&mut preparer, vec![event(1)]);
             for number in 4..9 {
-                assert_eq!(preparer.prepare(vec![event(number)]).count(), 1);
+                assert_eq!(prepare(&mut preparer, vec![event(number)]).len(), 1);
             }
             let [Captured::Line(line)] = kept.as_slice() else { unreachable!("one line") };
             let mut text = String::new();
             line.clone().numbered(1).write(1, &mut text);
             assert!(text.contains("\"number\":1}"), "{text}");
+        });
+    }
+
+    #[test]
+    fn a_batch_that_was_begun_ahead_leaves_the_lines_before_it_alone() {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let context = RunContext::new(SessionId::parse("chat").unwrap());
+        let capture = Capture::new(redactor, Settings::standard().limits, &context);
+        let numbers = |turn: usize| (0..200).map(move |place| 10 * (turn * 200 + place));
+        thread::scope(|scope| {
+            let mut preparer = Preparer::new(scope, &capture, &BrokenClock);
+            let mut begun = preparer.begin(batch(numbers(0).map(event).collect()));
+            for turn in 0..20 {
+                let blocks = preparer.complete(&begun);
+                begun = preparer.begin(batch(numbers(turn + 1).map(event).collect()));
+                let mut text = String::new();
+                for captured in preparer.captured(blocks) {
+                    let Captured::Line(line) = captured else { unreachable!("a line each") };
+                    line.numbered(1).write(1, &mut text);
+                }
+                let endings: Vec<_> =
+                    numbers(turn).map(|number| format!("\"number\":{number}}}}}")).collect();
+                assert_eq!(text.lines().count(), endings.len());
+                assert!(text.lines().zip(&endings).all(|(line, end)| line.ends_with(end)));
+            }
         });
     }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use traj_core::event::Event;
 
-pub(super) use self::inbox::{Inbox, Work};
+pub(super) use self::inbox::{Batch, Inbox, Taken, Work};
 use self::room::Room;
 use super::stats::{FlushReport, RecorderStats};
 
@@ -46,9 +46,6 @@ enum Message {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Taken by the writer and not settled yet.
-    taken_events: usize,
-    taken_bytes: usize,
     hosts_wait: usize,
     /// Accepted events that were written or given up.
     settled: u64,
@@ -179,19 +176,11 @@ impl Queue {
         state.flushes.iter().take_while(is_due).last().map(|flush| flush.number)
     }
 
-    /// The writer took these events, and keeps them until they are settled.
-    fn took(&self, events: usize, bytes: usize) {
-        self.room.take(events);
+    /// Forgets events the writer took, after `note` counted them.
+    pub(super) fn settle(&self, taken: Taken, note: impl FnOnce(&mut RecorderStats)) {
         let mut state = self.lock();
-        (state.taken_events, state.taken_bytes) = (events, bytes);
-    }
-
-    /// Forgets the events the writer took, after `note` counted them.
-    pub(super) fn settle(&self, note: impl FnOnce(&mut RecorderStats)) {
-        let mut state = self.lock();
-        self.room.release(state.taken_bytes);
-        state.settled += state.taken_events as u64;
-        (state.taken_events, state.taken_bytes) = (0, 0);
+        self.room.release(taken.bytes);
+        state.settled += taken.events as u64;
         state.failing_since = None;
         note(&mut state.stats);
         if state.hosts_wait > 0 {

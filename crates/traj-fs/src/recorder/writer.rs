@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use traj_core::capture::{Blob, Capture, Captured, PendingLine};
-use traj_core::event::{Event, TraceTruncated};
+use traj_core::capture::{Blob, Capture, Captured, LineBlock, PendingLine};
+use traj_core::event::TraceTruncated;
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 use traj_core::settings::WhenFull;
 
 use super::encode::encode;
-use super::prepare::Preparer;
-use super::queue::{Inbox, Queue, Work};
+use super::prepare::{Begun, Preparer, WORTH_A_THREAD};
+use super::queue::{Inbox, Queue, Taken, Work};
 use super::stats::Dropped;
 use super::tally::{DEFECT, Tally};
 
@@ -44,6 +44,8 @@ struct Progress {
     sequence: u64,
     /// Encoded and numbered, but not in the file yet.
     pending: Vec<PendingLine>,
+    /// The events that those were, and others of their batch: not settled yet.
+    taken: Taken,
     /// Drops that a `trace.truncated` event has told of.
     told: Dropped,
     /// The sidecar is full: nothing but the last word is written any more.
@@ -71,12 +73,19 @@ impl Writer {
 
     fn work(&self, inbox: &Inbox, mut preparer: Preparer<'_, '_>) {
         let mut progress = Progress::default();
+        let mut ahead = None;
         loop {
-            match inbox.next_work(progress.patience) {
+            match inbox.next_work(progress.patience, ahead.is_some()) {
+                Work::Batch(batch) if progress.is_full => {
+                    self.drop_batch(batch.taken, &mut progress);
+                }
                 Work::Batch(batch) => {
-                    let mut tally = Tally::default();
-                    self.encode_batch(batch, &mut preparer, &mut progress, &mut tally);
-                    self.write_pending(&mut progress, tally);
+                    let begun = preparer.begin(batch);
+                    ahead = self.write_batch(&begun, inbox, &mut preparer, &mut progress);
+                }
+                Work::Ahead => {
+                    let Some(begun) = ahead.take() else { continue };
+                    ahead = self.write_batch(&begun, inbox, &mut preparer, &mut progress);
                 }
                 Work::Retry => self.write_pending(&mut progress, Tally::default()),
                 Work::Flush(number) => {
@@ -91,19 +100,45 @@ impl Writer {
         }
     }
 
-    /// Turns events into numbered lines and stores their blobs.
-    fn encode_batch(
+    /// Writes a batch; the next one, if many events wait, is begun with
+    /// meanwhile, and written after it.
+    fn write_batch<'c>(
         &self,
-        batch: Vec<Event>,
-        preparer: &mut Preparer<'_, '_>,
+        begun: &Begun,
+        inbox: &Inbox,
+        preparer: &mut Preparer<'_, 'c>,
+        progress: &mut Progress,
+    ) -> Option<Begun> {
+        let blocks = preparer.complete(begun);
+        if progress.is_full {
+            self.drop_batch(begun.taken, progress);
+            return None;
+        }
+        let ahead = inbox.take_ahead(WORTH_A_THREAD).map(|batch| preparer.begin(batch));
+        progress.taken = begun.taken;
+        let mut tally = Tally::default();
+        self.encode_batch(blocks, preparer, progress, &mut tally);
+        self.write_pending(progress, tally);
+        ahead
+    }
+
+    /// Gives up a batch that comes after the end of the sidecar.
+    fn drop_batch(&self, taken: Taken, progress: &mut Progress) {
+        progress.taken = taken;
+        let mut tally = Tally::default();
+        tally.dropped.sidecar_full += taken.events as u64;
+        self.write_pending(progress, tally);
+    }
+
+    /// Turns events into numbered lines and stores their blobs.
+    fn encode_batch<'c>(
+        &self,
+        blocks: Vec<LineBlock<'c>>,
+        preparer: &mut Preparer<'_, 'c>,
         progress: &mut Progress,
         tally: &mut Tally,
     ) {
-        if progress.is_full {
-            tally.dropped.sidecar_full += batch.len() as u64;
-            return;
-        }
-        for captured in preparer.prepare(batch) {
+        for captured in preparer.captured(blocks) {
             let number = progress.sequence + progress.pending.len() as u64 + 1;
             let encoded = match captured {
                 Captured::Line(line) => Ok(Some(line.numbered(number))),
@@ -156,7 +191,7 @@ impl Writer {
                 tally.met_defect(waiting.saturating_sub(tally.written_events));
             }
         }
-        self.queue.settle(|stats| tally.add_to(stats));
+        self.queue.settle(std::mem::take(&mut progress.taken), |stats| tally.add_to(stats));
         if !progress.is_full {
             // Told again with the next batch or flush if it does not work now.
             catch_unwind(AssertUnwindSafe(|| self.tell_of_drops(progress).ok())).ok();

@@ -14,11 +14,27 @@ const BATCH_EVENTS: usize = 512;
 /// Bytes of events the writer takes at once, roughly.
 const BATCH_BYTES: usize = 1024 * 1024;
 
+/// Events the writer took at once.
+#[derive(Debug, Default)]
+pub(in crate::recorder) struct Batch {
+    pub(in crate::recorder) events: Vec<Event>,
+    pub(in crate::recorder) taken: Taken,
+}
+
+/// How much the writer took, and keeps until it is settled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::recorder) struct Taken {
+    pub(in crate::recorder) events: usize,
+    pub(in crate::recorder) bytes: usize,
+}
+
 /// What the writer is to do next.
 #[derive(Debug)]
 pub(in crate::recorder) enum Work {
     /// Write these events.
-    Batch(Vec<Event>),
+    Batch(Batch),
+    /// Write the events that were taken ahead.
+    Ahead,
     /// Try again what the storage did not take.
     Retry,
     /// Make everything durable; then say so with this number.
@@ -37,8 +53,13 @@ pub(in crate::recorder) struct Inbox {
 
 impl Inbox {
     /// Waits for work. With `patience`, the storage has failed: waits only so
-    /// long, or until a flush or the end asks for a last try.
-    pub(in crate::recorder) fn next_work(&self, patience: Option<Duration>) -> Work {
+    /// long, or until a flush or the end asks for a last try. With `is_ahead`,
+    /// events were taken ahead: nothing but a flush comes before them.
+    pub(in crate::recorder) fn next_work(
+        &self,
+        patience: Option<Duration>,
+        is_ahead: bool,
+    ) -> Work {
         if let Some(patience) = patience {
             self.queue.wait_for_request(patience);
             return Work::Retry;
@@ -52,8 +73,11 @@ impl Inbox {
             {
                 return Work::Flush(number);
             }
+            if is_ahead {
+                return Work::Ahead;
+            }
             let (batch, was_asked) = self.take_batch(first.take());
-            if !batch.is_empty() {
+            if !batch.events.is_empty() {
                 return Work::Batch(batch);
             }
             if was_asked {
@@ -71,16 +95,26 @@ impl Inbox {
         }
     }
 
+    /// The next events, if there are `least` of them. A look that was asked for
+    /// among them comes with the next work, before which nobody sleeps.
+    pub(in crate::recorder) fn take_ahead(&self, least: usize) -> Option<Batch> {
+        if self.queue.room.waiting() < least as u64 {
+            return None;
+        }
+        let (batch, _) = self.take_batch(None);
+        (!batch.events.is_empty()).then_some(batch)
+    }
+
     /// The events that wait, and whether a look was asked for among them.
-    fn take_batch(&self, first: Option<Event>) -> (Vec<Event>, bool) {
+    fn take_batch(&self, first: Option<Event>) -> (Batch, bool) {
         let mut was_asked = false;
-        let mut batch = Vec::from_iter(first);
-        let mut bytes = batch.first().map_or(0, Event::memory);
-        while batch.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
+        let mut events = Vec::from_iter(first);
+        let mut bytes = events.first().map_or(0, Event::memory);
+        while events.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
             match self.messages.try_recv() {
                 Ok(Message::Event(event)) => {
                     bytes += event.memory();
-                    batch.push(event);
+                    events.push(event);
                 }
                 Ok(Message::Look) => {
                     self.queue.looks_now();
@@ -89,7 +123,8 @@ impl Inbox {
                 Err(_) => break,
             }
         }
-        self.queue.took(batch.len(), bytes);
-        (batch, was_asked)
+        self.queue.room.take(events.len());
+        let taken = Taken { events: events.len(), bytes };
+        (Batch { events, taken }, was_asked)
     }
 }

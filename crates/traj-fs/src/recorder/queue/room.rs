@@ -69,6 +69,11 @@ impl Room {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
+    /// Events that the writer did not take yet.
+    pub(super) fn waiting(&self) -> u64 {
+        self.accepted().saturating_sub(self.taken.load(Ordering::Relaxed))
+    }
+
     pub(super) fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
