@@ -23,6 +23,7 @@ use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
 use traj_core::settings::{Durability, Settings};
 use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
 
+use self::sanitise::Sanitiser;
 use crate::figure::Figure;
 use crate::measure::{medians, percentile, resident_mib, wall};
 use crate::{Bench, Outcome, sample};
@@ -59,11 +60,17 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
 fn throughput(bench: &Bench, folder: &Path, name: &str, make: MakeEvent) -> Outcome {
     let count = bench.size(40_000, 200);
     let samples: Vec<(&str, Value)> = (0..count).map(make).collect();
-    let [bare, original, recorded] = medians(
+    let [bare, unsanitised, original, recorded] = medians(
         bench.size(5, 1),
         [
             &mut || timed(folder, |path| Ok(baseline::bare_lines(path, &samples)?)),
-            &mut || timed(folder, |path| Ok(baseline::original_way(path, &samples)?)),
+            &mut || timed(folder, |path| Ok(baseline::original_way(path, &samples, None)?)),
+            &mut || {
+                timed(folder, |path| {
+                    let sanitiser = Sanitiser::new()?;
+                    Ok(baseline::original_way(path, &samples, Some(&sanitiser))?)
+                })
+            },
             &mut || {
                 // The host has its events already; making them is not recording.
                 let mut waiting = Some(events(&samples));
@@ -76,6 +83,7 @@ fn throughput(bench: &Bench, folder: &Path, name: &str, make: MakeEvent) -> Outc
     let mut figures = vec![
         Figure::new(named("bytes of a line"), line_bytes(folder, count)?, "bytes"),
         Figure::new(named("bare serde_json + write"), per_second(bare), "events/s"),
+        Figure::new(named("checks, open, append, close"), per_second(unsanitised), "events/s"),
         Figure::new(
             named("sanitise, checks, open, append, close"),
             per_second(original),
@@ -83,6 +91,7 @@ fn throughput(bench: &Bench, folder: &Path, name: &str, make: MakeEvent) -> Outc
         ),
         Figure::new(named("recorder"), per_second(recorded), "events/s"),
         Figure::ratio(named("recorder / bare"), bare, recorded).at_least(0.5),
+        Figure::ratio(named("recorder / checks, open, append, close"), unsanitised, recorded),
         Figure::ratio(
             named("recorder / sanitise, checks, open, append, close"),
             original,

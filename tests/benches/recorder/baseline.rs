@@ -64,12 +64,20 @@ pub(super) fn bare_lines(path: &Path, events: &[(&str, Value)]) -> io::Result<()
 /// down, `statx` of the file, `openat` (append, create, no-follow), `statx` of
 /// what is open, `fchmod`, `write`, `close`: these calls and no others, but for
 /// those with which its threads wake each other.
-pub(super) fn original_way(path: &Path, events: &[(&str, Value)]) -> io::Result<()> {
-    let sanitiser = Sanitiser::new().map_err(io::Error::other)?;
+///
+/// Without a sanitiser the data goes as it is: what the file handling alone costs.
+pub(super) fn original_way(
+    path: &Path,
+    events: &[(&str, Value)],
+    sanitiser: Option<&Sanitiser>,
+) -> io::Result<()> {
     let folders: Vec<&Path> =
         path.ancestors().skip(1).filter(|folder| folder.parent().is_some()).collect();
     for (sequence, (kind, data)) in events.iter().enumerate() {
-        let line = line(kind, sequence, sanitiser.data(data))?;
+        let line = match sanitiser {
+            Some(sanitiser) => line(kind, sequence, sanitiser.data(data))?,
+            None => line(kind, sequence, data)?,
+        };
         for folder in folders.iter().rev() {
             if !folder.symlink_metadata()?.is_dir() {
                 return Err(io::Error::other("a folder above is not a folder"));
