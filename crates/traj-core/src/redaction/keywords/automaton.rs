@@ -7,8 +7,6 @@
 //! apart and take several times the room, which takes the text half as long
 //! again.
 
-use std::collections::VecDeque;
-
 /// The classes that come first, most frequent first.
 const FIRST: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
 
@@ -31,14 +29,25 @@ pub(super) enum Table {
 pub(super) trait Entry: Copy + Into<u32> {
     /// A row has two to the power of this many places.
     const WIDTH: usize;
+
+    /// The place for the state of this number, which must not be too great.
+    fn from_number(number: u32) -> Self;
 }
 
 impl Entry for u16 {
     const WIDTH: usize = 7;
+
+    fn from_number(number: u32) -> Self {
+        number as Self
+    }
 }
 
 impl Entry for u32 {
     const WIDTH: usize = 8;
+
+    fn from_number(number: u32) -> Self {
+        number
+    }
 }
 
 /// The keywords, ready to be looked for.
@@ -55,65 +64,105 @@ pub(super) struct Automaton {
     lengths: Vec<usize>,
 }
 
-/// What a keyword leads to before the states get their numbers.
+/// The states as the keywords lead to them, before they get their numbers.
 struct Trie {
-    width: usize,
-    next: Vec<u32>,
+    nodes: Vec<Node>,
+}
+
+/// A state; the first one has nothing before it and is nobody's child, so its
+/// place stands for none as well.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    /// What leads here from the state before.
+    class: u8,
+    first_child: u32,
+    sibling: u32,
     /// The keyword that ends here, if any.
-    own: Vec<Option<u32>>,
+    own: Option<u32>,
+    /// The longest tail of what was read that is the head of a keyword too.
+    tail: u32,
 }
 
 impl Trie {
-    fn place(&self, state: u32, class: u8) -> usize {
-        (state as usize) << self.width | usize::from(class)
-    }
-
-    fn add_state(&mut self) -> u32 {
-        self.next.resize(self.next.len() + (1 << self.width), 0);
-        self.own.push(None);
-        (self.own.len() - 1) as u32
-    }
-
-    fn add(&mut self, keyword: &str, number: u32, classes: &[u8; 256]) {
-        let mut state = 0;
-        for byte in keyword.bytes() {
-            let place = self.place(state, classes[usize::from(byte)]);
-            state = match self.next[place] {
-                0 => {
-                    let added = self.add_state();
-                    self.next[place] = added;
-                    added
-                }
-                known => known,
-            };
+    fn new(keywords: &[String], classes: &[u8; 256]) -> Self {
+        let mut trie = Self { nodes: vec![Node::default()] };
+        for (number, keyword) in (0_u32..).zip(keywords) {
+            let mut state = 0;
+            for byte in keyword.bytes() {
+                let class = classes[usize::from(byte)];
+                state = trie.child(state, class).unwrap_or_else(|| trie.add(state, class));
+            }
+            trie.nodes[state as usize].own = Some(number);
         }
-        self.own[state as usize] = Some(number);
+        trie
     }
 
-    /// Lets every state lead on where its own keywords do not: to where the
-    /// longest tail of it that is the head of a keyword leads. Returns the
-    /// states, those that fewer bytes lead to first, with those tails.
-    fn close(&mut self, classes: usize) -> Vec<(u32, u32)> {
-        let mut tails = vec![0; self.own.len()];
-        let mut order = Vec::with_capacity(self.own.len());
-        let mut open = VecDeque::from([0_u32]);
-        while let Some(state) = open.pop_front() {
-            let tail = tails[state as usize];
-            order.push((state, tail));
-            // The start has no tail but itself, and leads back to itself already.
-            let (own, beside) = ((state as usize) << self.width, (tail as usize) << self.width);
-            for class in 0..classes {
-                let beside = if state == 0 { 0 } else { self.next[beside + class] };
-                match self.next[own + class] {
-                    0 => self.next[own + class] = beside,
-                    next => {
-                        tails[next as usize] = beside;
-                        open.push_back(next);
-                    }
-                }
+    fn add(&mut self, parent: u32, class: u8) -> u32 {
+        let added = self.nodes.len() as u32;
+        let parent = &mut self.nodes[parent as usize];
+        let sibling = std::mem::replace(&mut parent.first_child, added);
+        self.nodes.push(Node { class, sibling, ..Node::default() });
+        added
+    }
+
+    fn node(&self, state: u32) -> Node {
+        self.nodes[state as usize]
+    }
+
+    fn children(&self, state: u32) -> impl Iterator<Item = (u8, u32)> {
+        let some = |state: u32| (state != 0).then_some(state);
+        let children = std::iter::successors(some(self.node(state).first_child), move |child| {
+            some(self.node(*child).sibling)
+        });
+        children.map(|child| (self.node(child).class, child))
+    }
+
+    fn child(&self, state: u32, class: u8) -> Option<u32> {
+        self.children(state).find(|(known, _)| *known == class).map(|(_, child)| child)
+    }
+
+    /// Finds the tail of every state. Returns the states, those that fewer
+    /// bytes lead to first: a tail comes before whatever has it.
+    fn find_tails(&mut self) -> Vec<u32> {
+        let mut order = vec![0];
+        let mut at = 0;
+        while let Some(state) = order.get(at).copied() {
+            at += 1;
+            let mut child = self.node(state).first_child;
+            while child != 0 {
+                let Node { class, sibling, .. } = self.node(child);
+                self.nodes[child as usize].tail = self.longest_tail(state, class);
+                order.push(child);
+                child = sibling;
             }
         }
         order
+    }
+
+    /// Where the longest tail of `state` that goes on with `class` leads.
+    fn longest_tail(&self, mut state: u32, class: u8) -> u32 {
+        while state != 0 {
+            state = self.node(state).tail;
+            if let Some(next) = self.child(state, class) {
+                return next;
+            }
+        }
+        0
+    }
+
+    /// Where every state leads, in rows by the states' numbers.
+    fn table<E: Entry>(&self, order: &[u32], numbers: &[u32]) -> Vec<E> {
+        let mut table = vec![E::from_number(0); numbers.len() << E::WIDTH];
+        let row = |state: u32| (numbers[state as usize] as usize) << E::WIDTH;
+        for state in order.iter().copied() {
+            // Where its own keywords do not lead, the state leads where its tail does.
+            let tail = row(self.node(state).tail);
+            table.copy_within(tail..tail + (1 << E::WIDTH), row(state));
+            for (class, child) in self.children(state) {
+                table[row(state) + usize::from(class)] = E::from_number(numbers[child as usize]);
+            }
+        }
+        table
     }
 }
 
@@ -122,49 +171,38 @@ impl Automaton {
     /// another.
     pub(super) fn new(keywords: &[String]) -> Self {
         let (classes, count) = classes(keywords);
-        // No keyword leads to more states than it has bytes.
-        let bytes: usize = keywords.iter().map(String::len).sum();
-        let is_narrow = bytes < usize::from(u16::MAX) && count <= 1 << u16::WIDTH;
-        let width = if is_narrow { u16::WIDTH } else { u32::WIDTH };
-        let mut trie = Trie { width, next: Vec::new(), own: Vec::new() };
-        trie.add_state();
-        for (number, keyword) in (0_u32..).zip(keywords) {
-            trie.add(keyword, number, &classes);
-        }
-        let order = trie.close(count);
-        // What ends in a state: its own keyword, then those of its tail.
-        let mut found: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
-        for (state, tail) in &order {
-            let own = trie.own[*state as usize];
-            let all = own.into_iter().chain(found[*tail as usize].iter().copied()).collect();
-            found[*state as usize] = all;
+        let mut trie = Trie::new(keywords, &classes);
+        let order = trie.find_tails();
+        let mut is_end = vec![false; order.len()];
+        for state in order.iter().copied() {
+            let Node { own, tail, .. } = trie.node(state);
+            is_end[state as usize] = own.is_some() || is_end[tail as usize];
         }
         // States in which nothing ends come first, so that one comparison says so.
-        let is_end = |(state, _): &&(u32, u32)| !found[*state as usize].is_empty();
-        let sorted: Vec<u32> = (order.iter().filter(|state| !is_end(state)))
-            .chain(order.iter().filter(is_end))
-            .map(|(state, _)| *state)
-            .collect();
+        let is_end = |state: &&u32| is_end[**state as usize];
         let first_end = order.iter().filter(|state| !is_end(state)).count();
-        let mut numbers = vec![0_u32; sorted.len()];
-        for (number, state) in (0_u32..).zip(&sorted) {
+        let sorted = order.iter().filter(|state| !is_end(state)).chain(order.iter().filter(is_end));
+        let mut numbers = vec![0; order.len()];
+        for (number, state) in (0..).zip(sorted) {
             numbers[*state as usize] = number;
         }
-        let row = |state: &u32| {
-            let start = (*state as usize) << width;
-            &trie.next[start..start + (1 << width)]
-        };
-        let next = sorted.iter().flat_map(row).map(|state| numbers[*state as usize]);
+        let is_narrow = order.len() <= usize::from(u16::MAX) && count <= 1 << u16::WIDTH;
         let table = if is_narrow {
-            Table::Narrow(next.map(|state| state as u16).collect())
+            Table::Narrow(trie.table(&order, &numbers))
         } else {
-            Table::Wide(next.collect())
+            Table::Wide(trie.table(&order, &numbers))
         };
-        let mut bounds = Vec::new();
+        let mut bounds = Vec::with_capacity(order.len() - first_end);
         let mut ends = Vec::new();
-        for state in sorted.iter().skip(first_end) {
+        for state in order.iter().filter(is_end) {
             let start = ends.len() as u32;
-            ends.extend_from_slice(&found[*state as usize]);
+            // Its own keyword, then those of its tails.
+            let mut state = *state;
+            while state != 0 {
+                let Node { own, tail, .. } = trie.node(state);
+                ends.extend(own);
+                state = tail;
+            }
             bounds.push((start, ends.len() as u32));
         }
         let lengths = keywords.iter().map(String::len).collect();
