@@ -165,6 +165,26 @@ impl Keywords {
         }
     }
 
+    /// Notes where keywords end behind the byte at `at` of each stretch. Apart,
+    /// so that what reading needs stays in registers.
+    #[cold]
+    #[inline(never)]
+    fn note_ends(
+        &self,
+        states: [State; LANES],
+        lane: usize,
+        at: usize,
+        ends: &mut [Vec<End>; LANES],
+    ) {
+        // What ends in the overlap was seen by the stretch before.
+        let own = if at >= self.overlap { LANES } else { 1 };
+        for (number, (state, ends)) in states.into_iter().zip(ends).enumerate().take(own) {
+            if self.automaton.is_end(state) {
+                ends.push((number * lane + at + 1, state));
+            }
+        }
+    }
+
     /// Reads the text as stretches of `lane` bytes, each with the overlap
     /// before it, and what is left behind the last.
     fn read_lanes<E: Entry>(
@@ -185,13 +205,7 @@ impl Keywords {
                 is_end |= self.automaton.is_end(*state);
             }
             if is_end {
-                for (number, state) in states.iter().enumerate() {
-                    // What ends in the overlap was seen by the stretch before.
-                    let is_own = number == 0 || at >= self.overlap;
-                    if is_own && self.automaton.is_end(*state) {
-                        ends[number].push((number * lane + at + 1, *state));
-                    }
-                }
+                self.note_ends(states, lane, at, ends);
             }
         }
         let read = (LANES - 1) * lane + length;
