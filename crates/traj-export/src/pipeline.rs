@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::{self, AssertUnwindSafe};
 use std::thread;
 
 /// How many jobs may wait or be finished per worker: enough to keep all busy,
@@ -13,8 +12,9 @@ const AHEAD: usize = 2;
 /// Takes jobs from `next` until there are no more, works on them in parallel
 /// and hands the results to `take` in order.
 ///
-/// `next` and `take` run on the calling thread. The first error ends
-/// everything.
+/// `next` and `take` run on the calling thread, which is one of the workers:
+/// a thread that only hands on would take a core from them whenever it wakes.
+/// The first error ends everything.
 pub(crate) fn ordered<J: Send, R: Send, E>(
     workers: NonZeroUsize,
     mut next: impl FnMut() -> Result<Option<J>, E>,
@@ -28,21 +28,21 @@ pub(crate) fn ordered<J: Send, R: Send, E>(
         return Ok(());
     }
     thread::scope(|scope| {
-        let (jobs, waiting) = mpsc::channel::<(u64, J)>();
-        let (results, finished) = mpsc::channel::<(u64, R)>();
-        let waiting = Arc::new(Mutex::new(waiting));
+        let (jobs, waiting) = crossbeam_channel::unbounded::<(u64, J)>();
+        let (results, finished) = crossbeam_channel::unbounded::<(u64, thread::Result<R>)>();
         let work = &work;
-        for _ in 0..workers.get() {
-            let (results, waiting) = (results.clone(), Arc::clone(&waiting));
+        for _ in 1..workers.get() {
+            let (results, waiting) = (results.clone(), waiting.clone());
             scope.spawn(move || {
-                while let Some((number, job)) = receive(&waiting) {
-                    if results.send((number, work(job))).is_err() {
+                for (number, job) in waiting {
+                    // A panic is handed on: nobody is to wait for its result.
+                    let result = panic::catch_unwind(AssertUnwindSafe(|| work(job)));
+                    if results.send((number, result)).is_err() {
                         break;
                     }
                 }
             });
         }
-        drop(results);
         let mut early = BTreeMap::new();
         let (mut started, mut taken) = (0_u64, 0_u64);
         let mut is_drained = false;
@@ -60,23 +60,18 @@ pub(crate) fn ordered<J: Send, R: Send, E>(
             if taken == started {
                 return Ok(());
             }
-            match early.remove(&taken) {
-                Some(result) => {
-                    take(result)?;
-                    taken += 1;
-                }
-                None => match finished.recv() {
-                    Ok((number, result)) => drop(early.insert(number, result)),
-                    // A worker panicked; the scope passes the panic on.
-                    Err(_) => return Ok(()),
-                },
+            if let Some(result) = early.remove(&taken) {
+                take(result)?;
+                taken += 1;
+                continue;
+            }
+            let own = || waiting.try_recv().ok().map(|(number, job)| (number, Ok(work(job))));
+            let done = finished.try_recv().ok().or_else(own).or_else(|| finished.recv().ok());
+            if let Some((number, result)) = done {
+                early.insert(number, result.unwrap_or_else(|panic| panic::resume_unwind(panic)));
             }
         }
     })
-}
-
-fn receive<J>(waiting: &Mutex<Receiver<J>>) -> Option<J> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
 }
 
 #[cfg(test)]
@@ -110,5 +105,22 @@ mod tests {
         let two = NonZeroUsize::new(2).unwrap();
         let outcome = ordered(two, || Ok(Some(1)), |job: u8| job, |_| Err("full"));
         assert_eq!(outcome, Err("full"));
+    }
+
+    #[test]
+    fn a_panic_of_any_worker_is_passed_on() {
+        for workers in 1..=4 {
+            let workers = NonZeroUsize::new(workers).unwrap();
+            let mut jobs = 0..100_u64;
+            let outcome = panic::catch_unwind(AssertUnwindSafe(|| {
+                ordered(
+                    workers,
+                    || Ok::<_, Infallible>(jobs.next()),
+                    |job| assert_ne!(job, 50),
+                    |()| Ok(()),
+                )
+            }));
+            assert!(outcome.is_err());
+        }
     }
 }
