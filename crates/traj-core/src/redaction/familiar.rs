@@ -9,10 +9,11 @@
 use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
 
+use super::known;
 use super::member::NameFacts;
 
-/// Longer ones are not kept.
-pub(super) const LONGEST: usize = 48;
+/// Longer ones are not kept: texts of that length are known by their hash.
+pub(super) const LONGEST: usize = known::SHORTEST - 1;
 
 /// How many are kept at most; a power of two.
 const ROOM: usize = 1_024;

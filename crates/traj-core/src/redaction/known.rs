@@ -1,9 +1,10 @@
-//! Texts that were looked at and left as they are, so that whoever reads his
-//! own output back need not look at every one of them again.
+//! Texts that were looked at, and what was found in them: what comes again, in
+//! another file or when the own output is read back, need not be searched again.
 
 mod found;
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::SharedSeed;
@@ -32,10 +33,15 @@ pub(super) enum Clean {
 #[derive(Clone, Debug)]
 pub struct TextHasher(SeedableRandomState);
 
+/// What all hashers of a process mix in: known factors could cancel out what
+/// stands in a text.
+static SHARED_SEED: LazyLock<SharedSeed> =
+    LazyLock::new(|| SharedSeed::from_u64(RandomState::new().hash_one(1_u8)));
+
 impl Default for TextHasher {
     fn default() -> Self {
         let key = RandomState::new().hash_one(0_u8);
-        Self(SeedableRandomState::with_seed(key, SharedSeed::global_fixed()))
+        Self(SeedableRandomState::with_seed(key, &SHARED_SEED))
     }
 }
 
@@ -116,7 +122,7 @@ mod tests {
     use super::*;
     use crate::json::Json;
     use crate::redaction::{
-        MarkerKey, RedactionPolicy, RedactionReport, Redactor, RuleSet, template,
+        MarkerKey, PathLabels, RedactionPolicy, RedactionReport, Redactor, RuleSet, template,
     };
 
     #[test]
@@ -166,9 +172,11 @@ mod tests {
         Json::Object(members.into_iter().collect())
     }
 
-    /// Documents in which two texts stand beside each other.
-    fn documents(one: &str, other: &str) -> [Json<'static>; 4] {
+    /// Documents in which two texts stand beside each other, in each other, or
+    /// under a name.
+    fn documents(one: &str, other: &str) -> [Json<'static>; 6] {
         let text = |text: &str| Json::from(text.to_owned());
+        let (head, tail) = other.split_at(other.floor_char_boundary(other.len() / 2));
         let list = |items: &[&str]| Json::Array(items.iter().map(|item| text(item)).collect());
         [
             object([("note", list(&[one, "x", one])), ("content", text(other))]),
@@ -177,6 +185,14 @@ mod tests {
             object([
                 ("text", text(one)),
                 ("data", object([("key", text(other)), ("text", text(one))])),
+            ]),
+            object([
+                ("stream", list(&[&format!("{FILLER}{one}{head}"), tail, "the end"])),
+                ("pair", list(&[head, &format!("{tail}{one}")])),
+            ]),
+            object([
+                ("password", text(&format!("/work/importer/x\n{one}"))),
+                ("secret", list(&[&format!("/work/importer/{head}"), "token", other])),
             ]),
         ]
     }
@@ -192,7 +208,10 @@ mod tests {
     /// rules have seen the result, they find nothing in it.
     #[test]
     fn a_memory_changes_nothing_but_the_time() {
-        let plain = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let workspace = Some("/work/importer".to_owned());
+        let paths = PathLabels { workspace, ..PathLabels::default() };
+        let policy = RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(paths);
+        let plain = Redactor::new(policy);
         let remembering = plain.remembering(1_000);
         let texts = texts();
         let mut settled = 0;

@@ -184,29 +184,31 @@ impl<'r> Pass<'r> {
 
     /// A string under a name: hidden whole, or looked at as text.
     pub(super) fn named_text(&mut self, text: &str, class: NameClass) -> Option<String> {
-        if let Some(frame) = class.frame()
-            && !marker::is_marker(text)
-        {
-            match frame {
-                Frame::Authorization | Frame::Cookie => {
-                    // The scheme and the cookies' names stay.
-                    let header =
-                        if frame == Frame::Cookie { "Cookie: " } else { "Authorization: " };
-                    let framed = format!("{header}{text}");
-                    let changed = self.text(&framed)?;
-                    return changed.strip_prefix(header).map(str::to_owned);
-                }
-                _ => {
-                    if !text.contains("<redacted:")
-                        && judge(text.as_bytes(), class, Style::Data)
-                        && !text.contains("-----BEGIN")
-                    {
-                        return Some(self.marker_with_token_kind(text, frame));
-                    }
+        let Some(frame) = class.frame().filter(|_| !marker::is_marker(text)) else {
+            return self.text(text);
+        };
+        let changed = match frame {
+            Frame::Authorization | Frame::Cookie => {
+                // The scheme and the cookies' names stay.
+                let header = if frame == Frame::Cookie { "Cookie: " } else { "Authorization: " };
+                let framed = format!("{header}{text}");
+                let changed = self.text(&framed)?;
+                changed.strip_prefix(header).map(str::to_owned)?
+            }
+            _ if must_go(text, class) => self.marker_with_token_kind(text, frame),
+            _ => {
+                let changed = self.text(text)?;
+                // With labels for its paths it may look like a secret.
+                if must_go(&changed, class) {
+                    self.marker_with_token_kind(&changed, frame)
+                } else {
+                    changed
                 }
             }
-        }
-        self.text(text)
+        };
+        // What the rules have seen is the text without its name.
+        self.report.unsettle();
+        Some(changed)
     }
 
     /// The marker of a whole value, named by the token rule that knows all of
@@ -222,3 +224,13 @@ impl<'r> Pass<'r> {
         out
     }
 }
+
+/// Whether a text under a name of `class` is hidden whole.
+fn must_go(text: &str, class: NameClass) -> bool {
+    !text.contains("<redacted:")
+        && judge(text.as_bytes(), class, Style::Data)
+        && !text.contains("-----BEGIN")
+}
+
+#[cfg(test)]
+mod tests;

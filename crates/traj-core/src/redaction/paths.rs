@@ -39,6 +39,21 @@ impl PathLabels {
     }
 }
 
+const WORKSPACE: &str = "$WORKSPACE_DIR";
+const STATE_DIR: &str = "$OPENCLAW_STATE_DIR";
+const HOME: &str = "~";
+const USER: &str = "$USER";
+const HOST: &str = "$HOSTNAME";
+
+/// Whether a value begins with a label that stands for a path, or for a name
+/// in one: what was a path before it was labelled is one still.
+pub(super) fn starts_with_label(value: &[u8]) -> bool {
+    [WORKSPACE, STATE_DIR, HOME, USER, HOST].iter().any(|label| {
+        let rest = value.strip_prefix(label.as_bytes());
+        rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/' | b'\\')))
+    })
+}
+
 /// Account names that say nothing about a person, and are words.
 const COMMON_USERS: &[&str] = &[
     "root",
@@ -115,15 +130,15 @@ impl PathTable {
             }
         };
         if let Some(workspace) = &labels.workspace {
-            add(workspace, "$WORKSPACE_DIR");
+            add(workspace, WORKSPACE);
         }
         if let Some(state_dir) = &labels.state_dir {
-            add(state_dir, "$OPENCLAW_STATE_DIR");
+            add(state_dir, STATE_DIR);
         }
         for home in &labels.homes {
-            add(home, "~");
+            add(home, HOME);
         }
-        for (name, label) in [(&labels.user, "$USER"), (&labels.host, "$HOSTNAME")] {
+        for (name, label) in [(&labels.user, USER), (&labels.host, HOST)] {
             if let Some(name) = name
                 && name.len() >= 3
                 && !COMMON_USERS.contains(&name.to_ascii_lowercase().as_str())

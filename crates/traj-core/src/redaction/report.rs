@@ -170,8 +170,9 @@ impl RedactionReport {
     }
 
     /// How many of the changes left something that the rules have not looked at
-    /// again. Two equal figures say that of all that was redacted between them
-    /// the rules have seen the result and let it stay.
+    /// again, or stand where what is around them matters too. Two equal figures
+    /// say that of all that was redacted between them the rules have seen the
+    /// result and let it stay.
     #[must_use]
     pub const fn unsettled(&self) -> u64 {
         self.unsettled
@@ -180,6 +181,11 @@ impl RedactionReport {
     /// Takes back to `before` what is unsettled: the rules have looked again.
     pub(super) const fn settle(&mut self, before: u64) {
         self.unsettled = before;
+    }
+
+    /// Says that the rules may find more in what was changed.
+    pub(super) const fn unsettle(&mut self) {
+        self.unsettled += 1;
     }
 
     /// How many things were noted that stay.

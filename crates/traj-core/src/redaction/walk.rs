@@ -73,7 +73,8 @@ impl Pass<'_> {
         let named = if is_named { named_class(object) } else { NameClass::Plain };
         let mut renamed = Vec::new();
         for (place, (name, item)) in object.iter_mut().enumerate() {
-            let Some(mut facts) = self.facts.get(first + place).copied() else { break };
+            let facts = self.facts.get(first + place).copied();
+            let mut facts = facts.unwrap_or_else(|| NameFacts::of(name));
             if !facts.is_clean {
                 let notes = self.report.notes();
                 if let Some(changed) = self.text(name) {
@@ -125,6 +126,27 @@ impl Pass<'_> {
     fn list(&mut self, items: &mut [Json<'_>], class: NameClass) {
         let mark = self.path.len();
         self.path.push_str("/*");
+        // Items that are objects say nothing together unless they are a stream.
+        let is_together = items.len() > 2 || matches!(items, [Json::String(_), _]);
+        let changes = self.report.changes();
+        if is_together {
+            self.items_together(items);
+        }
+        for item in items.iter_mut() {
+            self.value(item, class);
+        }
+        if is_together && self.report.changes() > changes {
+            // What was hidden in one item may have kept the rules from seeing
+            // what goes on in the next.
+            self.items_together(items);
+            self.report.unsettle();
+        }
+        self.path.truncate(mark);
+    }
+
+    /// Hides what the items of a list say together: a name and its value, a
+    /// command line, one text in pieces.
+    fn items_together(&mut self, items: &mut [Json<'_>]) {
         if items.len() > 1 && items.iter().all(|item| matches!(item, Json::String(_))) {
             self.strings(items);
         } else if let [Json::String(name), second] = items
@@ -138,10 +160,6 @@ impl Pass<'_> {
         if items.len() > 2 {
             self.across(&mut pieces(items), "");
         }
-        for item in items.iter_mut() {
-            self.value(item, class);
-        }
-        self.path.truncate(mark);
     }
 
     /// A list of strings may be a command line or headers one after the other.

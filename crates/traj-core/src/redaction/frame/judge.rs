@@ -1,6 +1,7 @@
 //! Whether the value under a name must go.
 
 use super::super::name::NameClass;
+use super::super::paths::starts_with_label;
 use super::super::rule::Frame;
 use super::super::value::{
     Classes, behind_mask, entropy, is_code, is_placeholder, is_sentence, is_uuid, is_word,
@@ -88,6 +89,7 @@ fn is_path(value: &[u8]) -> bool {
         || value.starts_with(b"~/")
         || value.starts_with(b"./")
         || value.windows(3).any(|window| window == b"://")
+        || starts_with_label(value)
 }
 
 fn strong(value: &[u8], frame: Frame, style: Style) -> bool {

@@ -1,0 +1,74 @@
+//! What surrounds a text matters, and what is left is stable.
+
+use crate::json::Json;
+use crate::redaction::{MarkerKey, PathLabels, RedactionPolicy, RedactionReport, Redactor};
+
+fn redactor() -> Redactor {
+    let paths = PathLabels {
+        workspace: Some("/work/importer".to_owned()),
+        state_dir: Some("/var/lib/agent-state".to_owned()),
+        user: Some("lovelace".to_owned()),
+        ..PathLabels::default()
+    };
+    Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(paths))
+}
+
+/// The redacted line; asserts that the rules find nothing more in it.
+fn redacted(document: &str) -> (String, RedactionReport) {
+    let mut report = RedactionReport::new();
+    let redactor = redactor();
+    let value = Json::parse(document).unwrap();
+    let line = redactor.json(value, &mut report).to_line().into_inner();
+    let mut again = RedactionReport::new();
+    redactor.recheck_json(Json::parse(&line).unwrap(), &mut again);
+    assert_eq!(again.changes(), 0, "{line}");
+    (line, report)
+}
+
+#[test]
+fn sounds_are_media_whatever_their_format() {
+    let bytes = "UklGRiQAAABXQVZFZm10IBAAAAABAAEA".repeat(40);
+    for format in ["wav", "mp3", "flac", "opus", "pcm16", "ogg", "WAV"] {
+        let document = format!(
+            r#"{{"type":"input_audio","input_audio":{{"data":"{bytes}","format":"{format}"}}}}"#
+        );
+        let (line, report) = redacted(&document);
+        assert!(line.contains("<media:audio/") && !line.contains("UklGR"), "{line}");
+        assert_eq!(report.media(), 1);
+    }
+}
+
+#[test]
+fn a_token_that_begins_behind_another_is_found_in_its_pieces() {
+    // Put together here so that no scanner takes this file for a leak.
+    let first = format!("sk_{}", "3fa9c1d07be2".repeat(4));
+    let document = format!(
+        r#"{{"content":[{{"text":"It was said in the log of the build that nothing else had changed, and then {first}{}_1h35Qd0vjMbUDHb5"}},{{"text":"WT6rP8NpCUcWVv8vEeGe was the token"}},{{"text":"the end"}}]}}"#,
+        "ghp",
+    );
+    let (line, report) = redacted(&document);
+    assert!(!line.contains("1h35Qd0v") && !line.contains("WT6rP8Np"), "{line}");
+    assert!(report.unsettled() > 0);
+}
+
+#[test]
+fn paths_under_the_names_of_secrets_are_labelled_and_stay() {
+    for name in ["token", "secret", "password", "apiKey", "credential", "private_key"] {
+        for (path, label) in [
+            ("/work/importer/token.txt", "$WORKSPACE_DIR/token.txt"),
+            ("/work/importer", "$WORKSPACE_DIR"),
+            ("/var/lib/agent-state/db.pem", "$OPENCLAW_STATE_DIR/db.pem"),
+            ("/home/lovelace/x9/keys.pem", "/home/$USER/x9/keys.pem"),
+        ] {
+            let (line, _) = redacted(&format!(r#"{{"{name}":"{path}"}}"#));
+            assert!(line.contains(label), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_looks_like_a_secret_once_its_path_is_labelled_goes() {
+    let value = format!("/work/importer/x\\n{}", "n5Gl2v7s".repeat(14));
+    let (line, report) = redacted(&format!(r#"{{"details":{{"password":"{value}"}}}}"#));
+    assert!(report.unsettled() > 0, "{line}");
+}
