@@ -53,9 +53,9 @@ const NUMBER_DIGITS: usize = 20;
 /// Most lines need no more; those that do grow once or twice.
 const USUAL_BYTES: usize = 512;
 
-/// Texts without a secret that are not looked at again. Hosts record the same
-/// ones over and over: instructions, tools, and with every answer of the model
-/// the whole conversation so far. Eight bytes are remembered of each.
+/// Texts that are not searched again. Hosts record the same ones over and over:
+/// instructions, tools, and with every answer of the model the whole
+/// conversation so far. Of each, a hash is remembered, and where secrets stood.
 const KNOWN_TEXTS: usize = 8_192;
 
 /// Turns the events of one run into lines.

@@ -119,9 +119,9 @@ impl Redactor {
         Self { policy, compiled: Arc::new(OnceLock::new()), known: None }
     }
 
-    /// The same redactor with a memory for about `texts` texts: a text in
-    /// which nothing was found is not looked at again. For work that sees
-    /// texts more than once, as an export does that reads itself back.
+    /// The same redactor with a memory for about `texts` texts: what was found
+    /// in a text, or that nothing was, is not searched for again. For work that
+    /// sees texts more than once, as an export does that reads itself back.
     #[must_use]
     pub fn remembering(&self, texts: usize) -> Self {
         Self { known: Some(Arc::new(KnownTexts::with_room(texts))), ..self.clone() }

@@ -16,7 +16,7 @@ pub(crate) enum EventOrigin {
     /// A row of the sidecar.
     Runtime(Place),
     /// Head and tail of a transcript event, kept aside one behind the other.
-    /// Whether the rules left its entry as it is is known, too.
+    /// Whether the rules have seen it as it is, and let it stay, is known, too.
     Transcript { head: SpillSlot, tail_length: u32, is_seen: bool },
 }
 

@@ -20,11 +20,16 @@ const LONGEST_POINTER: u64 = 64 * 1024;
 
 /// The names in a folder, in order; those that are no UTF-8 are not ours.
 pub(super) fn names_in(folder: &Dir, path: &Path) -> Result<Vec<String>, FsError> {
-    let entries = folder.entries().context("read the folder", &path.to_string_lossy())?;
-    let mut names: Vec<String> =
-        entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort();
-    Ok(names)
+    let read = || -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in folder.entries()? {
+            // With half of the names, sessions that are there would look gone.
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        names.sort();
+        Ok(names)
+    };
+    read().context("read the folder", &path.to_string_lossy())
 }
 
 /// Opens a regular file that has one name only.
