@@ -1,6 +1,7 @@
 //! Bundles on the disk: written out of sight, made visible with one rename.
 
 mod archive;
+mod early_sync;
 mod staging;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use crate::open::{Access, open_regular};
 use crate::replace::sync_folder;
 use crate::scratch::FsScratch;
 use crate::source::FsSource;
+use early_sync::EarlySync;
 use staging::Staging;
 
 /// How much is written at once.
@@ -184,7 +186,8 @@ impl BundleWriter for FsBundleWriter {
             create_private(&folder, &name).map_err(|error| sink_error(self.name(), error))?;
         self.files.insert(file);
         let writer = BufWriter::with_capacity(BUFFER, opened);
-        Ok(Box::new(FsBundleFileWriter { bundle: self.name().to_owned(), writer }))
+        let (bundle, early_sync) = (self.name().to_owned(), EarlySync::default());
+        Ok(Box::new(FsBundleFileWriter { bundle, writer, early_sync }))
     }
 
     fn read_back(&self, file: BundleFile) -> Result<Box<dyn Source>, BundleSinkError> {
@@ -226,16 +229,25 @@ impl BundleWriter for FsBundleWriter {
 struct FsBundleFileWriter {
     bundle: String,
     writer: BufWriter<File>,
+    early_sync: EarlySync,
 }
 
 impl BundleFileWriter for FsBundleFileWriter {
     fn append(&mut self, text: &Redacted<String>) -> Result<(), BundleSinkError> {
-        let written = self.writer.write_all(text.as_ref().as_bytes());
+        let bytes = text.as_ref().as_bytes();
+        let written = self
+            .writer
+            .write_all(bytes)
+            .and_then(|()| self.early_sync.wrote(bytes.len(), self.writer.get_ref()));
         written.map_err(|error| sink_error(&self.bundle, error))
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), BundleSinkError> {
-        let flushed = self.writer.flush().and_then(|()| self.writer.get_ref().sync_all());
+        let flushed = self
+            .writer
+            .flush()
+            .and_then(|()| self.early_sync.wait())
+            .and_then(|()| self.writer.get_ref().sync_all());
         flushed.map_err(|error| sink_error(&self.bundle, error))
     }
 }
