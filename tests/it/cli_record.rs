@@ -8,6 +8,8 @@ use serde_json::Value;
 use traj_tests::sidecar::{Place, SidecarContent};
 use traj_tests::traj_binary::traj_command;
 
+use crate::recorder_process::NO_THREADS;
+
 /// Runs `traj record` on the session `chat.jsonl` in a place.
 fn record(place: &Place, arguments: &[&str], variables: &[(&str, &str)], input: &[u8]) -> Output {
     let mut command = traj_command(place.path());
@@ -176,6 +178,21 @@ fn a_place_that_is_not_safe_is_named_and_left_alone() {
     assert_eq!(place.folder.read_to_string("precious").unwrap(), "do not touch");
     let usage = record(&place, &["--session-id", ""], &[], b"");
     assert_eq!(usage.status.code(), Some(2));
+}
+
+#[test]
+fn a_recorder_that_cannot_be_started_is_a_failure_with_a_cause() {
+    let place = Place::new();
+    let output = record(&place, &[], &[NO_THREADS], &events(3));
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("3 events were not recorded"), "{message}");
+    assert!(message.contains("thread could not be started"), "{message}");
+    let output = record(&place, &["--json"], &[NO_THREADS], &events(3));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result = &document["result"];
+    assert_eq!((&result["enabled"], &result["droppedEvents"]), (&false.into(), &3.into()));
+    assert_eq!(result["dropped"]["notStarted"], 3);
 }
 
 #[test]

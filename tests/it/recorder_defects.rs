@@ -1,5 +1,6 @@
 //! Defects of the recorder's own cost what they touched, and the host nothing.
 
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,10 +10,11 @@ use traj_core::port::Clock;
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::Recorder;
-use traj_tests::sidecar::{event, redactor, session};
+use traj_tests::sidecar::{Place, event, redactor, session};
 use traj_tests::stub_store::{Call, StubStore};
 
 use crate::recorder_behaviour::{content, start, texts, told};
+use crate::recorder_process::{BINARY, NO_THREADS, RecorderProcess};
 
 #[test]
 fn a_defect_costs_what_it_touched_and_nothing_else() {
@@ -89,4 +91,20 @@ fn a_defect_in_a_flush_is_reported_and_survived() {
     recorder.record(event("one"));
     assert_eq!(recorder.flush().error.as_deref(), Some("the recorder met a defect of its own"));
     assert!(recorder.flush().is_complete());
+}
+
+#[test]
+fn a_recorder_without_a_thread_drops_and_counts_every_event() {
+    let place = Place::new();
+    let mut command = Command::new(BINARY);
+    command.arg(place.path()).arg("queue=10").env(NO_THREADS.0, NO_THREADS.1);
+    let mut child = RecorderProcess::spawn(command);
+    // More than the queue holds: they are lost for one reason, not for two.
+    child.ask("record 25");
+    let report = child.ask("flush");
+    assert!(report.starts_with("false 0 ") && report.contains("could not be started"), "{report}");
+    assert_eq!(child.ask("stats"), "0 0 25");
+    assert!(child.ask("error").contains("could not be started"));
+    child.finish();
+    assert!(place.names().is_empty());
 }

@@ -7,6 +7,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 /// The helper binary of this package.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_recorder-child");
 
+/// A variable with which a process can start no thread: no stack is that large.
+pub(crate) const NO_THREADS: (&str, &str) = ("RUST_MIN_STACK", "1152921504606846976");
+
 /// A recorder of the session `chat` in a process of its own.
 #[derive(Debug)]
 pub(crate) struct RecorderProcess {

@@ -40,6 +40,7 @@ struct Active {
     queue: Arc<Queue>,
     clock: Arc<dyn Clock>,
     flush_timeout: Duration,
+    /// `None` when it could not be started: every event is then dropped.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -51,8 +52,9 @@ impl Recorder {
     }
 
     /// Starts recording the run that `context` describes. Disabled settings
-    /// give a [`Self::disabled`] recorder, and so does a host that cannot
-    /// start another thread.
+    /// give a [`Self::disabled`] recorder. On a host that cannot start another
+    /// thread nothing is recorded: every event counts as dropped, and every
+    /// flush says why.
     #[must_use]
     pub fn start(
         store: Arc<dyn TrajectoryStore>,
@@ -76,15 +78,15 @@ impl Recorder {
         let started = thread::Builder::new()
             .name("traj-recorder".to_owned())
             .spawn(move || writer.run(&inbox));
-        let Ok(thread) = started else { return Self::disabled() };
+        let thread = started.map_err(|error| queue.not_started(&error)).ok();
         let flush_timeout = settings.flush_timeout;
-        Self { active: Some(Active { queue, clock, flush_timeout, thread: Some(thread) }) }
+        Self { active: Some(Active { queue, clock, flush_timeout, thread }) }
     }
 
-    /// Whether anything is recorded.
+    /// Whether anything is recorded: it is switched on, and could be started.
     #[must_use]
     pub const fn is_enabled(&self) -> bool {
-        self.active.is_some()
+        matches!(self.active, Some(Active { thread: Some(_), .. }))
     }
 
     /// Takes an event. Returns at once; when the queue is full, the event is

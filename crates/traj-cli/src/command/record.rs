@@ -91,6 +91,7 @@ struct DroppedReport {
     storage: u64,
     too_large: u64,
     defect: u64,
+    not_started: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -129,7 +130,7 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     if !settings.enabled {
         output.note("recording is switched off (OPENCLAW_TRAJECTORY or TRAJ_TRAJECTORY)");
     }
-    let report = report(&settings, sidecar, &stats, invalid);
+    let report = report(recorder.is_enabled(), sidecar, &stats, invalid);
     output.result(&report, describe)?;
     if !flushed.is_complete() || report.dropped_events > 0 {
         let reason = flushed.error.or(stats.last_error);
@@ -222,9 +223,9 @@ impl Invalid {
     }
 }
 
-fn report(settings: &Settings, sidecar: String, stats: &RecorderStats, invalid: Invalid) -> Report {
+fn report(enabled: bool, sidecar: String, stats: &RecorderStats, invalid: Invalid) -> Report {
     Report {
-        enabled: settings.enabled,
+        enabled,
         sidecar,
         recorded_events: stats.recorded_events,
         written_events: stats.written_events,
@@ -239,6 +240,7 @@ fn report(settings: &Settings, sidecar: String, stats: &RecorderStats, invalid: 
             storage: stats.dropped.storage,
             too_large: stats.dropped.too_large,
             defect: stats.dropped.defect,
+            not_started: stats.dropped.not_started,
         },
         warning: stats.exposure.map(|exposure| exposure.to_string()),
         invalid_lines: invalid.count,

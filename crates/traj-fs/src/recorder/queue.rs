@@ -8,6 +8,7 @@ mod inbox;
 mod room;
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -58,6 +59,8 @@ struct State {
     is_closed: bool,
     /// The writer has left, and touches nothing any more.
     is_left: bool,
+    /// There never was a writer.
+    is_unstarted: bool,
     /// When the storage began to refuse what it is given.
     failing_since: Option<Instant>,
     stats: RecorderStats,
@@ -137,10 +140,15 @@ impl Queue {
         let bytes = event.memory();
         if self.messages.try_send(Message::Event(event)).is_err() {
             // The writer is gone, and takes nothing any more.
+            self.room.take(1);
             self.room.release(bytes);
             let mut state = self.lock();
             state.settled += 1;
-            state.stats.dropped.defect += 1;
+            if state.is_unstarted {
+                state.stats.dropped.not_started += 1;
+            } else {
+                state.stats.dropped.defect += 1;
+            }
         }
     }
 
@@ -258,6 +266,17 @@ impl Queue {
     pub(super) fn leave(&self) {
         self.lock().is_left = true;
         self.close();
+    }
+
+    /// There is no writer, and there will be none.
+    pub(super) fn not_started(&self, error: &io::Error) {
+        let error = format!("the recorder's thread could not be started: {error}");
+        let mut state = self.lock();
+        state.is_unstarted = true;
+        state.stats.last_error = Some(error.clone());
+        state.flush_error = Some(error);
+        drop(state);
+        self.leave();
     }
 
     /// Waits until the writer has left, at most `timeout`.

@@ -18,13 +18,16 @@ pub struct Dropped {
     pub too_large: u64,
     /// Encoding it met a defect of the recorder.
     pub defect: u64,
+    /// The recorder's thread could not be started.
+    pub not_started: u64,
 }
 
 impl Dropped {
     /// All of them.
     #[must_use]
     pub const fn total(&self) -> u64 {
-        self.queue_full + self.sidecar_full + self.storage + self.too_large + self.defect
+        let never_tried = self.queue_full + self.not_started;
+        never_tried + self.sidecar_full + self.storage + self.too_large + self.defect
     }
 }
 

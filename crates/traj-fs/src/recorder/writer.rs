@@ -302,6 +302,8 @@ impl Writer {
             storage: dropped.storage - told.storage,
             too_large: dropped.too_large - told.too_large,
             defect: dropped.defect - told.defect,
+            // Without a thread there is nobody to tell.
+            not_started: 0,
         };
         if untold.total() == 0 {
             return Ok(());
