@@ -1,12 +1,13 @@
 //! `traj record`, from the pipe to the sidecar.
 
 use std::io::Write as _;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use cap_std::fs::{Permissions, PermissionsExt as _};
 use serde_json::Value;
 use traj_tests::sidecar::{Place, SidecarContent};
-use traj_tests::traj_binary::traj_command;
+use traj_tests::small_disk::SmallDisk;
+use traj_tests::traj_binary::{traj_binary, traj_command};
 
 use crate::recorder_process::NO_THREADS;
 
@@ -14,7 +15,10 @@ use crate::recorder_process::NO_THREADS;
 fn record(place: &Place, arguments: &[&str], variables: &[(&str, &str)], input: &[u8]) -> Output {
     let mut command = traj_command(place.path());
     command.args(["record", "--session", "chat.jsonl", "--session-id", "chat"]).args(arguments);
-    command.envs(variables.iter().copied());
+    run(command.envs(variables.iter().copied()), input)
+}
+
+fn run(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -26,8 +30,20 @@ fn record(place: &Place, arguments: &[&str], variables: &[(&str, &str)], input: 
 
 fn result(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&document["schema"], &document["ok"]), (&"traj-cli/1".into(), &true.into()));
+    let is_failure = output.status.code() == Some(1);
+    assert_eq!(
+        (&document["schema"], &document["ok"]),
+        (&"traj-cli/1".into(), &(!is_failure).into())
+    );
+    assert_eq!(document["error"].is_object(), is_failure, "{document}");
     document["result"].clone()
+}
+
+/// What a command says that failed: message, causes and hints.
+fn error(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    document["error"].to_string()
 }
 
 fn events(count: usize) -> Vec<u8> {
@@ -189,10 +205,50 @@ fn a_recorder_that_cannot_be_started_is_a_failure_with_a_cause() {
     assert!(message.contains("3 events were not recorded"), "{message}");
     assert!(message.contains("thread could not be started"), "{message}");
     let output = record(&place, &["--json"], &[NO_THREADS], &events(3));
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let result = &document["result"];
+    let result = result(&output);
     assert_eq!((&result["enabled"], &result["droppedEvents"]), (&false.into(), &3.into()));
     assert_eq!(result["dropped"]["notStarted"], 3);
+}
+
+/// What fits is kept, what does not is counted, and the file holds whole lines.
+fn assert_kept_what_fits(output: &Output, sidecar: &[u8], given: u64) {
+    let result = result(output);
+    let count = |name: &str| result[name].as_u64().unwrap();
+    assert!(count("writtenEvents") > 0 && count("droppedEvents") > 0, "{result}");
+    assert_eq!(count("writtenEvents") + count("droppedEvents"), given);
+    assert_eq!(count("pendingEvents"), 0);
+    let content = SidecarContent::of(sidecar);
+    content.assert_sound();
+    assert_eq!(content.rows.len() as u64, count("writtenEvents"), "a full disk takes no last word");
+}
+
+#[test]
+fn a_full_disk_keeps_what_fits_and_says_what_does_not() {
+    let (Some(disk), home) = (SmallDisk::mount(), Place::new()) else { return };
+    disk.fill(40);
+    let record = |input: &[u8]| {
+        let mut command = traj_command(home.path());
+        command.args(["record", "--session-id", "chat", "--json", "--session"]);
+        run(command.arg(disk.path().join("chat.jsonl")), input)
+    };
+    let output = record(&events(1_000));
+    assert!(error(&output).contains("No space left"), "{output:?}");
+    assert_kept_what_fits(&output, &Place::at(disk.path()).sidecar_bytes(), 1_000);
+    disk.free();
+    assert!(record(&events(1)).status.success());
+}
+
+#[test]
+fn a_file_that_may_not_grow_keeps_what_fits() {
+    let place = Place::new();
+    // Without the trap the signal would end the process before the error.
+    let script = r#"trap '' XFSZ && ulimit -f 40 && exec "$0" "$@""#;
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(traj_binary()).env("HOME", place.path());
+    command.args(["record", "--session", "chat.jsonl", "--session-id", "chat", "--json"]);
+    let output = run(command.current_dir(place.path()), &events(1_000));
+    assert!(error(&output).contains("too large"), "{output:?}");
+    assert_kept_what_fits(&output, &place.sidecar_bytes(), 1_000);
 }
 
 #[test]

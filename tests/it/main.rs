@@ -32,6 +32,7 @@ mod recorder_ahead;
 mod recorder_behaviour;
 mod recorder_crash;
 mod recorder_defects;
+mod recorder_end;
 mod recorder_faults;
 mod recorder_injected;
 mod recorder_kills;

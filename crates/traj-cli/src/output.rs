@@ -78,6 +78,25 @@ impl Output {
         }
     }
 
+    /// Prints a result that is not what was asked for, and why, in one
+    /// document; returns the exit code of the error.
+    pub(crate) fn failed_result<R: Serialize>(
+        &self,
+        result: &R,
+        error: &CommandError,
+        human: impl FnOnce(&R) -> String,
+    ) -> Result<ExitCode, CommandError> {
+        if !self.json {
+            self.write_text(&human(result))?;
+            return Ok(self.fail(error));
+        }
+        let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
+        let (result, described) = (Some(result), Some(described(error)));
+        let envelope = Envelope { schema, version, ok: false, result, error: described };
+        self.write_bytes(document(&envelope).as_bytes())?;
+        Ok(error.kind.exit_code())
+    }
+
     /// Says what was done where standard output carries the data: the
     /// document, or the text made by `human`, goes to standard error.
     pub(crate) fn summary<R: Serialize>(&self, result: &R, human: impl FnOnce(&R) -> String) {
@@ -146,9 +165,13 @@ pub(crate) fn usage_error_as_json(error: &clap::Error) -> ExitCode {
 
 fn error_document(error: &CommandError) -> String {
     let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
+    let error = Some(described(error));
+    document(&Envelope::<()> { schema, version, ok: false, result: None, error })
+}
+
+fn described(error: &CommandError) -> ErrorDocument<'_> {
     let (kind, message, hints) = (error.kind.name(), error.message.as_str(), error.hints());
-    let described = ErrorDocument { kind, message, causes: error.causes(), hints };
-    document(&Envelope::<()> { schema, version, ok: false, result: None, error: Some(described) })
+    ErrorDocument { kind, message, causes: error.causes(), hints }
 }
 
 fn document(envelope: &impl Serialize) -> String {

@@ -27,6 +27,11 @@ use self::queue::Queue;
 pub use self::stats::{Dropped, FlushReport, RecorderStats};
 use self::writer::Writer;
 
+/// How long to wait between the last tries of a recorder that is to end: a
+/// failure that passes within a second costs nothing, and one that does not
+/// costs no more than that.
+const LAST_PAUSES_MS: [u64; 4] = [50, 100, 200, 400];
+
 /// Records the events of one run. Made once per run; share it by reference or
 /// in an [`Arc`].
 #[derive(Debug)]
@@ -133,6 +138,21 @@ impl Recorder {
             .unwrap_or_else(|_| stats.pending_report())
     }
 
+    /// Ends the recorder, at most as long as a flush may take, and says how that
+    /// went. A storage that fails is tried for about another second; what it
+    /// does not take then is given up. So nothing is pending, unless the time
+    /// ran out, and the counts are final.
+    ///
+    /// A recorder that is only dropped gives the storage one more try.
+    #[must_use]
+    pub fn finish(mut self) -> (FlushReport, RecorderStats) {
+        let Some(mut active) = self.active.take() else {
+            return (FlushReport::nothing_to_do(), RecorderStats::default());
+        };
+        let report = active.end(&LAST_PAUSES_MS.map(Duration::from_millis));
+        (report, active.queue.stats())
+    }
+
     /// What was recorded, written and dropped so far.
     #[must_use]
     pub fn stats(&self) -> RecorderStats {
@@ -149,6 +169,29 @@ impl Active {
         }
         event
     }
+
+    /// Flushes, again after each pause while the storage fails, and sends the
+    /// writer home. It is waited for even after a failure: the end of the
+    /// process must not catch it in the middle of a line.
+    fn end(&mut self, pauses: &[Duration]) -> FlushReport {
+        let (start, timeout) = (Instant::now(), self.flush_timeout);
+        let left = || timeout.saturating_sub(start.elapsed());
+        let mut report = self.queue.flush(timeout);
+        for pause in pauses {
+            if report.error.is_none() || left() <= *pause || self.thread.is_none() {
+                break;
+            }
+            thread::sleep(*pause);
+            report = self.queue.flush(left());
+        }
+        self.queue.close();
+        let has_left = self.queue.wait_until_left(left());
+        if let Some(thread) = self.thread.take().filter(|_| has_left) {
+            // A writer that panicked has nothing left to say.
+            thread.join().ok();
+        }
+        FlushReport { timed_out: !has_left, timeout, ..self.queue.pending_report() }
+    }
 }
 
 impl EventSink for Recorder {
@@ -161,16 +204,8 @@ impl Drop for Active {
     /// Flushes within the timeout. A writer that hangs on its disk is left to
     /// itself; the host goes on.
     fn drop(&mut self) {
-        let start = Instant::now();
-        let report = self.queue.flush(self.flush_timeout);
-        self.queue.close();
-        let left = self.flush_timeout.saturating_sub(start.elapsed());
-        if report.is_complete()
-            && self.queue.wait_until_left(left)
-            && let Some(thread) = self.thread.take()
-        {
-            // A writer that panicked has nothing left to say.
-            thread.join().ok();
+        if self.thread.is_some() {
+            self.end(&[]);
         }
     }
 }

@@ -1,30 +1,28 @@
 //! `traj record`: events from standard input into a session's sidecar.
 
+mod input;
+mod losses;
+mod report;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use serde::Serialize;
-use traj_core::event::{Event, RunContext};
+use traj_core::event::RunContext;
 use traj_core::id::{RunId, SessionId};
 use traj_core::redaction::{RedactionPolicy, Redactor};
 use traj_core::settings::Settings;
-use traj_fs::{FsTrajectoryStore, Recorder, RecorderStats, SystemClock};
+use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
 
+use self::input::{LONGEST_LINE_BYTES, Problems};
+use self::report::Report;
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
-use crate::input_lines::{InputLine, for_each_line};
+use crate::input_lines::for_each_line;
 use crate::output::Output;
-use crate::terminal_text::escape_control;
-
-/// Longest line of input that is taken; longer ones are reported.
-const LONGEST_LINE_BYTES: usize = 128 * 1024 * 1024;
-
-/// Invalid lines that are told one by one.
-const REPORTED_LINES: usize = 20;
 
 #[derive(Debug, Args)]
 #[command(
@@ -62,44 +60,6 @@ pub(crate) struct Arguments {
     model_api: Option<String>,
 }
 
-/// What was recorded.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Report {
-    enabled: bool,
-    sidecar: String,
-    recorded_events: u64,
-    written_events: u64,
-    written_bytes: u64,
-    stored_blobs: u64,
-    omitted_blobs: u64,
-    rolled_lines: u64,
-    dropped_events: u64,
-    dropped: DroppedReport,
-    /// Why the sidecar is not safe from others, if it is not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    warning: Option<String>,
-    invalid_lines: u64,
-    invalid: Vec<InvalidLine>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct DroppedReport {
-    queue_full: u64,
-    sidecar_full: u64,
-    storage: u64,
-    too_large: u64,
-    defect: u64,
-    not_started: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct InvalidLine {
-    line: u64,
-    reason: String,
-}
-
 pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
     let settings = Settings::from_host(&host.facts);
     let context = context(&arguments, host)?;
@@ -114,32 +74,27 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     let clock = Arc::new(SystemClock::new());
     let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &settings);
 
-    let mut invalid = Invalid::default();
+    let mut problems = Problems::default();
     for_each_line(io::stdin().lock(), LONGEST_LINE_BYTES, |number, line| {
-        match read_event(&line) {
-            Ok(Some(event)) => recorder.record_waiting(event),
-            Ok(None) => {}
-            Err(reason) => invalid.add(number, reason, output),
+        if let Some(event) = problems.event_on(number, &line, output) {
+            recorder.record_waiting(event);
         }
         Ok::<(), io::Error>(())
     })
     .map_err(|error| CommandError::failure("cannot read standard input").because(error))?;
 
-    let flushed = recorder.flush();
-    let stats = recorder.stats();
+    let enabled = recorder.is_enabled();
+    let (flushed, stats) = recorder.finish();
     if !settings.enabled {
         output.note("recording is switched off (OPENCLAW_TRAJECTORY or TRAJ_TRAJECTORY)");
     }
-    let report = report(recorder.is_enabled(), sidecar, &stats, invalid);
-    output.result(&report, describe)?;
-    if !flushed.is_complete() || report.dropped_events > 0 {
-        let reason = flushed.error.or(stats.last_error);
-        let lost = report.dropped_events + flushed.pending_events;
-        let mut error = CommandError::failure(format!("{lost} events were not recorded"));
-        error.source = reason.map(Into::into);
-        return if output.is_json() { Ok(ErrorKind::Failure.exit_code()) } else { Err(error) };
+    let has_invalid_lines = problems.invalid_lines > 0;
+    let report = Report::new(enabled, sidecar, &stats, problems);
+    if let Some(error) = losses::losses(flushed, &stats) {
+        return output.failed_result(&report, &error, Report::describe);
     }
-    let kind = if report.invalid_lines > 0 { Some(ErrorKind::Damaged) } else { None };
+    output.result(&report, Report::describe)?;
+    let kind = has_invalid_lines.then_some(ErrorKind::Damaged);
     Ok(kind.map_or(ExitCode::SUCCESS, ErrorKind::exit_code))
 }
 
@@ -193,73 +148,4 @@ pub(super) fn store(
             CommandError::failure("cannot open the session's folder").because(error)
         })?;
     Ok((store, sidecar.to_string_lossy().into_owned()))
-}
-
-/// An event, nothing for a blank line, or why the line is neither.
-fn read_event(line: &InputLine<'_>) -> Result<Option<Event>, String> {
-    match line {
-        InputLine::TooLong => Err(format!("longer than {LONGEST_LINE_BYTES} bytes")),
-        InputLine::Whole(bytes) if bytes.trim_ascii().is_empty() => Ok(None),
-        InputLine::Whole(bytes) => {
-            Event::parse_line(bytes).map(Some).map_err(|problem| problem.to_string())
-        }
-    }
-}
-
-/// Lines that were no events.
-#[derive(Default)]
-struct Invalid {
-    count: u64,
-    first: Vec<InvalidLine>,
-}
-
-impl Invalid {
-    fn add(&mut self, line: u64, reason: String, output: &Output) {
-        self.count += 1;
-        if self.first.len() < REPORTED_LINES {
-            output.note(&format!("line {line}: {reason}"));
-            self.first.push(InvalidLine { line, reason });
-        }
-    }
-}
-
-fn report(enabled: bool, sidecar: String, stats: &RecorderStats, invalid: Invalid) -> Report {
-    Report {
-        enabled,
-        sidecar,
-        recorded_events: stats.recorded_events,
-        written_events: stats.written_events,
-        written_bytes: stats.written_bytes,
-        stored_blobs: stats.stored_blobs,
-        omitted_blobs: stats.omitted_blobs,
-        rolled_lines: stats.rolled_lines,
-        dropped_events: stats.dropped.total(),
-        dropped: DroppedReport {
-            queue_full: stats.dropped.queue_full,
-            sidecar_full: stats.dropped.sidecar_full,
-            storage: stats.dropped.storage,
-            too_large: stats.dropped.too_large,
-            defect: stats.dropped.defect,
-            not_started: stats.dropped.not_started,
-        },
-        warning: stats.exposure.map(|exposure| exposure.to_string()),
-        invalid_lines: invalid.count,
-        invalid: invalid.first,
-    }
-}
-
-fn describe(report: &Report) -> String {
-    let (events, bytes) = (report.written_events, report.written_bytes);
-    let sidecar = escape_control(&report.sidecar);
-    let mut lines = vec![format!("recorded {events} events ({bytes} bytes) in {sidecar}")];
-    if report.stored_blobs > 0 {
-        lines.push(format!("stored {} long texts beside it", report.stored_blobs));
-    }
-    if let Some(warning) = &report.warning {
-        lines.push(format!("WARNING: {warning}"));
-    }
-    if report.invalid_lines > 0 {
-        lines.push(format!("passed over {} lines that are no events", report.invalid_lines));
-    }
-    lines.join("\n") + "\n"
 }

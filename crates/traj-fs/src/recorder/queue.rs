@@ -201,10 +201,18 @@ impl Queue {
         note(&mut self.lock().stats);
     }
 
-    /// Says that the storage did not take the batch, or its rest; the writer
-    /// keeps it. Every flush that waits hears of it at once.
-    pub(super) fn stalled(&self, error: String, note: impl FnOnce(&mut RecorderStats)) {
+    /// Says that the storage did not take the batch, or what is left of it
+    /// without the part that is `done`; the writer keeps it. Every flush that
+    /// waits hears of it at once.
+    pub(super) fn stalled(
+        &self,
+        error: String,
+        done: Taken,
+        note: impl FnOnce(&mut RecorderStats),
+    ) {
         let mut state = self.lock();
+        self.room.release(done.bytes);
+        state.settled += done.events as u64;
         note(&mut state.stats);
         state.stats.last_error = Some(error.clone());
         state.flush_error = Some(error);
@@ -212,6 +220,12 @@ impl Queue {
         state.flushes.clear();
         state.flushes_done = state.flushes_wanted;
         self.progress.notify_all();
+    }
+
+    /// How the writer's last flush ended, after which it leaves.
+    pub(super) fn ended(&self, error: Option<String>) {
+        let wanted = self.lock().flushes_wanted;
+        self.flushed(wanted, error);
     }
 
     /// Tells the flushes up to `number` how they ended.
@@ -249,7 +263,6 @@ impl Queue {
     }
 
     /// What a flush would still have to wait for.
-    #[cfg(feature = "tokio")]
     pub(super) fn pending_report(&self) -> FlushReport {
         let state = self.lock();
         self.report(&state, self.room.accepted().saturating_sub(state.settled))

@@ -1,6 +1,8 @@
 //! The writer's side of a recorder: takes batches, writes lines, tells what is
 //! missing.
 
+mod append;
+
 use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -93,7 +95,8 @@ impl Writer {
                     self.queue.flushed(number, error);
                 }
                 Work::Finish => {
-                    self.finish_flush(&mut progress);
+                    let error = self.finish_flush(&mut progress);
+                    self.queue.ended(error);
                     return;
                 }
             }
@@ -177,7 +180,9 @@ impl Writer {
             Ok(Ok(())) => {}
             Ok(Err(error @ SidecarError::Storage { .. })) if !self.queue.is_closed() => {
                 progress.patience = Some(patience);
-                self.queue.stalled(describe(&error), |stats| tally.add_to(stats));
+                // Part of the batch may be in the file, and waits no more.
+                let done = progress.taken.split_done(progress.pending.len());
+                self.queue.stalled(describe(&error), done, |stats| tally.add_to(stats));
                 return;
             }
             Ok(Err(error)) => {
@@ -196,66 +201,6 @@ impl Writer {
             // Told again with the next batch or flush if it does not work now.
             catch_unwind(AssertUnwindSafe(|| self.tell_of_drops(progress).ok())).ok();
         }
-    }
-
-    fn append_pending(
-        &self,
-        progress: &mut Progress,
-        tally: &mut Tally,
-    ) -> Result<(), SidecarError> {
-        let mut lines = std::mem::take(&mut progress.pending);
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let outcome = self.sidecar(progress).and_then(|sidecar| append(sidecar, &lines, tally));
-        match outcome {
-            Ok(()) => {
-                progress.sequence += lines.len() as u64;
-                Ok(())
-            }
-            Err(SidecarError::Full { .. })
-                if self.options.when_full == WhenFull::Roll && lines.len() > 1 =>
-            {
-                // More than the sidecar holds at once: it rolls on twice.
-                let rest = lines.split_off(lines.len() / 2);
-                progress.pending = lines;
-                let first = self.append_pending(progress, tally);
-                progress.pending.extend(rest);
-                first.and_then(|()| self.append_pending(progress, tally))
-            }
-            Err(SidecarError::Full { room, .. }) => {
-                let outcome = self.append_last(&lines, room, progress, tally);
-                if outcome.is_err() {
-                    progress.pending = lines;
-                }
-                outcome
-            }
-            Err(error) => {
-                progress.pending = lines;
-                Err(error)
-            }
-        }
-    }
-
-    /// Writes what still fits into a sidecar that is full, then the last word.
-    fn append_last(
-        &self,
-        lines: &[PendingLine],
-        room: u64,
-        progress: &mut Progress,
-        tally: &mut Tally,
-    ) -> Result<(), SidecarError> {
-        let fitting = lines.get(..count_fitting(lines, room)).unwrap_or_default();
-        append(self.sidecar(progress)?, fitting, tally)?;
-        progress.sequence += fitting.len() as u64;
-        progress.is_full = true;
-        let dropped = (lines.len() - fitting.len()) as u64;
-        tally.dropped.sidecar_full += dropped;
-        let told = Dropped { sidecar_full: dropped, ..Dropped::default() };
-        // The drops are counted whether or not the last word fits.
-        self.write_truncated(told, progress, Room::Reserve).ok();
-        progress.told.sidecar_full += dropped;
-        Ok(())
     }
 
     fn sidecar<'p>(
@@ -350,34 +295,6 @@ impl Progress {
     fn next_patience(&self) -> Duration {
         self.patience.map_or(FIRST_PATIENCE, |patience| (patience * 2).min(LAST_PATIENCE))
     }
-}
-
-fn append(
-    sidecar: &mut dyn SidecarWriter,
-    lines: &[PendingLine],
-    tally: &mut Tally,
-) -> Result<(), SidecarError> {
-    if lines.is_empty() {
-        return Ok(());
-    }
-    let appended = sidecar.append(lines, Room::Ordinary)?;
-    tally.written_events += lines.len() as u64;
-    tally.written_bytes += appended.bytes;
-    tally.rolled_lines += appended.rolled_lines;
-    Ok(())
-}
-
-/// How many lines from the start fit into `room` bytes, whatever their number
-/// in the file and with a line end to close off a torn line before them.
-fn count_fitting(lines: &[PendingLine], room: u64) -> usize {
-    let mut used = 1;
-    lines
-        .iter()
-        .take_while(|line| {
-            used += line.bytes_without_number() + NUMBER_AND_LINE_END;
-            used as u64 <= room
-        })
-        .count()
 }
 
 /// An error with its causes, in one line. Ours never contain payload.

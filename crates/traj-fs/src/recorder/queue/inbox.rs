@@ -28,6 +28,17 @@ pub(in crate::recorder) struct Taken {
     pub(in crate::recorder) bytes: usize,
 }
 
+impl Taken {
+    /// Splits off what is done when only the last `waiting` events wait. Their
+    /// share of the bytes is the mean: they are a rough measure anyway.
+    pub(in crate::recorder) fn split_done(&mut self, waiting: usize) -> Self {
+        let events = self.events.saturating_sub(waiting);
+        let bytes = self.bytes.checked_div(self.events).unwrap_or(0) * events;
+        (self.events, self.bytes) = (self.events - events, self.bytes - bytes);
+        Self { events, bytes }
+    }
+}
+
 /// What the writer is to do next.
 #[derive(Debug)]
 pub(in crate::recorder) enum Work {

@@ -1,0 +1,91 @@
+//! What `traj record` says when it is done.
+
+use serde::Serialize;
+use traj_fs::RecorderStats;
+
+use super::input::{InvalidLine, Problems};
+use crate::terminal_text::escape_control;
+
+/// What was recorded.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    enabled: bool,
+    sidecar: String,
+    recorded_events: u64,
+    written_events: u64,
+    written_bytes: u64,
+    stored_blobs: u64,
+    omitted_blobs: u64,
+    rolled_lines: u64,
+    dropped_events: u64,
+    dropped: DroppedReport,
+    /// Events that were still on their way when the time ran out.
+    pending_events: u64,
+    /// Why the sidecar is not safe from others, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+    invalid_lines: u64,
+    invalid: Vec<InvalidLine>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DroppedReport {
+    queue_full: u64,
+    sidecar_full: u64,
+    storage: u64,
+    too_large: u64,
+    defect: u64,
+    not_started: u64,
+}
+
+impl Report {
+    pub(super) fn new(
+        enabled: bool,
+        sidecar: String,
+        stats: &RecorderStats,
+        problems: Problems,
+    ) -> Self {
+        Self {
+            enabled,
+            sidecar,
+            recorded_events: stats.recorded_events,
+            written_events: stats.written_events,
+            written_bytes: stats.written_bytes,
+            stored_blobs: stats.stored_blobs,
+            omitted_blobs: stats.omitted_blobs,
+            rolled_lines: stats.rolled_lines,
+            dropped_events: stats.dropped.total(),
+            dropped: DroppedReport {
+                queue_full: stats.dropped.queue_full,
+                sidecar_full: stats.dropped.sidecar_full,
+                storage: stats.dropped.storage,
+                too_large: stats.dropped.too_large,
+                defect: stats.dropped.defect,
+                not_started: stats.dropped.not_started,
+            },
+            pending_events: stats.queued_events,
+            warning: stats.exposure.map(|exposure| exposure.to_string()),
+            invalid_lines: problems.invalid_lines,
+            invalid: problems.invalid,
+        }
+    }
+
+    /// The same for people.
+    pub(super) fn describe(&self) -> String {
+        let (events, bytes) = (self.written_events, self.written_bytes);
+        let sidecar = escape_control(&self.sidecar);
+        let mut lines = vec![format!("recorded {events} events ({bytes} bytes) in {sidecar}")];
+        if self.stored_blobs > 0 {
+            lines.push(format!("stored {} long texts beside it", self.stored_blobs));
+        }
+        if let Some(warning) = &self.warning {
+            lines.push(format!("WARNING: {warning}"));
+        }
+        if self.invalid_lines > 0 {
+            lines.push(format!("passed over {} lines that are no events", self.invalid_lines));
+        }
+        lines.join("\n") + "\n"
+    }
+}
