@@ -154,6 +154,35 @@ fn secrets_do_not_reach_the_disk() {
 }
 
 #[test]
+fn a_long_text_that_is_not_stored_is_a_loss_with_a_cause() {
+    let long = format!("{{\"type\":\"a\",\"data\":{{\"text\":\"{}\"}}}}\n", "word ".repeat(10_000));
+    let place = Place::new();
+    let output = record(&place, &["--json"], &[("TRAJ_MAX_BLOB_BYTES", "10")], long.as_bytes());
+    let said = error(&output);
+    assert!(said.contains("1 long texts were not stored"), "{said}");
+    assert!(said.contains("budget of 10 bytes") && said.contains("TRAJ_MAX_BLOB_BYTES"), "{said}");
+    let counted = result(&output);
+    assert_eq!((&counted["writtenEvents"], &counted["omittedBlobs"]), (&1.into(), &1.into()));
+    assert_eq!((&counted["droppedEvents"], &counted["blobsOverBudget"]), (&0.into(), &1.into()));
+
+    for reason in ["symbolic link", "folder"] {
+        let place = Place::new();
+        place.folder.create_dir("elsewhere").unwrap();
+        if reason == "folder" {
+            place.folder.write(Place::BLOBS, "a file").unwrap();
+        } else {
+            place.folder.symlink("elsewhere", Place::BLOBS).unwrap();
+        }
+        let output = record(&place, &["--json"], &[], long.as_bytes());
+        let said = error(&output);
+        assert!(said.contains("a long text cannot be stored"), "{said}");
+        assert!(said.contains(reason) && !said.contains("TRAJ_MAX_BLOB_BYTES"), "{said}");
+        assert_eq!(result(&output)["blobsOverBudget"], 0);
+        assert_eq!(place.sidecar().rows.len(), 1);
+    }
+}
+
+#[test]
 fn a_folder_of_its_own_gets_the_sidecar_and_the_session_a_pointer() {
     for variable in ["OPENCLAW_TRAJECTORY_DIR", "TRAJ_TRAJECTORY_DIR"] {
         let place = Place::new();

@@ -30,8 +30,8 @@ use crate::output::Output;
                   \"ts\": …}, and records each as an event: redacted, within the limits, \
                   crash-safe. Lines that are no event are reported by number and do not stop the \
                   rest. A full queue slows the pipe down; nothing is dropped for it.",
-    after_help = "Exit codes: 0 everything was recorded · 1 failed, or something was lost · 2 wrong \
-                  usage · 4 some lines were no events"
+    after_help = "Exit codes: 0 every event was recorded, with all its texts · 1 failed, or an event \
+                  or a long text was lost · 2 wrong usage · 4 some lines were no events"
 )]
 pub(crate) struct Arguments {
     /// The session's transcript; the sidecar goes beside it

@@ -1,6 +1,6 @@
 //! From an event to a line and stored blobs.
 
-use traj_core::capture::{Blob, OmittedBlob, PendingLine, Prepared};
+use traj_core::capture::{Blob, PendingLine, Prepared};
 use traj_core::port::SidecarError;
 
 use super::tally::Tally;
@@ -26,10 +26,8 @@ pub(super) fn encode(
                     (stored, tally.stored_blobs) = (stored + 1, tally.stored_blobs + 1);
                     continue;
                 }
-                Err(SidecarError::OverBudget { .. }) => OmittedBlob::Budget,
-                Err(_) => OmittedBlob::Storage,
+                Err(error) => tally.omitted_blob(&error),
             };
-            tally.omitted_blobs += 1;
             prepared.omit_blob(blob.digest(), omitted);
         }
         // To say that a blob is missing takes room too, and may push the whole

@@ -45,6 +45,8 @@ pub struct RecorderStats {
     pub stored_blobs: u64,
     /// Texts that should have been, but were not.
     pub omitted_blobs: u64,
+    /// Those of them for which the blobs' budget was too small.
+    pub blobs_over_budget: u64,
     /// Old lines that made room for new ones.
     pub rolled_lines: u64,
     /// Events that were not written.

@@ -1,5 +1,10 @@
 //! What became of a batch.
 
+use std::error::Error;
+
+use traj_core::capture::OmittedBlob;
+use traj_core::port::SidecarError;
+
 use super::stats::{Dropped, RecorderStats};
 
 /// Counts of one batch, until they are added to those of the recorder.
@@ -10,6 +15,7 @@ pub(super) struct Tally {
     pub(super) rolled_lines: u64,
     pub(super) stored_blobs: u64,
     pub(super) omitted_blobs: u64,
+    pub(super) blobs_over_budget: u64,
     pub(super) dropped: Dropped,
     pub(super) error: Option<String>,
 }
@@ -21,6 +27,20 @@ impl Tally {
         self.error = Some(DEFECT.to_owned());
     }
 
+    /// Counts a text that was not stored; returns what its marker says of it.
+    pub(super) fn omitted_blob(&mut self, error: &SidecarError) -> OmittedBlob {
+        self.omitted_blobs += 1;
+        if matches!(error, SidecarError::OverBudget { .. }) {
+            self.blobs_over_budget += 1;
+            self.error = Some(describe(error));
+            return OmittedBlob::Budget;
+        }
+        // What the error says of the sidecar does not hold: it goes on.
+        let cause = error.source().map_or_else(|| error.to_string(), describe);
+        self.error = Some(format!("a long text cannot be stored: {cause}"));
+        OmittedBlob::Storage
+    }
+
     /// Adds the counts to those of the recorder.
     pub(super) fn add_to(self, stats: &mut RecorderStats) {
         stats.written_events += self.written_events;
@@ -28,6 +48,7 @@ impl Tally {
         stats.rolled_lines += self.rolled_lines;
         stats.stored_blobs += self.stored_blobs;
         stats.omitted_blobs += self.omitted_blobs;
+        stats.blobs_over_budget += self.blobs_over_budget;
         stats.dropped.sidecar_full += self.dropped.sidecar_full;
         stats.dropped.storage += self.dropped.storage;
         stats.dropped.too_large += self.dropped.too_large;
@@ -40,3 +61,15 @@ impl Tally {
 
 /// What is said of a panic: its own words could hold payload.
 pub(super) const DEFECT: &str = "the recorder met a defect of its own";
+
+/// An error with its causes, in one line. Ours never contain payload.
+pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -3,7 +3,6 @@
 
 mod append;
 
-use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -19,7 +18,7 @@ use super::encode::encode;
 use super::prepare::{Begun, Preparer, WORTH_A_THREAD};
 use super::queue::{Inbox, Queue, Taken, Work};
 use super::stats::Dropped;
-use super::tally::{DEFECT, Tally};
+use super::tally::{DEFECT, Tally, describe};
 
 /// Digits a number in the file can have, and the line end.
 const NUMBER_AND_LINE_END: usize = 21;
@@ -295,16 +294,4 @@ impl Progress {
     fn next_patience(&self) -> Duration {
         self.patience.map_or(FIRST_PATIENCE, |patience| (patience * 2).min(LAST_PATIENCE))
     }
-}
-
-/// An error with its causes, in one line. Ours never contain payload.
-fn describe(error: &SidecarError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

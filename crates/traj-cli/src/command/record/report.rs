@@ -17,6 +17,7 @@ pub(super) struct Report {
     written_bytes: u64,
     stored_blobs: u64,
     omitted_blobs: u64,
+    blobs_over_budget: u64,
     rolled_lines: u64,
     dropped_events: u64,
     dropped: DroppedReport,
@@ -55,6 +56,7 @@ impl Report {
             written_bytes: stats.written_bytes,
             stored_blobs: stats.stored_blobs,
             omitted_blobs: stats.omitted_blobs,
+            blobs_over_budget: stats.blobs_over_budget,
             rolled_lines: stats.rolled_lines,
             dropped_events: stats.dropped.total(),
             dropped: DroppedReport {
