@@ -239,6 +239,37 @@ fn a_recorder_that_cannot_be_started_is_a_failure_with_a_cause() {
     assert_eq!(result["dropped"]["notStarted"], 3);
 }
 
+#[test]
+fn a_signal_ends_the_reading_and_keeps_what_was_read() {
+    for (signal, name, code) in [("-TERM", "SIGTERM", 143), ("-INT", "SIGINT", 130)] {
+        let place = Place::new();
+        let mut command = traj_command(place.path());
+        command.args(["record", "--session", "chat.jsonl", "--session-id", "chat", "--json"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&events(1_000)).unwrap();
+        // Half a line, which the signal cuts off.
+        stdin.write_all(b"{\"type\":\"never").unwrap();
+        while !place.folder.exists(Place::SIDECAR) {
+            std::thread::yield_now();
+        }
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let result = result(&output);
+        assert_eq!((&result["endedBy"], &result["invalidLines"]), (&name.into(), &0.into()));
+        assert_eq!((&result["droppedEvents"], &result["pendingEvents"]), (&0.into(), &0.into()));
+        let sidecar = place.sidecar();
+        sidecar.assert_sound();
+        assert!(!sidecar.rows.is_empty());
+        assert_eq!(result["writtenEvents"], sidecar.rows.len() as u64);
+        assert_eq!(result["recordedEvents"], result["writtenEvents"]);
+    }
+}
+
 /// What fits is kept, what does not is counted, and the file holds whole lines.
 fn assert_kept_what_fits(output: &Output, sidecar: &[u8], given: u64) {
     let result = result(output);

@@ -4,7 +4,7 @@ mod input;
 mod losses;
 mod report;
 
-use std::io;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,16 +22,23 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::input_lines::for_each_line;
+use crate::interruptible_input::InterruptibleInput;
 use crate::output::Output;
+
+/// Bytes that are read at once.
+const INPUT_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Args)]
 #[command(
     long_about = "Reads one JSON object a line from standard input, {\"type\": …, \"data\": {…}, \
                   \"ts\": …}, and records each as an event: redacted, within the limits, \
                   crash-safe. Lines that are no event are reported by number and do not stop the \
-                  rest. A full queue slows the pipe down; nothing is dropped for it.",
+                  rest. A full queue slows the pipe down; nothing is dropped for it. SIGINT and \
+                  SIGTERM end the reading: what was read by then is recorded, within the time a \
+                  flush may take, and reported; a second one ends the command at once.",
     after_help = "Exit codes: 0 every event was recorded, with all its texts · 1 failed, or an event \
-                  or a long text was lost · 2 wrong usage · 4 some lines were no events"
+                  or a long text was lost · 2 wrong usage · 4 some lines were no events · 130 ended \
+                  by SIGINT · 143 ended by SIGTERM"
 )]
 pub(crate) struct Arguments {
     /// The session's transcript; the sidecar goes beside it
@@ -74,14 +81,21 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     let clock = Arc::new(SystemClock::new());
     let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &settings);
 
+    let cannot_read =
+        |error: io::Error| CommandError::failure("cannot read standard input").because(error);
     let mut problems = Problems::default();
-    for_each_line(io::stdin().lock(), LONGEST_LINE_BYTES, |number, line| {
-        if let Some(event) = problems.event_on(number, &line, output) {
+    let input = InterruptibleInput::new().map_err(cannot_read)?;
+    let interruption = input.interruption();
+    let input = BufReader::with_capacity(INPUT_BYTES, input);
+    for_each_line(input, LONGEST_LINE_BYTES, |number, line| {
+        // What a signal cut off may be half a line, which is nobody's mistake.
+        let event = problems.event_on(number, &line, interruption.happened(), output);
+        if let Some(event) = event {
             recorder.record_waiting(event);
         }
         Ok::<(), io::Error>(())
     })
-    .map_err(|error| CommandError::failure("cannot read standard input").because(error))?;
+    .map_err(cannot_read)?;
 
     let enabled = recorder.is_enabled();
     let (flushed, stats) = recorder.finish();
@@ -89,13 +103,15 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
         output.note("recording is switched off (OPENCLAW_TRAJECTORY or TRAJ_TRAJECTORY)");
     }
     let has_invalid_lines = problems.invalid_lines > 0;
-    let report = Report::new(enabled, sidecar, &stats, problems);
-    if let Some(error) = losses::losses(flushed, &stats) {
-        return output.failed_result(&report, &error, Report::describe);
-    }
-    output.result(&report, Report::describe)?;
-    let kind = has_invalid_lines.then_some(ErrorKind::Damaged);
-    Ok(kind.map_or(ExitCode::SUCCESS, ErrorKind::exit_code))
+    let report = Report::new(enabled, sidecar, &stats, problems, interruption.signal_name());
+    let code = if let Some(error) = losses::losses(flushed, &stats) {
+        output.failed_result(&report, &error, Report::describe)?
+    } else {
+        output.result(&report, Report::describe)?;
+        let kind = has_invalid_lines.then_some(ErrorKind::Damaged);
+        kind.map_or(ExitCode::SUCCESS, ErrorKind::exit_code)
+    };
+    Ok(interruption.exit_code().unwrap_or(code))
 }
 
 fn context(arguments: &Arguments, host: &Host) -> Result<RunContext, CommandError> {

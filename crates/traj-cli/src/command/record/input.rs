@@ -28,14 +28,18 @@ pub(super) struct Problems {
 
 impl Problems {
     /// The event on a line; nothing for a blank line, or for one that is
-    /// neither, which is noted.
+    /// neither, which is noted unless it `is_cut_off`.
     pub(super) fn event_on(
         &mut self,
         number: u64,
         line: &InputLine<'_>,
+        is_cut_off: bool,
         output: &Output,
     ) -> Option<Event> {
         let event = read_event(line);
+        if event.is_err() && is_cut_off {
+            return None;
+        }
         event.unwrap_or_else(|reason| {
             self.invalid_lines += 1;
             if self.invalid.len() < REPORTED_LINES {

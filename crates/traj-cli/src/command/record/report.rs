@@ -28,6 +28,9 @@ pub(super) struct Report {
     warning: Option<String>,
     invalid_lines: u64,
     invalid: Vec<InvalidLine>,
+    /// The signal that ended the reading, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_by: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -47,6 +50,7 @@ impl Report {
         sidecar: String,
         stats: &RecorderStats,
         problems: Problems,
+        ended_by: Option<&'static str>,
     ) -> Self {
         Self {
             enabled,
@@ -71,6 +75,7 @@ impl Report {
             warning: stats.exposure.map(|exposure| exposure.to_string()),
             invalid_lines: problems.invalid_lines,
             invalid: problems.invalid,
+            ended_by,
         }
     }
 
@@ -87,6 +92,9 @@ impl Report {
         }
         if self.invalid_lines > 0 {
             lines.push(format!("passed over {} lines that are no events", self.invalid_lines));
+        }
+        if let Some(signal) = self.ended_by {
+            lines.push(format!("ended by {signal}; the rest of standard input was not read"));
         }
         lines.join("\n") + "\n"
     }

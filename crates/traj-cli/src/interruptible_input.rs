@@ -1,0 +1,102 @@
+//! Standard input that a signal can end: what was read so far is still worked
+//! on, and the exit code tells of the signal.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+
+/// Standard input, until SIGINT or SIGTERM. A second signal ends the process
+/// at once.
+#[derive(Debug)]
+pub(crate) struct InterruptibleInput {
+    input: io::Stdin,
+    /// The signal that came, or 0.
+    signal: Arc<AtomicUsize>,
+    /// Can be read from when one came: waiting for input ends.
+    wake: UnixStream,
+    interruption: Interruption,
+}
+
+/// Whether a signal cut the input short.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interruption(Rc<Cell<Option<u8>>>);
+
+impl Interruption {
+    /// Whether it did.
+    pub(crate) fn happened(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// The name of the signal that did.
+    pub(crate) fn signal_name(&self) -> Option<&'static str> {
+        self.0.get().and_then(|signal| low_level::signal_name(signal.into()))
+    }
+
+    /// The exit code of a command that a signal ended.
+    pub(crate) fn exit_code(&self) -> Option<ExitCode> {
+        self.0.get().map(|signal| ExitCode::from(signal.saturating_add(128)))
+    }
+}
+
+impl InterruptibleInput {
+    /// Listens for signals from here on. No thread is needed for it.
+    pub(crate) fn new() -> io::Result<Self> {
+        let (wake, waker) = UnixStream::pair()?;
+        let signal = Arc::new(AtomicUsize::new(0));
+        let is_second = Arc::new(AtomicBool::new(false));
+        for number in [SIGINT, SIGTERM] {
+            // In this order: the first signal finds the flag unset.
+            flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&is_second))?;
+            flag::register(number, Arc::clone(&is_second))?;
+            let value = usize::try_from(number).unwrap_or(0);
+            flag::register_usize(number, Arc::clone(&signal), value)?;
+            low_level::pipe::register(number, waker.try_clone()?)?;
+        }
+        let interruption = Interruption::default();
+        Ok(Self { input: io::stdin(), signal, wake, interruption })
+    }
+
+    /// Tells whether a signal cut this input short.
+    pub(crate) fn interruption(&self) -> Interruption {
+        self.interruption.clone()
+    }
+
+    /// Waits for input; `false` when a signal came instead.
+    fn wait(&self) -> io::Result<bool> {
+        let handles =
+            [PollFd::new(&self.input, PollFlags::IN), PollFd::new(&self.wake, PollFlags::IN)];
+        match poll(&mut handles.clone(), None) {
+            // A signal; which one is seen below.
+            Err(Errno::INTR) => {}
+            polled => drop(polled?),
+        }
+        let signal = self.signal.load(Ordering::SeqCst);
+        let signal = u8::try_from(signal).ok().filter(|signal| *signal != 0);
+        self.interruption.0.set(signal);
+        Ok(signal.is_none())
+    }
+}
+
+impl Read for InterruptibleInput {
+    /// Reads past the buffer of the standard library: nothing else reads, and
+    /// what waits there would not be seen when waiting for input.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.wait()? {
+            return Ok(0);
+        }
+        match rustix::io::read(&self.input, buffer) {
+            // Closed from the start: as good as empty.
+            Err(Errno::BADF) => Ok(0),
+            read => Ok(read?),
+        }
+    }
+}
