@@ -6,19 +6,21 @@ use std::process::{Command, Output, Stdio};
 use cap_std::fs::{Permissions, PermissionsExt as _};
 use serde_json::Value;
 use traj_tests::sidecar::{Place, SidecarContent};
-use traj_tests::small_disk::SmallDisk;
-use traj_tests::traj_binary::{traj_binary, traj_command};
-
-use crate::recorder_process::NO_THREADS;
+use traj_tests::traj_binary::traj_command;
 
 /// Runs `traj record` on the session `chat.jsonl` in a place.
-fn record(place: &Place, arguments: &[&str], variables: &[(&str, &str)], input: &[u8]) -> Output {
+pub(crate) fn record(
+    place: &Place,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    input: &[u8],
+) -> Output {
     let mut command = traj_command(place.path());
     command.args(["record", "--session", "chat.jsonl", "--session-id", "chat"]).args(arguments);
     run(command.envs(variables.iter().copied()), input)
 }
 
-fn run(command: &mut Command, input: &[u8]) -> Output {
+pub(crate) fn run(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -28,7 +30,7 @@ fn run(command: &mut Command, input: &[u8]) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn result(output: &Output) -> Value {
+pub(crate) fn result(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let is_failure = output.status.code() == Some(1);
     assert_eq!(
@@ -39,14 +41,7 @@ fn result(output: &Output) -> Value {
     document["result"].clone()
 }
 
-/// What a command says that failed: message, causes and hints.
-fn error(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    document["error"].to_string()
-}
-
-fn events(count: usize) -> Vec<u8> {
+pub(crate) fn events(count: usize) -> Vec<u8> {
     let line = |number| format!("{{\"type\":\"test.event\",\"data\":{{\"text\":\"{number}\"}}}}\n");
     (0..count).map(line).collect::<String>().into_bytes()
 }
@@ -154,35 +149,6 @@ fn secrets_do_not_reach_the_disk() {
 }
 
 #[test]
-fn a_long_text_that_is_not_stored_is_a_loss_with_a_cause() {
-    let long = format!("{{\"type\":\"a\",\"data\":{{\"text\":\"{}\"}}}}\n", "word ".repeat(10_000));
-    let place = Place::new();
-    let output = record(&place, &["--json"], &[("TRAJ_MAX_BLOB_BYTES", "10")], long.as_bytes());
-    let said = error(&output);
-    assert!(said.contains("1 long texts were not stored"), "{said}");
-    assert!(said.contains("budget of 10 bytes") && said.contains("TRAJ_MAX_BLOB_BYTES"), "{said}");
-    let counted = result(&output);
-    assert_eq!((&counted["writtenEvents"], &counted["omittedBlobs"]), (&1.into(), &1.into()));
-    assert_eq!((&counted["droppedEvents"], &counted["blobsOverBudget"]), (&0.into(), &1.into()));
-
-    for reason in ["symbolic link", "folder"] {
-        let place = Place::new();
-        place.folder.create_dir("elsewhere").unwrap();
-        if reason == "folder" {
-            place.folder.write(Place::BLOBS, "a file").unwrap();
-        } else {
-            place.folder.symlink("elsewhere", Place::BLOBS).unwrap();
-        }
-        let output = record(&place, &["--json"], &[], long.as_bytes());
-        let said = error(&output);
-        assert!(said.contains("a long text cannot be stored"), "{said}");
-        assert!(said.contains(reason) && !said.contains("TRAJ_MAX_BLOB_BYTES"), "{said}");
-        assert_eq!(result(&output)["blobsOverBudget"], 0);
-        assert_eq!(place.sidecar().rows.len(), 1);
-    }
-}
-
-#[test]
 fn a_folder_of_its_own_gets_the_sidecar_and_the_session_a_pointer() {
     for variable in ["OPENCLAW_TRAJECTORY_DIR", "TRAJ_TRAJECTORY_DIR"] {
         let place = Place::new();
@@ -226,20 +192,6 @@ fn a_place_that_is_not_safe_is_named_and_left_alone() {
 }
 
 #[test]
-fn a_recorder_that_cannot_be_started_is_a_failure_with_a_cause() {
-    let place = Place::new();
-    let output = record(&place, &[], &[NO_THREADS], &events(3));
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("3 events were not recorded"), "{message}");
-    assert!(message.contains("thread could not be started"), "{message}");
-    let output = record(&place, &["--json"], &[NO_THREADS], &events(3));
-    let result = result(&output);
-    assert_eq!((&result["enabled"], &result["droppedEvents"]), (&false.into(), &3.into()));
-    assert_eq!(result["dropped"]["notStarted"], 3);
-}
-
-#[test]
 fn a_signal_ends_the_reading_and_keeps_what_was_read() {
     for (signal, name, code) in [("-TERM", "SIGTERM", 143), ("-INT", "SIGINT", 130)] {
         let place = Place::new();
@@ -268,62 +220,6 @@ fn a_signal_ends_the_reading_and_keeps_what_was_read() {
         assert_eq!(result["writtenEvents"], sidecar.rows.len() as u64);
         assert_eq!(result["recordedEvents"], result["writtenEvents"]);
     }
-}
-
-/// What fits is kept, what does not is counted, and the file holds whole lines.
-fn assert_kept_what_fits(output: &Output, sidecar: &[u8], given: u64) {
-    let result = result(output);
-    let count = |name: &str| result[name].as_u64().unwrap();
-    assert!(count("writtenEvents") > 0 && count("droppedEvents") > 0, "{result}");
-    assert_eq!(count("writtenEvents") + count("droppedEvents"), given);
-    assert_eq!(count("pendingEvents"), 0);
-    let content = SidecarContent::of(sidecar);
-    content.assert_sound();
-    assert_eq!(content.rows.len() as u64, count("writtenEvents"), "a full disk takes no last word");
-}
-
-#[test]
-fn a_full_disk_keeps_what_fits_and_says_what_does_not() {
-    let (Some(disk), home) = (SmallDisk::mount(), Place::new()) else { return };
-    disk.fill(40);
-    let record = |input: &[u8]| {
-        let mut command = traj_command(home.path());
-        command.args(["record", "--session-id", "chat", "--json", "--session"]);
-        run(command.arg(disk.path().join("chat.jsonl")), input)
-    };
-    let output = record(&events(1_000));
-    assert!(error(&output).contains("No space left"), "{output:?}");
-    assert_kept_what_fits(&output, &Place::at(disk.path()).sidecar_bytes(), 1_000);
-    disk.free();
-    assert!(record(&events(1)).status.success());
-}
-
-#[test]
-fn a_file_that_may_not_grow_keeps_what_fits() {
-    let place = Place::new();
-    // Without the trap the signal would end the process before the error.
-    let script = r#"trap '' XFSZ && ulimit -f 40 && exec "$0" "$@""#;
-    let mut command = Command::new("sh");
-    command.args(["-c", script]).arg(traj_binary()).env("HOME", place.path());
-    command.args(["record", "--session", "chat.jsonl", "--session-id", "chat", "--json"]);
-    let output = run(command.current_dir(place.path()), &events(1_000));
-    assert!(error(&output).contains("too large"), "{output:?}");
-    assert_kept_what_fits(&output, &place.sidecar_bytes(), 1_000);
-}
-
-#[test]
-fn a_full_sidecar_is_a_failure_that_is_counted() {
-    let place = Place::new();
-    let variables = [("TRAJ_MAX_SIDECAR_BYTES", "5000")];
-    let output = record(&place, &["--json"], &variables, &events(100));
-    assert_eq!(output.status.code(), Some(1));
-    let stopped = result(&output);
-    assert!(stopped["dropped"]["sidecarFull"].as_u64().unwrap() > 0);
-    let rolling = [("TRAJ_MAX_SIDECAR_BYTES", "5000"), ("TRAJ_WHEN_FULL", "roll")];
-    let output = record(&place, &["--json"], &rolling, &events(100));
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(result(&output)["rolledLines"].as_u64().unwrap() > 0);
-    assert_eq!(place.sidecar().rows.last().unwrap().text, "99");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod bundle_verify;
 mod care_commands;
 mod care_full_disk;
 mod cli_record;
+mod cli_record_losses;
 mod codex_cli;
 mod codex_conversation;
 mod codex_faults;

@@ -81,6 +81,14 @@ pub struct EventTooLarge {
     pub limit: usize,
 }
 
+impl EventTooLarge {
+    /// An event of this size, and the limit that it meets.
+    #[must_use]
+    pub const fn new(bytes: usize, limit: usize) -> Self {
+        Self { bytes, limit }
+    }
+}
+
 impl Capture {
     /// Captures the events of the run that `context` describes.
     #[must_use]

@@ -1,24 +1,24 @@
 //! From an event to a line and stored blobs.
 
-use traj_core::capture::{Blob, PendingLine, Prepared};
+use traj_core::capture::{Blob, EventTooLarge, PendingLine, Prepared};
 use traj_core::port::SidecarError;
 
 use super::tally::Tally;
 
-/// Encodes an event and stores its blobs with `store`; `None` when it fits no
-/// line. Blobs go first: a line never names what is not there.
+/// Encodes an event and stores its blobs with `store`; an event that fits no
+/// line is an error. Blobs go first: a line never names what is not there.
 pub(super) fn encode(
     mut prepared: Prepared<'_>,
     number: u64,
     tally: &mut Tally,
     mut store: impl FnMut(&Blob) -> Result<(), SidecarError>,
-) -> Option<PendingLine> {
+) -> Result<PendingLine, EventTooLarge> {
     let mut stored = 0;
     loop {
-        let line = prepared.encode(number).ok()?;
+        let line = prepared.encode(number)?;
         let blobs: Vec<_> = prepared.blobs().iter().skip(stored).cloned().collect();
         if blobs.is_empty() {
-            return Some(line);
+            return Ok(line);
         }
         for blob in blobs {
             let omitted = match store(&blob) {

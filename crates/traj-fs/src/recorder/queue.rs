@@ -100,7 +100,7 @@ impl Queue {
         if self.room.reserve(bytes) {
             self.send(event);
         } else {
-            self.room.refuse();
+            self.room.refuse(bytes);
         }
     }
 
@@ -111,7 +111,7 @@ impl Queue {
         if self.room.reserve(bytes) || self.wait_for_room(bytes, patience) {
             self.send(event);
         } else {
-            self.room.refuse();
+            self.room.refuse(bytes);
         }
     }
 
@@ -144,6 +144,7 @@ impl Queue {
             self.room.release(bytes);
             let mut state = self.lock();
             state.settled += 1;
+            state.stats.dropped.bytes += bytes as u64;
             if state.is_unstarted {
                 state.stats.dropped.not_started += 1;
             } else {
@@ -308,6 +309,7 @@ impl Queue {
         let mut stats = state.stats.clone();
         stats.recorded_events = self.room.accepted() + self.room.refused();
         stats.dropped.queue_full += self.room.refused();
+        stats.dropped.bytes += self.room.refused_bytes();
         stats.queued_events = self.room.accepted().saturating_sub(state.settled);
         stats.queued_bytes = self.room.bytes();
         stats

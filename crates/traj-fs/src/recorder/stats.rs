@@ -20,6 +20,9 @@ pub struct Dropped {
     pub defect: u64,
     /// The recorder's thread could not be started.
     pub not_started: u64,
+    /// Bytes of all of them: of their lines, or roughly of the events in memory
+    /// where none was made. What a defect took is not known.
+    pub bytes: u64,
 }
 
 impl Dropped {

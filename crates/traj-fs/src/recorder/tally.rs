@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use traj_core::capture::OmittedBlob;
+use traj_core::capture::{EventTooLarge, OmittedBlob, PendingLine};
 use traj_core::port::SidecarError;
 
 use super::stats::{Dropped, RecorderStats};
@@ -25,6 +25,22 @@ impl Tally {
     pub(super) fn met_defect(&mut self, events: u64) {
         self.dropped.defect += events;
         self.error = Some(DEFECT.to_owned());
+    }
+
+    /// Counts an event that fits no line, or no sidecar.
+    pub(super) fn too_large(&mut self, error: &EventTooLarge) {
+        self.dropped.too_large += 1;
+        self.dropped.bytes += error.bytes as u64;
+        self.error = Some(error.to_string());
+    }
+
+    /// Counts events that came after the end of a sidecar with this limit.
+    pub(super) fn sidecar_full(&mut self, events: u64, bytes: u64, limit: u64) {
+        if events > 0 {
+            self.dropped.sidecar_full += events;
+            self.dropped.bytes += bytes;
+            self.error = Some(describe(&SidecarError::Full { limit, room: 0 }));
+        }
     }
 
     /// Counts a text that was not stored; returns what its marker says of it.
@@ -53,6 +69,7 @@ impl Tally {
         stats.dropped.storage += self.dropped.storage;
         stats.dropped.too_large += self.dropped.too_large;
         stats.dropped.defect += self.dropped.defect;
+        stats.dropped.bytes += self.dropped.bytes;
         if self.error.is_some() {
             stats.last_error = self.error;
         }
@@ -72,4 +89,9 @@ pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
         source = cause.source();
     }
     text
+}
+
+/// Bytes of lines in the file, but for the digits of their numbers there.
+pub(super) fn bytes_of(lines: &[PendingLine]) -> u64 {
+    lines.iter().map(|line| line.bytes_without_number() as u64 + 1).sum()
 }

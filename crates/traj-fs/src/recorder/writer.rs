@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use traj_core::capture::{Blob, Capture, Captured, LineBlock, PendingLine};
+use traj_core::capture::{Blob, Capture, Captured, EventTooLarge, LineBlock, PendingLine};
 use traj_core::event::TraceTruncated;
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
@@ -18,7 +18,7 @@ use super::encode::encode;
 use super::prepare::{Begun, Preparer, WORTH_A_THREAD};
 use super::queue::{Inbox, Queue, Taken, Work};
 use super::stats::Dropped;
-use super::tally::{DEFECT, Tally, describe};
+use super::tally::{DEFECT, Tally, bytes_of, describe};
 
 /// Digits a number in the file can have, and the line end.
 const NUMBER_AND_LINE_END: usize = 21;
@@ -128,7 +128,8 @@ impl Writer {
     fn drop_batch(&self, taken: Taken, progress: &mut Progress) {
         progress.taken = taken;
         let mut tally = Tally::default();
-        tally.dropped.sidecar_full += taken.events as u64;
+        let limit = self.options.limit_bytes;
+        tally.sidecar_full(taken.events as u64, taken.bytes as u64, limit);
         self.write_pending(progress, tally);
     }
 
@@ -143,7 +144,7 @@ impl Writer {
         for captured in preparer.captured(blocks) {
             let number = progress.sequence + progress.pending.len() as u64 + 1;
             let encoded = match captured {
-                Captured::Line(line) => Ok(Some(line.numbered(number))),
+                Captured::Line(line) => Ok(Ok(line.numbered(number))),
                 Captured::Apart(prepared) => catch_unwind(AssertUnwindSafe(|| {
                     let store = |blob: &Blob| self.sidecar(progress)?.store_blob(blob);
                     encode(*prepared, number, tally, store)
@@ -153,19 +154,24 @@ impl Writer {
                     continue;
                 }
             };
-            match encoded {
-                Ok(Some(line)) if self.fits_sidecar(&line) => progress.pending.push(line),
-                Ok(_) => tally.dropped.too_large += 1,
+            match encoded.map(|line| line.and_then(|line| self.fitting_sidecar(line))) {
+                Ok(Ok(line)) => progress.pending.push(line),
+                Ok(Err(error)) => tally.too_large(&error),
                 Err(_) => tally.met_defect(1),
             }
         }
     }
 
-    /// Whether a line has a place in a sidecar that rolls on: there is no end
+    /// The line, if it has a place in a sidecar that rolls on: there is no end
     /// at which it could be told that it has none.
-    fn fits_sidecar(&self, line: &PendingLine) -> bool {
-        let bytes = (line.bytes_without_number() + NUMBER_AND_LINE_END) as u64;
-        self.options.when_full != WhenFull::Roll || bytes <= self.options.capacity(Room::Ordinary)
+    fn fitting_sidecar(&self, line: PendingLine) -> Result<PendingLine, EventTooLarge> {
+        let bytes = line.bytes_without_number() + NUMBER_AND_LINE_END;
+        let capacity = self.options.capacity(Room::Ordinary);
+        if self.options.when_full != WhenFull::Roll || bytes as u64 <= capacity {
+            return Ok(line);
+        }
+        let limit = usize::try_from(capacity).unwrap_or(usize::MAX);
+        Err(EventTooLarge::new(bytes, limit))
     }
 
     /// Writes the lines that wait. A storage that fails keeps them waiting; a
@@ -185,6 +191,7 @@ impl Writer {
                 return;
             }
             Ok(Err(error)) => {
+                tally.dropped.bytes += bytes_of(&progress.pending);
                 tally.dropped.storage += progress.pending.drain(..).count() as u64;
                 tally.error = Some(describe(&error));
             }
@@ -248,13 +255,17 @@ impl Writer {
             defect: dropped.defect - told.defect,
             // Without a thread there is nobody to tell.
             not_started: 0,
+            bytes: dropped.bytes.saturating_sub(told.bytes),
         };
         if untold.total() == 0 {
             return Ok(());
         }
         self.write_truncated(untold, progress, room)?;
-        progress.told =
-            Dropped { sidecar_full: told.sidecar_full.max(dropped.sidecar_full), ..dropped };
+        progress.told = Dropped {
+            sidecar_full: told.sidecar_full.max(dropped.sidecar_full),
+            bytes: told.bytes.max(dropped.bytes),
+            ..dropped
+        };
         Ok(())
     }
 
@@ -276,14 +287,14 @@ impl Writer {
         let event = TraceTruncated {
             reason,
             dropped_events: dropped.total(),
-            dropped_event_bytes: 0,
+            dropped_event_bytes: dropped.bytes,
             limit_bytes: self.options.limit_bytes,
         };
         let prepared = self.capture.prepare(event.event(), self.clock.now());
         let (number, mut tally) = (progress.sequence + 1, Tally::default());
         // Limits can be so small that even this event has a blob.
         let store = |blob: &Blob| self.sidecar(progress)?.store_blob(blob);
-        let Some(line) = encode(prepared, number, &mut tally, store) else { return Ok(()) };
+        let Ok(line) = encode(prepared, number, &mut tally, store) else { return Ok(()) };
         self.sidecar(progress)?.append(&[line], room)?;
         progress.sequence = number;
         Ok(())

@@ -20,6 +20,7 @@ pub(super) struct Report {
     blobs_over_budget: u64,
     rolled_lines: u64,
     dropped_events: u64,
+    dropped_event_bytes: u64,
     dropped: DroppedReport,
     /// Events that were still on their way when the time ran out.
     pending_events: u64,
@@ -63,6 +64,7 @@ impl Report {
             blobs_over_budget: stats.blobs_over_budget,
             rolled_lines: stats.rolled_lines,
             dropped_events: stats.dropped.total(),
+            dropped_event_bytes: stats.dropped.bytes,
             dropped: DroppedReport {
                 queue_full: stats.dropped.queue_full,
                 sidecar_full: stats.dropped.sidecar_full,

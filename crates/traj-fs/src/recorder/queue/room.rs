@@ -18,6 +18,8 @@ pub(super) struct Room {
     bytes: AtomicUsize,
     /// Events that got no place.
     refused: AtomicU64,
+    /// Bytes of those.
+    refused_bytes: AtomicU64,
 }
 
 impl Room {
@@ -29,6 +31,7 @@ impl Room {
             taken: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
             refused: AtomicU64::new(0),
+            refused_bytes: AtomicU64::new(0),
         }
     }
 
@@ -54,9 +57,10 @@ impl Room {
         self.accepted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 
-    /// Counts an event that got no place.
-    pub(super) fn refuse(&self) {
+    /// Counts an event of this size that got no place.
+    pub(super) fn refuse(&self, bytes: usize) {
         self.refused.fetch_add(1, Ordering::Relaxed);
+        self.refused_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// The writer took events; others may wait in their place.
@@ -84,6 +88,10 @@ impl Room {
 
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn refused_bytes(&self) -> u64 {
+        self.refused_bytes.load(Ordering::Relaxed)
     }
 }
 

@@ -7,7 +7,7 @@ use traj_core::capture::PendingLine;
 use traj_core::port::{Room, SidecarError, SidecarWriter};
 use traj_core::settings::WhenFull;
 
-use super::{Dropped, NUMBER_AND_LINE_END, Progress, Tally, Writer};
+use super::{Dropped, NUMBER_AND_LINE_END, Progress, Tally, Writer, bytes_of};
 
 impl Writer {
     /// Writes the lines that wait; on failure those that could not be written
@@ -70,12 +70,14 @@ impl Writer {
         append(self.sidecar(progress)?, fitting, tally)?;
         progress.sequence += fitting.len() as u64;
         progress.is_full = true;
-        let dropped = (lines.len() - fitting.len()) as u64;
-        tally.dropped.sidecar_full += dropped;
-        let told = Dropped { sidecar_full: dropped, ..Dropped::default() };
+        let beyond = lines.get(fitting.len()..).unwrap_or_default();
+        let (dropped, bytes) = (beyond.len() as u64, bytes_of(beyond));
+        tally.sidecar_full(dropped, bytes, self.options.limit_bytes);
+        let told = Dropped { sidecar_full: dropped, bytes, ..Dropped::default() };
         // The drops are counted whether or not the last word fits.
         self.write_truncated(told, progress, Room::Reserve).ok();
         progress.told.sidecar_full += dropped;
+        progress.told.bytes += bytes;
         Ok(())
     }
 }
