@@ -107,6 +107,49 @@ fn lines_that_are_no_events_are_named_by_number_and_stop_nothing() {
 }
 
 #[test]
+fn every_invalid_line_has_its_number() {
+    let place = Place::new();
+    let input = "{\"type\":\"a\"}\nhunter2\n".repeat(1_500);
+    let output = record(&place, &["--json"], &[], input.as_bytes());
+    assert_eq!(output.status.code(), Some(4));
+    let result = result(&output);
+    let listed = result["invalid"].as_array().unwrap();
+    let lines: Vec<u64> = listed.iter().map(|invalid| invalid["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, (1..=1_500).map(|number| 2 * number).collect::<Vec<_>>());
+    // People get the first of them, and hear that there are more.
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((told.lines().count(), told.contains("--json lists")), (21, true), "{told}");
+}
+
+#[test]
+fn members_that_are_not_recorded_are_a_warning() {
+    let place = Place::new();
+    let input = b"{\"type\":\"a\"}\n{\"type\":\"b\",\"hunter2\":1,\"x\":{},\"data\":{\"y\":1}}\n";
+    let output = record(&place, &["--json"], &[], input);
+    assert_eq!(output.status.code(), Some(0));
+    let result = result(&output);
+    assert_eq!(result["linesWithUnknownMembers"], 1);
+    assert_eq!(result["unknownMembers"], serde_json::json!([{"line": 2, "members": 2}]));
+    assert_eq!(place.sidecar().rows.len(), 2);
+    let people = record(&place, &[], &[], input);
+    let said = String::from_utf8_lossy(&[people.stdout, people.stderr].concat()).into_owned();
+    assert!(said.contains("WARNING: 1 lines have members") && said.contains("line 2: "), "{said}");
+    assert!(!said.contains("hunter2"), "no payload is repeated");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let place = Place::new();
+    let line = "\u{feff}{\"type\":\"a\"}\n";
+    let output = record(&place, &["--json"], &[], line.as_bytes());
+    assert_eq!((output.status.code(), place.sidecar().rows.len()), (Some(0), 1));
+    // Elsewhere it is what it always was.
+    let output = record(&place, &["--json"], &[], line.repeat(2).as_bytes());
+    assert_eq!((output.status.code(), place.sidecar().rows.len()), (Some(4), 2));
+    assert_eq!(result(&output)["invalid"][0]["line"], 2);
+}
+
+#[test]
 fn a_pipe_is_slowed_down_rather_than_cut() {
     let place = Place::new();
     let variables = [("TRAJ_MAX_QUEUE_EVENTS", "2"), ("TRAJ_DURABILITY", "relaxed")];

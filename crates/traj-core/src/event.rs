@@ -30,7 +30,7 @@ mod tool;
 mod turn;
 
 pub use context::RunContext;
-pub use input::InputProblem;
+pub use input::{InputEvent, InputProblem};
 pub use interruptions::Interruptions;
 pub use kind::EventKind;
 pub use model::{FallbackOutcome, FallbackStep, ModelCompleted};

@@ -33,7 +33,8 @@ const INPUT_BYTES: usize = 64 * 1024;
     long_about = "Reads one JSON object a line from standard input, {\"type\": …, \"data\": {…}, \
                   \"ts\": …}, and records each as an event: redacted, within the limits, \
                   crash-safe. Lines that are no event are reported by number and do not stop the \
-                  rest. A full queue slows the pipe down; nothing is dropped for it. SIGINT and \
+                  rest; other members of a line are not recorded, which is a warning. With --json \
+                  the numbers of the first 10000 lines of either kind are listed. A full queue slows the pipe down; nothing is dropped for it. SIGINT and \
                   SIGTERM end the reading: what was read by then is recorded, within the time a \
                   flush may take, and reported; a second one ends the command at once.",
     after_help = "Exit codes: 0 every event was recorded, with all its texts · 1 failed, or an event \

@@ -25,7 +25,17 @@ pub enum InputProblem {
     Time,
 }
 
-impl Event {
+/// An event as it was handed over on a line.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct InputEvent {
+    /// The event.
+    pub event: Event,
+    /// Members of the line that have no meaning, and are not part of the event.
+    pub unknown_members: usize,
+}
+
+impl InputEvent {
     /// Reads `{"type": …, "data": {…}, "ts": …}`; data and time may be absent
     /// or null.
     ///
@@ -49,12 +59,14 @@ impl Event {
                 Some(UnixMillis::from_f64(millis).ok_or(InputProblem::Time)?)
             }
         };
+        let is_unknown = |name: &str| !matches!(name, "type" | "data" | "ts");
+        let unknown_members = object.iter().filter(|(name, _)| is_unknown(name)).count();
         let data = match object.remove("data") {
             None | Some(Json::Null) => None,
             Some(Json::Object(data)) => Some(data),
             Some(_) => return Err(InputProblem::Data),
         };
-        Ok(Self { at, ..Self::new(kind, data) })
+        Ok(Self { event: Event { at, ..Event::new(kind, data) }, unknown_members })
     }
 }
 
@@ -64,9 +76,12 @@ mod tests {
 
     #[test]
     fn events_and_problems_are_told_apart() {
-        let event = Event::parse_line(br#" {"type":"tool.call","data":{"n":1},"ts":5} "#).unwrap();
-        assert_eq!((event.kind, event.at), (EventKind::ToolCall, UnixMillis::new(5)));
-        let problem = |line: &str| Event::parse_line(line.as_bytes()).unwrap_err();
+        let parse = |line: &str| InputEvent::parse_line(line.as_bytes());
+        let known = parse(r#" {"type":"tool.call","data":{"n":1},"ts":5} "#).unwrap();
+        assert_eq!((known.event.kind, known.event.at), (EventKind::ToolCall, UnixMillis::new(5)));
+        assert_eq!(known.unknown_members, 0);
+        assert_eq!(parse(r#"{"a":1,"type":"x","b":{"c":1},"a":2}"#).unwrap().unknown_members, 3);
+        let problem = |line: &str| parse(line).unwrap_err();
         assert!(matches!(problem("{"), InputProblem::NotJson(_)));
         assert_eq!(problem("[]"), InputProblem::NotAnObject);
         assert_eq!(problem(r#"{"type":" "}"#), InputProblem::Type);

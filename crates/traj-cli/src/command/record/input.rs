@@ -1,7 +1,7 @@
-//! Events from standard input, and the lines that are none.
+//! Events from standard input, and what is wrong with its lines.
 
 use serde::Serialize;
-use traj_core::event::Event;
+use traj_core::event::{Event, InputEvent};
 
 use crate::input_lines::InputLine;
 use crate::output::Output;
@@ -9,8 +9,14 @@ use crate::output::Output;
 /// Longest line of input that is taken; longer ones are reported.
 pub(super) const LONGEST_LINE_BYTES: usize = 128 * 1024 * 1024;
 
-/// Invalid lines that are told one by one.
-const REPORTED_LINES: usize = 20;
+/// Lines of a kind that are told one by one on standard error.
+const TOLD_LINES: u64 = 20;
+
+/// Lines of a kind that are listed in the document; the help text names it.
+const LISTED_LINES: usize = 10_000;
+
+/// What some programs put before the first line of a file in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A line that is no event.
 #[derive(Debug, Serialize)]
@@ -19,11 +25,20 @@ pub(super) struct InvalidLine {
     reason: String,
 }
 
+/// A line with members that were not recorded.
+#[derive(Debug, Serialize)]
+pub(super) struct UnknownMembers {
+    line: u64,
+    members: usize,
+}
+
 /// What was wrong with the lines so far.
 #[derive(Default)]
 pub(super) struct Problems {
     pub(super) invalid_lines: u64,
     pub(super) invalid: Vec<InvalidLine>,
+    pub(super) lines_with_unknown_members: u64,
+    pub(super) unknown_members: Vec<UnknownMembers>,
 }
 
 impl Problems {
@@ -36,28 +51,60 @@ impl Problems {
         is_cut_off: bool,
         output: &Output,
     ) -> Option<Event> {
-        let event = read_event(line);
-        if event.is_err() && is_cut_off {
-            return None;
-        }
-        event.unwrap_or_else(|reason| {
-            self.invalid_lines += 1;
-            if self.invalid.len() < REPORTED_LINES {
-                output.note(&format!("line {number}: {reason}"));
-                self.invalid.push(InvalidLine { line: number, reason });
+        match read_event(number, line) {
+            Ok(None) => None,
+            Ok(Some(InputEvent { event, unknown_members, .. })) => {
+                if unknown_members > 0 {
+                    self.add_unknown(number, unknown_members, output);
+                }
+                Some(event)
             }
-            None
-        })
+            Err(_) if is_cut_off => None,
+            Err(reason) => {
+                self.add_invalid(number, reason, output);
+                None
+            }
+        }
+    }
+
+    fn add_invalid(&mut self, line: u64, reason: String, output: &Output) {
+        self.invalid_lines += 1;
+        tell(self.invalid_lines, output, || format!("line {line}: {reason}"));
+        if self.invalid.len() < LISTED_LINES {
+            self.invalid.push(InvalidLine { line, reason });
+        }
+    }
+
+    fn add_unknown(&mut self, line: u64, members: usize, output: &Output) {
+        self.lines_with_unknown_members += 1;
+        tell(self.lines_with_unknown_members, output, || {
+            format!("line {line}: members besides type, data and ts, not recorded: {members}")
+        });
+        if self.unknown_members.len() < LISTED_LINES {
+            self.unknown_members.push(UnknownMembers { line, members });
+        }
+    }
+}
+
+/// Tells of the first lines of a kind, and that there are more.
+fn tell(count: u64, output: &Output, note: impl FnOnce() -> String) {
+    if count <= TOLD_LINES {
+        output.note(&note());
+    } else if count == TOLD_LINES + 1 {
+        output.note("more lines are like that; --json lists their numbers");
     }
 }
 
 /// An event, nothing for a blank line, or why the line is neither.
-fn read_event(line: &InputLine<'_>) -> Result<Option<Event>, String> {
-    match line {
-        InputLine::TooLong => Err(format!("longer than {LONGEST_LINE_BYTES} bytes")),
-        InputLine::Whole(bytes) if bytes.trim_ascii().is_empty() => Ok(None),
-        InputLine::Whole(bytes) => {
-            Event::parse_line(bytes).map(Some).map_err(|problem| problem.to_string())
-        }
+fn read_event(number: u64, line: &InputLine<'_>) -> Result<Option<InputEvent>, String> {
+    let &InputLine::Whole(mut bytes) = line else {
+        return Err(format!("longer than {LONGEST_LINE_BYTES} bytes"));
+    };
+    if number == 1 {
+        bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     }
+    if bytes.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    InputEvent::parse_line(bytes).map(Some).map_err(|problem| problem.to_string())
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use traj_fs::RecorderStats;
 
-use super::input::{InvalidLine, Problems};
+use super::input::{InvalidLine, Problems, UnknownMembers};
 use crate::terminal_text::escape_control;
 
 /// What was recorded.
@@ -29,6 +29,8 @@ pub(super) struct Report {
     warning: Option<String>,
     invalid_lines: u64,
     invalid: Vec<InvalidLine>,
+    lines_with_unknown_members: u64,
+    unknown_members: Vec<UnknownMembers>,
     /// The signal that ended the reading, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_by: Option<&'static str>,
@@ -77,6 +79,8 @@ impl Report {
             warning: stats.exposure.map(|exposure| exposure.to_string()),
             invalid_lines: problems.invalid_lines,
             invalid: problems.invalid,
+            lines_with_unknown_members: problems.lines_with_unknown_members,
+            unknown_members: problems.unknown_members,
             ended_by,
         }
     }
@@ -94,6 +98,12 @@ impl Report {
         }
         if self.invalid_lines > 0 {
             lines.push(format!("passed over {} lines that are no events", self.invalid_lines));
+        }
+        if self.lines_with_unknown_members > 0 {
+            let count = self.lines_with_unknown_members;
+            lines.push(format!(
+                "WARNING: {count} lines have members besides type, data and ts; those are not recorded"
+            ));
         }
         if let Some(signal) = self.ended_by {
             lines.push(format!("ended by {signal}; the rest of standard input was not read"));
