@@ -212,10 +212,21 @@ fn a_folder_of_its_own_gets_the_sidecar_and_the_session_a_pointer() {
 fn recording_can_be_switched_off() {
     for variable in ["OPENCLAW_TRAJECTORY", "TRAJ_TRAJECTORY"] {
         let place = Place::new();
-        let output = record(&place, &["--json"], &[(variable, "off")], &events(3));
+        let record = |argument: &str| {
+            let mut command = traj_command(place.path());
+            command.args(["record", "--session", "new/folder/chat.jsonl", "--session-id", "chat"]);
+            command.arg(argument).env(variable, "off").env("TRAJ_TRAJECTORY_DIR", "~/sidecars");
+            // More than a pipe holds: it is read to its end.
+            run(&mut command, &events(10_000))
+        };
+        let output = record("--json");
         assert_eq!(output.status.code(), Some(0));
-        assert_eq!(result(&output)["enabled"], false);
-        assert!(!place.folder.exists(Place::SIDECAR) && !place.folder.exists(Place::POINTER));
+        let result = result(&output);
+        assert_eq!((&result["enabled"], &result["recordedEvents"]), (&false.into(), &0.into()));
+        let people = record("--color=never");
+        assert_eq!(people.status.code(), Some(0));
+        assert!(String::from_utf8_lossy(&people.stdout).contains("recording is switched off"));
+        assert!(place.names().is_empty(), "no folder, no key: {:?}", place.names());
     }
 }
 

@@ -14,7 +14,7 @@ use traj_core::event::RunContext;
 use traj_core::id::{RunId, SessionId};
 use traj_core::redaction::{RedactionPolicy, Redactor};
 use traj_core::settings::Settings;
-use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
+use traj_fs::{FsTrajectoryStore, Recorder, RecorderStats, SystemClock};
 
 use self::input::{LONGEST_LINE_BYTES, Problems};
 use self::report::Report;
@@ -71,6 +71,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
     let settings = Settings::from_host(&host.facts);
     let context = context(&arguments, host)?;
+    if !settings.enabled {
+        return pass_over(&arguments.session, host, &settings, &context.session, output);
+    }
     let (store, sidecar) = store(&arguments.session, host, &settings, &context.session)?;
     // Recording must not fail for want of a key; markers are then only
     // comparable within this run.
@@ -82,8 +85,6 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     let clock = Arc::new(SystemClock::new());
     let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &settings);
 
-    let cannot_read =
-        |error: io::Error| CommandError::failure("cannot read standard input").because(error);
     let mut problems = Problems::default();
     let input = InterruptibleInput::new().map_err(cannot_read)?;
     let interruption = input.interruption();
@@ -100,9 +101,6 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
 
     let enabled = recorder.is_enabled();
     let (flushed, stats) = recorder.finish();
-    if !settings.enabled {
-        output.note("recording is switched off (OPENCLAW_TRAJECTORY or TRAJ_TRAJECTORY)");
-    }
     let has_invalid_lines = problems.invalid_lines > 0;
     let report = Report::new(enabled, sidecar, &stats, problems, interruption.signal_name());
     let code = if let Some(error) = losses::losses(flushed, &stats) {
@@ -113,6 +111,30 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
         kind.map_or(ExitCode::SUCCESS, ErrorKind::exit_code)
     };
     Ok(interruption.exit_code().unwrap_or(code))
+}
+
+/// Reads everything and touches nothing: whoever writes to us must not notice
+/// that recording is off.
+fn pass_over(
+    session_file: &Path,
+    host: &Host,
+    settings: &Settings,
+    session: &SessionId,
+    output: &Output,
+) -> Outcome {
+    let sidecar = sidecar_path(session_file, host, settings, session)?;
+    io::copy(&mut io::stdin().lock(), &mut io::sink()).map_err(cannot_read)?;
+    let (stats, problems) = (RecorderStats::default(), Problems::default());
+    let report = Report::new(false, sidecar, &stats, problems, None);
+    output.result(&report, |_| {
+        "recording is switched off (OPENCLAW_TRAJECTORY or TRAJ_TRAJECTORY); nothing was recorded\n"
+            .to_owned()
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cannot_read(error: io::Error) -> CommandError {
+    CommandError::failure("cannot read standard input").because(error)
 }
 
 fn context(arguments: &Arguments, host: &Host) -> Result<RunContext, CommandError> {
@@ -147,6 +169,7 @@ pub(super) fn store(
     settings: &Settings,
     session: &SessionId,
 ) -> Result<(FsTrajectoryStore, String), CommandError> {
+    let sidecar = sidecar_path(session_file, host, settings, session)?;
     let path = host.absolute(session_file);
     let parent = path.parent().unwrap_or(&path).to_path_buf();
     let session_folder = host.folder_or_new(&parent)?;
@@ -155,14 +178,28 @@ pub(super) fn store(
         let folder = host.folder_or_new(Path::new(directory))?;
         let store =
             FsTrajectoryStore::in_folder(folder, directory).with_pointer(session_folder, &name);
-        let sidecar = traj_core::location::sidecar_in_folder(session);
-        return Ok((store, format!("{}/{sidecar}", directory.trim_end_matches('/'))));
+        return Ok((store, sidecar));
     }
     let folder_path = parent.to_string_lossy().into_owned();
-    let sidecar = parent.join(traj_core::location::sidecar_beside(&name));
     let store =
         FsTrajectoryStore::beside(session_folder, &folder_path, &name).map_err(|error| {
             CommandError::failure("cannot open the session's folder").because(error)
         })?;
-    Ok((store, sidecar.to_string_lossy().into_owned()))
+    Ok((store, sidecar))
+}
+
+/// The sidecar's path for people; nothing is looked at.
+fn sidecar_path(
+    session_file: &Path,
+    host: &Host,
+    settings: &Settings,
+    session: &SessionId,
+) -> Result<String, CommandError> {
+    if let Some(directory) = &settings.trajectory_dir {
+        let sidecar = traj_core::location::sidecar_in_folder(session);
+        return Ok(format!("{}/{sidecar}", directory.trim_end_matches('/')));
+    }
+    let (parent, name) = host.parent_and_name(session_file)?;
+    let sidecar = parent.join(traj_core::location::sidecar_beside(&name));
+    Ok(sidecar.to_string_lossy().into_owned())
 }
