@@ -152,9 +152,7 @@ impl TraceArtifacts {
         data.push_some("finalStatus", self.final_status.map(RunStatus::as_str));
         data.push_some("usage", self.usage);
         data.push("assistantTexts", self.assistant_texts);
-        for (name, value) in self.more {
-            data.insert(name, value);
-        }
+        data.insert_all(self.more);
         Event::new(EventKind::TraceArtifacts, Some(data))
     }
 }

@@ -1,6 +1,7 @@
 //! The members of a JSON object, in source order.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::Json;
 use super::shared_name::shared_name;
@@ -76,16 +77,29 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// As [`Self::insert`] for every member of another object, in one pass over
+    /// each of them.
+    pub fn insert_all(&mut self, others: Self) {
+        let places = self.members.iter().enumerate();
+        let mut places: HashMap<Cow<'a, str>, usize> =
+            places.map(|(place, (name, _))| (name.clone(), place)).collect();
+        for (name, value) in others {
+            match places.get(&name).and_then(|place| self.members.get_mut(*place)) {
+                Some((_, slot)) => *slot = value,
+                None => {
+                    places.insert(name.clone(), self.members.len());
+                    self.members.push((name, value));
+                }
+            }
+        }
+    }
+
     /// Removes every member called `name`; returns the value of the last one.
     pub fn remove(&mut self, name: &str) -> Option<Json<'a>> {
+        // One pass: a hostile line repeats a name a hundred thousand times.
         let mut removed = None;
-        let mut index = 0;
-        while index < self.members.len() {
-            if self.members[index].0 == name {
-                removed = Some(self.members.remove(index).1);
-            } else {
-                index += 1;
-            }
+        for (_, value) in self.members.extract_if(.., |(key, _)| key == name) {
+            removed = Some(value);
         }
         removed
     }

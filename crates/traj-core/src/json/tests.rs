@@ -27,6 +27,33 @@ fn members_keep_order_and_duplicates() {
 }
 
 #[test]
+fn a_name_repeated_a_million_times_is_removed_in_one_pass() {
+    // Quadratic time would be felt: hours instead of a moment.
+    let mut object: Object<'_> = (0..2_000_000_u32)
+        .map(|number| (if number % 2 == 0 { "a" } else { "b" }, number))
+        .collect();
+    assert_eq!(object.remove("a").and_then(|value| value.as_u64()), Some(1_999_998));
+    assert_eq!((object.len(), object.contains("a")), (1_000_000, false));
+    assert_eq!(object.remove("a"), None);
+}
+
+#[test]
+fn members_of_another_object_take_the_places_of_their_names() {
+    let object = |text: &'static str| match Json::parse(text) {
+        Ok(Json::Object(object)) => object,
+        other => unreachable!("an object: {other:?}"),
+    };
+    let mut merged = object(r#"{"a":1,"b":2,"a":3}"#);
+    merged.insert_all(object(r#"{"c":4,"a":5,"c":6}"#));
+    assert_eq!(Json::from(merged).to_line(), r#"{"a":1,"b":2,"a":5,"c":6}"#);
+    let many = |value: u32| (0..300_000).map(move |name| (format!("n{name}"), value)).collect();
+    let mut large: Object<'_> = many(1);
+    large.insert_all(many(2));
+    assert_eq!(large.len(), 300_000);
+    assert!(large.iter().all(|(_, value)| value.as_u64() == Some(2)));
+}
+
+#[test]
 fn lone_surrogates_become_replacement_characters() {
     let cases = [
         (r#""\ud83d\ude00""#, "\u{1f600}"),

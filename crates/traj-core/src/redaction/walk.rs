@@ -290,15 +290,64 @@ fn named_class(object: &Object<'_>) -> NameClass {
 /// Names that became equal by hiding get `#2`, `#3` …, so that no reader drops
 /// one of them.
 fn separate_names(object: &mut Object<'_>, renamed: &[usize]) {
-    let mut seen: HashMap<String, bool> = HashMap::new();
+    let mut seen: HashMap<String, Seen> = HashMap::new();
     for (place, (name, _)) in object.iter_mut().enumerate() {
         let is_renamed = renamed.binary_search(&place).is_ok();
         // A name that stood there twice from the start is left alone.
-        if seen.get(name.as_ref()).is_some_and(|other| *other || is_renamed) {
-            let free = (2_u32..).map(|count| format!("{name}#{count}"));
-            let free = free.into_iter().find(|name| !seen.contains_key(name));
-            *name = Cow::Owned(free.unwrap_or_default());
+        if let Some(other) = seen.get(name.as_ref())
+            && (other.is_renamed || is_renamed)
+        {
+            // Counted on from where the last one stopped: a hundred thousand
+            // members can become equal.
+            let mut count = other.count;
+            let free = loop {
+                count += 1;
+                let free = format!("{name}#{count}");
+                if !seen.contains_key(&free) {
+                    break free;
+                }
+            };
+            if let Some(other) = seen.get_mut(name.as_ref()) {
+                other.count = count;
+            }
+            *name = Cow::Owned(free);
         }
-        *seen.entry(name.to_string()).or_default() |= is_renamed;
+        seen.entry(name.to_string()).or_default().is_renamed |= is_renamed;
+    }
+}
+
+/// A name that an object has.
+struct Seen {
+    /// One of those who have it got it by hiding.
+    is_renamed: bool,
+    /// The highest number that was put behind it.
+    count: u32,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { is_renamed: false, count: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
+
+    #[test]
+    fn names_that_a_hundred_thousand_members_share_are_told_apart() {
+        // Counting anew from two for each of them would take hours.
+        let secret = format!("sk-proj-{}", "a1B2c3D4e5F6g7H8".repeat(3));
+        let names = std::iter::repeat_n(secret.as_str(), 100_000);
+        let object: Object<'_> = names.map(|name| (name.to_owned(), 0_u8)).collect();
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let mut report = RedactionReport::default();
+        let redacted = redactor.json(Json::Object(object), &mut report).into_inner();
+        let Json::Object(object) = redacted else { unreachable!("it stays an object") };
+        let names: std::collections::BTreeSet<&str> = object.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), 100_000);
+        let last = object.iter().last().map(|(name, _)| name.to_owned()).unwrap_or_default();
+        assert!(last.ends_with("#100000") && !last.contains(&secret), "{last}");
     }
 }
