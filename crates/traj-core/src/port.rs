@@ -55,5 +55,5 @@ pub use session_rewriter::{
 pub use source::{Source, SourceError, Sources};
 pub use trajectory_store::{
     Appended, Exposure, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter,
-    TrajectoryStore, source_sequence_of,
+    TrajectoryStore, is_credible_sequence, source_sequence_of,
 };

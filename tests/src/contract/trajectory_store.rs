@@ -4,7 +4,10 @@ use std::ops::ControlFlow;
 
 use traj_core::capture::BlobDigest;
 use traj_core::id::SessionId;
-use traj_core::port::{Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
+use traj_core::port::{
+    MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore,
+    is_credible_sequence,
+};
 use traj_core::settings::WhenFull;
 
 use crate::sidecar::{SidecarContent, blob, lines, options, session};
@@ -32,6 +35,7 @@ pub fn all<H: TrajectoryStoreHarness>(fresh: impl Fn() -> H) {
     a_torn_line_goes_with_the_rolled_ones(&fresh());
     numbers_of_others_are_taken_up(&fresh());
     impossible_numbers_are_not_believed(&fresh());
+    numbers_go_on_after_the_highest_that_is_believed(&fresh());
     blobs_are_stored_once_and_within_their_budget(&fresh());
     visiting_stops_when_told(&fresh());
     sessions_do_not_mix(&fresh());
@@ -217,13 +221,38 @@ fn numbers_of_others_are_taken_up(harness: &impl TrajectoryStoreHarness) {
 fn impossible_numbers_are_not_believed(harness: &impl TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut foreign = String::new();
-    for line in lines(&chat, ["old"]) {
-        line.write(u64::MAX, &mut foreign);
+    for number in [MAX_SEQUENCE, MAX_SEQUENCE - 5, u64::MAX] {
+        for line in lines(&chat, ["old"]) {
+            line.write(number, &mut foreign);
+        }
     }
     harness.write_foreign(&chat, foreign.as_bytes());
-    let mut writer = writer(harness, &options());
-    let appended = writer.append(&lines(&chat, ["a", "b"]), Room::Ordinary).expect("appends");
+    let mut one = writer(harness, &options());
+    let appended = one.append(&lines(&chat, ["a", "b"]), Room::Ordinary).expect("appends");
     assert_eq!(appended.first_source_sequence, 2, "after `seq` of the line before");
+    let mut next = writer(harness, &options());
+    let appended = next.append(&lines(&chat, ["c"]), Room::Ordinary).expect("appends");
+    assert_eq!(appended.first_source_sequence, 4);
+}
+
+/// However high a number is that is still believed, those after it differ, and
+/// every reader can tell them apart.
+fn numbers_go_on_after_the_highest_that_is_believed(harness: &impl TrajectoryStoreHarness) {
+    let chat = session(CHAT);
+    let credible = (0..64).map(|bit| 1_u64 << bit).filter(|n| is_credible_sequence(*n, 0)).max();
+    let credible = credible.expect("small numbers are believed");
+    let mut foreign = String::new();
+    for line in lines(&chat, ["old"]) {
+        line.write(credible, &mut foreign);
+    }
+    harness.write_foreign(&chat, foreign.as_bytes());
+    for number in 1..4 {
+        // Each time by someone who knows nothing but the file.
+        let appended = writer(harness, &options()).append(&lines(&chat, ["new"]), Room::Ordinary);
+        let given = appended.expect("appends").first_source_sequence;
+        assert_eq!(given, credible + number);
+        assert!(given <= MAX_SEQUENCE);
+    }
 }
 
 fn blobs_are_stored_once_and_within_their_budget(harness: &impl TrajectoryStoreHarness) {

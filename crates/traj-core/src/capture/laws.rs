@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::EventKind;
 use crate::id::SessionId;
-use crate::port::{MAX_SEQUENCE, source_sequence_of};
+use crate::port::{is_credible_sequence, source_sequence_of};
 use crate::redaction::{MarkerKey, RedactionPolicy};
 
 /// Rules are compiled once for all cases.
@@ -175,6 +175,7 @@ proptest! {
     fn a_line_has_the_length_it_says_and_the_number_it_is_given(
         sequence in 1..u64::MAX,
         source_sequence in 0..u64::MAX,
+        before in 0..u64::MAX,
     ) {
         let context = RunContext::new(SessionId::parse("session").unwrap());
         let capture = Capture::new(redactor(), Limits::standard(), &context);
@@ -184,9 +185,9 @@ proptest! {
         pending.write(source_sequence, &mut line);
         let digits = source_sequence.to_string().len();
         prop_assert_eq!(line.len(), pending.bytes_without_number() + digits + 1);
-        let believed = |number: u64| (number <= MAX_SEQUENCE).then_some(number);
+        let believed = |number: u64| is_credible_sequence(number, before).then_some(number);
         let expected = believed(source_sequence).or_else(|| believed(sequence));
-        prop_assert_eq!(source_sequence_of(line.as_bytes()), expected);
+        prop_assert_eq!(source_sequence_of(line.as_bytes(), before), expected);
     }
 
     #[test]

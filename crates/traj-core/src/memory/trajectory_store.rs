@@ -129,7 +129,8 @@ impl SidecarWriter for MemorySidecarWriter {
         if text.last().is_some_and(|byte| *byte != b'\n') {
             text.push(b'\n');
         }
-        let last = complete_lines(&text).filter_map(source_sequence_of).max().unwrap_or(0);
+        let last = complete_lines(&text)
+            .fold(0, |last, line| last.max(source_sequence_of(line, last).unwrap_or(0)));
         let mut added = String::new();
         for (number, line) in (last + 1..).zip(lines) {
             line.write(number, &mut added);

@@ -201,17 +201,29 @@ pub trait TrajectoryStore: Debug + Send + Sync {
 }
 
 /// The highest number a line can have: the last whole number that every JSON
-/// reader tells from the next. A file that claims more is not believed, so that
-/// it cannot bring the count to its end.
+/// reader tells from the next.
 pub const MAX_SEQUENCE: u64 = (1 << 53) - 1;
 
-/// The number of a line in its file, else in its run; for finding the next.
+/// The highest number that is believed of any line. Nobody counts that far, and
+/// from here on there is room for as many lines again.
+const CREDIBLE_SEQUENCE: u64 = 1 << 52;
+
+/// Whether a line can have this number when `before` is the highest of those
+/// above it. A number that is out of all reason is believed only if it follows
+/// from the lines before, so that no line can bring the count to its end.
 #[must_use]
-pub fn source_sequence_of(line: &[u8]) -> Option<u64> {
+pub const fn is_credible_sequence(number: u64, before: u64) -> bool {
+    number <= CREDIBLE_SEQUENCE || (number <= MAX_SEQUENCE && number <= before.saturating_add(1))
+}
+
+/// The number of a line in its file, else in its run; for finding the next.
+/// `before` is the highest of the lines above.
+#[must_use]
+pub fn source_sequence_of(line: &[u8], before: u64) -> Option<u64> {
     let value = crate::json::Json::parse_lossy(line).ok()?;
     let number = |name| {
         let number = value.get(name).and_then(crate::json::Json::as_u64);
-        number.filter(|number| *number <= MAX_SEQUENCE)
+        number.filter(|number| is_credible_sequence(*number, before))
     };
     number("sourceSeq").or_else(|| number("seq"))
 }
@@ -242,7 +254,7 @@ mod tests {
 
         #[test]
         fn any_bytes_can_be_looked_at_for_a_number(bytes in any::<Vec<u8>>()) {
-            prop_assert!(source_sequence_of(&bytes).is_none_or(|number| number <= MAX_SEQUENCE));
+            prop_assert!(source_sequence_of(&bytes, 0).is_none_or(|number| number <= MAX_SEQUENCE));
         }
     }
 }

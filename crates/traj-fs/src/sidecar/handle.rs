@@ -74,8 +74,9 @@ impl SidecarHandle {
             (self.length, self.is_torn) = (0, false);
         }
         if length > self.length {
-            let seen = scan::numbers(&self.file, self.length, length).context("read", name)?;
-            self.last_sequence = self.last_sequence.max(seen.last_sequence);
+            let seen = scan::numbers(&self.file, self.length, length, self.last_sequence);
+            let seen = seen.context("read", name)?;
+            self.last_sequence = seen.last_sequence;
             self.is_torn = seen.is_torn;
             self.length = length;
         }

@@ -3,7 +3,7 @@
 use std::io;
 
 use cap_std::fs::{File, FileExt as _};
-use traj_core::port::{MAX_SEQUENCE, source_sequence_of};
+use traj_core::port::{is_credible_sequence, source_sequence_of};
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -18,9 +18,9 @@ pub(super) struct Seen {
     pub(super) is_torn: bool,
 }
 
-/// Looks at the numbers of the lines between two offsets.
-pub(super) fn numbers(file: &File, from: u64, to: u64) -> io::Result<Seen> {
-    let mut last_sequence = 0;
+/// Looks at the numbers of the lines between two offsets; `last_sequence` is
+/// the highest of those above.
+pub(super) fn numbers(file: &File, from: u64, to: u64, mut last_sequence: u64) -> io::Result<Seen> {
     let mut line: Vec<u8> = Vec::new();
     let mut buffer = vec![0; CHUNK_BYTES];
     let mut at = from;
@@ -38,9 +38,10 @@ pub(super) fn numbers(file: &File, from: u64, to: u64) -> io::Result<Seen> {
             line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
                 let number = if line.len() < LONGEST_LINE_BYTES {
-                    source_sequence_of(&line)
+                    source_sequence_of(&line, last_sequence)
                 } else {
                     sequence_in_start(&line)
+                        .filter(|number| is_credible_sequence(*number, last_sequence))
                 };
                 last_sequence = last_sequence.max(number.unwrap_or(0));
                 line.clear();
@@ -56,7 +57,7 @@ fn sequence_in_start(line: &[u8]) -> Option<u64> {
     const MEMBER: &[u8] = b",\"sourceSeq\":";
     let at = line.windows(MEMBER.len()).position(|window| window == MEMBER)? + MEMBER.len();
     let digits: Vec<u8> = line[at..].iter().copied().take_while(u8::is_ascii_digit).collect();
-    String::from_utf8(digits).ok()?.parse().ok().filter(|number| *number <= MAX_SEQUENCE)
+    String::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// The first line that is not blank, if it is not unreasonably long.
