@@ -33,6 +33,8 @@ pub fn all<H: TrajectoryStoreHarness>(fresh: impl Fn() -> H) {
     rolling_refuses_what_no_sidecar_can_hold(&fresh());
     a_torn_line_is_closed_off(&fresh());
     a_torn_line_goes_with_the_rolled_ones(&fresh());
+    zeros_are_closed_off_wherever_they_are(&fresh());
+    a_number_behind_zeros_is_not_given_again(&fresh());
     numbers_of_others_are_taken_up(&fresh());
     impossible_numbers_are_not_believed(&fresh());
     numbers_go_on_after_the_highest_that_is_believed(&fresh());
@@ -187,6 +189,29 @@ fn a_torn_line_is_closed_off(harness: &impl TrajectoryStoreHarness) {
     assert_eq!((found.texts(), found.closed_torn_lines), (vec!["a", "b", "c"], 2));
     assert!(!found.ends_torn);
     found.assert_numbered();
+}
+
+/// A loss of power leaves zeros in the place of lines that were not on the disk.
+fn zeros_are_closed_off_wherever_they_are(harness: &impl TrajectoryStoreHarness) {
+    let chat = session(CHAT);
+    harness.write_foreign(&chat, &[0; 500]);
+    writer(harness, &options()).append(&lines(&chat, ["a"]), Room::Ordinary).expect("appends");
+    harness.write_foreign(&chat, &[0; 70_000]);
+    writer(harness, &options()).append(&lines(&chat, ["b"]), Room::Ordinary).expect("appends");
+    let found = content(harness);
+    assert_eq!((found.texts(), found.closed_torn_lines), (vec!["a", "b"], 2));
+    found.assert_numbered();
+}
+
+fn a_number_behind_zeros_is_not_given_again(harness: &impl TrajectoryStoreHarness) {
+    let chat = session(CHAT);
+    let mut foreign = "\0".repeat(70_000);
+    for line in lines(&chat, ["old"]) {
+        line.write(41, &mut foreign);
+    }
+    harness.write_foreign(&chat, foreign.as_bytes());
+    let appended = writer(harness, &options()).append(&lines(&chat, ["new"]), Room::Ordinary);
+    assert_eq!(appended.expect("appends").first_source_sequence, 42);
 }
 
 fn a_torn_line_goes_with_the_rolled_ones(harness: &impl TrajectoryStoreHarness) {

@@ -217,10 +217,12 @@ pub const fn is_credible_sequence(number: u64, before: u64) -> bool {
 }
 
 /// The number of a line in its file, else in its run; for finding the next.
-/// `before` is the highest of the lines above.
+/// `before` is the highest of the lines above. Zeros that a loss of power left
+/// before a line do not hide its number.
 #[must_use]
 pub fn source_sequence_of(line: &[u8], before: u64) -> Option<u64> {
-    let value = crate::json::Json::parse_lossy(line).ok()?;
+    let zeros = line.iter().take_while(|byte| **byte == 0).count();
+    let value = crate::json::Json::parse_lossy(line.get(zeros..)?).ok()?;
     let number = |name| {
         let number = value.get(name).and_then(crate::json::Json::as_u64);
         number.filter(|number| is_credible_sequence(*number, before))

@@ -60,7 +60,9 @@ fn sequence_in_start(line: &[u8]) -> Option<u64> {
     String::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The first line that is not blank, if it is not unreasonably long.
+/// The first line that is not blank, if it is not unreasonably long. Zeros are
+/// what a loss of power leaves of lines that were not on the disk yet: those
+/// before it count as blanks.
 pub(super) fn first_line(file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut buffer = vec![0; CHUNK_BYTES];
@@ -69,7 +71,9 @@ pub(super) fn first_line(file: &File) -> io::Result<Option<Vec<u8>>> {
         let count = read_at(file, &mut buffer, at)?;
         at += count as u64;
         let chunk = &buffer[..count];
-        let chunk = if line.is_empty() { chunk.trim_ascii_start() } else { chunk };
+        let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+        let blanks = chunk.iter().take_while(|byte| line.is_empty() && is_blank(byte)).count();
+        let chunk = &chunk[blanks..];
         let end = chunk.iter().position(|byte| *byte == b'\n');
         line.extend_from_slice(&chunk[..end.unwrap_or(chunk.len())]);
         if end.is_some() || count == 0 || at > LONGEST_LINE_BYTES as u64 {
