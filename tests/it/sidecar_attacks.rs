@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Permissions, PermissionsExt as _};
 use rustix::fs::{FileType, Mode, RenameFlags, mknodat, renameat, renameat_with};
 use rustix::io::Errno;
 use traj_core::port::{Room, SidecarError, SidecarWriter, TrajectoryStore as _};
@@ -140,8 +140,10 @@ fn what_is_no_file_is_refused_between_batches_too() {
 fn a_file_that_is_no_sidecar_is_refused_from_the_start() {
     let place = place();
     place.folder.rename(PRECIOUS, &place.folder, Place::SIDECAR).unwrap();
+    place.folder.set_permissions(Place::SIDECAR, Permissions::from_mode(0o644)).unwrap();
     let refused = append(writer(&place).as_mut(), "text").unwrap_err();
     assert_eq!(refused, Some(Refusal::Foreign));
+    assert_eq!(place.mode(Place::SIDECAR), 0o644, "nothing of it is changed");
     assert_eq!(place.sidecar_bytes(), PRECIOUS_TEXT.as_bytes());
 }
 

@@ -201,6 +201,27 @@ fn a_blob_that_was_damaged_is_stored_again() {
 }
 
 #[test]
+fn a_blob_with_another_content_or_mode_is_not_trusted() {
+    let place = Place::new();
+    let blob = blob("a long text");
+    let name = format!("{}/{}", Place::BLOBS, blob.digest());
+    place.folder.create_dir(Place::BLOBS).unwrap();
+    for found in ["a long text", "a wrong one"] {
+        place.folder.write(&name, found).unwrap();
+        place.folder.set_permissions(&name, Permissions::from_mode(0o644)).unwrap();
+        writer(&place).store_blob(&blob).unwrap();
+        assert_eq!(place.folder.read_to_string(&name).unwrap(), "a long text", "{found}");
+        assert_eq!(place.mode(&name), 0o600, "{found}");
+    }
+    // What is replaced does not count against the budget.
+    let mut tight = options();
+    tight.blob_budget_bytes = 11;
+    place.folder.write(&name, "a wrong one").unwrap();
+    place.store().open(&session("chat"), &tight).unwrap().store_blob(&blob).unwrap();
+    assert_eq!(place.folder.read_to_string(&name).unwrap(), "a long text");
+}
+
+#[test]
 fn a_folder_of_blobs_that_was_removed_is_made_again() {
     let place = Place::new();
     let mut writer = writer(&place);

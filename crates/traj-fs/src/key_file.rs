@@ -12,7 +12,7 @@ use traj_core::redaction::MarkerKey;
 
 use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
-use crate::open::{Access, Identity, identity_of, open_replaceable};
+use crate::open::{Access, Identity, identity_of, make_file_private, open_unknown};
 use crate::replace::replace_file;
 
 /// Digits of a key.
@@ -47,7 +47,7 @@ pub fn load_or_create_key(
     fresh: impl FnOnce() -> std::io::Result<[u8; 32]>,
 ) -> Result<MarkerKey, KeyFileError> {
     loop {
-        let file = open_replaceable(folder, name, Access::Update)?;
+        let file = open_unknown(folder, name, Access::Update)?;
         let _lock = lock_exclusive(&file, name)?;
         if identity_of(folder, name)? != Some(Identity::of_file(&file, name)?) {
             // Whoever had the lock before us put the key in this file's place.
@@ -61,7 +61,9 @@ pub fn load_or_create_key(
             read => read.context("read", name)?,
         };
         if !is_start_of_key(&text) {
-            return parse(&text).ok_or_else(damaged);
+            let key = parse(&text).ok_or_else(damaged)?;
+            make_file_private(&file, name)?;
+            return Ok(key);
         }
         let bytes = fresh().context("make a key for", name)?;
         let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -91,7 +93,7 @@ fn parse(text: &str) -> Option<MarkerKey> {
 
 #[cfg(test)]
 mod tests {
-    use cap_std::fs::PermissionsExt as _;
+    use cap_std::fs::{Permissions, PermissionsExt as _};
 
     use super::*;
 
@@ -118,9 +120,12 @@ mod tests {
         for text in texts {
             let (_temporary, folder) = folder();
             folder.write("key", text).unwrap();
+            folder.set_permissions("key", Permissions::from_mode(0o644)).unwrap();
             let outcome = load_or_create_key(&folder, "key", || Ok([5; 32]));
             assert!(matches!(outcome, Err(KeyFileError::Damaged { .. })));
             assert_eq!(folder.read("key").unwrap(), text);
+            let mode = folder.metadata("key").unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o644, "it may be someone's diary");
         }
     }
 

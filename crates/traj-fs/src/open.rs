@@ -65,6 +65,23 @@ pub fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, FsError
 /// # Errors
 /// When it is missing (for [`Access::Read`]), refused, or cannot be opened.
 pub fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
+    let file = open_unchanged(folder, name, access)?;
+    if access != Access::Read {
+        make_file_private(&file, name)?;
+    }
+    Ok(file)
+}
+
+/// Makes a file of ours private to its owner, whatever the umask left.
+pub(crate) fn make_file_private(file: &File, name: &str) -> Result<(), FsError> {
+    if file.metadata().context("look at", name)?.mode() & 0o777 == 0o600 {
+        return Ok(());
+    }
+    file.set_permissions(Permissions::from_mode(0o600)).context("make private", name)
+}
+
+/// As [`open_regular`], but the mode stays as it is.
+fn open_unchanged(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
     const OPERATION: &str = "open";
     check_name(name)?;
     let before = match folder.symlink_metadata(name).context(OPERATION, name) {
@@ -81,13 +98,8 @@ pub fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, Fs
     if before.is_some_and(|before| before != Identity::of(&metadata)) {
         return Err(FsError::refused(OPERATION, name, Refusal::Swapped));
     }
-    if access != Access::Read {
-        if metadata.nlink() > 1 {
-            return Err(FsError::refused(OPERATION, name, Refusal::HardLink));
-        }
-        if metadata.mode() & 0o777 != 0o600 {
-            file.set_permissions(Permissions::from_mode(0o600)).context("make private", name)?;
-        }
+    if access != Access::Read && metadata.nlink() > 1 {
+        return Err(FsError::refused(OPERATION, name, Refusal::HardLink));
     }
     Ok(file)
 }
@@ -96,13 +108,23 @@ pub fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, Fs
 /// whole: when that happens in this very moment, it is no attack unless it
 /// never ends.
 pub(crate) fn open_replaceable(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
+    while_swapped(|| open_regular(folder, name, access))
+}
+
+/// As [`open_replaceable`], for a file that may turn out to be someone else's:
+/// its mode stays as it is until the caller knows.
+pub(crate) fn open_unknown(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
+    while_swapped(|| open_unchanged(folder, name, access))
+}
+
+fn while_swapped(mut open: impl FnMut() -> Result<File, FsError>) -> Result<File, FsError> {
     for _ in 0..SWAPS {
-        match open_regular(folder, name, access) {
+        match open() {
             Err(error) if error.refusal() == Some(Refusal::Swapped) => {}
             opened => return opened,
         }
     }
-    open_regular(folder, name, access)
+    open()
 }
 
 fn options(access: Access) -> OpenOptions {

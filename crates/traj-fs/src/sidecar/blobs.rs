@@ -1,15 +1,16 @@
 //! The folder of blobs beside a sidecar.
 
-use std::io::Write as _;
+use std::collections::BTreeSet;
+use std::io::{self, Read as _, Write as _};
 
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, File};
 use traj_core::capture::{Blob, BlobDigest};
 use traj_core::port::SidecarError;
 
 use super::sweep_after;
 use crate::error::{Context as _, FsError};
 use crate::folder::{create_subfolder, make_private};
-use crate::open::{Access, open_regular};
+use crate::open::{Access, make_file_private, open_regular};
 use crate::replace::{replace_file, sync_folder};
 
 /// Blobs of one sidecar, made with the first blob.
@@ -19,12 +20,14 @@ pub(super) struct BlobFolder {
     name: String,
     budget: u64,
     opened: Option<Dir>,
+    /// Blobs that this process wrote, or found to be what their names say.
+    known: BTreeSet<BlobDigest>,
     needs_sweep: bool,
 }
 
 impl BlobFolder {
     pub(super) const fn new(parent: Dir, name: String, budget: u64) -> Self {
-        Self { parent, name, budget, opened: None, needs_sweep: true }
+        Self { parent, name, budget, opened: None, known: BTreeSet::new(), needs_sweep: true }
     }
 
     pub(super) fn store(&mut self, blob: &Blob) -> Result<(), SidecarError> {
@@ -51,35 +54,76 @@ impl BlobFolder {
     }
 
     fn store_in(&mut self, folder: &Dir, blob: &Blob) -> Result<(), SidecarError> {
+        if self.is_stored(folder, blob)? {
+            return Ok(());
+        }
         let name = blob.digest().as_str();
         let bytes = blob.text().as_ref().as_bytes();
-        let length = bytes.len() as u64;
-        match open_regular(folder, name, Access::Read) {
-            Ok(file) if file.metadata().context("look at", name)?.len() == length => return Ok(()),
-            // Cut or grown by someone else: not what its name says.
-            Ok(_) => {}
-            Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error.into()),
-        }
         // Counted anew each time, as other processes add blobs too: blobs are
         // large and few, and writing one takes longer.
-        if used_bytes(folder, &self.name)? + length > self.budget {
+        if used_bytes(folder, &self.name, name)? + bytes.len() as u64 > self.budget {
             return Err(SidecarError::OverBudget { budget: self.budget });
         }
         replace_file(folder, name, 0o600, |file| file.write_all(bytes))?;
         if std::mem::take(&mut self.needs_sweep) {
             sweep_after(folder, name);
         }
+        self.known.insert(blob.digest().clone());
         Ok(())
+    }
+
+    /// Whether a blob is there, is what its name says, and is private. One that
+    /// was looked at, or written, is only asked for its length again.
+    fn is_stored(&mut self, folder: &Dir, blob: &Blob) -> Result<bool, FsError> {
+        let name = blob.digest().as_str();
+        let bytes = blob.text().as_ref().as_bytes();
+        let file = match open_regular(folder, name, Access::Read) {
+            Err(error) if error.is_not_found() => return Ok(false),
+            opened => opened?,
+        };
+        if file.metadata().context("look at", name)?.len() != bytes.len() as u64 {
+            return Ok(false);
+        }
+        if self.known.contains(blob.digest()) {
+            return Ok(true);
+        }
+        // One whose mode cannot be changed is replaced, like a wrong one.
+        let is_ours =
+            holds(&file, bytes).context("read", name)? && make_file_private(&file, name).is_ok();
+        if is_ours {
+            self.known.insert(blob.digest().clone());
+        }
+        Ok(is_ours)
     }
 }
 
-fn used_bytes(folder: &Dir, name: &str) -> Result<u64, FsError> {
+/// Whether these bytes, and no others, are in a file.
+fn holds(mut file: &File, bytes: &[u8]) -> io::Result<bool> {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut rest = bytes;
+    loop {
+        let count = match file.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            count => count?,
+        };
+        if count == 0 {
+            return Ok(rest.is_empty());
+        }
+        match buffer.get(..count).and_then(|read| rest.strip_prefix(read)) {
+            Some(behind) => rest = behind,
+            None => return Ok(false),
+        }
+    }
+}
+
+/// Bytes of all blobs but the one that is about to be replaced.
+fn used_bytes(folder: &Dir, name: &str, replaced: &str) -> Result<u64, FsError> {
     let mut used = 0;
     for entry in folder.entries().context("read the folder", name)? {
         let Ok(entry) = entry else { continue };
-        let is_blob = entry.file_name().to_str().and_then(BlobDigest::parse).is_some();
-        if is_blob {
+        let name = entry.file_name();
+        let is_blob = name.to_str().and_then(BlobDigest::parse).is_some();
+        if is_blob && name != replaced {
             used += entry.metadata().map_or(0, |metadata| metadata.len());
         }
     }

@@ -6,7 +6,9 @@ use cap_std::fs::{Dir, File, MetadataExt as _};
 
 use super::{ownership, scan};
 use crate::error::{Context as _, FsError, Refusal};
-use crate::open::{Access, Identity, identity_of, open_replaceable};
+use crate::open::{
+    Access, Identity, identity_of, make_file_private, open_replaceable, open_unknown,
+};
 
 /// A sidecar held open for appending.
 #[derive(Debug)]
@@ -26,10 +28,11 @@ impl SidecarHandle {
     /// Opens a sidecar whose next line gets a number above `last_sequence`. A
     /// file that holds something else is refused.
     pub(super) fn open(folder: &Dir, name: &str, last_sequence: u64) -> Result<Self, FsError> {
-        let file = open_replaceable(folder, name, Access::Append)?;
+        let file = open_unknown(folder, name, Access::Append)?;
         if !ownership::is_trajectory(&file).context("read", name)? {
             return Err(FsError::refused("append to", name, Refusal::Foreign));
         }
+        make_file_private(&file, name)?;
         let identity = Identity::of_file(&file, name)?;
         Ok(Self { file: Arc::new(file), identity, length: 0, last_sequence, is_torn: false })
     }
