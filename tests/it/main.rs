@@ -47,6 +47,7 @@ mod scratch_contract;
 mod session_rewriter_contract;
 mod sidecar_attacks;
 mod sidecar_files;
+mod sidecar_locks;
 mod source_contract;
 mod tail_command;
 mod traj_binary;

@@ -273,5 +273,6 @@ fn from_fs(name: &str, error: FsError) -> BundleSinkError {
     match error {
         FsError::Io { source, .. } => sink_error(name, source),
         FsError::Refused { .. } => BundleSinkError::UnsafePlace { name: name.to_owned() },
+        FsError::Held { .. } => sink_error(name, io::ErrorKind::WouldBlock.into()),
     }
 }

@@ -43,6 +43,12 @@ pub enum FsError {
         /// Why not.
         refusal: Refusal,
     },
+    /// Another process has locked it and does not let go.
+    #[error("another process holds {name:?}")]
+    Held {
+        /// The file's or folder's name.
+        name: String,
+    },
     /// The operating system said no.
     #[error("cannot {operation} {name:?}")]
     Io {

@@ -137,7 +137,7 @@ impl StepError {
         match self {
             Self::Missing => RewriteError::Missing { name },
             Self::Fs(error) if error.is_not_found() => RewriteError::Missing { name },
-            Self::Busy => RewriteError::Busy { name },
+            Self::Busy | Self::Fs(FsError::Held { .. }) => RewriteError::Busy { name },
             Self::Replaced => RewriteError::Conflict { name },
             Self::CalledOff(source) => RewriteError::CalledOff { name, source },
             Self::Fs(error) => match error.refusal() {

@@ -174,7 +174,7 @@ impl From<FsError> for SidecarError {
     fn from(error: FsError) -> Self {
         match error {
             FsError::Refused { .. } => Self::Refused { source: error.into() },
-            FsError::Io { .. } => Self::Storage { source: error.into() },
+            FsError::Held { .. } | FsError::Io { .. } => Self::Storage { source: error.into() },
         }
     }
 }
