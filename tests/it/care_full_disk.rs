@@ -47,9 +47,8 @@ impl Scarce {
                 output
             }
             Self::Limited(folder) => {
-                // Without the trap the signal would end the process before the
-                // error; the unit is half a kilobyte.
-                let script = r#"trap '' XFSZ && ulimit -f "$0" && exec "$@""#;
+                // The unit is half a kilobyte.
+                let script = r#"ulimit -f "$0" && exec "$@""#;
                 let mut command = Command::new("sh");
                 command.args(["-c", script]).arg((room * 2).to_string()).arg(traj_binary());
                 command.args(arguments).env_clear().env("HOME", folder.path());

@@ -27,6 +27,7 @@ mod export_process_faults;
 mod export_shapes;
 mod export_sources;
 mod export_values;
+mod file_limit;
 mod help_texts;
 mod prune_strays;
 mod recorder_ahead;

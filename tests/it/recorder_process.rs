@@ -60,13 +60,6 @@ impl RecorderProcess {
         std::iter::from_fn(|| self.hear()).collect()
     }
 
-    /// Waits until it is dead and returns what it had said until then.
-    pub(crate) fn outlive(mut self) -> Vec<String> {
-        let said = std::iter::from_fn(|| self.hear()).collect();
-        assert!(!self.child.wait().expect("its end").success(), "it was to be killed");
-        said
-    }
-
     /// Lets it end by itself, which flushes.
     pub(crate) fn finish(mut self) {
         drop(self.input.take());

@@ -40,6 +40,15 @@ impl Host {
         Self { facts, arguments: std::env::args_os().collect() }
     }
 
+    /// Lets a write beyond the limit on the size of files fail, instead of
+    /// ending the process in the middle of it. Files of ours do not come to
+    /// that, but standard output can be any file.
+    pub(crate) fn outlive_file_limit() {
+        let noted = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        // Without it everything works up to the limit.
+        signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted).ok();
+    }
+
     /// The command line.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = OsString> {
         self.arguments.clone().into_iter()

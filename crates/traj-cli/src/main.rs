@@ -19,6 +19,7 @@ mod terminal_text;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    compose::Host::outlive_file_limit();
     let host = compose::Host::read();
     match arguments::parse(&host) {
         Ok(cli) => {

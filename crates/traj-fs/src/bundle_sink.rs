@@ -18,6 +18,7 @@ use traj_core::redaction::Redacted;
 
 use crate::error::{FsError, is_full};
 use crate::folder::{create_subfolder, make_private, open_subfolder};
+use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
 use crate::replace::sync_folder;
 use crate::scratch::FsScratch;
@@ -185,7 +186,7 @@ impl BundleWriter for FsBundleWriter {
         let opened =
             create_private(&folder, &name).map_err(|error| sink_error(self.name(), error))?;
         self.files.insert(file);
-        let writer = BufWriter::with_capacity(BUFFER, opened);
+        let writer = BufWriter::with_capacity(BUFFER, NewFile::new(opened));
         let (bundle, early_sync) = (self.name().to_owned(), EarlySync::default());
         Ok(Box::new(FsBundleFileWriter { bundle, writer, early_sync }))
     }
@@ -228,7 +229,7 @@ impl BundleWriter for FsBundleWriter {
 #[derive(Debug)]
 struct FsBundleFileWriter {
     bundle: String,
-    writer: BufWriter<File>,
+    writer: BufWriter<NewFile>,
     early_sync: EarlySync,
 }
 
@@ -238,7 +239,7 @@ impl BundleFileWriter for FsBundleFileWriter {
         let written = self
             .writer
             .write_all(bytes)
-            .and_then(|()| self.early_sync.wrote(bytes.len(), self.writer.get_ref()));
+            .and_then(|()| self.early_sync.wrote(bytes.len(), self.writer.get_ref().as_file()));
         written.map_err(|error| sink_error(&self.bundle, error))
     }
 
@@ -247,7 +248,7 @@ impl BundleFileWriter for FsBundleFileWriter {
             .writer
             .flush()
             .and_then(|()| self.early_sync.wait())
-            .and_then(|()| self.writer.get_ref().sync_all());
+            .and_then(|()| self.writer.get_ref().as_file().sync_all());
         flushed.map_err(|error| sink_error(&self.bundle, error))
     }
 }

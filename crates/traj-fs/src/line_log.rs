@@ -8,6 +8,7 @@ use traj_core::port::{LineLog, LineLogError};
 
 use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
+use crate::new_file::check_growth;
 use crate::open::{Access, Identity, identity_of, open_replaceable};
 use crate::replace::{replace_file, sync_folder};
 
@@ -59,7 +60,9 @@ impl FsLineLog {
                 text.push_str(line);
                 text.push('\n');
             }
-            let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+            let written = check_growth(before, text.len())
+                .and_then(|()| file.write_all(text.as_bytes()))
+                .and_then(|()| file.sync_data());
             if written.is_err() {
                 file.set_len(before).ok();
                 if before == 0 {

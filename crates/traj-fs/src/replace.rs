@@ -12,6 +12,7 @@ use cap_std::fs::{
 use cap_std::time::SystemTime;
 
 use crate::error::{Context as _, FsError, Refusal};
+use crate::new_file::NewFile;
 use crate::open::{check_kind, check_name};
 
 /// How names of temporary files begin and end.
@@ -32,7 +33,7 @@ pub fn replace_file(
     folder: &Dir,
     name: &str,
     mode: u32,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
+    write: impl FnOnce(&mut NewFile) -> io::Result<()>,
 ) -> Result<(), FsError> {
     put_in_place(folder, name, mode, write)?;
     sync_folder(folder, name)
@@ -44,14 +45,16 @@ pub(crate) fn put_in_place(
     folder: &Dir,
     name: &str,
     mode: u32,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
+    write: impl FnOnce(&mut NewFile) -> io::Result<()>,
 ) -> Result<(), FsError> {
     check_target(folder, name)?;
-    let (temporary, mut file) = create_temporary(folder, name)?;
+    let (temporary, file) = create_temporary(folder, name)?;
+    let mut file = NewFile::new(file);
     let outcome = file
+        .as_file()
         .set_permissions(Permissions::from_mode(mode))
         .and_then(|()| write(&mut file))
-        .and_then(|()| file.sync_all())
+        .and_then(|()| file.as_file().sync_all())
         .and_then(|()| folder.rename(&temporary, folder, name));
     if let Err(error) = outcome {
         // The sweep takes what cannot be removed now.

@@ -6,6 +6,7 @@ use cap_std::fs::{Dir, File, FileExt as _};
 use traj_core::port::{Scratch, ScratchError};
 
 use crate::error::{Context as _, FsError, is_full};
+use crate::new_file::check_growth;
 use crate::replace::create_temporary;
 
 /// What it is called in errors; it has no name of its own.
@@ -61,7 +62,8 @@ impl Scratch for FsScratch {
             Some(file) => file,
             None => self.create()?,
         };
-        let written = file.write_all_at(bytes, self.length);
+        let written = check_growth(self.length, bytes.len())
+            .and_then(|()| file.write_all_at(bytes, self.length));
         self.file = Some(file);
         written.map_err(scratch_error)?;
         self.length += bytes.len() as u64;

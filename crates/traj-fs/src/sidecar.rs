@@ -36,6 +36,7 @@ pub(crate) use self::scan::LONGEST_LINE_BYTES;
 use crate::error::{Context as _, FsError};
 use crate::folder::exposure_of;
 use crate::lock::lock_exclusive;
+use crate::new_file::check_growth;
 use crate::open::identity_of;
 use crate::replace::{replace_file, sweep_leftovers};
 
@@ -150,7 +151,9 @@ impl FsSidecarWriter {
             handle.wrote(0, lines.len() as u64);
             return Ok(Step::Rolled(Appended::new(first, added, rolled)));
         }
-        if let Err(error) = (&*handle.file).write_all(text.as_bytes()) {
+        let written = check_growth(handle.length, text.len())
+            .and_then(|()| (&*handle.file).write_all(text.as_bytes()));
+        if let Err(error) = written {
             // What cannot be cut back is a torn line, which the next batch
             // finds and closes off.
             handle.file.set_len(handle.length).ok();

@@ -9,6 +9,7 @@ use zip::write::SimpleFileOptions;
 
 use super::staging::{Staging, unique_name};
 use super::{BundleForm, create_private};
+use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
 
 /// What zstd is told to spend; above it time grows faster than size shrinks.
@@ -21,12 +22,12 @@ pub(super) fn pack(
     form: BundleForm,
 ) -> io::Result<String> {
     let name = unique_name();
-    let mut archive = create_private(staging.root(), &name)?;
+    let mut archive = NewFile::new(create_private(staging.root(), &name)?);
     let packed = match form {
-        BundleForm::TarZst => tar_zst(staging, files, &archive),
+        BundleForm::TarZst => tar_zst(staging, files, &mut archive),
         BundleForm::Zip | BundleForm::Folder => zip(staging, files, &mut archive),
     };
-    let packed = packed.and_then(|()| archive.sync_all());
+    let packed = packed.and_then(|()| archive.as_file().sync_all());
     if let Err(error) = packed {
         staging.root().remove_file(&name).ok();
         return Err(error);

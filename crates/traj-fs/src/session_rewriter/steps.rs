@@ -12,6 +12,7 @@ use traj_core::rewrite::{Generations, Piece, StreamCounts, Writers, released, se
 use super::{FsSessionRewriter, IntoStep as _, StepError, ranges, report_of, same_file};
 use crate::error::Context as _;
 use crate::lock::FileLock;
+use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
 use crate::replace::{create_temporary, sync_folder};
 
@@ -27,7 +28,7 @@ pub(super) struct Steps<'a> {
     target: &'a FsSessionRewriter,
     stat: Stat,
     generations: Vec<(File, Stat)>,
-    candidate: Option<(String, BufWriter<File>)>,
+    candidate: Option<(String, BufWriter<NewFile>)>,
     /// The candidate holds bytes that may not be on the disk.
     unsynced: bool,
     retired_names: Vec<String>,
@@ -100,14 +101,15 @@ impl<'a> Steps<'a> {
     }
 
     /// The candidate, made like the original: mode and owner.
-    fn candidate(&mut self) -> Result<&mut BufWriter<File>, StepError> {
+    fn candidate(&mut self) -> Result<&mut BufWriter<NewFile>, StepError> {
         if self.candidate.is_none() {
             let name = &self.target.name;
             let (temporary, file) = create_temporary(&self.target.folder, name)?;
             let made = own_like(&file, &self.stat).and_then(|()| {
                 file.set_permissions(Permissions::from_mode(self.stat.st_mode & 0o7777))
             });
-            self.candidate = Some((temporary, BufWriter::with_capacity(WRITE_BLOCK, file)));
+            self.candidate =
+                Some((temporary, BufWriter::with_capacity(WRITE_BLOCK, NewFile::new(file))));
             made.context("keep mode and owner of", name)?;
         }
         match &mut self.candidate {
@@ -123,13 +125,13 @@ impl Steps<'_> {
     fn put_in_place(
         &self,
         temporary: &str,
-        writer: BufWriter<File>,
+        writer: BufWriter<NewFile>,
     ) -> Result<(File, Stat), StepError> {
         let (folder, name) = (&self.target.folder, &self.target.name);
         let look = |file: &File| fstat(file).map_err(io::Error::from).context("look at", name);
         let written =
             writer.into_inner().map_err(|error| error.into_error().into_step("write", name))?;
-        let stat = look(&written)?;
+        let stat = look(written.as_file())?;
         drop(written);
         let file = open_regular(folder, temporary, Access::Read)?;
         let current = self.generations.last().map(|(_, stat)| *stat).ok_or(StepError::Replaced)?;
@@ -171,7 +173,7 @@ impl Generations for Steps<'_> {
             let candidate = self.candidate()?;
             candidate
                 .flush()
-                .and_then(|()| candidate.get_ref().sync_all())
+                .and_then(|()| candidate.get_ref().as_file().sync_all())
                 .map_err(|error| error.into_step("sync", &name))?;
             self.unsynced = false;
         }

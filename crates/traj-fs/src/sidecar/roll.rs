@@ -8,6 +8,7 @@ use cap_std::fs::{Dir, File};
 use super::handle::SidecarHandle;
 use super::scan::read_at;
 use crate::error::{Context as _, FsError};
+use crate::new_file::NewFile;
 use crate::replace::put_in_place;
 
 /// Replaces the sidecar by its last whole lines, at most `kept` bytes of them,
@@ -65,7 +66,7 @@ fn count_lines(file: &File, to: u64) -> io::Result<u64> {
     Ok(lines)
 }
 
-fn copy(file: &File, from: u64, to: u64, out: &mut File) -> io::Result<()> {
+fn copy(file: &File, from: u64, to: u64, out: &mut NewFile) -> io::Result<()> {
     for_each_chunk(file, from, to, |chunk| out.write_all(chunk))
 }
 

@@ -1,0 +1,63 @@
+//! Writing no further than the process may.
+//!
+//! A write beyond the limit on the size of files (`RLIMIT_FSIZE`) raises a
+//! signal that ends the process, unless it is ignored. We are a guest in it: we
+//! look at the limit first, and what would exceed it is an error like that of
+//! a full disk.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use cap_std::fs::File;
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+/// Whether a file may be written to up to this place.
+///
+/// # Errors
+/// When the process may not have a file of that size.
+pub(crate) fn check_growth(position: u64, bytes: usize) -> io::Result<()> {
+    let Some(limit) = getrlimit(Resource::Fsize).current else { return Ok(()) };
+    if position.saturating_add(bytes as u64) > limit {
+        return Err(Errno::FBIG.into());
+    }
+    Ok(())
+}
+
+/// A file that is written from its start and whose growth is looked at first.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    position: u64,
+}
+
+impl NewFile {
+    /// A file of ours that is empty.
+    pub(crate) const fn new(file: File) -> Self {
+        Self { file, position: 0 }
+    }
+
+    /// The file itself, for all but writing.
+    pub(crate) const fn as_file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check_growth(self.position, bytes.len())?;
+        let count = self.file.write(bytes)?;
+        self.position += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for NewFile {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.position = self.file.seek(place)?;
+        Ok(self.position)
+    }
+}
