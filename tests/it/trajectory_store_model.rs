@@ -5,18 +5,23 @@ use cap_std::fs::OpenOptions;
 use std::io::Write as _;
 
 use proptest::prelude::*;
+use traj_core::capture::BlobDigest;
 use traj_core::memory::MemoryTrajectoryStore;
 use traj_core::port::{Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 use traj_core::settings::WhenFull;
-use traj_tests::sidecar::{Place, SidecarContent, blob, lines, options, session};
+use traj_tests::sidecar::{Place, SidecarContent, blob, line_with_blob, lines, options, session};
 
 /// Writers that work on one sidecar at the same time.
 const WRITERS: usize = 3;
+
+/// Few of them, so that most are named more than once.
+const BLOB_LENGTHS: std::ops::Range<usize> = 2..12;
 
 #[derive(Clone, Debug)]
 enum Step {
     Append { writer: usize, lengths: Vec<usize>, room: Room },
     StoreBlob { writer: usize, length: usize },
+    NameBlob { writer: usize, length: usize },
     Reopen { writer: usize },
     Crash { written: usize },
 }
@@ -27,8 +32,10 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (0..WRITERS, lengths, room)
             .prop_map(|(writer, lengths, room)| Step::Append { writer, lengths, room }),
-        1 => (0..WRITERS, 2_usize..60)
+        1 => (0..WRITERS, BLOB_LENGTHS)
             .prop_map(|(writer, length)| Step::StoreBlob { writer, length }),
+        3 => (0..WRITERS, BLOB_LENGTHS)
+            .prop_map(|(writer, length)| Step::NameBlob { writer, length }),
         1 => (0..WRITERS).prop_map(|writer| Step::Reopen { writer }),
         2 => (1_usize..300).prop_map(|written| Step::Crash { written }),
     ]
@@ -63,6 +70,13 @@ impl<S: TrajectoryStore> Subject<S> {
                 let outcome = self.writers[*writer].store_blob(&blob(&"y".repeat(*length)));
                 outcome.map_or_else(|error| answer(&error), |()| "stored".to_owned())
             }
+            Step::NameBlob { writer, length } => {
+                let (line, blob) = line_with_blob(&session("chat"), &"y".repeat(*length));
+                let writer = &mut self.writers[*writer];
+                let stored = writer.store_blob(&blob);
+                let outcome = stored.and_then(|()| writer.append(&[line], Room::Ordinary));
+                outcome.map_or_else(|error| answer(&error), |appended| format!("{appended:?}"))
+            }
             Step::Reopen { writer } => {
                 let opened = self.store.open(&session("chat"), &self.options).unwrap();
                 self.writers[*writer] = opened;
@@ -71,6 +85,15 @@ impl<S: TrajectoryStore> Subject<S> {
             Step::Crash { .. } => String::new(),
         }
     }
+}
+
+/// Which blobs there are, by their lengths.
+fn blobs(store: &impl TrajectoryStore) -> Vec<usize> {
+    let is_there = |length: &usize| {
+        let digest = BlobDigest::of("y".repeat(*length).as_bytes());
+        store.read_blob(&session("chat"), &digest).unwrap().is_some()
+    };
+    BLOB_LENGTHS.filter(is_there).collect()
 }
 
 fn answer(error: &SidecarError) -> String {
@@ -122,6 +145,7 @@ proptest! {
             prop_assert_eq!(on_disk.take(step), in_memory.take(step), "{:?}", step);
             let bytes = memory.content(&session("chat")).unwrap_or_default();
             prop_assert_eq!(place.sidecar_bytes(), bytes.clone());
+            prop_assert_eq!(blobs(&on_disk.store), blobs(&in_memory.store), "{:?}", step);
             let content = SidecarContent::of(&bytes);
             content.assert_numbered();
         }

@@ -55,11 +55,20 @@ pub fn lines<'t>(
     (1..).zip(texts).map(encode).collect()
 }
 
-/// A blob of this text.
-pub fn blob(text: &str) -> Blob {
+/// A line whose text is in a blob, and the blob.
+///
+/// # Panics
+/// When the text is too short to be cut.
+pub fn line_with_blob(session: &SessionId, text: &str) -> (PendingLine, Blob) {
     let mut limits = Limits::standard();
     limits.text_units = 1;
-    let capture = Capture::new(redactor(), limits, &RunContext::new(session("blob")));
-    let prepared = capture.prepare(event(text), UnixMillis::EPOCH);
-    prepared.blobs().first().cloned().expect("a text above the limit becomes a blob")
+    let capture = Capture::new(redactor(), limits, &RunContext::new(session.clone()));
+    let mut prepared = capture.prepare(event(text), UnixMillis::EPOCH);
+    let blob = prepared.blobs().first().cloned().expect("a text above the limit becomes a blob");
+    (prepared.encode(1).expect("fits a line"), blob)
+}
+
+/// A blob of this text.
+pub fn blob(text: &str) -> Blob {
+    line_with_blob(&session("blob"), text).1
 }

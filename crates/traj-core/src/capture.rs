@@ -23,6 +23,7 @@
 //! ```
 
 mod blob;
+mod blob_names;
 mod block;
 mod cut;
 mod frame;
@@ -34,6 +35,7 @@ mod laws;
 mod tests;
 
 pub use blob::{Blob, BlobDigest, OmittedBlob};
+pub use blob_names::BlobNames;
 pub use block::{BlockMemory, Captured, LineBlock};
 pub use pending_line::{PendingLine, UnnumberedLine};
 

@@ -43,6 +43,21 @@ pub fn lock_exclusive<'a>(file: &'a File, name: &str) -> Result<FileLock<'a>, Fs
     Ok(FileLock { file })
 }
 
+/// Waits until nobody holds the lock on `file` alone, then holds it together
+/// with others, until the file is closed.
+///
+/// # Errors
+/// As [`lock_exclusive`].
+pub(crate) fn lock_shared(file: &File, name: &str) -> Result<(), FsError> {
+    lock_within(file, name, FlockOperation::NonBlockingLockShared, PATIENCE)
+}
+
+/// Holds the lock on `file` alone, until the file is closed, if nobody else
+/// holds it for longer than `patience`.
+pub(crate) fn is_locked_alone(file: &File, name: &str, patience: Duration) -> bool {
+    lock_within(file, name, FlockOperation::NonBlockingLockExclusive, patience).is_ok()
+}
+
 /// Asks for a lock until it is there or the pauses add up to `patience`.
 fn lock_within(
     file: &File,

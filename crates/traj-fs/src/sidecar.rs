@@ -12,16 +12,18 @@
 mod blobs;
 mod durable;
 mod handle;
+mod naming;
 mod ownership;
 mod roll;
 mod scan;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cap_std::fs::Dir;
-use traj_core::capture::{Blob, PendingLine};
+use traj_core::capture::{Blob, BlobDigest, PendingLine};
 use traj_core::event::RuntimeRow;
 use traj_core::id::SessionId;
 use traj_core::location::{Pointer, blobs_beside};
@@ -80,8 +82,9 @@ pub(crate) struct FsSidecarWriter {
 enum Step {
     /// It was added to the file.
     Added(Appended),
-    /// It was added, and a new file took the place of the one that is open.
-    Rolled(Appended),
+    /// It was added, and a new file took the place of the one that is open,
+    /// without the lines that named these blobs.
+    Rolled(Appended, BTreeSet<BlobDigest>),
     /// Nothing: another file had taken the place of the one that was open.
     Reopen,
 }
@@ -146,10 +149,9 @@ impl FsSidecarWriter {
             }
             let kept = self.options.kept_when_rolling(added);
             let new_lines = text.trim_start_matches('\n');
-            let rolled =
-                roll::replace_with_tail(&self.folder, &self.name, handle, kept, new_lines)?;
+            let gone = roll::replace_with_tail(&self.folder, &self.name, handle, kept, new_lines)?;
             handle.wrote(0, lines.len() as u64);
-            return Ok(Step::Rolled(Appended::new(first, added, rolled)));
+            return Ok(Step::Rolled(Appended::new(first, added, gone.lines), gone.blobs));
         }
         let written = check_growth(handle.length, text.len())
             .and_then(|()| (&*handle.file).write_all(text.as_bytes()));
@@ -202,6 +204,12 @@ impl FsSidecarWriter {
     }
 }
 
+impl Drop for FsSidecarWriter {
+    fn drop(&mut self) {
+        self.blobs.end(&self.name);
+    }
+}
+
 /// Takes away what crashed writers left in a folder. The file just written
 /// tells the time by the filesystem's own clock.
 fn sweep_after(folder: &Dir, written: &str) {
@@ -234,7 +242,8 @@ impl SidecarWriter for FsSidecarWriter {
                     self.unsynced.lines = true;
                     break appended;
                 }
-                Ok(Step::Rolled(appended)) => {
+                Ok(Step::Rolled(appended, unused)) => {
+                    self.blobs.rolled(unused);
                     // The new file was synced before it took the place.
                     self.unsynced = Unsynced { lines: false, entry: true, is_doubtful: false };
                     break appended;
@@ -247,6 +256,8 @@ impl SidecarWriter for FsSidecarWriter {
                 }
             }
         };
+        self.blobs.named(&text);
+        self.blobs.free(&self.name);
         if text.capacity() <= KEPT_TEXT_BYTES {
             self.text = text;
         }

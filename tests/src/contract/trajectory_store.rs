@@ -1,5 +1,7 @@
 //! What every [`TrajectoryStore`] promises.
 
+mod blobs;
+
 use std::ops::ControlFlow;
 
 use traj_core::capture::BlobDigest;
@@ -10,7 +12,7 @@ use traj_core::port::{
 };
 use traj_core::settings::WhenFull;
 
-use crate::sidecar::{SidecarContent, blob, lines, options, session};
+use crate::sidecar::{SidecarContent, lines, options, session};
 
 /// A store under test, with hands to look at it and disturb it.
 pub trait TrajectoryStoreHarness {
@@ -38,7 +40,9 @@ pub fn all<H: TrajectoryStoreHarness>(fresh: impl Fn() -> H) {
     numbers_of_others_are_taken_up(&fresh());
     impossible_numbers_are_not_believed(&fresh());
     numbers_go_on_after_the_highest_that_is_believed(&fresh());
-    blobs_are_stored_once_and_within_their_budget(&fresh());
+    blobs::are_stored_once_and_within_their_budget(&fresh());
+    blobs::go_with_the_lines_that_named_them(&fresh());
+    blobs::stay_while_one_is_about_to_name_them(&fresh());
     visiting_stops_when_told(&fresh());
     sessions_do_not_mix(&fresh());
 }
@@ -278,28 +282,6 @@ fn numbers_go_on_after_the_highest_that_is_believed(harness: &impl TrajectorySto
         assert_eq!(given, credible + number);
         assert!(given <= MAX_SEQUENCE);
     }
-}
-
-fn blobs_are_stored_once_and_within_their_budget(harness: &impl TrajectoryStoreHarness) {
-    let chat = session(CHAT);
-    let mut small = options();
-    small.blob_budget_bytes = 35;
-    let (mut one, mut other) = (writer(harness, &small), writer(harness, &small));
-    let (ten, more, four) = (blob("ten bytes!"), blob("twenty-two bytes of it"), blob("four"));
-    one.store_blob(&ten).expect("fits");
-    other.store_blob(&ten).expect("is there already");
-    other.store_blob(&more).expect("fits beside it");
-    // The first has seen ten bytes only.
-    let over = one.store_blob(&four);
-    assert!(matches!(over, Err(SidecarError::OverBudget { budget: 35 })));
-    one.store_blob(&more).expect("a stored blob needs no room");
-    let large = one.store_blob(&blob("a text of more than the whole budget"));
-    assert!(matches!(large, Err(SidecarError::OverBudget { .. })));
-    let read = |digest| harness.store().read_blob(&chat, digest).expect("readable");
-    assert_eq!(read(ten.digest()).as_deref(), Some("ten bytes!"));
-    assert_eq!(read(more.digest()).as_deref(), Some("twenty-two bytes of it"));
-    assert_eq!(read(four.digest()), None);
-    assert_eq!(harness.content(&chat), None, "a blob alone makes no sidecar");
 }
 
 fn visiting_stops_when_told(harness: &impl TrajectoryStoreHarness) {

@@ -1,10 +1,10 @@
 //! Sidecars in memory, as strict as those on a disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::capture::{Blob, BlobDigest, PendingLine};
+use crate::capture::{Blob, BlobDigest, BlobNames, PendingLine};
 use crate::id::SessionId;
 use crate::port::{
     Appended, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore,
@@ -22,6 +22,7 @@ pub struct MemoryTrajectoryStore {
 struct Shared {
     sidecars: BTreeMap<SessionId, Sidecar>,
     calls: u64,
+    writers: u64,
     failing_calls: Vec<u64>,
 }
 
@@ -29,6 +30,26 @@ struct Shared {
 struct Sidecar {
     text: Vec<u8>,
     blobs: BTreeMap<BlobDigest, String>,
+    /// What each writer has stored and not named yet.
+    unnamed: BTreeMap<u64, BTreeSet<BlobDigest>>,
+}
+
+impl Sidecar {
+    /// Takes note that a writer named blobs.
+    fn named(&mut self, writer: u64, names: &BTreeSet<BlobDigest>) {
+        self.unnamed.entry(writer).or_default().retain(|digest| !names.contains(digest));
+    }
+
+    /// Removes blobs that no line names, unless a writer is about to name one.
+    fn free(&mut self, unused: &mut BTreeSet<BlobDigest>) {
+        if unused.is_empty() || self.unnamed.values().any(|unnamed| !unnamed.is_empty()) {
+            return;
+        }
+        let names = BlobNames::of(&self.text);
+        for digest in std::mem::take(unused).difference(&names) {
+            self.blobs.remove(digest);
+        }
+    }
 }
 
 impl MemoryTrajectoryStore {
@@ -83,7 +104,13 @@ impl TrajectoryStore for MemoryTrajectoryStore {
         options: &SidecarOptions,
     ) -> Result<Box<dyn SidecarWriter>, SidecarError> {
         let (store, session, options) = (self.clone(), session.clone(), options.clone());
-        Ok(Box::new(MemorySidecarWriter { store, session, options }))
+        let number = {
+            let mut shared = self.lock();
+            shared.writers += 1;
+            shared.writers
+        };
+        let unused = BTreeSet::new();
+        Ok(Box::new(MemorySidecarWriter { store, session, options, number, unused }))
     }
 
     fn visit(
@@ -115,6 +142,19 @@ struct MemorySidecarWriter {
     store: MemoryTrajectoryStore,
     session: SessionId,
     options: SidecarOptions,
+    /// Tells it from the other writers.
+    number: u64,
+    /// Blobs of lines that made room, until they can go.
+    unused: BTreeSet<BlobDigest>,
+}
+
+impl Drop for MemorySidecarWriter {
+    fn drop(&mut self) {
+        if let Some(sidecar) = self.store.lock().sidecars.get_mut(&self.session) {
+            sidecar.unnamed.remove(&self.number);
+            sidecar.free(&mut self.unused);
+        }
+    }
 }
 
 impl SidecarWriter for MemorySidecarWriter {
@@ -146,12 +186,16 @@ impl SidecarWriter for MemorySidecarWriter {
             while text.len() as u64 > kept {
                 let end =
                     text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
-                text.drain(..end);
+                let gone: Vec<u8> = text.drain(..end).collect();
+                self.unused.extend(BlobNames::of(&gone));
                 rolled_lines += 1;
             }
         }
         text.extend_from_slice(added.as_bytes());
-        shared.sidecars.entry(self.session.clone()).or_default().text = text;
+        let sidecar = shared.sidecars.entry(self.session.clone()).or_default();
+        sidecar.text = text;
+        sidecar.named(self.number, &BlobNames::of(added.as_bytes()));
+        sidecar.free(&mut self.unused);
         Ok(Appended::new(last + 1, added.len() as u64, rolled_lines))
     }
 
@@ -159,8 +203,11 @@ impl SidecarWriter for MemorySidecarWriter {
         let mut shared = self.store.lock();
         shared.count_call()?;
         let budget = self.options.blob_budget_bytes;
-        let blobs = &mut shared.sidecars.entry(self.session.clone()).or_default().blobs;
+        let sidecar = shared.sidecars.entry(self.session.clone()).or_default();
+        let unnamed = sidecar.unnamed.entry(self.number).or_default();
+        let blobs = &mut sidecar.blobs;
         if blobs.contains_key(blob.digest()) {
+            unnamed.insert(blob.digest().clone());
             return Ok(());
         }
         let text = blob.text().as_ref();
@@ -169,6 +216,7 @@ impl SidecarWriter for MemorySidecarWriter {
             return Err(SidecarError::OverBudget { budget });
         }
         blobs.insert(blob.digest().clone(), text.clone());
+        unnamed.insert(blob.digest().clone());
         Ok(())
     }
 

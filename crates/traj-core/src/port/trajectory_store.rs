@@ -138,7 +138,9 @@ impl Appended {
 /// Implementations keep all lines of a call, in order and in one piece, or on
 /// error none. Lines of several writers to one sidecar never mix, and their
 /// numbers in the file rise without gaps. A torn line that a crash left is
-/// closed off before the first line is added.
+/// closed off before the first line is added. Blobs that only lines named which
+/// made room for others go with them, but never one that a writer has stored
+/// and not named yet.
 pub trait SidecarWriter: Debug + Send {
     /// Appends a batch of lines; an empty one does nothing.
     ///

@@ -2,16 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
+use std::time::Duration;
 
 use cap_std::fs::{Dir, File};
 use traj_core::capture::{Blob, BlobDigest};
 use traj_core::port::SidecarError;
 
+use super::naming::Naming;
 use super::sweep_after;
 use crate::error::{Context as _, FsError};
 use crate::folder::{create_subfolder, make_private};
 use crate::open::{Access, make_file_private, open_regular};
 use crate::replace::{replace_file, sync_folder};
+
+/// How long the last try at freeing blobs may wait for others.
+const LAST_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Blobs of one sidecar, made with the first blob.
 #[derive(Debug)]
@@ -22,12 +27,21 @@ pub(super) struct BlobFolder {
     opened: Option<Dir>,
     /// Blobs that this process wrote, or found to be what their names say.
     known: BTreeSet<BlobDigest>,
+    naming: Naming,
     needs_sweep: bool,
 }
 
 impl BlobFolder {
     pub(super) const fn new(parent: Dir, name: String, budget: u64) -> Self {
-        Self { parent, name, budget, opened: None, known: BTreeSet::new(), needs_sweep: true }
+        Self {
+            parent,
+            name,
+            budget,
+            opened: None,
+            known: BTreeSet::new(),
+            naming: Naming::new(),
+            needs_sweep: true,
+        }
     }
 
     pub(super) fn store(&mut self, blob: &Blob) -> Result<(), SidecarError> {
@@ -38,7 +52,9 @@ impl BlobFolder {
             Some(folder) => folder,
             None => self.open()?,
         };
-        let outcome = self.store_in(&folder, blob);
+        let claimed = self.naming.claim(&folder, &self.name).map_err(SidecarError::from);
+        let outcome = claimed.and_then(|()| self.store_in(&folder, blob));
+        self.naming.stored(blob.digest(), outcome.is_ok());
         // After a failure the folder may be gone; then it is made again.
         if !matches!(outcome, Err(SidecarError::Storage { .. })) {
             self.opened = Some(folder);
@@ -46,7 +62,35 @@ impl BlobFolder {
         outcome
     }
 
-    fn open(&self) -> Result<Dir, FsError> {
+    /// Takes note of lines that were added to the sidecar.
+    pub(super) fn named(&mut self, text: &str) {
+        self.naming.named(text);
+    }
+
+    /// Takes note of the blobs of lines that made room.
+    pub(super) fn rolled(&mut self, unused: BTreeSet<BlobDigest>) {
+        self.naming.rolled(unused);
+    }
+
+    /// Removes blobs that no line of the sidecar names any more. What cannot
+    /// be removed now is tried again after the next lines.
+    pub(super) fn free(&mut self, sidecar: &str) {
+        let freed = self.naming.free(&self.parent, sidecar, &self.name, Duration::ZERO);
+        if let Ok(removed) = freed {
+            self.known.retain(|digest| !removed.contains(digest));
+        }
+    }
+
+    /// As [`Self::free`], for the last time: nobody else knows what this writer
+    /// would have removed, so others that are about to name blobs are waited for.
+    pub(super) fn end(&mut self, sidecar: &str) {
+        self.naming.end();
+        self.naming.free(&self.parent, sidecar, &self.name, LAST_PATIENCE).ok();
+    }
+
+    fn open(&mut self) -> Result<Dir, FsError> {
+        // A claim on a folder that is gone protects nothing.
+        self.naming.let_go();
         let folder = create_subfolder(&self.parent, &self.name)?;
         make_private(&folder, &self.name)?;
         sync_folder(&self.parent, &self.name)?;

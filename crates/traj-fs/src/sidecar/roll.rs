@@ -1,9 +1,11 @@
 //! Making room: the newest lines move to a new file, which takes the place of
 //! the old one in a single step.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 
 use cap_std::fs::{Dir, File};
+use traj_core::capture::{BlobDigest, BlobNames};
 
 use super::handle::SidecarHandle;
 use super::scan::read_at;
@@ -12,20 +14,20 @@ use crate::new_file::NewFile;
 use crate::replace::put_in_place;
 
 /// Replaces the sidecar by its last whole lines, at most `kept` bytes of them,
-/// followed by `added`. Returns how many lines went.
+/// followed by `added`. Returns what went.
 pub(super) fn replace_with_tail(
     folder: &Dir,
     name: &str,
     handle: &SidecarHandle,
     kept: u64,
     added: &str,
-) -> Result<u64, FsError> {
+) -> Result<Gone, FsError> {
     // A torn line is kept with the line end that closes it off, or goes whole.
     let earliest = (handle.length + u64::from(handle.is_torn)).saturating_sub(kept);
     let start = line_start(&handle.file, earliest, handle.length).context("read", name)?;
     let torn_goes = handle.is_torn && start == handle.length;
-    let rolled_lines =
-        count_lines(&handle.file, start).context("read", name)? + u64::from(torn_goes);
+    let mut gone = look_at(&handle.file, start).context("read", name)?;
+    gone.lines += u64::from(torn_goes);
     put_in_place(folder, name, 0o600, |new| {
         copy(&handle.file, start, handle.length, new)?;
         if handle.is_torn && start < handle.length {
@@ -33,7 +35,15 @@ pub(super) fn replace_with_tail(
         }
         new.write_all(added.as_bytes())
     })?;
-    Ok(rolled_lines)
+    Ok(gone)
+}
+
+/// Lines that made room.
+#[derive(Debug)]
+pub(super) struct Gone {
+    pub(super) lines: u64,
+    /// The blobs they named.
+    pub(super) blobs: BTreeSet<BlobDigest>,
 }
 
 /// The offset of the first line that starts at `from` or later.
@@ -57,20 +67,21 @@ fn line_start(file: &File, from: u64, length: u64) -> io::Result<u64> {
     Ok(length)
 }
 
-fn count_lines(file: &File, to: u64) -> io::Result<u64> {
-    let mut lines = 0;
+fn look_at(file: &File, to: u64) -> io::Result<Gone> {
+    let (mut lines, mut names) = (0, BlobNames::default());
     for_each_chunk(file, 0, to, |chunk| {
         lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        names.read(chunk);
         Ok(())
     })?;
-    Ok(lines)
+    Ok(Gone { lines, blobs: names.finish() })
 }
 
 fn copy(file: &File, from: u64, to: u64, out: &mut NewFile) -> io::Result<()> {
     for_each_chunk(file, from, to, |chunk| out.write_all(chunk))
 }
 
-fn for_each_chunk(
+pub(super) fn for_each_chunk(
     file: &File,
     from: u64,
     to: u64,
