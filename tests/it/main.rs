@@ -7,6 +7,7 @@
 
 mod binding_store_contract;
 mod bundle_sink_contract;
+mod bundle_source_contract;
 mod bundle_verify;
 mod care_commands;
 mod care_full_disk;

@@ -3,6 +3,7 @@
 pub mod binding_store;
 pub mod blob_folder;
 pub mod bundle_sink;
+pub mod bundle_source;
 pub mod line_log;
 pub mod scratch;
 pub mod session_rewriter;

@@ -19,6 +19,7 @@
 mod app_server;
 mod binding_store;
 mod blob_folder;
+mod bundle_names;
 mod bundle_sink;
 mod bundle_source;
 mod clock;
@@ -40,6 +41,7 @@ pub use binding_store::{
     BindingKey, BindingKeyError, BindingStore, BindingStoreError, LoadedBinding, Revision,
 };
 pub use blob_folder::{BlobFolder, BlobFolderError};
+pub use bundle_names::BundleNames;
 pub use bundle_sink::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken,
 };

@@ -2,17 +2,15 @@
 //! tar file.
 
 mod archive;
-mod names;
 
 use std::io::{ErrorKind, Read as _};
 
 use cap_std::fs::{Dir, File};
-use traj_core::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
+use traj_core::port::{BundleContent, BundleNames, BundleSource, BundleSourceError, BundleVisitor};
 
 use crate::error::FsError;
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular};
-use names::Names;
 
 /// A bundle in a folder, named as its entry there.
 #[derive(Debug)]
@@ -61,7 +59,7 @@ impl FsBundleSource {
             ErrorKind::NotFound => BundleSourceError::NotABundle { name: self.name.clone() },
             _ => storage(&self.name, error),
         })?;
-        let mut names = Names::default();
+        let mut names = BundleNames::default();
         for (number, path) in self.list(folder, &mut names)?.into_iter().enumerate() {
             let (inner, name) = match path.split_once('/') {
                 Some((inner, name)) => (Some(inner), name),
@@ -82,7 +80,11 @@ impl FsBundleSource {
     }
 
     /// The paths of all files, the manifest first.
-    fn list(&self, folder: &Dir, names: &mut Names) -> Result<Vec<String>, BundleSourceError> {
+    fn list(
+        &self,
+        folder: &Dir,
+        names: &mut BundleNames,
+    ) -> Result<Vec<String>, BundleSourceError> {
         let mut paths = Vec::new();
         let entries = |dir: &Dir| -> Result<Vec<(String, bool)>, BundleSourceError> {
             let mut found = Vec::new();

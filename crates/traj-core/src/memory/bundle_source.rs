@@ -1,9 +1,7 @@
 //! A bundle held in memory, read back.
 
-use std::collections::BTreeSet;
-
 use super::MemoryBundle;
-use crate::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
+use crate::port::{BundleContent, BundleNames, BundleSource, BundleSourceError, BundleVisitor};
 
 /// Files by path, in order.
 #[derive(Clone, Debug, Default)]
@@ -37,11 +35,9 @@ impl MemoryBundleSource {
 
 impl BundleSource for MemoryBundleSource {
     fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError> {
-        let mut seen = BTreeSet::new();
-        for (index, (path, content)) in self.files.iter().enumerate() {
-            if !seen.insert(path.to_lowercase()) {
-                return Err(BundleSourceError::RepeatedEntry { number: index + 1 });
-            }
+        let mut names = BundleNames::default();
+        for (path, content) in &self.files {
+            names.take(path)?;
             visit(path, &mut Rest(content))?;
         }
         Ok(())

@@ -3,9 +3,8 @@
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 
 use cap_std::fs::{File, FileExt as _};
-use traj_core::port::{BundleContent, BundleSourceError, BundleVisitor};
+use traj_core::port::{BundleContent, BundleNames, BundleSourceError, BundleVisitor};
 
-use super::names::Names;
 use super::{Form, storage};
 
 /// An archive may unpack to this much without a question.
@@ -51,7 +50,7 @@ pub(super) fn visit_zip(
     let mut allowance = Allowance::of(name, file)?;
     let handle = file.try_clone().map_err(|error| storage(name, error))?;
     let mut archive = zip::ZipArchive::new(BufReader::new(handle)).map_err(damaged)?;
-    let mut names = Names::default();
+    let mut names = BundleNames::default();
     // The reader keeps one entry per name; a difference is a repeated name.
     if stated_entries(name, file)?.is_some_and(|stated| stated != archive.len()) {
         return Err(BundleSourceError::RepeatedEntry { number: archive.len() + 1 });
@@ -98,7 +97,7 @@ pub(super) fn visit_tar_zst(
     handle.seek(SeekFrom::Start(0)).map_err(|error| storage(name, error))?;
     let decoder = zstd::Decoder::new(handle).map_err(damaged)?;
     let mut archive = tar::Archive::new(decoder);
-    let mut names = Names::default();
+    let mut names = BundleNames::default();
     for entry in archive.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         if entry.header().entry_type() != tar::EntryType::Regular {
