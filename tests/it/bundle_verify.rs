@@ -25,6 +25,34 @@ fn check(bundle: &MemoryBundleSource) -> VerifyReport {
     verify(bundle, &redactor(), NonZeroUsize::MIN).unwrap()
 }
 
+#[test]
+fn an_export_of_rows_that_repeat_their_members_is_sound() {
+    let row = runtime("x", "2026-06-01T10:00:00Z", 1, r#","data":{"k":1}"#);
+    for again in [
+        r#""seq":7"#,
+        r#""type":"other""#,
+        r#""source":"runtime""#,
+        r#""sessionId":"s1""#,
+        r#""data":{"q":2}"#,
+        r#""ts":"2026-06-01T09:00:00Z""#,
+        r#""traceSchema":"openclaw-trajectory""#,
+        r#""schemaVersion":1"#,
+        r#""runId":"r","runId":"s""#,
+        r#""sourceSeq":9,"sourceSeq":10"#,
+        r#""unknown":1,"unknown":2"#,
+    ] {
+        let row = row.replace(r#"{"k":1}}"#, &format!(r#"{{"k":1}},{again}}}"#));
+        let export = exported(&[], &[row, runtime("y", "2026-06-01T11:00:00Z", 2, "")]);
+        assert_eq!(export.report.runtime_event_count, 2, "{again}");
+        assert!(check(&MemoryBundleSource::of(&export.files)).is_sound(), "{again}");
+        let event = &export.events()[0];
+        let last: serde_json::Value = serde_json::from_str(&format!("{{{again}}}")).unwrap();
+        for (name, value) in last.as_object().unwrap().iter().filter(|(name, _)| *name != "seq") {
+            assert_eq!(event[name], *value, "the last one counts");
+        }
+    }
+}
+
 /// The one problem that `change` causes.
 fn problem_after(change: impl FnOnce(&mut MemoryBundleSource)) -> String {
     let mut bundle = bundle();

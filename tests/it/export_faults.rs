@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use traj_core::memory::{MemoryBundleSink, MemorySources};
 use traj_core::port::{BundleFile, Source, SourceError, Sources};
+use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor, RuleSet};
 use traj_export::{ExportError, ExportPorts, Silent, export};
 use traj_tests::export_fixture::{HEADER, export_from, message, request, runtime};
 
@@ -132,6 +133,21 @@ fn a_session_that_is_rewritten_while_it_is_read_is_an_error() {
     let error = export(ports, &request(), &Silent).unwrap_err();
     assert!(matches!(error, ExportError::Source(SourceError::Changed { .. })), "{error}");
     assert!(sink.names().is_empty());
+}
+
+#[test]
+fn an_event_that_rules_of_ones_own_make_unreadable_ends_the_export() {
+    let sources = MemorySources::new();
+    sources.put("s1.jsonl", HEADER);
+    sources.put("s1.trajectory.jsonl", runtime("x", "2026-06-01T10:00:00Z", 1, ""));
+    let file = "[[rules]]\nid = \"own\"\nregex = '''openclaw-trajectory'''\n";
+    let rules = RuleSet::builtin().with_file(file).unwrap();
+    let policy = RedactionPolicy::standard(MarkerKey::new([7; 32])).with_rules(rules);
+    let mut request = request();
+    request.redactor = Redactor::new(policy);
+    let error = export_from(&sources, &request).unwrap_err();
+    let is_told = matches!(error, ExportError::NotReadable { file: BundleFile::Events, line: 1 });
+    assert!(is_told, "{error}");
 }
 
 #[test]

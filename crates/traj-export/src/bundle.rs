@@ -5,6 +5,7 @@ mod blob_copy;
 mod blobs;
 mod branch;
 mod common;
+mod envelope;
 mod events;
 mod manifest;
 mod metadata;

@@ -225,6 +225,8 @@ impl Export<'_> {
             blobs: referenced,
             report,
             giants,
+            lines,
+            unfit,
         } = outcome;
         self.files.push(written);
         self.report.merge(&report);
@@ -261,6 +263,9 @@ impl Export<'_> {
         self.files.sort_by_key(|written| written.file);
         for found in session.iter().chain(&runtime) {
             found.source.check_unchanged()?;
+        }
+        if let Some(line) = unfit.or((lines != total).then_some(lines)) {
+            return Err(ExportError::NotReadable { file: BundleFile::Events, line });
         }
 
         let (warnings, notices) = std::mem::take(&mut self.warnings).finish();

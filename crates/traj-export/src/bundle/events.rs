@@ -14,6 +14,7 @@ use traj_core::transcript::TranscriptEvents;
 
 use super::blobs;
 use super::branch::tail_slot;
+use super::envelope;
 use super::prompts::PromptRecord;
 use super::skills::{SkillMarks, SkillPaths};
 use crate::error::ExportError;
@@ -43,6 +44,10 @@ pub(crate) struct EventOutcome {
     pub(crate) report: RedactionReport,
     /// Texts that were too long for their event.
     pub(crate) giants: Vec<Giant>,
+    /// How many lines there are.
+    pub(crate) lines: u64,
+    /// The first line that does not fit the schema of events.
+    pub(crate) unfit: Option<u64>,
 }
 
 /// What events are written with.
@@ -70,6 +75,7 @@ pub(crate) fn write_events(
     let mut found_blobs = BTreeSet::new();
     let mut report = RedactionReport::default();
     let mut seq = 0;
+    let (mut lines_written, mut unfit) = (0, None);
     let (groups, spent) = (Shelf::<Group>::default(), Shelf::<Done>::default());
     pipeline::ordered(
         context.workers,
@@ -83,6 +89,8 @@ pub(crate) fn write_events(
             let lines = done.lines.finish();
             output.append(&lines)?;
             done.lines = RedactedText::in_buffer(lines.into_inner());
+            lines_written += done.notes.len() as u64;
+            unfit = unfit.or(done.unfit);
             for note in done.notes.drain(..) {
                 notes.push(note, &&*bundle)?;
             }
@@ -106,7 +114,16 @@ pub(crate) fn write_events(
     let prompts = prompts.finish(&&*bundle)?;
     let giants = fetcher.map(|fetcher| fetcher.giants).unwrap_or_default();
     let written = output.finish()?;
-    Ok(EventOutcome { written, prompts, marks, blobs: found_blobs, report, giants })
+    Ok(EventOutcome {
+        written,
+        prompts,
+        marks,
+        blobs: found_blobs,
+        report,
+        giants,
+        lines: lines_written,
+        unfit,
+    })
 }
 
 /// Parts of the file that are worked on together.
@@ -178,6 +195,8 @@ struct Done {
     marks: SkillMarks,
     blobs: BTreeSet<BlobDigest>,
     report: RedactionReport,
+    /// The first line that does not fit its schema.
+    unfit: Option<u64>,
 }
 
 impl Buffer for Done {
@@ -192,6 +211,7 @@ impl Buffer for Done {
         self.marks = SkillMarks::default();
         self.blobs.clear();
         self.report = RedactionReport::default();
+        self.unfit = None;
     }
 }
 
@@ -212,13 +232,18 @@ fn work(context: &EventContext<'_>, group: &mut Group, mut done: Done) -> Done {
                 // says so if it no longer is.
                 let Ok(mut event) = Json::parse(&text) else { continue };
                 if let Some(object) = event.as_object_mut() {
-                    object.insert("seq", seq);
+                    envelope::settle(object, seq);
                 }
                 look_into(context, &event, &text, &mut done);
+                let changes = done.report.changes();
                 let (report, lines) = (&mut done.report, &mut done.lines);
                 let (event, note) = context.screen.write(event, report, lines, Layout::Line);
                 done.notes.push(note);
                 done.lines.push_static("\n");
+                // What the rules left alone fits as it did when it was indexed.
+                if done.report.changes() != changes && !envelope::fits(event.as_ref(), seq) {
+                    done.unfit.get_or_insert(seq);
+                }
                 if let Some(prompt) = submitted_prompt(&event) {
                     done.prompts.push((position, prompt));
                 }
