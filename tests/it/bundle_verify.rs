@@ -79,6 +79,18 @@ fn an_untouched_bundle_is_sound() {
 }
 
 #[test]
+fn a_picture_in_a_blob_is_found_whatever_its_length() {
+    for (length, line_end) in [(1_000, ""), (5_000_000, ""), (5_000_000, "\n")] {
+        let line = format!("{}{line_end}", "q83vASNF".repeat(9));
+        let picture = format!("iVBORw0KGgoA{}", line.repeat(length / line.len()));
+        let mut bundle = bundle();
+        bundle.push(format!("blobs/{}.txt", "0".repeat(64)), picture);
+        let report = check(&bundle);
+        assert!(report.findings.iter().any(|finding| finding.rule == "media"), "{length}");
+    }
+}
+
+#[test]
 fn every_change_is_named() {
     let edited = problem_after(|b| replace(b, "events.jsonl", "hello", "hullo"));
     assert_eq!(edited, "events.jsonl was changed: its digest differs");

@@ -4,11 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde_json::{Value, json};
+use traj_core::capture::BlobDigest;
 use traj_core::memory::{MemoryBundleSink, MemorySources};
 use traj_core::port::{BundleFile, Source, SourceError, Sources};
 use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor, RuleSet};
 use traj_export::{ExportError, ExportPorts, Silent, export};
-use traj_tests::export_fixture::{HEADER, export_from, message, request, runtime};
+use traj_tests::export_fixture::{HEADER, export_from, exported, message, request, runtime};
 
 fn long_session(rows: u32) -> String {
     let text = format!(r#"{{"role":"user","content":"{}"}}"#, "word ".repeat(200));
@@ -205,6 +207,53 @@ fn a_giant_row_keeps_its_place_and_its_text_becomes_a_blob() {
     assert_eq!(blobs.count(), 1, "the same text is stored once");
     let prompts = export.json(BundleFile::Prompts).unwrap();
     assert_eq!(prompts["submittedPrompts"][0], format!("<{} bytes in {name}>", giant.len()));
+}
+
+#[test]
+fn pictures_in_giant_rows_are_hidden_as_in_ordinary_ones() {
+    let picture = |letters: usize| "q83vASNF".repeat(letters / 8);
+    let mut blocks = vec![
+        json!({"type": "image", "mimeType": "image/png", "data": picture(1_000_000)}),
+        json!({"type": "image_url", "image_url": {
+            "url": format!("data:image/gif;base64,{}", picture(500_000))
+        }}),
+    ];
+    let content = |blocks: &[Value]| json!({"role": "user", "content": blocks}).to_string();
+    let ordinary = content(&blocks);
+    // Longer than any text that is put into a blob in one piece.
+    blocks.push(json!({"type": "image", "source": {
+        "type": "base64", "media_type": "image/jpeg", "data": picture(17 * 1024 * 1024)
+    }}));
+    let rows = [message("a", None, 1, &ordinary), message("b", Some("a"), 2, &content(&blocks))];
+    let export = exported(&rows, &[]);
+    assert!(!export.files.values().any(|text| text.contains("q83vASNFq83v")));
+    assert!(!export.files.keys().any(|file| matches!(file, BundleFile::Blob(_))));
+    let events = export.events();
+    let blocks = |event: usize| &events[event]["data"]["message"]["content"];
+    assert_eq!(blocks(0)[0], blocks(1)[0], "the same marker and figures");
+    assert_eq!(blocks(0)[1], blocks(1)[1]);
+    assert_eq!(blocks(0)[0]["bytes"], 750_000);
+    assert_eq!(blocks(1)[2]["source"]["bytes"], 17 * 1024 * 1024 / 4 * 3);
+    assert_eq!(export.notices(), ["session-row-shortened [3]"]);
+    let manifest = export.json(BundleFile::Manifest).unwrap();
+    assert_eq!(manifest["redaction"]["media"], 5);
+}
+
+#[test]
+fn a_blob_that_is_a_picture_of_several_blocks_is_left_out() {
+    let line = format!("{}\n", "q83vASNF".repeat(9));
+    let picture = format!("iVBORw0KGgoA{}", line.repeat(5 * 1024 * 1024 / line.len()));
+    let digest = BlobDigest::of(picture.as_bytes());
+    let sources = MemorySources::new();
+    sources.put("s1.jsonl", HEADER);
+    sources.put(format!("s1.trajectory.blobs/{digest}"), picture.as_str());
+    let data = format!(
+        r#","data":{{"x":{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}}}"#
+    );
+    sources.put("s1.trajectory.jsonl", runtime("x", "2026-06-01T10:00:00Z", 1, &data));
+    let export = export_from(&sources, &request()).unwrap();
+    assert_eq!(export.notices(), ["blob-too-large [0]"]);
+    assert!(!export.files.values().any(|text| text.contains("q83vASNFq83v")));
 }
 
 #[test]

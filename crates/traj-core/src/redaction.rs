@@ -74,6 +74,7 @@ pub use check::RuleProblem;
 pub use compose::RedactedText;
 pub use known::TextHasher;
 pub use marker::{MarkerKey, is_marker};
+pub use media::{MediaMark, MediaStream};
 pub use paths::PathLabels;
 pub use policy::RedactionPolicy;
 pub use report::{FileReport, Finding, RedactionReport, Survivor};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use traj_core::port::{Source, SourceError};
 
 use crate::rows::{MAX_ROW_BYTES, Place};
-use crate::shrink::{self, Giant, Loaded};
+use crate::shrink::{self, Giant, Loaded, Short};
 
 /// How much is read ahead.
 const WINDOW: usize = 512 * 1024;
@@ -17,11 +17,13 @@ pub(crate) struct RowFetcher<'s> {
     start: u64,
     /// The texts that were left out of rows.
     pub(crate) giants: Vec<Giant>,
+    /// How many media were replaced in rows that were appended.
+    pub(crate) media: u64,
 }
 
 impl<'s> RowFetcher<'s> {
     pub(crate) const fn new(source: &'s dyn Source) -> Self {
-        Self { source, window: Vec::new(), start: 0, giants: Vec::new() }
+        Self { source, window: Vec::new(), start: 0, giants: Vec::new(), media: 0 }
     }
 
     /// The row at `place`, shortened if it has to be.
@@ -41,10 +43,13 @@ impl<'s> RowFetcher<'s> {
         let start = rows.len();
         if let Some(row) = self.window(place)? {
             rows.extend_from_slice(row);
-        } else if let Some(row) = self.load(place)?.bytes() {
-            rows.extend_from_slice(row);
         } else {
-            return Ok(None);
+            let loaded = self.load(place)?;
+            if let Loaded::Short(short) = &loaded {
+                self.media += short.media;
+            }
+            let Some(row) = loaded.bytes() else { return Ok(None) };
+            rows.extend_from_slice(row);
         }
         Ok(Some(start..rows.len()))
     }
@@ -52,7 +57,7 @@ impl<'s> RowFetcher<'s> {
     /// A long row, as much of it as can be held.
     fn load(&mut self, place: Place) -> Result<Loaded, SourceError> {
         let loaded = shrink::load(self.source, place)?;
-        if let Loaded::Short(_, giants) = &loaded {
+        if let Loaded::Short(Short { giants, .. }) = &loaded {
             self.giants.extend_from_slice(giants);
         }
         Ok(loaded)

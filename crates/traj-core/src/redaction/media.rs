@@ -4,6 +4,7 @@
 //! original: `<media:image/png;bytes=68;sha256=…>`.
 
 mod declared;
+mod stream;
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -16,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 use crate::json::{Json, Object};
 use declared::declared_type;
 pub(super) use declared::{may_be_type, says_type};
+pub use stream::{MediaMark, MediaStream};
 
 /// In running text a data URI smaller than this is a pixel or an icon's
 /// metadata and stays.
@@ -82,46 +84,65 @@ impl Medium {
 
     /// Measures and digests base64 text.
     fn read(media_type: &str, text: &str) -> Self {
-        let mut hash = Sha256::new();
-        let mut bytes = 0_u64;
-        let mut buffer: Vec<u8> = Vec::with_capacity(16 * 1024);
-        let mut decoded: Vec<u8> = Vec::new();
-        let mut flush = |buffer: &mut Vec<u8>| {
-            decoded.clear();
-            // What cannot be decoded is digested as it stands.
-            match STANDARD.decode_vec(&*buffer, &mut decoded) {
-                Ok(()) => {
-                    hash.update(&decoded);
-                    bytes += decoded.len() as u64;
-                }
-                Err(_) => {
-                    hash.update(&*buffer);
-                    bytes += (buffer.len() * 3 / 4) as u64;
-                }
-            }
-            buffer.clear();
-        };
-        for byte in text.bytes() {
+        let mut reader = Reader::default();
+        reader.push(text.as_bytes());
+        reader.finish(media_type)
+    }
+}
+
+/// How much base64 is decoded at once.
+const BASE64_PIECE: usize = 16 * 1024;
+
+/// Measures and digests base64 text in pieces.
+#[derive(Clone, Debug, Default)]
+struct Reader {
+    hash: Sha256,
+    bytes: u64,
+    buffer: Vec<u8>,
+    decoded: Vec<u8>,
+}
+
+impl Reader {
+    fn push(&mut self, text: &[u8]) {
+        for byte in text {
             match byte {
-                b'-' => buffer.push(b'+'),
-                b'_' => buffer.push(b'/'),
+                b'-' => self.buffer.push(b'+'),
+                b'_' => self.buffer.push(b'/'),
                 _ if byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=') => {
-                    buffer.push(byte);
+                    self.buffer.push(*byte);
                 }
                 _ => {}
             }
-            if buffer.len() == 16 * 1024 {
-                flush(&mut buffer);
+            if self.buffer.len() == BASE64_PIECE {
+                self.flush();
             }
         }
-        flush(&mut buffer);
-        let digest = hash.finalize();
+    }
+
+    fn flush(&mut self) {
+        self.decoded.clear();
+        // What cannot be decoded is digested as it stands.
+        match STANDARD.decode_vec(&self.buffer, &mut self.decoded) {
+            Ok(()) => {
+                self.hash.update(&self.decoded);
+                self.bytes += self.decoded.len() as u64;
+            }
+            Err(_) => {
+                self.hash.update(&self.buffer);
+                self.bytes += (self.buffer.len() * 3 / 4) as u64;
+            }
+        }
+        self.buffer.clear();
+    }
+
+    fn finish(mut self, media_type: &str) -> Medium {
+        self.flush();
         let mut sha256 = String::with_capacity(64);
-        for byte in digest {
+        for byte in self.hash.finalize() {
             // Writing to a string cannot fail.
             let _ = write!(sha256, "{byte:02x}");
         }
-        Self { media_type: clean_type(media_type), bytes, sha256 }
+        Medium { media_type: clean_type(media_type), bytes: self.bytes, sha256 }
     }
 }
 

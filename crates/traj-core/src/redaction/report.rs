@@ -304,7 +304,9 @@ impl RedactionReport {
         });
     }
 
-    pub(super) fn count_media(&mut self) {
+    /// Counts a medium that was replaced; also one that could not be held, and
+    /// was replaced before its value was read.
+    pub fn count_media(&mut self) {
         self.changes += 1;
         self.unsettled += 1;
         self.count(|file| file.media += 1);

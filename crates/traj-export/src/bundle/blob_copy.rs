@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest as _, Sha256};
 use traj_core::capture::BlobDigest;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source, SourceError};
-use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
+use traj_core::redaction::{MediaStream, RedactedText, RedactionReport, Redactor};
 
 use super::blobs::BlobFolder;
 use crate::error::ExportError;
@@ -148,19 +148,31 @@ fn copy_text(
     }
 }
 
-/// Shows every block of a text to `visit`, until it refuses one.
+/// Shows every block of a text to `visit`, until it refuses one. A medium of
+/// several blocks has no place for a cut: only its first one tells what it is.
 fn visit_blocks(
     bytes: &mut dyn Bytes,
     redactor: &Redactor,
     mut visit: impl FnMut(&[u8]) -> Result<(), ()>,
 ) -> Result<(), BlockError> {
     let mut blocks = TextBlocks::new(bytes, NoSeam::GiveUp);
+    let mut is_medium = None;
     while let Some(block) = blocks.next(redactor)? {
+        match is_medium {
+            None => is_medium = Some(begins_medium(&block)),
+            Some(true) => return Err(BlockError::NoSeam),
+            Some(false) => {}
+        }
         if visit(&block).is_err() {
             break;
         }
     }
     Ok(())
+}
+
+fn begins_medium(block: &[u8]) -> bool {
+    let head = block.get(..MediaStream::SAMPLE_HEAD).unwrap_or(block);
+    std::str::from_utf8(head).is_ok_and(|head| MediaStream::of_text(head).is_some())
 }
 
 /// Bytes that are digested as they are read.

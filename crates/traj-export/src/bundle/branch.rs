@@ -126,6 +126,7 @@ pub(crate) fn write_branch(
     entries.end()?;
     file.end()?;
     let written = output.finish()?;
+    (0..rows.fetcher.media).for_each(|_| report.count_media());
     let giants = rows.fetcher.giants;
     Ok(BranchOutcome { written, leaf_id, events, marks, report, giants })
 }

@@ -112,7 +112,9 @@ pub(crate) fn write_events(
         output.append(&line_end.finish())?;
     }
     let prompts = prompts.finish(&&*bundle)?;
-    let giants = fetcher.map(|fetcher| fetcher.giants).unwrap_or_default();
+    let (giants, media) =
+        fetcher.map(|fetcher| (fetcher.giants, fetcher.media)).unwrap_or_default();
+    (0..media).for_each(|_| report.count_media());
     let written = output.finish()?;
     Ok(EventOutcome {
         written,

@@ -1,0 +1,115 @@
+//! Media too long to be held: judged by a sample of their text, read in pieces.
+
+use super::{Reader, strip_ignore_case};
+use crate::json::{Json, Object};
+
+/// A medium of any length, on its way to the marker that stands for it.
+#[derive(Clone, Debug)]
+pub struct MediaStream {
+    media_type: String,
+    /// Bytes of the text before the encoded ones.
+    skipped: usize,
+    reader: Reader,
+}
+
+/// What stands for a medium.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MediaMark {
+    /// The text in its place.
+    pub marker: String,
+    /// How many bytes the decoded original has.
+    pub bytes: u64,
+    /// The digest of the decoded original, in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl MediaStream {
+    /// How many bytes from the start of a text a sample has.
+    pub const SAMPLE_HEAD: usize = 8 * 1024;
+
+    /// How many bytes from the end of a text a sample has, behind those.
+    pub const SAMPLE_TAIL: usize = 64;
+
+    /// The text of the member `name` of an object, if the rules take it for a
+    /// medium there: they look at the other members, and at the ends of the text.
+    #[must_use]
+    pub fn of_member(object: &Object<'_>, name: &str, sample: &str) -> Option<Self> {
+        let mut object = object.clone();
+        object.insert(name.to_owned(), sample.to_owned());
+        if !super::object(&mut object) {
+            return None;
+        }
+        let marker = object.get(name).and_then(Json::as_str)?;
+        let (media_type, _) = marker.strip_prefix("<media:")?.split_once(";bytes=")?;
+        Some(Self::new(media_type, sample))
+    }
+
+    /// A text, if the rules take it for a medium wherever it stands.
+    #[must_use]
+    pub fn of_text(sample: &str) -> Option<Self> {
+        let medium = super::whole(sample)?;
+        Some(Self::new(&medium.media_type, sample))
+    }
+
+    fn new(media_type: &str, sample: &str) -> Self {
+        let body = strip_ignore_case(sample, "data:").and_then(|rest| rest.split_once(','));
+        let skipped = body.map_or(0, |(_, body)| sample.len() - body.len());
+        Self { media_type: media_type.to_owned(), skipped, reader: Reader::default() }
+    }
+
+    /// The next piece of the text.
+    pub fn push(&mut self, piece: &[u8]) {
+        let skipped = self.skipped.min(piece.len());
+        self.skipped -= skipped;
+        self.reader.push(piece.get(skipped..).unwrap_or_default());
+    }
+
+    /// What stands for the medium whose text has gone by.
+    #[must_use]
+    pub fn finish(self) -> MediaMark {
+        let medium = self.reader.finish(&self.media_type);
+        MediaMark { marker: medium.marker(), bytes: medium.bytes, sha256: medium.sha256 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+
+    use super::super::STANDARD;
+    use super::*;
+
+    #[test]
+    fn a_sample_and_pieces_say_what_the_whole_text_says() {
+        let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+        bytes.extend((0..100_000_u32).map(|place| (place % 251) as u8));
+        let plain = STANDARD.encode(&bytes);
+        let uri = format!("data:image/png;base64,{plain}");
+        for (members, text) in [
+            (r#"{"type":"image","mimeType":"image/png"}"#, &plain),
+            (r#"{"type":"base64","media_type":"image/jpeg"}"#, &plain),
+            (r#"{"type":"image"}"#, &uri),
+            (r#"{"type":"text"}"#, &plain),
+        ] {
+            let Ok(Json::Object(object)) = Json::parse(members) else { panic!("an object") };
+            let mut whole = object.clone();
+            whole.push("data", text.as_str());
+            let is_medium = super::super::object(&mut whole);
+            let head = text.get(..MediaStream::SAMPLE_HEAD).unwrap();
+            let tail = text.get(text.len() - MediaStream::SAMPLE_TAIL..).unwrap();
+            let sample = format!("{head}{tail}");
+            let stream = MediaStream::of_member(&object, "data", &sample);
+            assert_eq!(stream.is_some(), is_medium, "{members}");
+            let stream = stream.or_else(|| MediaStream::of_text(&sample));
+            let mut stream = stream.expect("by its head it is a picture anywhere");
+            text.as_bytes().chunks(1_001).for_each(|piece| stream.push(piece));
+            let mark = stream.finish();
+            assert_eq!(mark.bytes, bytes.len() as u64);
+            if is_medium {
+                assert_eq!(whole.get("data").and_then(Json::as_str), Some(mark.marker.as_str()));
+            }
+        }
+        assert!(MediaStream::of_text("nothing but words").is_none());
+    }
+}

@@ -1,0 +1,113 @@
+//! Which giants are media, told as the rules tell it in ordinary rows: by the
+//! members beside them and by their ends.
+
+use std::ops::Range;
+
+use traj_core::json::{Json, Object};
+use traj_core::port::{Source, SourceError};
+use traj_core::redaction::MediaStream;
+
+use super::copy::GiantText;
+use crate::literal::LiteralBytes;
+use crate::rows::Place;
+use crate::split::{Bytes as _, ReadError};
+
+/// How much of a giant is decoded at once.
+const PIECE: usize = 64 * 1024;
+
+/// A letter of a text takes at most this many bytes of its literal.
+const LONGEST_ESCAPE: u64 = 6;
+
+/// What stands for a giant that is a medium.
+pub(super) struct Mark {
+    pub(super) marker: String,
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+    /// Whether the members beside it say so, and are told the figures.
+    pub(super) is_member: bool,
+}
+
+/// Looks at the giants of one row.
+pub(super) struct Judge<'s> {
+    source: &'s dyn Source,
+    copy: &'s [u8],
+    /// The object that was looked at last.
+    object: Option<(Range<usize>, Object<'s>)>,
+}
+
+impl<'s> Judge<'s> {
+    pub(super) const fn new(source: &'s dyn Source, copy: &'s [u8]) -> Self {
+        Self { source, copy, object: None }
+    }
+
+    /// The mark of a giant that is a medium; `place` is where it lies in the
+    /// source.
+    pub(super) fn mark(
+        &mut self,
+        giant: &GiantText,
+        place: Place,
+    ) -> Result<Option<Mark>, SourceError> {
+        let sample = self.sample(place).map_err(source_error)?;
+        let by_members = self.by_members(giant, &sample);
+        let is_member = by_members.is_some();
+        let Some(mut stream) = by_members.or_else(|| MediaStream::of_text(&sample)) else {
+            return Ok(None);
+        };
+        self.read(place, |piece| stream.push(piece)).map_err(source_error)?;
+        let mark = stream.finish();
+        let (marker, bytes, sha256) = (mark.marker, mark.bytes, mark.sha256);
+        Ok(Some(Mark { marker, bytes, sha256, is_member }))
+    }
+
+    fn by_members(&mut self, giant: &GiantText, sample: &str) -> Option<MediaStream> {
+        let (object, name) = (giant.object.clone()?, giant.name.clone()?);
+        let name = self.parse(name, 0)?;
+        if self.object.as_ref().is_none_or(|(known, _)| *known != object) {
+            let Some(Json::Object(members)) = self.parse(object.clone(), 1) else { return None };
+            self.object = Some((object, members));
+        }
+        let (_, members) = self.object.as_ref()?;
+        MediaStream::of_member(members, name.as_str()?, sample)
+    }
+
+    fn parse(&self, range: Range<usize>, depth: usize) -> Option<Json<'s>> {
+        let text = std::str::from_utf8(self.copy.get(range)?).ok()?;
+        Json::parse_shallow(text, depth).ok()
+    }
+
+    /// The ends of a text, as much as the rules look at.
+    fn sample(&self, place: Place) -> Result<String, ReadError> {
+        let (head, tail) = (MediaStream::SAMPLE_HEAD, MediaStream::SAMPLE_TAIL);
+        let ends = |length: usize| (length as u64 * LONGEST_ESCAPE).min(place.length);
+        let mut sample = Vec::new();
+        let first = Place { length: ends(head), ..place };
+        self.read(first, |piece| sample.extend_from_slice(piece))?;
+        sample.truncate(head);
+        let length = ends(tail);
+        let last = Place { offset: place.offset + place.length - length, length };
+        let mut end = Vec::new();
+        self.read(last, |piece| end.extend_from_slice(piece))?;
+        sample.extend_from_slice(end.get(end.len().saturating_sub(tail)..).unwrap_or_default());
+        Ok(String::from_utf8_lossy(&sample).into_owned())
+    }
+
+    fn read(&self, place: Place, mut visit: impl FnMut(&[u8])) -> Result<(), ReadError> {
+        let mut bytes = LiteralBytes::new(self.source, place);
+        let mut piece = vec![0; PIECE];
+        loop {
+            let read = bytes.read(&mut piece)?;
+            if read == 0 {
+                return Ok(());
+            }
+            visit(piece.get(..read).unwrap_or_default());
+        }
+    }
+}
+
+/// A literal is read from a source, so its errors are a source's.
+fn source_error(error: ReadError) -> SourceError {
+    match error.downcast::<SourceError>() {
+        Ok(error) => *error,
+        Err(source) => SourceError::Storage { name: "a row".to_owned(), source },
+    }
+}
