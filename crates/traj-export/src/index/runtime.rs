@@ -38,7 +38,40 @@ pub(crate) struct RuntimeIndex {
     pub(crate) session_key: Option<String>,
     pub(crate) digest: [u8; 32],
     pub(crate) rows: u64,
-    latest_run: Option<String>,
+    latest_run: LatestRun,
+}
+
+/// The run that started last.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum LatestRun {
+    /// None has started.
+    #[default]
+    Unknown,
+    /// One that has no id.
+    Unnamed,
+    Named(String),
+}
+
+impl LatestRun {
+    fn of(run: Option<&str>) -> Self {
+        run.map_or(Self::Unnamed, |run| Self::Named(run.to_owned()))
+    }
+
+    /// Whether an event belongs to it. Before any run has started, and for
+    /// events that name no run, the last one counts.
+    fn has(&self, run: Option<&str>) -> bool {
+        match self {
+            Self::Unknown => true,
+            Self::Unnamed => run.is_none(),
+            Self::Named(latest) => run.is_none_or(|run| run == latest),
+        }
+    }
+
+    /// Whether an event that says so starts another run. Without an id it can
+    /// only be another one.
+    fn ends_with(&self, run: Option<&str>) -> bool {
+        run.is_none() || *self != Self::of(run)
+    }
 }
 
 /// The last event of each kind that tells how a run ended.
@@ -63,25 +96,19 @@ impl RuntimeIndex {
         }
         let run = text("runId");
         match event.kind() {
-            "session.started" if run.is_some() && self.latest_run.as_deref() != run => {
-                self.latest_run = run.map(str::to_owned);
+            "session.started" if self.latest_run.ends_with(run) => {
+                self.latest_run = LatestRun::of(run);
                 // What an earlier run left is not a result of this one.
                 self.results = Results::default();
             }
             "trace.metadata" => self.metadata = Some(place),
             "context.compiled" => self.compiled = Some(place),
-            _ if !self.is_of_latest_run(run) => {}
+            _ if !self.latest_run.has(run) => {}
             "trace.artifacts" => self.results.artifacts = Some(place),
             "model.completed" => self.results.completed = Some(place),
             "session.ended" => self.results.ended = Some(place),
             _ => {}
         }
-    }
-
-    /// Whether an event belongs to the run that started last. Before any run
-    /// has started, and for events that name no run, the last one counts.
-    fn is_of_latest_run(&self, run: Option<&str>) -> bool {
-        self.latest_run.is_none() || run.is_none() || self.latest_run.as_deref() == run
     }
 }
 
@@ -117,4 +144,42 @@ pub(crate) fn index_runtime(
     index.rows = read.rows;
     index.digest = read.digest;
     Ok(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_those_of_the_run_that_started_last() {
+        let event = |kind: &str, run: &str| {
+            format!(
+                r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"source":"runtime","type":"{kind}","ts":"2026-06-01T10:00:00Z","seq":1,"sessionId":"s"{run}}}"#
+            )
+        };
+        let results = |events: &[(&str, &str)]| {
+            let mut index = RuntimeIndex::default();
+            for (offset, (kind, run)) in events.iter().enumerate() {
+                let row = event(kind, run);
+                let place = Place { offset: offset as u64, length: 1 };
+                index.see(&RuntimeRow::parse(&row).unwrap(), place);
+            }
+            let Results { artifacts, ended, .. } = index.results;
+            (artifacts.map(|place| place.offset), ended.map(|place| place.offset))
+        };
+        let (a, b) = (r#","runId":"a""#, r#","runId":"b""#);
+        let (start, artifacts, end) = ("session.started", "trace.artifacts", "session.ended");
+        assert_eq!(results(&[(artifacts, a), (end, b)]), (Some(0), Some(1)), "none has started");
+        assert_eq!(results(&[(start, a), (artifacts, a), (start, b), (end, b)]), (None, Some(3)));
+        assert_eq!(
+            results(&[(start, a), (artifacts, a), (start, a), (end, "")]),
+            (Some(1), Some(3))
+        );
+        assert_eq!(results(&[(start, a), (artifacts, a), (start, ""), (end, "")]), (None, Some(3)));
+        assert_eq!(
+            results(&[(start, ""), (artifacts, ""), (start, ""), (end, "")]),
+            (None, Some(3))
+        );
+        assert_eq!(results(&[(start, ""), (artifacts, a), (end, "")]), (None, Some(2)));
+    }
 }
