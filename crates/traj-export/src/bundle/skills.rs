@@ -38,6 +38,10 @@ impl SkillPaths {
     pub(crate) fn of_metadata(data: Option<&Json<'_>>) -> Self {
         let paths = skill_entries(data).unwrap_or_default().iter().map(|entry| {
             let whole = normalise(entry.get("filePath")?.as_str()?);
+            // Every path ends with an empty one.
+            if whole.is_empty() {
+                return None;
+            }
             let folder = whole.rsplit('/').nth(1).filter(|folder| !folder.is_empty());
             let ending = folder.map(|folder| format!("/{folder}/skill.md"));
             Some(SkillPath { ending, whole })
@@ -143,6 +147,13 @@ mod tests {
         let skills = r#"[{"filePath":"git/skill.md"}]"#;
         assert!(!invoked(skills, &[r#"["/a/git/skill.md"]"#]).contains("true"));
         assert!(invoked(skills, &[r#"{"n":[{"f":"/a/git/skill.md"}]}"#]).contains("true"));
+    }
+
+    #[test]
+    fn an_empty_path_is_no_path() {
+        let skills = r#"[{"filePath":""},{"filePath":"  "},{"filePath":"git/skill.md"}]"#;
+        let marked = invoked(skills, &[r#"{"path":"/a/git/skill.md"}"#]);
+        assert_eq!(marked.matches(r#""invoked":true"#).count(), 1, "{marked}");
     }
 
     #[test]
