@@ -169,11 +169,7 @@ fn pointer_target(
     hints: &SidecarHints,
     warnings: &mut Warnings,
 ) -> Option<String> {
-    let name = pointer_beside(session_file);
-    let source = sources.open(&name).ok()?;
-    let pointer = read_small(&*source, &name, MAX_POINTER_BYTES)
-        .ok()
-        .and_then(|text| Pointer::parse(text.as_bytes()));
+    let Beside::Pointer(pointer) = pointer_of(sources, session_file) else { return None };
     let absolute = |path: &str| {
         if path.starts_with('/') {
             path.to_owned()
@@ -190,6 +186,25 @@ fn pointer_target(
         warnings.add(Code::PointerIgnored, 0);
     }
     target
+}
+
+/// What lies where the pointer of a session would.
+enum Beside {
+    Nothing,
+    /// A pointer; `None` if it is something else, or cannot be read.
+    Pointer(Option<Pointer>),
+}
+
+fn pointer_of(sources: &dyn Sources, session_file: &str) -> Beside {
+    let name = pointer_beside(session_file);
+    match sources.open(&name) {
+        Ok(source) => {
+            let text = read_small(&*source, &name, MAX_POINTER_BYTES).ok();
+            Beside::Pointer(text.and_then(|text| Pointer::parse(text.as_bytes())))
+        }
+        Err(error) if error.is_not_found() => Beside::Nothing,
+        Err(_) => Beside::Pointer(None),
+    }
 }
 
 fn read_small(source: &dyn Source, name: &str, limit: u64) -> Result<String, SourceError> {

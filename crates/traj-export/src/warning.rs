@@ -150,7 +150,7 @@ impl Code {
             Self::PointerIgnored => (
                 Runtime,
                 "pointer-ignored",
-                "Ignored a pointer that does not lead to a sidecar of this session.",
+                "Ignored a pointer that does not lead to a sidecar of this session in a folder that may be read; --runtime names it.",
             ),
             Self::RuntimeRefused => (
                 Runtime,
