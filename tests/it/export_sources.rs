@@ -55,6 +55,55 @@ fn pointers_of_others_are_not_believed() {
 }
 
 #[test]
+fn a_pointer_that_cannot_be_read_is_told_with_the_way_on() {
+    let sources = session();
+    sources.put_link("s1.trajectory-path.json");
+    let export = export_from(&sources, &request()).unwrap();
+    assert_eq!(export.notices(), ["pointer-ignored [0]"]);
+    assert!(export.report.notices[0].message.contains("--runtime"));
+}
+
+#[test]
+fn a_session_that_states_no_id_has_the_one_of_its_sidecar() {
+    let row = message("a", None, 1, USER);
+    let without_id = r#"{"type":"session","version":3,"timestamp":"2026-06-01T10:00:00Z"}"#;
+    for content in [
+        row.clone(),
+        String::new(),
+        format!("{without_id}\n{row}"),
+        format!("{{broken\n{row}"),
+        format!("{}\n{row}", HEADER.replace(r#""id":"s1""#, r#""id":"""#)),
+    ] {
+        for target in ["chat.trajectory.jsonl", "elsewhere/s1.jsonl"] {
+            let sources = MemorySources::new();
+            sources.put("chat.jsonl", content.as_str());
+            sources.put(target, event("x"));
+            sources.put("chat.trajectory-path.json", pointer("s1", target));
+            let mut request = request();
+            request.selection = Selection::file("chat.jsonl");
+            let export = export_from(&sources, &request).unwrap();
+            assert_eq!(export.report.session_id, "s1", "{content} {target}");
+            assert_eq!(export.report.runtime_event_count, 1);
+            assert!(export.notices().is_empty());
+            // Nor is a transcript needed.
+            let sources = MemorySources::new();
+            sources.put(target, event("x"));
+            sources.put("chat.trajectory-path.json", pointer("s1", target));
+            assert_eq!(export_from(&sources, &request).unwrap().sequence(), ["x"], "{target}");
+        }
+    }
+}
+
+#[test]
+fn a_sidecar_of_another_session_is_told() {
+    let sources = session();
+    sources.put("s1.trajectory.jsonl", event("x").replace(r#""s1""#, r#""s2""#));
+    let export = export_from(&sources, &request()).unwrap();
+    assert_eq!(export.sequence(), ["user.message a"]);
+    assert_eq!(export.notices(), ["runtime-other-session [0]"]);
+}
+
+#[test]
 fn the_folder_of_the_environment_comes_last_and_a_named_sidecar_first() {
     let sources = session();
     sources.put("/data/s1.jsonl", event("folder"));

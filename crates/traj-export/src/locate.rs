@@ -83,7 +83,7 @@ fn locate_by_key(
 }
 
 /// The session's id: as it was given, else as the session states it, else as
-/// its sidecar does, else as its file is named.
+/// its sidecar or its pointer does, else as its file is named.
 pub(crate) fn session_id(
     sources: &dyn Sources,
     located: &Located,
@@ -92,21 +92,47 @@ pub(crate) fn session_id(
     if let Some(id) = &located.session_id {
         return Ok(id.clone());
     }
-    let stated = match &located.session {
+    let mut stated = match &located.session {
         Some(session) => index::stated_by_session(&*session.source)?,
-        None => {
-            let beside = sidecar_beside(&located.session_file);
-            let sidecar = hints.runtime_file.as_ref().unwrap_or(&beside);
-            match sources.open(sidecar) {
-                Ok(source) => index::stated_by_runtime(&*source)?,
-                Err(_) => None,
-            }
-        }
+        None => None,
     };
+    if stated.is_none() {
+        stated = stated_beside(sources, &located.session_file, hints)?;
+    }
     let file = located.session_file.rsplit('/').next().unwrap_or_default();
     let stem = file.strip_suffix(".jsonl").unwrap_or(file);
     let id = stated.unwrap_or_else(|| stem.to_owned());
     SessionId::parse(id).map_err(|_| ExportError::UnknownSession)
+}
+
+/// The session's id as the sidecar states it that would be read: the one the
+/// user named, else the pointer's, else the default one. The word of a pointer
+/// whose sidecar cannot be opened counts last.
+fn stated_beside(
+    sources: &dyn Sources,
+    session_file: &str,
+    hints: &SidecarHints,
+) -> Result<Option<String>, ExportError> {
+    let stated_by = |name: &str| match sources.open(name) {
+        Ok(source) => index::stated_by_runtime(&*source),
+        Err(_) => Ok(None),
+    };
+    if let Some(name) = &hints.runtime_file {
+        return Ok(stated_by(name)?);
+    }
+    let pointer = match pointer_of(sources, session_file) {
+        Beside::Pointer(Some(pointer)) => SessionId::parse(pointer.session_id).ok(),
+        _ => None,
+    };
+    if let Some(id) = &pointer {
+        let mut unheard = Warnings::default();
+        let target = pointer_target(sources, session_file, id, hints, &mut unheard);
+        if target.is_some_and(|target| sources.open(&target).is_ok()) {
+            return Ok(Some(id.as_str().to_owned()));
+        }
+    }
+    let by_default = stated_by(&sidecar_beside(session_file))?;
+    Ok(by_default.or_else(|| pointer.map(|id| id.as_str().to_owned())))
 }
 
 /// Finds the sidecar: the one the user named, else the pointer's, else the

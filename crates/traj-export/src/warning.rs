@@ -57,6 +57,7 @@ pub(crate) enum Code {
     TooManyEvents,
     PointerIgnored,
     RuntimeRefused,
+    RuntimeOfOthers,
     BlobMissing,
     BlobTooLarge,
     TooManyBlobs,
@@ -156,6 +157,11 @@ impl Code {
                 Runtime,
                 "runtime-refused",
                 "Did not read a sidecar that is a link or not a regular file.",
+            ),
+            Self::RuntimeOfOthers => (
+                Runtime,
+                "runtime-other-session",
+                "The sidecar has events, but none of this session; --session-id names another one.",
             ),
             Self::BlobMissing => (
                 Runtime,

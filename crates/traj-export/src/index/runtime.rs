@@ -121,6 +121,7 @@ pub(crate) fn index_runtime(
     mut keep: impl FnMut(EventRecord, &dyn Spool) -> Result<(), BundleSinkError>,
 ) -> Result<RuntimeIndex, ExportError> {
     let mut index = RuntimeIndex::default();
+    let mut others = 0_u64;
     let read =
         visit_rows(source, ENVELOPE_DEPTH, &CODES, warnings, |row, number, place, warnings| {
             let Ok(event) = RuntimeRow::from_json(row) else {
@@ -128,6 +129,7 @@ pub(crate) fn index_runtime(
                 return Ok(());
             };
             if event.session_id() != session_id {
+                others += 1;
                 return Ok(());
             }
             let record = EventRecord {
@@ -141,6 +143,9 @@ pub(crate) fn index_runtime(
             index.see(&event, place);
             Ok(())
         })?;
+    if index.events == 0 && others > 0 {
+        warnings.add(Code::RuntimeOfOthers, 0);
+    }
     index.rows = read.rows;
     index.digest = read.digest;
     Ok(index)
