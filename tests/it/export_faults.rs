@@ -257,6 +257,46 @@ fn a_blob_that_is_a_picture_of_several_blocks_is_left_out() {
 }
 
 #[test]
+fn a_heavy_list_becomes_a_blob_and_what_stands_beside_it_stays() {
+    let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
+    let picture = "q83vASNF".repeat(100);
+    let mut rows: Vec<Value> = (0..150_000).map(|number| json!([number, number + 1])).collect();
+    rows.push(json!({"password": secret, "n": 1}));
+    rows.push(json!({"type": "image", "mimeType": "image/png", "data": picture}));
+    let content = json!({"role": "assistant", "content": [
+        {"type": "text", "text": "I will call"},
+        {"type": "toolCall", "id": "c1", "name": "write", "arguments": {"path": "x", "rows": rows}},
+        {"type": "toolCall", "id": "c2", "name": "ls", "arguments": {}},
+    ]});
+    let data = json!({"finalStatus": "ok", "assistantTexts": ["done"], "toolMetas": rows});
+    let event =
+        runtime("trace.artifacts", "2026-06-01T10:00:00Z", 1, &format!(r#","data":{data}"#));
+    let export = exported(&[message("a", None, 1, &content.to_string())], &[event]);
+    assert_eq!(
+        export.sequence(),
+        ["trace.artifacts", "assistant.message a", "tool.call a", "tool.call a"]
+    );
+    let events = export.events();
+    let arguments = &events[2]["data"]["arguments"];
+    assert_eq!(arguments["path"], "x");
+    assert_eq!(arguments["rows"]["originalBytes"], Value::from(rows.clone()).to_string().len());
+    let artifacts = export.json(BundleFile::Artifacts).unwrap();
+    assert_eq!(
+        (&artifacts["finalStatus"], &artifacts["assistantTexts"][0]),
+        (&json!("ok"), &json!("done"))
+    );
+    let name = format!("blobs/{}.txt", arguments["rows"]["blob"].as_str().unwrap());
+    let blob = &export.files[&BundleFile::parse(&name).unwrap()];
+    assert_eq!(blob.lines().count(), rows.len());
+    assert!(blob.starts_with("[0,1]\n[1,2]\n"));
+    assert!(blob.contains(r#""password":"<redacted:"#) && blob.contains("<media:image/png;"));
+    assert!(
+        !export.files.values().any(|text| text.contains("q7Xw2") || text.contains("q83vASNFq8"))
+    );
+    assert_eq!(export.notices(), ["session-row-shortened [2]", "runtime-row-shortened [1]"]);
+}
+
+#[test]
 fn deep_nesting_and_many_values_do_not_hurt() {
     let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
     let some = "[".repeat(5_000) + &"]".repeat(5_000);
@@ -275,7 +315,8 @@ fn deep_nesting_and_many_values_do_not_hurt() {
     sources.put("s1.jsonl", rows.join("\n"));
     let export = export_from(&sources, &request()).unwrap();
     assert_eq!(export.sequence().len(), 4);
-    assert_eq!(export.notices(), ["session-row-shortened [3, 4]"]);
+    // A line of a blob holds no such depth.
+    assert_eq!(export.notices(), ["session-row-shortened [3, 4]", "blob-too-large [0]"]);
     let marker = &export.events()[2]["data"]["message"]["content"];
     assert_eq!(marker["truncated"], true);
 }

@@ -201,7 +201,7 @@ fn giants_and_rubbish_are_exported_with_a_notice() {
             "session-size-limit [0]",
             "session-row-shortened [3,4]",
             "session-not-utf8 [5]",
-            "blob-too-large [0]"
+            "blob-too-large [0,0]"
         ]
     );
     assert!(assert_whole_or_absent(&home, "b"));

@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod blob_copy;
+mod blob_lines;
 mod blobs;
 mod branch;
 mod common;

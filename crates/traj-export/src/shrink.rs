@@ -3,14 +3,15 @@
 //! A row of a hundred megabytes is read as a stream and copied without its
 //! giant texts, each replaced by a marker that says how long it was and names
 //! the blob it becomes. What is left is small enough to be parsed: the row keeps
-//! its ids, its place on the branch and every ordinary value. A row of millions
-//! of tiny values is reduced to its outer levels in the same way.
+//! its ids, its place on the branch and every ordinary value. Of a row of
+//! millions of tiny values the heaviest lists and objects are cut in the same way.
 //!
 //! Pictures and other media are no texts: they get the marker that they have in
 //! ordinary rows, and no blob.
 
 mod copy;
 mod media;
+mod plan;
 
 use std::ops::Range;
 
@@ -20,16 +21,11 @@ use traj_core::port::{Source, SourceError};
 
 use crate::output::hex;
 use crate::rows::{MAX_ROW_BYTES, Place};
-use copy::{GiantText, Shortener};
+use copy::{GiantValue, Shortener};
+use plan::{Measure, Plan, Planner};
 
 /// Why a value of a row is missing.
 pub(crate) const SHORTENED: &str = "export-row-size-limit";
-
-/// Texts longer than this are replaced in a shortened row.
-const MAX_TEXT_BYTES: usize = 256 * 1024;
-
-/// A shortened row is at most this long.
-const MAX_SHORT_BYTES: usize = 2 * 1024 * 1024;
 
 /// Rows up to this length are parsed without a look at their structure.
 const LIGHT_BYTES: usize = 1024 * 1024;
@@ -40,13 +36,15 @@ const MAX_VALUES: usize = 200_000;
 /// How much of a long row is read at once.
 const PIECE: usize = 256 * 1024;
 
-/// A text that was replaced by a marker.
+/// A value that was replaced by a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Giant {
-    /// Names its blob: the digest of the literal as it stands in the source.
+    /// Names its blob: the digest of its JSON as it stands in the source.
     pub(crate) digest: BlobDigest,
-    /// Where it lies in the source, without its quotes.
+    /// Where it lies in the source; a text without its quotes.
     pub(crate) place: Place,
+    /// Whether it is a text; else it is a list or an object.
+    pub(crate) is_text: bool,
 }
 
 /// A row, as much of it as can be held.
@@ -58,13 +56,15 @@ pub(crate) enum Loaded {
     Short(Short),
     /// Nothing useful fits.
     TooLarge,
+    /// It is none, and too long to be parsed to find out where.
+    NotJson,
 }
 
 /// A shortened row.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Short {
     pub(crate) bytes: Vec<u8>,
-    /// The texts that become blobs.
+    /// The values that become blobs.
     pub(crate) giants: Vec<Giant>,
     /// How many media were replaced.
     pub(crate) media: u64,
@@ -74,14 +74,14 @@ impl Loaded {
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Whole(bytes) | Self::Short(Short { bytes, .. }) => Some(bytes),
-            Self::TooLarge => None,
+            Self::TooLarge | Self::NotJson => None,
         }
     }
 
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
             Self::Whole(bytes) | Self::Short(Short { bytes, .. }) => Some(bytes),
-            Self::TooLarge => None,
+            Self::TooLarge | Self::NotJson => None,
         }
     }
 }
@@ -128,16 +128,23 @@ pub(crate) fn load(source: &dyn Source, place: Place) -> Result<Loaded, SourceEr
 
 /// Reads a row that cannot be held whole.
 pub(crate) fn shorten(source: &dyn Source, place: Place) -> Result<Loaded, SourceError> {
-    // The outer levels alone are the last resort.
-    for depth in [usize::MAX, 3, 2, 1] {
-        let mut shortener = Shortener::new(depth);
+    for measure in Measure::ALL {
+        let mut planner = Planner::new(measure);
         read_pieces(source, place, |part| {
-            part.iter().for_each(|byte| shortener.push(*byte));
-            !shortener.is_full()
+            part.iter().take_while(|byte| planner.takes(**byte)).count() == part.len()
         })?;
-        if !shortener.is_full() {
-            let (copy, giants) = shortener.finish();
-            return Ok(Loaded::Short(settle(source, place, &copy, giants)?));
+        match planner.finish() {
+            Plan::Cuts(cuts) => {
+                let mut shortener = Shortener::new(measure.max_text, cuts);
+                read_pieces(source, place, |part| {
+                    part.iter().for_each(|byte| shortener.push(*byte));
+                    true
+                })?;
+                let (copy, giants) = shortener.finish();
+                return Ok(Loaded::Short(settle(source, place, &copy, giants)?));
+            }
+            Plan::NotJson => return Ok(Loaded::NotJson),
+            Plan::LongTexts | Plan::TooLarge => {}
         }
     }
     Ok(Loaded::TooLarge)
@@ -168,14 +175,15 @@ fn settle(
     source: &dyn Source,
     row: Place,
     copy: &[u8],
-    found: Vec<GiantText>,
+    found: Vec<GiantValue>,
 ) -> Result<Short, SourceError> {
     let mut edits = Vec::with_capacity(found.len());
     let (mut giants, mut media) = (Vec::new(), 0);
     let mut judge = media::Judge::new(source, copy);
     for giant in found {
         let place = Place { offset: row.offset + giant.place.offset, length: giant.place.length };
-        if let Some(mark) = judge.mark(&giant, place)? {
+        let mark = if giant.is_text { judge.mark(&giant, place)? } else { None };
+        if let Some(mark) = mark {
             media += 1;
             // The marker is plain: nothing in it needs an escape.
             edits.push((giant.marker.clone(), format!("\"{}\"", mark.marker)));
@@ -192,7 +200,7 @@ fn settle(
             place.length
         );
         edits.push((giant.marker, marker));
-        giants.push(Giant { digest, place });
+        giants.push(Giant { digest, place, is_text: giant.is_text });
     }
     Ok(Short { bytes: edited(copy, edits), giants, media })
 }

@@ -19,7 +19,7 @@ use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 use crate::warning::{Code, Warnings};
 
 /// Why a blob is not copied.
-enum Uncopied {
+pub(super) enum Uncopied {
     Warned(Code),
     Failed(ExportError),
 }
@@ -104,7 +104,7 @@ impl Copies<'_> {
     }
 }
 
-/// Copies a text that was too long for its row.
+/// Copies a value that was too much for its row.
 fn copy_giant(
     source: &dyn Source,
     giant: &Giant,
@@ -112,6 +112,9 @@ fn copy_giant(
     redactor: &Redactor,
     report: &mut RedactionReport,
 ) -> Result<Written, Uncopied> {
+    if !giant.is_text {
+        return super::blob_lines::copy_lines(source, giant, bundle, redactor, report);
+    }
     let text = || LiteralBytes::new(source, giant.place);
     if matches!(visit_blocks(&mut text(), redactor, |_| Ok(())), Err(BlockError::NoSeam)) {
         return Err(Uncopied::Warned(Code::BlobTooLarge));
@@ -119,7 +122,7 @@ fn copy_giant(
     copy_text(&giant.digest, &mut text(), bundle, redactor, report)
 }
 
-fn changed(digest: &BlobDigest) -> Uncopied {
+pub(super) fn changed(digest: &BlobDigest) -> Uncopied {
     Uncopied::Failed(SourceError::Changed { name: digest.to_string() }.into())
 }
 

@@ -41,8 +41,12 @@ pub(super) fn visit_rows(
             Some(bytes) => bytes,
             None => {
                 held = shrink::shorten(source, place)?;
-                let is_lost = matches!(held, Loaded::TooLarge);
-                warnings.add(if is_lost { codes.too_large } else { codes.shortened }, number);
+                let code = match held {
+                    Loaded::TooLarge => codes.too_large,
+                    Loaded::NotJson => codes.not_json,
+                    Loaded::Short(_) | Loaded::Whole(_) => codes.shortened,
+                };
+                warnings.add(code, number);
                 let Some(bytes) = held.bytes() else { continue };
                 bytes
             }

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use super::{MAX_SHORT_BYTES, MAX_TEXT_BYTES, MAX_VALUES};
 use crate::rows::Place;
 
-/// A giant text while its row is shortened.
+/// A giant text, list or object while its row is shortened.
 #[derive(Clone, Debug)]
-pub(super) struct GiantText {
+pub(super) struct GiantValue {
     /// What stands for it in the copy.
     pub(super) marker: Range<usize>,
-    /// Where it lies in the row, without its quotes.
+    /// Where it lies in the row; a text without its quotes.
     pub(super) place: Place,
+    pub(super) is_text: bool,
     /// The literal of its name in the copy, if it is a member.
     pub(super) name: Option<Range<usize>>,
     /// The object that it is a member of, in the copy.
@@ -24,9 +24,11 @@ const STAND_IN: &[u8] = b"null";
 /// Copies JSON byte by byte, without its giants.
 pub(super) struct Shortener {
     short: Vec<u8>,
-    max_depth: usize,
-    depth: usize,
-    values: usize,
+    max_text: usize,
+    /// Where the containers start that are left out, in order.
+    cuts: Vec<u64>,
+    /// The start of the one that is being left out, and how many are open in it.
+    skipped: Option<(u64, usize)>,
     /// How many bytes of the row have gone by.
     passed: u64,
     text: Option<Text>,
@@ -37,7 +39,7 @@ pub(super) struct Shortener {
     name: Option<Range<usize>>,
     /// Where the containers start in the copy that are open.
     open: Vec<usize>,
-    giants: Vec<GiantText>,
+    giants: Vec<GiantValue>,
     /// The giants in objects that are open, each with its depth.
     members: Vec<(usize, usize)>,
 }
@@ -51,12 +53,12 @@ struct Text {
 }
 
 impl Shortener {
-    pub(super) const fn new(max_depth: usize) -> Self {
+    pub(super) const fn new(max_text: usize, cuts: Vec<u64>) -> Self {
         Self {
             short: Vec::new(),
-            max_depth,
-            depth: 0,
-            values: 0,
+            max_text,
+            cuts,
+            skipped: None,
             passed: 0,
             text: None,
             ended: None,
@@ -68,13 +70,9 @@ impl Shortener {
         }
     }
 
-    pub(super) const fn is_full(&self) -> bool {
-        self.short.len() > MAX_SHORT_BYTES || self.values > MAX_VALUES
-    }
-
     pub(super) fn push(&mut self, byte: u8) {
         self.passed += 1;
-        let is_skipping = self.depth > self.max_depth;
+        let is_skipping = self.skipped.is_some();
         if self.text.is_some() {
             self.push_text(byte, is_skipping);
             return;
@@ -85,47 +83,54 @@ impl Shortener {
         if let Some(place) = self.ended.take() {
             self.push_giant(place, byte == b':');
         }
+        if byte == b'"' {
+            self.text = Some(Text { start: self.short.len(), length: 0, escaped: false });
+        }
+        if is_skipping {
+            self.skip(byte);
+            return;
+        }
         match byte {
-            b'"' => {
-                self.text = Some(Text { start: self.short.len(), length: 0, escaped: false });
-                if !is_skipping {
-                    self.short.push(byte);
-                }
-            }
             b'[' | b'{' => {
-                self.depth += 1;
-                if self.depth <= self.max_depth {
-                    self.values += 1;
-                    self.open.push(self.short.len());
-                    self.short.push(byte);
-                } else if self.depth == self.max_depth + 1 {
-                    self.short.extend_from_slice(
-                        br#"{"truncated":true,"reason":"export-row-size-limit"}"#,
-                    );
+                let start = self.passed - 1;
+                if self.cuts.binary_search(&start).is_ok() {
+                    self.skipped = Some((start, 0));
+                    return;
                 }
+                self.open.push(self.short.len());
+                self.short.push(byte);
             }
             b']' | b'}' => {
-                if !is_skipping {
-                    self.short.push(byte);
-                    self.close();
-                }
-                self.depth = self.depth.saturating_sub(1);
+                self.short.push(byte);
+                self.close();
             }
-            _ if is_skipping => {}
             byte => {
                 if byte == b':' {
                     self.name = Some(self.literal.clone());
                 }
-                self.values += usize::from(byte == b',');
                 self.short.push(byte);
             }
+        }
+    }
+
+    fn skip(&mut self, byte: u8) {
+        let Some((start, inside)) = &mut self.skipped else { return };
+        match (byte, *inside) {
+            (b'[' | b'{', _) => *inside += 1,
+            (b']' | b'}', 0) => {
+                let place = Place { offset: *start, length: self.passed - *start };
+                self.skipped = None;
+                self.push_value(place, false);
+            }
+            (b']' | b'}', _) => *inside -= 1,
+            _ => {}
         }
     }
 
     fn push_text(&mut self, byte: u8, is_skipping: bool) {
         let Some(text) = &mut self.text else { return };
         text.length += 1;
-        let is_giant = text.length > MAX_TEXT_BYTES;
+        let is_giant = text.length > self.max_text;
         if is_giant {
             self.short.truncate(text.start);
         } else if !is_skipping {
@@ -166,16 +171,27 @@ impl Shortener {
             self.literal = start..self.short.len();
             return;
         }
+        self.push_value(place, true);
+    }
+
+    fn push_value(&mut self, place: Place, is_text: bool) {
+        let start = self.short.len();
         self.short.extend_from_slice(STAND_IN);
         let is_member = self.open.last().and_then(|at| self.short.get(*at)) == Some(&b'{');
         let name = self.name.clone().filter(|_| is_member);
         if is_member {
             self.members.push((self.giants.len(), self.open.len()));
         }
-        self.giants.push(GiantText { marker: start..self.short.len(), place, name, object: None });
+        self.giants.push(GiantValue {
+            marker: start..self.short.len(),
+            place,
+            is_text,
+            name,
+            object: None,
+        });
     }
 
-    pub(super) fn finish(mut self) -> (Vec<u8>, Vec<GiantText>) {
+    pub(super) fn finish(mut self) -> (Vec<u8>, Vec<GiantValue>) {
         if let Some(place) = self.ended.take() {
             self.push_giant(place, false);
         }

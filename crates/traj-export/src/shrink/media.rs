@@ -7,7 +7,7 @@ use traj_core::json::{Json, Object};
 use traj_core::port::{Source, SourceError};
 use traj_core::redaction::MediaStream;
 
-use super::copy::GiantText;
+use super::copy::GiantValue;
 use crate::literal::LiteralBytes;
 use crate::rows::Place;
 use crate::split::{Bytes as _, ReadError};
@@ -44,7 +44,7 @@ impl<'s> Judge<'s> {
     /// source.
     pub(super) fn mark(
         &mut self,
-        giant: &GiantText,
+        giant: &GiantValue,
         place: Place,
     ) -> Result<Option<Mark>, SourceError> {
         let sample = self.sample(place).map_err(source_error)?;
@@ -59,7 +59,7 @@ impl<'s> Judge<'s> {
         Ok(Some(Mark { marker, bytes, sha256, is_member }))
     }
 
-    fn by_members(&mut self, giant: &GiantText, sample: &str) -> Option<MediaStream> {
+    fn by_members(&mut self, giant: &GiantValue, sample: &str) -> Option<MediaStream> {
         let (object, name) = (giant.object.clone()?, giant.name.clone()?);
         let name = self.parse(name, 0)?;
         if self.object.as_ref().is_none_or(|(known, _)| *known != object) {

@@ -6,6 +6,8 @@ use traj_core::port::Sources as _;
 
 use super::*;
 
+const MAX_TEXT: usize = Measure::ALL[0].max_text;
+
 fn shortened(row: &str) -> Loaded {
     let sources = MemorySources::new();
     sources.put("f", row);
@@ -19,7 +21,7 @@ fn parsed(loaded: &Loaded) -> Json<'_> {
 
 #[test]
 fn giant_texts_are_replaced_and_the_rest_stays() {
-    let giant = "g\\\"".repeat(MAX_TEXT_BYTES);
+    let giant = "g\\\"".repeat(MAX_TEXT);
     let row = format!(
         r#"{{"id":"a", "{giant}":1,"message":{{"role":"user","content":"{giant}"}},"z":[1,"\\"]}}"#
     );
@@ -40,20 +42,67 @@ fn giant_texts_are_replaced_and_the_rest_stays() {
 }
 
 #[test]
+fn only_the_heavy_containers_of_a_row_are_cut() {
+    let rows = format!("[{}[1,2]]", "[1,2],".repeat(120_000));
+    let row = format!(
+        r#"{{"id":"a","message":{{"role":"assistant","content":[{{"text":"before"}},{{"name":"write","arguments":{{"path":"x","data":{{"rows":{rows},"n":1}}}}}},{{"name":"ls","more":{rows}}}]}},"z":[1]}}"#
+    );
+    let Loaded::Short(short) = shortened(&row) else { panic!("shortened") };
+    let giants = short.giants.clone();
+    assert_eq!(giants.len(), 2, "one for each list");
+    let loaded = Loaded::Short(short);
+    let marker = format!(
+        r#"{{"truncated":true,"reason":"export-row-size-limit","originalBytes":{},"blob":"{}"}}"#,
+        rows.len(),
+        BlobDigest::of(rows.as_bytes())
+    );
+    assert_eq!(parsed(&loaded).to_line(), row.replace(&rows, &marker));
+    for giant in giants {
+        let start = usize::try_from(giant.place.offset).unwrap();
+        assert_eq!(row.get(start..start + rows.len()), Some(rows.as_str()));
+    }
+}
+
+#[test]
 fn a_row_of_millions_of_values_keeps_its_outer_levels() {
-    let bomb = "[1,".repeat(MAX_VALUES) + "1" + &"]".repeat(MAX_VALUES);
+    let bomb = "[1,".repeat(400_000) + "1" + &"]".repeat(400_000);
     let row = format!(r#"{{"id":"a","message":{{"role":"user","content":[{bomb}]}}}}"#);
     let short = shortened(&row);
     let value = parsed(&short);
     assert_eq!(value.get("message").unwrap().get("role").and_then(Json::as_str), Some("user"));
-    let flat = format!(r#"{{"id":"a","many":[{}1]}}"#, "1,".repeat(MAX_VALUES + 1));
+    let flat = format!(r#"{{"id":"a","many":[{}1]}}"#, "1,".repeat(MAX_VALUES * 2));
     assert!(parsed(&shortened(&flat)).get("many").unwrap().get("truncated").is_some());
+    // Not one of these lists is heavy.
+    let lists = format!(r#""k":[{}1],"#, "1,".repeat(1_000)).repeat(400);
+    let loaded = shortened(&format!(r#"{{{lists}"z":1}}"#));
+    assert_eq!(parsed(&loaded).get("z").and_then(Json::as_u64), Some(1));
+}
+
+#[test]
+fn texts_of_middle_length_go_before_their_list_does() {
+    let text = format!(r#"{{"type":"text","text":"{}"}}"#, "words ".repeat(20_000));
+    let row = format!(r#"{{"id":"a","content":[{}]}}"#, vec![text.as_str(); 40].join(","));
+    let Loaded::Short(short) = shortened(&row) else { panic!("shortened") };
+    assert_eq!(short.giants.len(), 40);
+    let loaded = Loaded::Short(short);
+    let content = parsed(&loaded);
+    let content = content.get("content").unwrap().as_array().unwrap();
+    assert_eq!(content.len(), 40);
+    assert_eq!(content[7].get("type").and_then(Json::as_str), Some("text"));
 }
 
 #[test]
 fn a_row_of_too_many_members_is_given_up() {
-    let members = r#""k":1,"#.repeat(MAX_VALUES + 1);
+    let members = r#""k":1,"#.repeat(MAX_VALUES * 2);
     assert_eq!(shortened(&format!(r#"{{{members}"z":1}}"#)), Loaded::TooLarge);
+}
+
+#[test]
+fn what_is_no_json_is_told_from_what_is_too_large() {
+    for garbage in ["garbage", "aaaa", "{\"a\":[1,2,", "]]", "\u{1}", "{\"open"] {
+        let row = garbage.repeat(2 * 1024 * 1024 / garbage.len());
+        assert_eq!(shortened(&row), Loaded::NotJson, "{garbage}");
+    }
 }
 
 #[test]
@@ -66,9 +115,9 @@ fn only_long_rows_with_many_values_are_heavy() {
 #[test]
 fn a_giant_that_is_a_medium_gets_the_marker_of_ordinary_rows() {
     // Without a head that tells: only what stands beside it does.
-    let bytes = "q83vASNF".repeat(MAX_TEXT_BYTES / 8 + 1);
+    let bytes = "q83vASNF".repeat(MAX_TEXT / 8 + 1);
     let picture = format!("iVBORw0KGgoA{bytes}");
-    let escaped = format!(r"iVBORw0KGgoA\/{}\n", "q83vASNF".repeat(MAX_TEXT_BYTES / 8 + 1));
+    let escaped = format!(r"iVBORw0KGgoA\/{}\n", "q83vASNF".repeat(MAX_TEXT / 8 + 1));
     for (row, is_told) in [
         (format!(r#"{{"type":"image","mimeType":"image/png","data":"{bytes}"}}"#), true),
         (format!(r#"{{"data":"{bytes}","a":{{"b":[]}},"mime_type":"audio/wav"}}"#), true),

@@ -1,0 +1,118 @@
+//! Lists and objects that were too much for their row, as blobs: their items or
+//! members, each redacted as JSON on a line of its own.
+//!
+//! As one text they would be cut in places where no rule can tell what a value
+//! is; as JSON they would not fit into memory.
+
+use traj_core::json::{Json, Object};
+use traj_core::port::{BundleFile, BundleWriter, Source};
+use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
+
+use super::blob_copy::{Uncopied, changed};
+use crate::output::{Output, Written};
+use crate::rows::Place;
+use crate::shrink::{self, Giant};
+use crate::split::{Bytes, Element, ReadError, SplitError, Splitter};
+use crate::text_blocks::BLOCK;
+use crate::warning::Code;
+
+/// Lines are written in blocks of about this many bytes.
+const LINES: usize = 256 * 1024;
+
+/// Copies a list or an object, line by line.
+pub(super) fn copy_lines(
+    source: &dyn Source,
+    giant: &Giant,
+    bundle: &mut dyn BundleWriter,
+    redactor: &Redactor,
+    report: &mut RedactionReport,
+) -> Result<Written, Uncopied> {
+    let digest = &giant.digest;
+    // First only looked at: a file of the bundle cannot be taken back.
+    visit(source, giant.place, |_| Ok(())).map_err(|problem| match problem {
+        Problem::Uncuttable => Uncopied::Warned(Code::BlobTooLarge),
+        Problem::Unreadable => changed(digest),
+        Problem::Refused(error) => error,
+    })?;
+    let file = BundleFile::parse(&format!("blobs/{digest}.txt")).ok_or_else(|| changed(digest))?;
+    let failed = |error: traj_core::port::BundleSinkError| Uncopied::Failed(error.into());
+    let mut output = Output::create(bundle, file).map_err(failed)?;
+    let mut lines = RedactedText::new();
+    let mut append = |lines: RedactedText, report: &mut RedactionReport| {
+        // Readers take it for a text, and so do the rules when it is checked.
+        let mut content = RedactedText::new();
+        content.push_cow(&redactor.text(&lines.finish().into_inner(), report));
+        output.append(&content.finish()).map_err(failed)
+    };
+    let visited = visit(source, giant.place, |line| {
+        lines.push_json(redactor.json(line, report).view());
+        lines.push_static("\n");
+        if lines.len() < LINES { Ok(()) } else { append(std::mem::take(&mut lines), report) }
+    });
+    match visited {
+        Ok(()) => append(lines, report)?,
+        Err(Problem::Refused(error)) => return Err(error),
+        Err(_) => return Err(changed(digest)),
+    }
+    output.finish().map_err(failed)
+}
+
+/// Why there are no lines.
+enum Problem {
+    /// A part of it is too much for one line.
+    Uncuttable,
+    Unreadable,
+    Refused(Uncopied),
+}
+
+/// Shows the lines of a list or an object.
+fn visit(
+    source: &dyn Source,
+    place: Place,
+    mut line: impl FnMut(Json<'_>) -> Result<(), Uncopied>,
+) -> Result<(), Problem> {
+    let mut bytes = PlaceBytes { source, place, at: 0 };
+    let mut splitter = Splitter::new(&mut bytes, BLOCK);
+    loop {
+        let element = match splitter.next() {
+            Ok(Some(element)) => element,
+            Ok(None) => return Ok(()),
+            Err(SplitError::TooLong { .. }) => return Err(Problem::Uncuttable),
+            Err(SplitError::NotJson { .. } | SplitError::Read(_)) => {
+                return Err(Problem::Unreadable);
+            }
+        };
+        if shrink::is_heavy(element.value) {
+            return Err(Problem::Uncuttable);
+        }
+        let value = line_of(&element).ok_or(Problem::Unreadable)?;
+        line(value).map_err(Problem::Refused)?;
+    }
+}
+
+/// An item as it is; a member, or an item of one, under its name.
+fn line_of<'e>(element: &Element<'e>) -> Option<Json<'e>> {
+    let value = Json::parse_lossy(element.value).ok()?;
+    let Some(literal) = element.name else { return Some(value) };
+    let Json::String(name) = Json::parse_lossy(literal).ok()? else { return None };
+    let mut object = Object::with_capacity(1);
+    object.push(name, if element.is_item { Json::Array(vec![value]) } else { value });
+    Some(Json::Object(object))
+}
+
+/// The bytes at a place of a source.
+struct PlaceBytes<'s> {
+    source: &'s dyn Source,
+    place: Place,
+    at: u64,
+}
+
+impl Bytes for PlaceBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let left = usize::try_from(self.place.length - self.at).unwrap_or(usize::MAX);
+        let part = buffer.get_mut(..left.min(buffer.len())).unwrap_or_default();
+        self.source.read_exact_at(self.place.offset + self.at, part)?;
+        self.at += part.len() as u64;
+        Ok(part.len())
+    }
+}

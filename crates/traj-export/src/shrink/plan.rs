@@ -1,0 +1,272 @@
+//! Which containers of a row are cut, so that the rest of it can be held.
+//!
+//! A row is mostly too heavy for one list in it. Every container is charged with
+//! what lies loose in it, that is, not in another heavy one; when the row
+//! exceeds what may be held, the heaviest goes, and what stands beside it stays.
+
+/// What a shortened row may cost: its bytes, and what each value costs.
+const BUDGET: u64 = 4 * 1024 * 1024;
+
+/// What a value costs besides its bytes: parsed, it takes more than they do. A
+/// row that is heavy by its values exceeds the budget by them, too.
+const VALUE_COST: u64 = 20;
+
+/// What an object costs, even with a single member.
+const OBJECT_COST: u64 = 4 * VALUE_COST;
+
+/// What the marker of something that was cut costs.
+const MARKER_COST: u64 = 200;
+
+/// No word of JSON has more letters.
+const LONGEST_WORD: usize = 5;
+
+/// How a row is shortened.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measure {
+    /// Texts longer than this are replaced.
+    pub(super) max_text: usize,
+    /// Containers that cost less are not worth a cut.
+    heavy: u64,
+}
+
+impl Measure {
+    /// Measures to try one after the other: long texts go before containers do,
+    /// and small containers only where there is nothing else.
+    pub(super) const ALL: [Self; 4] = [
+        Self { max_text: 256 * 1024, heavy: BUDGET / 16 },
+        Self { max_text: 32 * 1024, heavy: BUDGET / 16 },
+        Self { max_text: 4 * 1024, heavy: BUDGET / 16 },
+        Self { max_text: 4 * 1024, heavy: 1024 },
+    ];
+}
+
+/// What came out of planning.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// Where the containers start that are cut, in order.
+    Cuts(Vec<u64>),
+    /// The texts alone are too much: shorter ones must go.
+    LongTexts,
+    /// The row is not JSON.
+    NotJson,
+    /// What is left is too much whatever is cut.
+    TooLarge,
+}
+
+/// Looks at a row byte by byte.
+pub(super) struct Planner {
+    measure: Measure,
+    open: Vec<Open>,
+    /// How many containers are open inside of the innermost one, which is cut.
+    skipped: Option<usize>,
+    /// Heavy containers that have ended.
+    ended: Vec<Ended>,
+    cuts: Vec<u64>,
+    /// What everything costs that is not cut, and the part of it that texts
+    /// have which a smaller measure would replace.
+    total: u64,
+    texts: u64,
+    passed: u64,
+    text: Option<Text>,
+    word: usize,
+    problem: Option<Plan>,
+}
+
+/// A container that is open.
+struct Open {
+    start: u64,
+    loose: u64,
+}
+
+/// A heavy container that has ended.
+struct Ended {
+    start: u64,
+    end: u64,
+    loose: u64,
+}
+
+/// A text that is open.
+struct Text {
+    length: usize,
+    escaped: bool,
+}
+
+impl Planner {
+    pub(super) const fn new(measure: Measure) -> Self {
+        Self {
+            measure,
+            open: Vec::new(),
+            skipped: None,
+            ended: Vec::new(),
+            cuts: Vec::new(),
+            total: 0,
+            texts: 0,
+            passed: 0,
+            text: None,
+            word: 0,
+            problem: None,
+        }
+    }
+
+    /// Takes the next byte, unless looking on makes no difference.
+    pub(super) fn takes(&mut self, byte: u8) -> bool {
+        self.push(byte);
+        self.problem.is_none()
+    }
+
+    pub(super) fn finish(mut self) -> Plan {
+        if let Some(problem) = self.problem {
+            return problem;
+        }
+        if self.text.is_some() || !self.open.is_empty() {
+            return Plan::NotJson;
+        }
+        self.cuts.sort_unstable();
+        Plan::Cuts(self.cuts)
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.passed += 1;
+        if let Some(text) = &mut self.text {
+            text.length += 1;
+            if std::mem::take(&mut text.escaped) {
+                return;
+            }
+            match byte {
+                b'\\' => text.escaped = true,
+                b'"' => {
+                    let length = text.length;
+                    self.text = None;
+                    self.charge_text(length);
+                }
+                _ => {}
+            }
+            return;
+        }
+        self.word = if byte.is_ascii_alphabetic() { self.word + 1 } else { 0 };
+        match byte {
+            b' ' | b'\t' | b'\r' => {}
+            b'"' => self.text = Some(Text { length: 0, escaped: false }),
+            b'[' | b'{' => match &mut self.skipped {
+                Some(inside) => *inside += 1,
+                None => {
+                    self.open.push(Open { start: self.passed - 1, loose: 0 });
+                    self.charge(1 + if byte == b'{' { OBJECT_COST } else { VALUE_COST });
+                }
+            },
+            b']' | b'}' => self.close(),
+            b',' => self.charge(1 + VALUE_COST),
+            b':' | b'0'..=b'9' | b'+' | b'-' | b'.' => self.charge(1),
+            _ if byte.is_ascii_alphabetic() && self.word <= LONGEST_WORD => self.charge(1),
+            _ => self.problem = Some(Plan::NotJson),
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(inside) = &mut self.skipped {
+            if *inside > 0 {
+                *inside -= 1;
+                return;
+            }
+            self.skipped = None;
+            self.open.pop();
+            self.charge(MARKER_COST);
+            return;
+        }
+        self.charge(1);
+        // The charge may have cut this container, which ends with this byte.
+        let was_cut = self.skipped.take().is_some();
+        let Some(Open { start, loose }) = self.open.pop() else {
+            self.problem = Some(Plan::NotJson);
+            return;
+        };
+        if was_cut {
+            self.charge(MARKER_COST);
+        } else if loose >= self.measure.heavy && !self.open.is_empty() {
+            self.ended.push(Ended { start, end: self.passed, loose });
+        } else if let Some(outer) = self.open.last_mut() {
+            outer.loose += loose;
+        }
+    }
+
+    fn charge_text(&mut self, length: usize) {
+        if length > self.measure.max_text {
+            self.charge(MARKER_COST);
+            return;
+        }
+        let cost = length as u64 + 1;
+        let [.., smallest] = Measure::ALL;
+        if self.skipped.is_none() && length > smallest.max_text {
+            self.texts += cost;
+            if self.texts > BUDGET / 2 {
+                self.problem = Some(Plan::LongTexts);
+            }
+        }
+        self.charge(cost);
+    }
+
+    fn charge(&mut self, cost: u64) {
+        if self.skipped.is_some() {
+            return;
+        }
+        self.total += cost;
+        if let Some(open) = self.open.last_mut() {
+            open.loose += cost;
+        }
+        while self.total > BUDGET && self.problem.is_none() {
+            self.cut_heaviest();
+        }
+    }
+
+    fn cut_heaviest(&mut self) {
+        let ended = self.ended.iter().enumerate().max_by_key(|(_, ended)| ended.loose);
+        let ended = ended.map(|(at, ended)| (at, ended.loose));
+        // The row itself cannot go.
+        let open = self.open.iter().enumerate().skip(1).max_by_key(|(_, open)| open.loose);
+        let open = open.map(|(at, open)| (at, open.loose));
+        match (ended, open) {
+            (Some((at, loose)), open) if open.is_none_or(|(_, other)| other < loose) => {
+                self.cut_ended(at);
+            }
+            (_, Some((at, loose))) if loose >= self.measure.heavy => self.cut_open(at),
+            _ => match self.heavy_chain() {
+                Some(at) => self.cut_open(at),
+                None => self.problem = Some(Plan::TooLarge),
+            },
+        }
+    }
+
+    /// The innermost open container that is heavy with all that are open in it.
+    fn heavy_chain(&self) -> Option<usize> {
+        let mut sum = 0;
+        for (at, open) in self.open.iter().enumerate().skip(1).rev() {
+            sum += open.loose;
+            if sum >= self.measure.heavy {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn cut_ended(&mut self, at: usize) {
+        let Ended { start, end, loose } = self.ended.swap_remove(at);
+        let inside = |ended: &Ended| (start..end).contains(&ended.start);
+        let more: u64 = self.ended.iter().filter(|ended| inside(ended)).map(|it| it.loose).sum();
+        self.ended.retain(|ended| !inside(ended));
+        self.total = (self.total + MARKER_COST).saturating_sub(loose + more);
+        self.cuts.push(start);
+    }
+
+    fn cut_open(&mut self, at: usize) {
+        let Some(start) = self.open.get(at).map(|open| open.start) else { return };
+        let inside = self.open.len() - at - 1;
+        let open: u64 = self.open.drain(at..).map(|open| open.loose).sum();
+        let ended: u64 =
+            self.ended.iter().filter(|ended| ended.start >= start).map(|ended| ended.loose).sum();
+        self.ended.retain(|ended| ended.start < start);
+        self.total = self.total.saturating_sub(open + ended);
+        self.open.push(Open { start, loose: 0 });
+        self.skipped = Some(inside);
+        self.cuts.push(start);
+    }
+}
