@@ -197,7 +197,9 @@ fn blobs_of_any_length_come_along() {
     let mut rows = Vec::new();
     let mut digests = Vec::new();
     for (number, (kind, text)) in
-        [("prompt.submitted", &giant), ("other", &value), ("other", &solid)].iter().enumerate()
+        [("prompt.submitted", &giant), ("other", &value), ("prompt.submitted", &solid)]
+            .iter()
+            .enumerate()
     {
         let digest = BlobDigest::of(text.as_bytes());
         let marker = format!(
@@ -220,9 +222,10 @@ fn blobs_of_any_length_come_along() {
     // What no cut can be proven safe for is left out, and said to be.
     assert!(blob(2).is_none());
     assert_eq!(export.notices(), ["blob-too-large [0]"]);
-    let prompt = &export.json(BundleFile::Prompts).unwrap()["submittedPrompts"][0];
+    let prompts = &export.json(BundleFile::Prompts).unwrap()["submittedPrompts"];
     let place = format!("<{} bytes in blobs/{}.txt>", giant.len(), digests[0]);
-    assert_eq!(prompt, place.as_str());
+    assert_eq!(prompts[0], place.as_str());
+    assert_eq!(prompts[1], "<4500000 bytes, left out>");
 }
 
 #[test]

@@ -235,18 +235,7 @@ impl Export<'_> {
         progress.enter(Stage::SideFiles, outlook.left_at(Stage::SideFiles));
         self.write_metadata(&mut *bundle, &common, &side, &marks)?;
         self.write_artifacts(&mut *bundle, &common, &side)?;
-        let prompting = side.prompting();
-        self.files.extend(bundle::write_prompts(
-            &mut *bundle,
-            screen.redactor(),
-            &mut self.report,
-            &common,
-            &prompting,
-            &blobs,
-            prompts,
-            &mut prompts_kept,
-        )?);
-        self.write_context(&mut *bundle, &side)?;
+        // Before the prompts, which name those that came along.
         let giants = [(&watched_session, session_giants), (&watched_runtime, giants)];
         let giants = giants.into_iter().filter_map(|(source, giants)| {
             source.as_ref().map(|source| (source as &dyn Source, giants))
@@ -259,6 +248,19 @@ impl Export<'_> {
             &mut self.report,
             &mut self.warnings,
         )?;
+        let prompting = side.prompting();
+        self.files.extend(bundle::write_prompts(
+            &mut *bundle,
+            screen.redactor(),
+            &mut self.report,
+            &common,
+            &prompting,
+            &blobs,
+            &copied.iter().map(|written| written.file).collect(),
+            prompts,
+            &mut prompts_kept,
+        )?);
+        self.write_context(&mut *bundle, &side)?;
         self.files.extend(copied);
         self.files.sort_by_key(|written| written.file);
         for found in session.iter().chain(&runtime) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
 use traj_core::location::blobs_beside;
-use traj_core::port::{Source, Sources};
+use traj_core::port::{BundleFile, Source, Sources};
 
 use crate::shrink::{self, SHORTENED};
 use crate::text_blocks::BLOCK;
@@ -50,8 +50,12 @@ impl<'s> BlobFolder<'s> {
     }
 
     /// The prompt in the data of an event, whole if it can be held; a word
-    /// about where it lies if not.
-    pub(crate) fn restored_prompt(&self, data: Json<'_>) -> Option<String> {
+    /// about where among the bundle's files it lies if not.
+    pub(crate) fn restored_prompt(
+        &self,
+        data: Json<'_>,
+        copied: &BTreeSet<BundleFile>,
+    ) -> Option<String> {
         let whole = self.restore_members(data, |name| name == "prompt");
         let prompt = whole.get("prompt")?;
         if let Some(text) = prompt.as_str() {
@@ -63,7 +67,13 @@ impl<'s> BlobFolder<'s> {
         } else {
             self.open(&digest)?.len()
         };
-        Some(format!("<{length} bytes in blobs/{digest}.txt>"))
+        let name = format!("blobs/{digest}.txt");
+        let is_copied = BundleFile::parse(&name).is_some_and(|file| copied.contains(&file));
+        Some(if is_copied {
+            format!("<{length} bytes in {name}>")
+        } else {
+            format!("<{length} bytes, left out>")
+        })
     }
 
     /// Some members of an object, each with what was cut put back. Others may

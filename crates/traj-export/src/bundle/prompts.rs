@@ -1,5 +1,7 @@
 //! `prompts.json`: what the model was told, whole.
 
+use std::collections::BTreeSet;
+
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{
@@ -82,13 +84,14 @@ pub(crate) fn write_prompts(
     common: &Common,
     prompting: &Prompting<'_>,
     blobs: &BlobFolder<'_>,
+    copied: &BTreeSet<BundleFile>,
     mut submitted: Sorted<PromptRecord>,
     kept: &mut RedactedSpill,
 ) -> Result<Option<Written>, ExportError> {
     let mut literal = |slot: SpillSlot, report: &mut RedactionReport| {
         let mut text = RedactedText::with_capacity(slot.length as usize);
         kept.read_into(slot, &mut text)?;
-        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, redactor, report))
+        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, copied, redactor, report))
     };
     let mut prompt = None;
     while prompt.is_none()
@@ -153,6 +156,7 @@ fn put(
 fn whole_prompt(
     kept: Redacted<String>,
     blobs: &BlobFolder<'_>,
+    copied: &BTreeSet<BundleFile>,
     redactor: &Redactor,
     report: &mut RedactionReport,
 ) -> Option<Redacted<String>> {
@@ -160,7 +164,7 @@ fn whole_prompt(
         return Some(kept);
     }
     let data = Json::parse(kept.as_ref()).ok()?;
-    let prompt = blobs.restored_prompt(data)?;
+    let prompt = blobs.restored_prompt(data, copied)?;
     let mut text = RedactedText::new();
     text.push_cow(&redactor.text(&prompt, report));
     let mut literal = RedactedText::new();
