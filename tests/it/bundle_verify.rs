@@ -207,6 +207,27 @@ fn names_count_once_and_there_may_only_be_so_many() {
 }
 
 #[test]
+fn an_archive_may_shrink_as_much_as_it_likes_if_its_manifest_says_so() {
+    let zeros = vec![b'0'; 70 * 1024 * 1024];
+    let stating = |bytes: usize| {
+        format!(r#"{{"contents":[{{"path":"events.jsonl","bytes":{bytes}}}]}}"#).into_bytes()
+    };
+    let regular = tar::EntryType::Regular;
+    for (stated, is_read) in [(zeros.len(), true), (5_000_000, false)] {
+        let manifest = stating(stated);
+        let (manifest, events) = (("manifest.json", &*manifest), ("events.jsonl", &*zeros));
+        // A zip file is read by its table, so the order does not matter there.
+        let zip = visit(&zip_of(&[events, manifest]));
+        let tar =
+            visit(&tar_zst_of(&[(manifest.0, regular, manifest.1), (events.0, regular, events.1)]));
+        for result in [zip, tar] {
+            let is_bomb = matches!(result, Err(BundleSourceError::Bomb));
+            assert!(result.is_ok() == is_read && is_bomb != is_read, "{result:?}");
+        }
+    }
+}
+
+#[test]
 fn bombs_and_damaged_archives_are_refused() {
     let zeros = vec![0; 70 * 1024 * 1024];
     assert!(matches!(visit(&zip_of(&[("events.jsonl", &zeros)])), Err(BundleSourceError::Bomb)));

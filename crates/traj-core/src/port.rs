@@ -29,6 +29,7 @@ mod request_handler;
 mod scratch;
 mod session_rewriter;
 mod source;
+mod stated_sizes;
 mod trajectory_store;
 
 pub use app_server::{
@@ -55,6 +56,7 @@ pub use session_rewriter::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
 };
 pub use source::{Source, SourceError, Sources};
+pub use stated_sizes::StatedSizes;
 pub use trajectory_store::{
     Appended, Exposure, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter,
     TrajectoryStore, is_credible_sequence, source_sequence_of,

@@ -1,7 +1,9 @@
 //! Bundles on the disk, read in place: a folder, a zip file or a compressed
 //! tar file.
 
+mod allowance;
 mod archive;
+mod damage;
 
 use std::io::{ErrorKind, Read as _};
 
@@ -11,6 +13,9 @@ use traj_core::port::{BundleContent, BundleNames, BundleSource, BundleSourceErro
 use crate::error::FsError;
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular};
+
+/// The file that is read first.
+const MANIFEST: &str = "manifest.json";
 
 /// A bundle in a folder, named as its entry there.
 #[derive(Debug)]
@@ -55,7 +60,7 @@ impl FsBundleSource {
         folder: &Dir,
         visit: &mut BundleVisitor<'_>,
     ) -> Result<(), BundleSourceError> {
-        folder.symlink_metadata("manifest.json").map_err(|error| match error.kind() {
+        folder.symlink_metadata(MANIFEST).map_err(|error| match error.kind() {
             ErrorKind::NotFound => BundleSourceError::NotABundle { name: self.name.clone() },
             _ => storage(&self.name, error),
         })?;
@@ -109,7 +114,7 @@ impl FsBundleSource {
                 paths.push(name);
             }
         }
-        paths.sort_by_key(|path| path != "manifest.json");
+        paths.sort_by_key(|path| path != MANIFEST);
         Ok(paths)
     }
 }

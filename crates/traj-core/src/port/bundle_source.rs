@@ -37,8 +37,8 @@ pub enum BundleSourceError {
         /// How many there may be.
         limit: usize,
     },
-    /// It unpacks to far more than it holds.
-    #[error("it unpacks to suspiciously much")]
+    /// It unpacks to far more than its manifest states.
+    #[error("it unpacks to far more than its manifest states")]
     Bomb,
     /// The archive is cut or damaged.
     #[error("the archive is cut or damaged")]
@@ -61,9 +61,10 @@ pub enum BundleSourceError {
 /// Implementations refuse entries that are not regular files directly in the
 /// bundle or its `blobs` folder, repeated names (also those that differ only in
 /// case), more entries than a bundle has, and archives that unpack to far more
-/// than they hold.
+/// than their manifest states (see [`StatedSizes`](super::StatedSizes)).
 pub trait BundleSource: Debug {
-    /// Shows every file, in the order it is stored, until `visit` fails.
+    /// Shows every file, the manifest first where it can be found, until
+    /// `visit` fails.
     ///
     /// # Errors
     /// As [`BundleSourceError`] says, and what `visit` fails with.

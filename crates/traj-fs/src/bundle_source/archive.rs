@@ -1,17 +1,13 @@
 //! Bundles as one file.
 
-use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 
 use cap_std::fs::{File, FileExt as _};
-use traj_core::port::{BundleContent, BundleNames, BundleSourceError, BundleVisitor};
+use traj_core::port::{BundleNames, BundleSourceError, BundleVisitor};
 
-use super::{Form, storage};
-
-/// An archive may unpack to this much without a question.
-const HARMLESS_BYTES: u64 = 64 * 1024 * 1024;
-
-/// Above that, to this many times its own size.
-const MAX_RATIO: u64 = 250;
+use super::allowance::Allowance;
+use super::damage::damaged;
+use super::{Form, MANIFEST, storage};
 
 /// Tells an archive by its first bytes.
 pub(super) fn recognise(mut file: File) -> io::Result<Option<Form>> {
@@ -25,29 +21,12 @@ pub(super) fn recognise(mut file: File) -> io::Result<Option<Form>> {
     })
 }
 
-/// How much an archive may still unpack.
-struct Allowance {
-    left: u64,
-}
-
-impl Allowance {
-    fn of(name: &str, file: &File) -> Result<Self, BundleSourceError> {
-        let packed = file.metadata().map_err(|error| storage(name, error))?.len();
-        Ok(Self { left: packed.saturating_mul(MAX_RATIO).max(HARMLESS_BYTES) })
-    }
-
-    fn spend(&mut self, bytes: usize) -> Result<(), BundleSourceError> {
-        self.left = self.left.checked_sub(bytes as u64).ok_or(BundleSourceError::Bomb)?;
-        Ok(())
-    }
-}
-
 pub(super) fn visit_zip(
     name: &str,
     file: &File,
     visit: &mut BundleVisitor<'_>,
 ) -> Result<(), BundleSourceError> {
-    let mut allowance = Allowance::of(name, file)?;
+    let mut allowance = Allowance::default();
     let handle = file.try_clone().map_err(|error| storage(name, error))?;
     let mut archive = zip::ZipArchive::new(BufReader::new(handle)).map_err(damaged)?;
     let mut names = BundleNames::default();
@@ -63,10 +42,13 @@ pub(super) fn visit_zip(
         }
         names.take(&entry.name().map_err(damaged)?)?;
     }
-    for index in 0..archive.len() {
+    // The manifest says how much the others may unpack to.
+    let manifest = archive.index_for_name(MANIFEST);
+    let others = (0..archive.len()).filter(|index| Some(*index) != manifest);
+    for index in manifest.into_iter().chain(others) {
         let mut entry = archive.by_index(index).map_err(damaged)?;
         let path = entry.name().map_err(damaged)?.into_owned();
-        visit(&path, &mut Packed { content: &mut entry, allowance: &mut allowance })?;
+        allowance.show(&path, &mut entry, visit)?;
     }
     Ok(())
 }
@@ -92,7 +74,7 @@ pub(super) fn visit_tar_zst(
     file: &File,
     visit: &mut BundleVisitor<'_>,
 ) -> Result<(), BundleSourceError> {
-    let mut allowance = Allowance::of(name, file)?;
+    let mut allowance = Allowance::default();
     let mut handle = file.try_clone().map_err(|error| storage(name, error))?;
     handle.seek(SeekFrom::Start(0)).map_err(|error| storage(name, error))?;
     let decoder = zstd::Decoder::new(handle).map_err(damaged)?;
@@ -105,29 +87,7 @@ pub(super) fn visit_tar_zst(
         }
         let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         names.take(&path)?;
-        visit(&path, &mut Packed { content: &mut entry, allowance: &mut allowance })?;
-        // What the visitor leaves unread is unpacked all the same.
-        let mut rest = Packed { content: &mut entry, allowance: &mut allowance };
-        let mut buffer = vec![0; 64 * 1024];
-        while rest.read(&mut buffer)? > 0 {}
+        allowance.show(&path, &mut entry, visit)?;
     }
     Ok(())
-}
-
-/// A file that is unpacked as it is read.
-struct Packed<'c> {
-    content: &'c mut dyn Read,
-    allowance: &'c mut Allowance,
-}
-
-impl BundleContent for Packed<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
-        let read = self.content.read(buffer).map_err(damaged)?;
-        self.allowance.spend(read)?;
-        Ok(read)
-    }
-}
-
-fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> BundleSourceError {
-    BundleSourceError::Damaged { source: error.into() }
 }

@@ -1,0 +1,69 @@
+//! How large the files of a bundle are, by its own word.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::BundleFile;
+
+/// What a manifest says of its files' sizes. An archive is read up to them:
+/// how much a text shrinks tells nothing about who packed it, a file that does
+/// not end where it should does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StatedSizes {
+    sizes: BTreeMap<BundleFile, u64>,
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    contents: Vec<Content>,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    path: String,
+    bytes: u64,
+}
+
+impl StatedSizes {
+    /// Reads them from a manifest; one that cannot be read states nothing.
+    #[must_use]
+    pub fn of_manifest(manifest: &[u8]) -> Self {
+        let Ok(manifest) = serde_json::from_slice::<Manifest>(manifest) else {
+            return Self::default();
+        };
+        let sizes = manifest.contents.into_iter().filter_map(|content| {
+            BundleFile::parse(&content.path).map(|file| (file, content.bytes))
+        });
+        Self { sizes: sizes.collect() }
+    }
+
+    /// The size of the file with this path; nothing for one that is not listed.
+    #[must_use]
+    pub fn of(&self, path: &str) -> u64 {
+        BundleFile::parse(path).and_then(|file| self.sizes.get(&file).copied()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_listed_files() {
+        let manifest = r#"{"x":[[]],"contents":[{"path":"events.jsonl","bytes":7},
+            {"path":"../x","bytes":9}]}"#;
+        let sizes = StatedSizes::of_manifest(manifest.as_bytes());
+        assert_eq!(sizes.of("events.jsonl"), 7);
+        for path in ["manifest.json", "tools.json", "../x", ""] {
+            assert_eq!(sizes.of(path), 0, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_manifest_states_nothing() {
+        for manifest in ["", "[]", "{}", r#"{"contents":[{"path":"events.jsonl","bytes":-1}]}"#] {
+            assert_eq!(StatedSizes::of_manifest(manifest.as_bytes()), StatedSizes::default());
+        }
+    }
+}

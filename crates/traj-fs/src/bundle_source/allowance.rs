@@ -1,0 +1,115 @@
+//! How much an archive may unpack to.
+
+use std::io::Read;
+
+use traj_core::port::{BundleContent, BundleFile, BundleSourceError, BundleVisitor, StatedSizes};
+
+use super::damage::damaged;
+
+/// What all files together may have beyond what the manifest states. It is
+/// enough for the manifest itself, and for files that `verify` then names as
+/// wrong.
+const UNSTATED_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How much an archive may still unpack to: of each file what the manifest
+/// states, and a little for what it does not state.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    stated: StatedSizes,
+    unstated: u64,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self { stated: StatedSizes::default(), unstated: UNSTATED_BYTES }
+    }
+}
+
+impl Allowance {
+    /// Shows an entry, up to its end: what the visitor leaves unread counts
+    /// all the same.
+    pub(super) fn show(
+        &mut self,
+        path: &str,
+        content: &mut dyn Read,
+        visit: &mut BundleVisitor<'_>,
+    ) -> Result<(), BundleSourceError> {
+        let is_manifest = BundleFile::parse(path) == Some(BundleFile::Manifest);
+        let mut packed = Packed {
+            content,
+            stated: self.stated.of(path),
+            unstated: &mut self.unstated,
+            kept: is_manifest.then(Vec::new),
+        };
+        visit(path, &mut packed)?;
+        let mut buffer = vec![0; 64 * 1024];
+        while packed.read(&mut buffer)? > 0 {}
+        if let Some(manifest) = packed.kept {
+            self.stated = StatedSizes::of_manifest(&manifest);
+        }
+        Ok(())
+    }
+}
+
+/// A file that is unpacked as it is read.
+struct Packed<'c> {
+    content: &'c mut dyn Read,
+    /// What is left of its stated size.
+    stated: u64,
+    unstated: &'c mut u64,
+    /// What was read so far, of the manifest only.
+    kept: Option<Vec<u8>>,
+}
+
+impl BundleContent for Packed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
+        let read = self.content.read(buffer).map_err(damaged)?;
+        let beyond = (read as u64).saturating_sub(self.stated);
+        self.stated = self.stated.saturating_sub(read as u64);
+        *self.unstated = self.unstated.checked_sub(beyond).ok_or(BundleSourceError::Bomb)?;
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(buffer.get(..read).unwrap_or_default());
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    fn show(allowance: &mut Allowance, path: &str, bytes: u64) -> Result<(), BundleSourceError> {
+        let mut content = io::repeat(b' ').take(bytes);
+        allowance.show(path, &mut content, &mut |_, _| Ok(()))
+    }
+
+    fn stating(bytes: u64) -> Allowance {
+        let manifest = format!(r#"{{"contents":[{{"path":"events.jsonl","bytes":{bytes}}}]}}"#);
+        let mut allowance = Allowance::default();
+        let shown = allowance.show("manifest.json", &mut manifest.as_bytes(), &mut |_, _| Ok(()));
+        assert!(shown.is_ok());
+        allowance
+    }
+
+    #[test]
+    fn files_may_be_as_large_as_the_manifest_states() {
+        assert!(show(&mut stating(2 * UNSTATED_BYTES), "events.jsonl", 2 * UNSTATED_BYTES).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_stated_is_read_up_to_a_limit_for_all_files() {
+        let mut allowance = stating(1_000);
+        assert!(show(&mut allowance, "events.jsonl", 1_000 + UNSTATED_BYTES / 2).is_ok());
+        assert!(show(&mut allowance, "tools.json", UNSTATED_BYTES / 4).is_ok());
+        let more = show(&mut allowance, "prompts.json", UNSTATED_BYTES / 2);
+        assert!(matches!(more, Err(BundleSourceError::Bomb)), "{more:?}");
+    }
+
+    #[test]
+    fn a_giant_manifest_is_not_kept() {
+        let giant = show(&mut Allowance::default(), "manifest.json", UNSTATED_BYTES + 1);
+        assert!(matches!(giant, Err(BundleSourceError::Bomb)), "{giant:?}");
+    }
+}
