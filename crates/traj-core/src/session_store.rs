@@ -118,7 +118,8 @@ pub fn is_safe_id(id: &str) -> bool {
 
 /// The files that may hold a stored session, best first: the one the store
 /// names if it lies in the store's own folder or a sibling agent's, then the
-/// default name.
+/// default name. Where a file lies is told by its text, so `.`, `..` and doubled
+/// slashes are resolved first; absolute files fit an absolute folder only.
 ///
 /// # Errors
 /// [`SessionStoreError::UnsafeId`] when no file may be named after the id.
@@ -126,21 +127,21 @@ pub fn session_file_candidates(
     session: &StoredSession,
     sessions_dir: &str,
 ) -> Result<Vec<String>, SessionStoreError> {
-    let folder = sessions_dir.trim_end_matches('/');
+    let folder = normalise(sessions_dir).unwrap_or_else(|| sessions_dir.to_owned());
     let named = session.session_file.as_deref().and_then(|file| {
         let path = if file.starts_with('/') {
             normalise(file)
         } else {
-            normalise(&format!("{folder}/{file}"))
+            normalise(&file_in(&folder, file))
         };
-        path.filter(|path| is_inside(path, folder) || is_in_sibling(path, folder))
+        path.filter(|path| is_inside(path, &folder) || is_in_sibling(path, &folder))
     });
     if !is_safe_id(&session.session_id) && named.is_none() {
         return Err(SessionStoreError::UnsafeId);
     }
     let mut candidates: Vec<String> = named.into_iter().collect();
     if is_safe_id(&session.session_id) {
-        let default = format!("{folder}/{}.jsonl", session.session_id);
+        let default = file_in(&folder, &format!("{}.jsonl", session.session_id));
         if !candidates.contains(&default) {
             candidates.push(default);
         }
@@ -148,7 +149,13 @@ pub fn session_file_candidates(
     Ok(candidates)
 }
 
-/// Resolves `.` and `..` by text; `None` when the path would leave the root.
+fn file_in(folder: &str, file: &str) -> String {
+    let slash = if folder.is_empty() || folder.ends_with('/') { "" } else { "/" };
+    format!("{folder}{slash}{file}")
+}
+
+/// Resolves `.` and `..` by text; `None` when the path would leave the root, or
+/// where a relative one starts.
 fn normalise(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -160,11 +167,13 @@ fn normalise(path: &str) -> Option<String> {
             part => parts.push(part),
         }
     }
-    Some(format!("/{}", parts.join("/")))
+    let root = if path.starts_with('/') { "/" } else { "" };
+    Some(format!("{root}{}", parts.join("/")))
 }
 
 fn is_inside(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+    path.strip_prefix(&file_in(folder, ""))
+        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
 }
 
 /// Whether `path` is `<agents>/<other>/sessions/<file>` for the `<agents>`
@@ -229,6 +238,35 @@ mod tests {
             ["/etc/passwd", "../../../../etc/passwd", "/state/agents/ops/o.jsonl", "../../x"]
         {
             assert_eq!(candidates(Some(outside)).len(), 1, "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_folder_may_be_written_in_many_ways() {
+        let named = |file: &str, folder: &str| {
+            session_file_candidates(&stored(Some(file), "s1"), folder).unwrap().swap_remove(0)
+        };
+        for folder in [
+            "/state//agents/main/sessions",
+            "/state/./agents/main/sessions/",
+            "/state/agents/ops/../main/sessions",
+        ] {
+            for file in ["own.jsonl", "./own.jsonl", "/state/agents/main/sessions/own.jsonl"] {
+                assert_eq!(
+                    named(file, folder),
+                    "/state/agents/main/sessions/own.jsonl",
+                    "{folder}"
+                );
+            }
+            for file in ["../../ops/sessions/o.jsonl", "/state/agents/ops/sessions/o.jsonl"] {
+                assert_eq!(named(file, folder), "/state/agents/ops/sessions/o.jsonl", "{folder}");
+            }
+        }
+        assert_eq!(named("own.jsonl", "/"), "/own.jsonl");
+        assert_eq!(named("./own.jsonl", "."), "own.jsonl");
+        assert_eq!(named("own.jsonl", "./agents/"), "agents/own.jsonl");
+        for outside in ["../own.jsonl", "/etc/own.jsonl"] {
+            assert_eq!(named(outside, "."), "s1.jsonl");
         }
     }
 

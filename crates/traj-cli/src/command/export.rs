@@ -188,7 +188,8 @@ fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandErr
         return Err(CommandError::usage("--agent is not the id of an agent"));
     }
     let store = match (&arguments.store, host.facts.state_dir()) {
-        (Some(store), _) => name_of(store, host),
+        // Its entries name files by where the store lies.
+        (Some(store), _) => host.absolute(store).to_string_lossy().into_owned(),
         (None, Some(state_dir)) => default_store_path(&state_dir, agent),
         (None, None) => {
             return Err(CommandError::usage("there is no state folder to look for sessions in")
