@@ -3,8 +3,10 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::{Output, Stdio};
 
 use serde_json::Value;
 use traj_tests::traj_binary::traj_command;
@@ -21,6 +23,16 @@ fn home() -> tempfile::TempDir {
     home
 }
 
+/// The document that a command printed; `redact` writes data to standard
+/// output, and tells of it elsewhere, behind notes on single lines.
+fn document_of(output: &Output) -> Option<Value> {
+    [&output.stdout, &output.stderr].into_iter().find_map(|said| {
+        let said = String::from_utf8_lossy(said);
+        let document: Value = serde_json::from_str(said.get(said.find("{\n")?..)?).ok()?;
+        (document["schema"] == "traj-cli/1").then_some(document)
+    })
+}
+
 /// Runs a command as text and as JSON; what it says if it fails, else nothing.
 fn said(home: &Path, arguments: &[&str]) -> String {
     let text = traj_command(home).args(arguments).output().unwrap();
@@ -28,11 +40,14 @@ fn said(home: &Path, arguments: &[&str]) -> String {
     assert_eq!(text.status, json.status, "{arguments:?}");
     let code = text.status.code().unwrap();
     let stderr = String::from_utf8(text.stderr).unwrap();
+    let document = document_of(&json);
+    if let Some(document) = &document {
+        assert_eq!(document["ok"], code == 0, "{arguments:?}");
+    }
     if code == 0 || stderr.is_empty() {
         return String::new();
     }
-    let document: Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(document["ok"], false, "{arguments:?}");
+    let document = document.expect("a document tells of every failure");
     let error = &document["error"];
     assert!(
         !error["hints"].as_array().unwrap().is_empty(),
@@ -104,6 +119,34 @@ fn every_other_command_gives_cause_and_hint() {
     ];
     let said = all_said(sound, &NAMED);
     assert!(said.len() > 1_000, "{said}");
+}
+
+#[test]
+fn what_is_not_well_is_not_ok() {
+    let home = home();
+    let put = |name: &str, text: &str| fs::write(home.path().join(name), text).unwrap();
+    let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
+    put("secret.txt", &format!("token {secret}\n"));
+    put("torn.jsonl", "{\"type\":\"session\",\"version\":3,\"id\":\"torn\"}\n{torn\n");
+    fs::create_dir(home.path().join("b")).unwrap();
+    put("b/manifest.json", "{}");
+    let mut codes = Vec::new();
+    for (arguments, input) in [
+        (&["verify", "b"][..], ""),
+        (&["scan", "secret.txt"], ""),
+        (&["repair", "torn.jsonl"], ""),
+        (&["redact", "--jsonl"], "garbage\n"),
+    ] {
+        let mut command = traj_command(home.path());
+        command.args(arguments).arg("--json");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(document_of(&output).unwrap()["ok"], false, "{arguments:?}");
+        codes.push(output.status.code().unwrap());
+    }
+    assert_eq!(codes, [4, 3, 4, 4]);
 }
 
 #[test]

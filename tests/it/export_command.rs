@@ -289,4 +289,7 @@ fn the_shipped_schemas_are_those_of_the_types() {
         );
     }
     assert_eq!(home.traj(&["schema", "nothing"]).status.code(), Some(2));
+    let in_envelope = result(&home.traj(&["schema", "tools", "--json"]));
+    assert_eq!(in_envelope["result"]["name"], "tools");
+    assert_eq!(in_envelope["result"]["schema"]["title"], "Tools");
 }

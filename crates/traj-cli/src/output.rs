@@ -62,20 +62,30 @@ impl Output {
         !self.json && !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Prints the result: the document, or the text made by `human`.
+    /// Prints the result of work that was done: the document, or the text made
+    /// by `human`.
     pub(crate) fn result<R: Serialize>(
         &self,
         result: &R,
         human: impl FnOnce(&R) -> String,
     ) -> Result<(), CommandError> {
+        self.verdict(result, None, human).map(|_| ())
+    }
+
+    /// Prints a result that may be a bad one, and returns its exit code; `ok`
+    /// in the document says the same.
+    pub(crate) fn verdict<R: Serialize>(
+        &self,
+        result: &R,
+        fault: Option<ErrorKind>,
+        human: impl FnOnce(&R) -> String,
+    ) -> Result<ExitCode, CommandError> {
         if self.json {
-            let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
-            let envelope =
-                Envelope { schema, version, ok: true, result: Some(result), error: None };
-            self.write_bytes(document(&envelope).as_bytes())
+            self.write_bytes(result_document(result, fault).as_bytes())?;
         } else {
-            self.write_text(&human(result))
+            self.write_text(&human(result))?;
         }
+        Ok(fault.map_or(ExitCode::SUCCESS, ErrorKind::exit_code))
     }
 
     /// Prints a result that is not what was asked for, and why, in one
@@ -98,17 +108,21 @@ impl Output {
     }
 
     /// Says what was done where standard output carries the data: the
-    /// document, or the text made by `human`, goes to standard error.
-    pub(crate) fn summary<R: Serialize>(&self, result: &R, human: impl FnOnce(&R) -> String) {
+    /// document, or the text made by `human`, goes to standard error. Returns
+    /// the exit code, as [`Output::verdict`] does.
+    pub(crate) fn summary<R: Serialize>(
+        &self,
+        result: &R,
+        fault: Option<ErrorKind>,
+        human: impl FnOnce(&R) -> String,
+    ) -> ExitCode {
         if self.json {
-            let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
-            let envelope =
-                Envelope { schema, version, ok: true, result: Some(result), error: None };
             // Standard error may be closed; the work is done.
-            io::stderr().write_all(document(&envelope).as_bytes()).ok();
+            io::stderr().write_all(result_document(result, fault).as_bytes()).ok();
         } else {
             self.note(&human(result));
         }
+        fault.map_or(ExitCode::SUCCESS, ErrorKind::exit_code)
     }
 
     /// Writes text, styled where the terminal can show it. Data in it has to
@@ -161,6 +175,12 @@ pub(crate) fn usage_error_as_json(error: &clap::Error) -> ExitCode {
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     let error = CommandError::usage(message).hint("run the command with --help");
     Output { json: true, quiet: true }.fail(&error)
+}
+
+fn result_document<R: Serialize>(result: &R, fault: Option<ErrorKind>) -> String {
+    let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
+    let ok = fault.is_none();
+    document(&Envelope { schema, version, ok, result: Some(result), error: None })
 }
 
 fn error_document(error: &CommandError) -> String {

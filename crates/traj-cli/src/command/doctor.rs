@@ -3,7 +3,7 @@
 mod probe;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
 use cap_std::fs::MetadataExt as _;
 use clap::Args;
@@ -81,9 +81,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         codex: codex(arguments.codex.as_deref(), host),
         probes: arguments.probe.then(|| probe::run(host)),
     };
-    output.result(&report, human)?;
     let failed = report.probes.iter().flatten().any(|probe| !probe.ok);
-    Ok(if failed { ErrorKind::Failure.exit_code() } else { ExitCode::SUCCESS })
+    output.verdict(&report, failed.then_some(ErrorKind::Failure), human)
 }
 
 fn places(host: &Host) -> Vec<Place> {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
@@ -12,7 +11,7 @@ use traj_core::settings::Settings;
 use traj_fs::{FsError, FsRemains};
 
 use super::Outcome;
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::{Host, root};
 use crate::output::Output;
 use crate::quantity;
@@ -125,8 +124,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
             }
         }
     }
-    output.result(&report, human)?;
-    Ok(ExitCode::from(u8::from(!report.failed.is_empty())))
+    let fault = (!report.failed.is_empty()).then_some(ErrorKind::Failure);
+    output.verdict(&report, fault, human)
 }
 
 /// Ids, and stems of files, of the sessions that the store lists.

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::str::FromStr as _;
 
 use serde::Serialize;
@@ -132,9 +131,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         invalid_lines: work.invalid_lines,
         omitted_lines: work.omitted_lines,
     };
-    output.summary(&summary, describe);
-    let damaged = summary.invalid_lines + summary.omitted_lines > 0;
-    Ok(if damaged { ErrorKind::Damaged.exit_code() } else { ExitCode::SUCCESS })
+    let is_damaged = summary.invalid_lines + summary.omitted_lines > 0;
+    Ok(output.summary(&summary, is_damaged.then_some(ErrorKind::Damaged), describe))
 }
 
 impl Work {

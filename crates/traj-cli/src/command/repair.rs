@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use cap_std::fs::{Dir, File};
 use clap::Args;
@@ -96,9 +95,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         copy_rows = Some(rows);
     }
     let report = report(&path.to_string_lossy(), &diagnosis, copy, copy_rows);
-    output.result(&report, human)?;
     let is_fine = diagnosis.is_sound() || report.copy.is_some();
-    Ok(if is_fine { ExitCode::SUCCESS } else { ErrorKind::Damaged.exit_code() })
+    output.verdict(&report, (!is_fine).then_some(ErrorKind::Damaged), human)
 }
 
 fn unreadable(path: &Path, error: impl Into<Box<dyn Error + Send + Sync>>) -> CommandError {

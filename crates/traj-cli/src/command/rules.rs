@@ -86,8 +86,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         Some(Verb::Check { rules }) => {
             let rules = rules.rule_set(host)?;
             let problems: Vec<String> = rules.check().iter().map(ToString::to_string).collect();
-            let failed = !problems.is_empty();
-            output.result(&CheckReport { rules: rules.len(), problems }, |report| {
+            let fault = (!problems.is_empty()).then_some(ErrorKind::Findings);
+            output.verdict(&CheckReport { rules: rules.len(), problems }, fault, |report| {
                 let mut text = report
                     .problems
                     .iter()
@@ -97,8 +97,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
                 let _ =
                     writeln!(text, "{} rules, {} problems", report.rules, report.problems.len());
                 text
-            })?;
-            Ok(if failed { ErrorKind::Findings.exit_code() } else { ExitCode::SUCCESS })
+            })
         }
         Some(Verb::Explain { id, rules }) => {
             let rules = rules.rule_set(host)?;

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use cap_std::fs::Dir;
 use serde::Serialize;
@@ -94,9 +93,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     for path in &arguments.paths {
         look.at(host, path)?;
     }
-    let found = !look.report.findings.is_empty();
-    output.result(&look.report, describe)?;
-    Ok(if found { ErrorKind::Findings.exit_code() } else { ExitCode::SUCCESS })
+    let fault = (!look.report.findings.is_empty()).then_some(ErrorKind::Findings);
+    output.verdict(&look.report, fault, describe)
 }
 
 fn unreadable(

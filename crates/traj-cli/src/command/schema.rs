@@ -24,6 +24,12 @@ struct Names {
     schemas: Vec<&'static str>,
 }
 
+#[derive(Debug, Serialize)]
+struct Named {
+    name: &'static str,
+    schema: serde_json::Value,
+}
+
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
     let names: Vec<&'static str> = SchemaName::ALL.into_iter().map(SchemaName::as_str).collect();
     let Some(name) = &arguments.name else {
@@ -34,7 +40,10 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
         CommandError::usage("there is no schema of this name")
             .hint(format!("one of: {}", names.join(", ")))
     })?;
-    // A schema is a document of its own; it goes out as it is.
-    output.write_bytes(schema.to_json().as_bytes())?;
+    // By itself a schema is a document of its own and goes out as it is.
+    let text = schema.to_json();
+    let value = serde_json::from_str(&text)
+        .map_err(|error| CommandError::failure("the schema cannot be printed").because(error))?;
+    output.result(&Named { name: schema.as_str(), schema: value }, |_| text)?;
     Ok(ExitCode::SUCCESS)
 }

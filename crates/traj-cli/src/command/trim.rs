@@ -17,7 +17,7 @@ use traj_core::trim::{
 };
 
 use super::Outcome;
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::Output;
 use crate::quantity;
@@ -200,8 +200,8 @@ impl<'a> Work<'a> {
         };
         let changed = drained.rewrite.changed_lines + drained.sidecar_rewrite.changed_lines > 0;
         let report = self.report("trim", changed, drained.to_json().into_owned());
-        output.result(&report, |report| human(report, &drained))?;
-        Ok(ExitCode::from(u8::from(drained.session.skipped > 0)))
+        let fault = (drained.session.skipped > 0).then_some(ErrorKind::Failure);
+        output.verdict(&report, fault, |report| human(report, &drained))
     }
 
     fn auto(&self, output: &Output) -> Outcome {

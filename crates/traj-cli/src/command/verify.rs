@@ -3,7 +3,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use traj_core::port::BundleSourceError;
@@ -40,15 +39,12 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let report = verify(&bundle, &redactor, workers).map_err(explain)?;
     drop(bundle);
-    output.result(&report, describe)?;
-    let kind = if !report.problems.is_empty() {
-        ErrorKind::Damaged
-    } else if !report.findings.is_empty() {
-        ErrorKind::Findings
+    let fault = if !report.problems.is_empty() {
+        Some(ErrorKind::Damaged)
     } else {
-        return Ok(ExitCode::SUCCESS);
+        (!report.findings.is_empty()).then_some(ErrorKind::Findings)
     };
-    Ok(kind.exit_code())
+    output.verdict(&report, fault, describe)
 }
 
 /// Opens a bundle that the user named.

@@ -3,7 +3,6 @@
 mod events;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -141,8 +140,14 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let turn = turn?;
     let report = report(&turn, events.take());
     announce(&turn, output);
-    output.result(&report, |report| stream.rest_of(&report.text))?;
-    finish(&turn, output)
+    let failed = failure(&turn);
+    let fault = failed.as_ref().map(|error| error.kind);
+    let code = output.verdict(&report, fault, |report| stream.rest_of(&report.text))?;
+    match failed {
+        Some(error) if !output.is_json() => Err(error),
+        // The document says so already.
+        _ => Ok(code),
+    }
 }
 
 /// A server that dies before the turn begins is replaced: nothing was said to it yet.
@@ -283,9 +288,9 @@ const fn outcome_name(outcome: &TurnOutcome) -> &'static str {
 }
 
 /// A turn that did not complete is no success, whatever it said.
-fn finish(turn: &BoundTurn, output: &Output) -> Outcome {
-    let error = match &turn.report.outcome {
-        TurnOutcome::Completed => return Ok(ExitCode::SUCCESS),
+fn failure(turn: &BoundTurn) -> Option<CommandError> {
+    Some(match &turn.report.outcome {
+        TurnOutcome::Completed => return None,
         TurnOutcome::Interrupted => CommandError::failure("the turn was interrupted"),
         TurnOutcome::TimedOut { confirmed: true } => {
             CommandError::failure("the turn took too long and was interrupted")
@@ -299,8 +304,7 @@ fn finish(turn: &BoundTurn, output: &Output) -> Outcome {
             failed.hint(format!("Codex says: {message}"))
         }
         _ => CommandError::failure("the turn did not complete"),
-    };
-    if output.is_json() { Ok(error.kind.exit_code()) } else { Err(error) }
+    })
 }
 
 /// What is said, and how; `known_model` is the one the thread ran with before.
