@@ -40,6 +40,12 @@ fn output_names_that_could_leave_the_folder_are_refused_with_a_hint() {
         assert_eq!(output.status.code(), Some(2), "{name:?}");
         assert!(!result(&output)["error"]["hints"].as_array().unwrap().is_empty(), "{name:?}");
     }
+    // The next export would take it for what a crashed one left.
+    for name in [".traj-bundle-mine.tmp", "x/.traj-bundle-1-0.tmp", ".Traj-bundle-mine.tmp"] {
+        let output = home.export(&["--output", name]);
+        assert_eq!(output.status.code(), Some(2), "{name:?}");
+        assert!(!result(&output)["error"]["hints"].as_array().unwrap().is_empty(), "{name:?}");
+    }
     home.folder.create_dir("elsewhere").unwrap();
     assert!(home.export(&["--output", "made"]).status.success());
     home.folder.symlink("../../../elsewhere", "ws/.openclaw/trajectory-exports/link").unwrap();
@@ -172,6 +178,13 @@ fn wrong_usage_is_told_in_full_and_makes_no_folder() {
     assert_eq!(home.export(&["--now", "someday"]).status.code(), Some(2));
     let missing = home.traj(&["export", "--session", "gone.jsonl", "--workspace", "ws"]);
     assert_eq!(missing.status.code(), Some(1));
+    // What is noticed only after folders were made, and with a root of its own.
+    let late = ["--runtime", "gone.jsonl"];
+    assert_eq!(home.export(&late).status.code(), Some(1));
+    let strict = ["--strict-limits", "--output-root", "new/root"];
+    home.folder.create("s1.trajectory.jsonl").unwrap().set_len(1 << 40).unwrap();
+    assert_eq!(home.export(&strict).status.code(), Some(1));
+    assert!(!home.folder.exists("new"), "a failed export leaves nothing");
     assert!(!home.folder.exists("ws/.openclaw"), "a failed export leaves nothing");
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
 use cap_std::fs::{Permissions, PermissionsExt as _};
-use rustix::process::geteuid;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 use traj_tests::export_fixture::message;
 use traj_tests::export_home::{EXPORTS, ExportHome, result};
 use traj_tests::traj_binary::{traj_binary, traj_command};
@@ -52,6 +52,34 @@ fn assert_whole_or_absent(home: &ExportHome, name: &str) -> bool {
     let verified = home.traj(&["verify", &format!("{EXPORTS}/{name}")]);
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stdout));
     true
+}
+
+#[test]
+fn an_export_that_a_signal_ends_leaves_nothing_and_says_so() {
+    let home = ExportHome::new();
+    long_session(&home, 1_500);
+    let mut ended = 0;
+    for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15), (Signal::HUP, 1)] {
+        for (file, archive) in
+            [("", None), ("session-branch.json", Some("zip")), ("manifest.json", Some("tar.zst"))]
+        {
+            let mut command = command(&home, "b");
+            command.args(archive.iter().flat_map(|form| ["--archive", form]));
+            let mut child = command.spawn().unwrap();
+            watch(&home, &mut child, |home| staged(home, file).is_some());
+            kill_process(Pid::from_child(&child), signal).ok();
+            let output = child.wait_with_output().unwrap();
+            if output.status.success() {
+                home.folder.remove_dir_all("ws/.openclaw").unwrap();
+                continue;
+            }
+            assert_eq!(output.status.code(), Some(128 + number), "{signal:?}");
+            assert_eq!(result(&output)["error"]["kind"], "interrupted");
+            assert!(!home.folder.exists("ws/.openclaw"), "{:?}", home.exports());
+            ended += 1;
+        }
+    }
+    assert!(ended > 3, "some were ended before they were done");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(crate) enum ErrorKind {
     Findings,
     /// What was given to read is damaged.
     Damaged,
+    /// A signal ended the work.
+    Interrupted { signal: u8 },
     /// Whoever read our output stopped reading; not worth a word.
     ClosedPipe,
 }
@@ -28,6 +30,8 @@ impl ErrorKind {
             Self::Usage => 2,
             Self::Findings => 3,
             Self::Damaged => 4,
+            // As shells tell it.
+            Self::Interrupted { signal } => signal.saturating_add(128),
         })
     }
 
@@ -37,6 +41,7 @@ impl ErrorKind {
             Self::Usage => "usage",
             Self::Findings => "findings",
             Self::Damaged => "damaged",
+            Self::Interrupted { .. } => "interrupted",
             Self::ClosedPipe => "closed-pipe",
         }
     }

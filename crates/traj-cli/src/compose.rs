@@ -145,20 +145,62 @@ impl Host {
     /// Opens a folder that the user named as a root, making it (0700) if it is
     /// missing. As it was named, it may also be reached through a link.
     pub(crate) fn named_root(&self, path: &Path) -> Result<Dir, CommandError> {
+        match self.named_root_if_any(path)? {
+            Some(folder) => Ok(folder),
+            None => self.folder_or_new(path),
+        }
+    }
+
+    fn named_root_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
         let absolute = self.absolute(path);
         let way = absolute.strip_prefix("/").unwrap_or(&absolute);
         let root = root()?;
-        if root.metadata(way).is_ok_and(|metadata| metadata.is_dir()) {
-            let real = root.canonicalize(way).unwrap_or_else(|_| way.to_path_buf());
-            return root.open_dir(real).map_err(|error| cannot_open(&absolute, error));
+        if !root.metadata(way).is_ok_and(|metadata| metadata.is_dir()) {
+            return Ok(None);
         }
-        self.folder_or_new(path)
+        let real = root.canonicalize(way).unwrap_or_else(|_| way.to_path_buf());
+        root.open_dir(real).map(Some).map_err(|error| cannot_open(&absolute, error))
+    }
+
+    /// A folder that the user named as a root, as [`Host::named_root`] does,
+    /// but nothing is made: the nearest folder that is there, and the names of
+    /// those that are missing below it.
+    pub(crate) fn nearest_root(&self, path: &Path) -> Result<(Dir, Vec<String>), CommandError> {
+        if let Some(folder) = self.named_root_if_any(path)? {
+            return Ok((folder, Vec::new()));
+        }
+        let mut missing = Vec::new();
+        let mut path = self.absolute(path);
+        loop {
+            if let Some(folder) = self.folder_if_any(&path)? {
+                missing.reverse();
+                return Ok((folder, missing));
+            }
+            let (parent, name) = self.parent_and_name(&path)?;
+            missing.push(name);
+            path = parent;
+        }
     }
 
     /// The table of running processes, where the system has one.
     pub(crate) fn process_table() -> Option<Arc<ProcessTable>> {
         let folder = root().ok()?.open_dir("proc").ok()?;
         Some(Arc::new(ProcessTable::new(folder)))
+    }
+
+    /// Whether this process was started with a signal ignored. Where the
+    /// system does not tell, it was not.
+    pub(crate) fn ignores_signal(&self, signal: i32) -> bool {
+        let status = root().and_then(|root| {
+            root.read_to_string("proc/self/status")
+                .map_err(|error| CommandError::failure("cannot read the status").because(error))
+        });
+        let status = status.unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        // The first signal is the lowest bit.
+        let bit = u32::try_from(signal - 1).ok().and_then(|place| 1_u64.checked_shl(place));
+        mask.zip(bit).is_some_and(|(mask, bit)| mask & bit != 0)
     }
 
     /// The folder where temporary files lie, if there is one.

@@ -1,12 +1,13 @@
-//! Where exports go. The folder in the workspace is made with the first bundle
-//! and not before: a failed export leaves nothing.
+//! Where exports go. Folders are made with the bundle and not before, and
+//! those that were made go again when it fails: a failed export leaves nothing.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use cap_std::fs::Dir;
 use traj_core::id::BundleName;
 use traj_core::port::{BundleSink, BundleSinkError, BundleWriter, NameTaken};
-use traj_fs::{BundleForm, FsBundleSink, FsError, create_subfolder, open_subfolder};
+use traj_fs::{BundleForm, FsBundleSink, FsError, StopFlag, create_subfolder, open_subfolder};
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -19,8 +20,11 @@ const FOLDERS: [&str; 2] = [".openclaw", "trajectory-exports"];
 pub(crate) struct ExportPlace {
     folder: Dir,
     /// What has to be made below the folder.
-    missing: &'static [&'static str],
+    missing: Vec<String>,
     form: BundleForm,
+    stop: StopFlag,
+    /// What was made, each in its folder.
+    made: Mutex<Vec<(Dir, String)>>,
     /// Where bundles will lie.
     pub(crate) path: PathBuf,
 }
@@ -28,8 +32,18 @@ pub(crate) struct ExportPlace {
 impl ExportPlace {
     /// A folder that the user named as a root.
     pub(crate) fn named(root: &Path, form: BundleForm, host: &Host) -> Result<Self, CommandError> {
-        let folder = host.named_root(root)?;
-        Ok(Self { folder, missing: &[], form, path: host.absolute(root) })
+        let (folder, missing) = host.nearest_root(root)?;
+        Ok(Self::new(folder, missing, form, host.absolute(root)))
+    }
+
+    fn new(folder: Dir, missing: Vec<String>, form: BundleForm, path: PathBuf) -> Self {
+        Self { folder, missing, form, stop: StopFlag::default(), made: Mutex::default(), path }
+    }
+
+    /// Writing fails once `stop` is raised.
+    pub(crate) fn stopping_at(mut self, stop: StopFlag) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// The exports of a workspace, which has to exist.
@@ -56,17 +70,33 @@ impl ExportPlace {
             }
             missing = rest;
         }
-        Ok(Self { folder, missing, form, path })
+        let missing = missing.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Self::new(folder, missing, form, path))
     }
 
-    fn made(&self, name: &BundleName) -> Result<Dir, BundleSinkError> {
+    /// Removes the folders that were made, unless something lies in them.
+    pub(crate) fn remove_made(&self) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((parent, name)) = made.pop() {
+            // One that is in use by now stays.
+            parent.remove_dir(name).ok();
+        }
+    }
+
+    fn opened(&self, name: &BundleName) -> Result<Dir, BundleSinkError> {
         let failed = |error: FsError| match error.refusal() {
             Some(_) => BundleSinkError::UnsafePlace { name: name.as_str().to_owned() },
             None => storage(name, error),
         };
         let mut folder = self.folder.try_clone().map_err(|error| storage(name, error))?;
-        for part in self.missing {
-            folder = create_subfolder(&folder, part).map_err(failed)?;
+        for part in &self.missing {
+            let was_there = folder.symlink_metadata(part).is_ok();
+            let inner = create_subfolder(&folder, part).map_err(failed)?;
+            let parent = std::mem::replace(&mut folder, inner);
+            if !was_there {
+                let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+                made.push((parent, part.clone()));
+            }
         }
         Ok(folder)
     }
@@ -78,7 +108,8 @@ impl BundleSink for ExportPlace {
         name: &BundleName,
         taken: NameTaken,
     ) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
-        FsBundleSink::new(self.made(name)?, self.form).begin(name, taken)
+        let sink = FsBundleSink::new(self.opened(name)?, self.form);
+        sink.stopping_at(self.stop.clone()).begin(name, taken)
     }
 }
 

@@ -8,6 +8,7 @@ mod compose;
 mod export_place;
 mod input_lines;
 mod interruptible_input;
+mod interruption;
 mod output;
 mod progress;
 mod quantity;

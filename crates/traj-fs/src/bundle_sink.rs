@@ -23,6 +23,7 @@ use crate::open::{Access, open_regular};
 use crate::replace::sync_folder;
 use crate::scratch::FsScratch;
 use crate::source::FsSource;
+use crate::stop_flag::StopFlag;
 use early_sync::EarlySync;
 use staging::Staging;
 
@@ -60,13 +61,21 @@ impl BundleForm {
 pub struct FsBundleSink {
     root: Dir,
     form: BundleForm,
+    stop: StopFlag,
 }
 
 impl FsBundleSink {
     /// Bundles go below `root` in this form.
     #[must_use]
-    pub const fn new(root: Dir, form: BundleForm) -> Self {
-        Self { root, form }
+    pub fn new(root: Dir, form: BundleForm) -> Self {
+        Self { root, form, stop: StopFlag::default() }
+    }
+
+    /// Everything fails once `stop` is raised, up to the rename.
+    #[must_use]
+    pub fn stopping_at(mut self, stop: StopFlag) -> Self {
+        self.stop = stop;
+        self
     }
 }
 
@@ -80,7 +89,8 @@ impl BundleSink for FsBundleSink {
         target.check_place(&self.root)?;
         let root = self.root.try_clone().map_err(|error| sink_error(name.as_str(), error))?;
         let staging = Staging::create(root).map_err(|error| from_fs(name.as_str(), error))?;
-        Ok(Box::new(FsBundleWriter { target, staging, files: BTreeSet::new() }))
+        let (files, stop) = (BTreeSet::new(), self.stop.clone());
+        Ok(Box::new(FsBundleWriter { target, staging, files, stop }))
     }
 }
 
@@ -105,6 +115,9 @@ impl Target {
     /// done in vain.
     fn check_place(&self, root: &Dir) -> Result<(), BundleSinkError> {
         let path = self.path(1);
+        if path.split('/').any(staging::is_reserved) {
+            return Err(BundleSinkError::ReservedName { name: path });
+        }
         let mut parts: Vec<&str> = path.split('/').collect();
         let last = parts.pop().unwrap_or_default();
         let mut folder: Option<Dir> = None;
@@ -154,6 +167,7 @@ struct FsBundleWriter {
     target: Target,
     staging: Staging,
     files: BTreeSet<BundleFile>,
+    stop: StopFlag,
 }
 
 impl FsBundleWriter {
@@ -187,15 +201,16 @@ impl BundleWriter for FsBundleWriter {
             create_private(&folder, &name).map_err(|error| sink_error(self.name(), error))?;
         self.files.insert(file);
         let writer = BufWriter::with_capacity(BUFFER, NewFile::new(opened));
-        let (bundle, early_sync) = (self.name().to_owned(), EarlySync::default());
-        Ok(Box::new(FsBundleFileWriter { bundle, writer, early_sync }))
+        let (bundle, stop) = (self.name().to_owned(), self.stop.clone());
+        let early_sync = EarlySync::default();
+        Ok(Box::new(FsBundleFileWriter { bundle, writer, early_sync, stop }))
     }
 
     fn read_back(&self, file: BundleFile) -> Result<Box<dyn Source>, BundleSinkError> {
         let (folder, name) = self.place(file)?;
         let opened = open_regular(&folder, &name, Access::Read)
             .map_err(|error| from_fs(self.name(), error))?;
-        let source = FsSource::new(file.to_string(), opened);
+        let source = FsSource::new(file.to_string(), opened, self.stop.clone());
         Ok(Box::new(source.map_err(|error| sink_error(self.name(), error))?))
     }
 
@@ -205,9 +220,10 @@ impl BundleWriter for FsBundleWriter {
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
-        let Self { target, mut staging, files } = *self;
+        let Self { target, mut staging, files, stop } = *self;
         let name = target.name.as_str().to_owned();
         let failed = |error: io::Error| sink_error(&name, error);
+        stop.check().map_err(failed)?;
         if target.form == BundleForm::Folder {
             staging.sync().map_err(failed)?;
             let path = target.publish(staging.root(), staging.name())?;
@@ -215,7 +231,7 @@ impl BundleWriter for FsBundleWriter {
             return Ok(path);
         }
         let files: Vec<BundleFile> = files.into_iter().collect();
-        let archive = archive::pack(&staging, &files, target.form).map_err(failed)?;
+        let archive = archive::pack(&staging, &files, target.form, &stop).map_err(failed)?;
         match target.publish(staging.root(), &archive) {
             Ok(path) => Ok(path),
             Err(error) => {
@@ -231,14 +247,16 @@ struct FsBundleFileWriter {
     bundle: String,
     writer: BufWriter<NewFile>,
     early_sync: EarlySync,
+    stop: StopFlag,
 }
 
 impl BundleFileWriter for FsBundleFileWriter {
     fn append(&mut self, text: &Redacted<String>) -> Result<(), BundleSinkError> {
         let bytes = text.as_ref().as_bytes();
         let written = self
-            .writer
-            .write_all(bytes)
+            .stop
+            .check()
+            .and_then(|()| self.writer.write_all(bytes))
             .and_then(|()| self.early_sync.wrote(bytes.len(), self.writer.get_ref().as_file()));
         written.map_err(|error| sink_error(&self.bundle, error))
     }

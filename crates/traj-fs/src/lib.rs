@@ -68,6 +68,7 @@ mod scratch;
 mod session_rewriter;
 mod sidecar;
 mod source;
+mod stop_flag;
 mod system_clock;
 mod trajectory_store;
 
@@ -94,5 +95,6 @@ pub use replace::{replace_file, sweep_leftovers, sync_folder};
 pub use scratch::FsScratch;
 pub use session_rewriter::FsSessionRewriter;
 pub use source::FsSources;
+pub use stop_flag::StopFlag;
 pub use system_clock::SystemClock;
 pub use trajectory_store::FsTrajectoryStore;

@@ -8,6 +8,7 @@ use traj_core::port::{Source, SourceError, Sources};
 use crate::error::{FsError, Refusal};
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular};
+use crate::stop_flag::StopFlag;
 
 /// Reads files below the folders it was given, and no others.
 ///
@@ -19,13 +20,21 @@ pub struct FsSources {
     current_dir: PathBuf,
     /// Each with its folder, if there is one.
     roots: Vec<(PathBuf, Option<Dir>)>,
+    stop: StopFlag,
 }
 
 impl FsSources {
     /// No roots yet; relative names start from `current_dir`.
     #[must_use]
     pub fn new(current_dir: impl Into<PathBuf>) -> Self {
-        Self { current_dir: current_dir.into(), roots: Vec::new() }
+        Self { current_dir: current_dir.into(), roots: Vec::new(), stop: StopFlag::default() }
+    }
+
+    /// Reads fail once `stop` is raised.
+    #[must_use]
+    pub fn stopping_at(mut self, stop: StopFlag) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// Also reads below `folder`, which lies at the absolute `path`.
@@ -64,7 +73,7 @@ impl Sources for FsSources {
         let root = root.ok_or_else(|| SourceError::NotFound { name: name.to_owned() })?;
         let file = open_below(root, &rest).map_err(|error| source_error(error, name))?;
         let snapshot = file.metadata().map_err(|error| storage(error, name))?;
-        Ok(Box::new(FsSource { name: name.to_owned(), file, snapshot }))
+        Ok(Box::new(FsSource { name: name.to_owned(), file, snapshot, stop: self.stop.clone() }))
     }
 }
 
@@ -101,12 +110,13 @@ pub(crate) struct FsSource {
     name: String,
     file: File,
     snapshot: Metadata,
+    stop: StopFlag,
 }
 
 impl FsSource {
-    pub(crate) fn new(name: String, file: File) -> Result<Self, std::io::Error> {
+    pub(crate) fn new(name: String, file: File, stop: StopFlag) -> Result<Self, std::io::Error> {
         let snapshot = file.metadata()?;
-        Ok(Self { name, file, snapshot })
+        Ok(Self { name, file, snapshot, stop })
     }
 }
 
@@ -116,7 +126,8 @@ impl Source for FsSource {
     }
 
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), SourceError> {
-        self.file.read_exact_at(buffer, offset).map_err(|error| {
+        let read = self.stop.check().and_then(|()| self.file.read_exact_at(buffer, offset));
+        read.map_err(|error| {
             if error.kind() == std::io::ErrorKind::UnexpectedEof {
                 SourceError::Changed { name: self.name.clone() }
             } else {

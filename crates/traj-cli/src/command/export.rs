@@ -21,6 +21,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::export_place::ExportPlace;
+use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::WorkBar;
 use crate::terminal_text::escape_control;
@@ -34,7 +35,8 @@ const MAX_WORKERS: usize = 4;
                   prompts, tools and results, with secrets and local paths hidden. The bundle is \
                   read back and scanned before it appears; when anything fails, nothing does.",
     after_help = "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing \
-                  was written · 4 the store is damaged",
+                  was written · 4 the store is damaged · 128+N ended by signal N, nothing was \
+                  written",
     group(ArgGroup::new("subject").required(true).multiple(true))
 )]
 pub(crate) struct Arguments {
@@ -96,13 +98,16 @@ struct Exported {
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let workspace = host.absolute(&arguments.workspace);
     let request = request(arguments, host, output, &workspace)?;
-    let sources = sources(arguments, host, &request)?;
-    let place = place(arguments, host, &workspace)?;
+    let interruption = Interruption::watch(host)?;
+    let stop = interruption.stop_flag();
+    let sources = sources(arguments, host, &request)?.stopping_at(stop.clone());
+    let place = place(arguments, host, &workspace)?.stopping_at(stop);
     let bar = WorkBar::new(output);
     let report = export(ExportPorts { sources: &sources, sink: &place }, &request, &bar).map_err(
         |error| {
+            place.remove_made();
             let is_missing = matches!(&error, ExportError::Source(error) if error.is_not_found());
-            let explained = explain(error);
+            let explained = interruption.explain(explain(error));
             if is_missing { explained.hint(where_else(&request.selection)) } else { explained }
         },
     )?;
@@ -312,6 +317,7 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         ExportError::SecretsRemain { .. } => ErrorKind::Findings,
         ExportError::Store(SessionStoreError::UnknownKey) => ErrorKind::Failure,
         ExportError::Store(_) => ErrorKind::Damaged,
+        ExportError::Sink(BundleSinkError::ReservedName { .. }) => ErrorKind::Usage,
         _ => ErrorKind::Failure,
     };
     let hint = match &error {
@@ -335,6 +341,9 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         }
         ExportError::Sink(BundleSinkError::Exists { .. }) => {
             Some("choose another name with --output")
+        }
+        ExportError::Sink(BundleSinkError::ReservedName { .. }) => {
+            Some("names of this form belong to exports under way; give another one")
         }
         ExportError::Sink(BundleSinkError::UnsafePlace { .. }) => {
             Some("name a real folder with --output-root DIR")

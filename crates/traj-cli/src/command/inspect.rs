@@ -12,6 +12,7 @@ use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
 use super::{Outcome, export as export_verb, verify};
 use crate::command_error::CommandError;
 use crate::compose::Host;
+use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::WorkBar;
 use crate::terminal_text::escape_control;
@@ -61,12 +62,14 @@ fn inspect_session(
     let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
     let parent = session.parent().unwrap_or(Path::new("/")).to_path_buf();
     export_verb::adapt(&mut request, host);
-    let sources = export_verb::readable(&[parent], host, &request)?;
+    let interruption = Interruption::watch(host)?;
+    let stop = interruption.stop_flag();
+    let sources = export_verb::readable(&[parent], host, &request)?.stopping_at(stop.clone());
     let temporary = host.temporary_folder()?;
-    let sink = FsBundleSink::new(temporary.folder()?, BundleForm::Folder);
+    let sink = FsBundleSink::new(temporary.folder()?, BundleForm::Folder).stopping_at(stop);
     let report =
         export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
-            .map_err(export_verb::explain)?;
+            .map_err(|error| interruption.explain(export_verb::explain(error)))?;
     let bundle =
         FsBundleSource::open(&temporary.folder()?, &report.name).map_err(verify::explain)?;
     inspect(&bundle).map_err(verify::explain)

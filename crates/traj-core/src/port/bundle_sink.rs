@@ -16,6 +16,12 @@ pub enum BundleSinkError {
         /// The bundle's name.
         name: String,
     },
+    /// The sink itself uses names of this form, and removes what has them.
+    #[error("{name} is a name for bundles under way")]
+    ReservedName {
+        /// The bundle's name.
+        name: String,
+    },
     /// The place for bundles is, or leads through, a link.
     #[error("the folder for {name} is a link or leads out of its root")]
     UnsafePlace {

@@ -11,6 +11,7 @@ use super::staging::{Staging, unique_name};
 use super::{BundleForm, create_private};
 use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
+use crate::stop_flag::{StopFlag, Stoppable};
 
 /// What zstd is told to spend; above it time grows faster than size shrinks.
 const ZSTD_LEVEL: i32 = 3;
@@ -20,12 +21,13 @@ pub(super) fn pack(
     staging: &Staging,
     files: &[BundleFile],
     form: BundleForm,
+    stop: &StopFlag,
 ) -> io::Result<String> {
     let name = unique_name();
     let mut archive = NewFile::new(create_private(staging.root(), &name)?);
     let packed = match form {
-        BundleForm::TarZst => tar_zst(staging, files, &mut archive),
-        BundleForm::Zip | BundleForm::Folder => zip(staging, files, &mut archive),
+        BundleForm::TarZst => tar_zst(staging, files, &mut archive, stop),
+        BundleForm::Zip | BundleForm::Folder => zip(staging, files, &mut archive, stop),
     };
     let packed = packed.and_then(|()| archive.as_file().sync_all());
     if let Err(error) = packed {
@@ -39,23 +41,29 @@ fn zip(
     staging: &Staging,
     files: &[BundleFile],
     archive: &mut (impl Write + Seek),
+    stop: &StopFlag,
 ) -> io::Result<()> {
     let mut writer = zip::ZipWriter::new(archive);
     for file in files {
-        let mut content = open(staging, *file)?;
+        let content = open(staging, *file)?;
         let is_large = content.metadata()?.len() > u64::from(u32::MAX) / 2;
         let options = SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Deflated)
             .unix_permissions(0o600)
             .large_file(is_large);
         writer.start_file(file.to_string(), options)?;
-        io::copy(&mut content, &mut writer)?;
+        io::copy(&mut Stoppable::new(content, stop), &mut writer)?;
     }
     writer.finish()?;
     Ok(())
 }
 
-fn tar_zst(staging: &Staging, files: &[BundleFile], archive: impl Write) -> io::Result<()> {
+fn tar_zst(
+    staging: &Staging,
+    files: &[BundleFile],
+    archive: impl Write,
+    stop: &StopFlag,
+) -> io::Result<()> {
     let encoder = zstd::Encoder::new(archive, ZSTD_LEVEL)?;
     let mut builder = tar::Builder::new(encoder);
     for file in files {
@@ -65,6 +73,7 @@ fn tar_zst(staging: &Staging, files: &[BundleFile], archive: impl Write) -> io::
         header.set_mode(0o600);
         header.set_mtime(0);
         header.set_entry_type(tar::EntryType::Regular);
+        let content = Stoppable::new(content, stop);
         builder.append_data(&mut header, file.to_string(), content)?;
     }
     builder.into_inner()?.finish()?.flush()

@@ -82,7 +82,7 @@ impl Staging {
         for entry in entries.flatten() {
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| *name != self.name) else { continue };
-            if !name.starts_with(PREFIX) || !name.ends_with(SUFFIX) {
+            if !is_reserved(name) {
                 continue;
             }
             let Ok(metadata) = self.root.symlink_metadata(name) else { continue };
@@ -115,6 +115,13 @@ fn lock(folder: &Dir) -> Option<File> {
     let handle = folder.open(".").ok()?;
     rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some(handle)
+}
+
+/// Whether a name is one of bundles in the making, which are removed when
+/// their export is gone. Some filesystems do not tell cases apart.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
 /// A name that no running export uses.

@@ -1,0 +1,63 @@
+//! Signals that end an export. The first one is a wish: the work stops at the
+//! next read or write and tidies up behind itself. The second one is obeyed at
+//! once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use traj_fs::StopFlag;
+
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+
+/// Whether, and by which signal, we were asked to end.
+#[derive(Debug)]
+pub(crate) struct Interruption {
+    stop: Arc<AtomicBool>,
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interruption {
+    /// Listens from now on.
+    pub(crate) fn watch(host: &Host) -> Result<Self, CommandError> {
+        let watched = Self { stop: Arc::default(), signal: Arc::default() };
+        // Whoever started us may have said that some do not concern us, as
+        // `nohup` does.
+        let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter();
+        for signal in heeded.filter(|signal| !host.ignores_signal(*signal)) {
+            watched.register(signal).map_err(|error| {
+                CommandError::failure("cannot listen for signals").because(error)
+            })?;
+        }
+        Ok(watched)
+    }
+
+    fn register(&self, signal: i32) -> std::io::Result<()> {
+        // What is registered first is done first: a signal finds the flag
+        // raised only if another one came before.
+        flag::register_conditional_default(signal, Arc::clone(&self.stop))?;
+        let number = usize::try_from(signal).unwrap_or_default();
+        flag::register_usize(signal, Arc::clone(&self.signal), number)?;
+        flag::register(signal, Arc::clone(&self.stop))?;
+        Ok(())
+    }
+
+    /// What adapters look at to know when to stop.
+    pub(crate) fn stop_flag(&self) -> StopFlag {
+        StopFlag::new(Arc::clone(&self.stop))
+    }
+
+    /// The error of work that was stopped, else the one it ended with.
+    pub(crate) fn explain(&self, error: CommandError) -> CommandError {
+        match u8::try_from(self.signal.load(Ordering::Relaxed)) {
+            Ok(signal) if signal > 0 => {
+                let kind = ErrorKind::Interrupted { signal };
+                CommandError::new(kind, format!("ended by signal {signal}"))
+                    .hint("nothing was left behind; run it again")
+            }
+            _ => error,
+        }
+    }
+}

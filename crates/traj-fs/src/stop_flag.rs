@@ -1,0 +1,54 @@
+//! A wish to stop, looked at where work reads and writes.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether work in progress should end. It then fails at its next read or
+/// write, and goes the way of every other failure.
+#[derive(Clone, Debug, Default)]
+pub struct StopFlag {
+    raised: Arc<AtomicBool>,
+}
+
+impl StopFlag {
+    /// Work stops when `raised` becomes true, by a signal handler for one.
+    #[must_use]
+    pub const fn new(raised: Arc<AtomicBool>) -> Self {
+        Self { raised }
+    }
+
+    /// # Errors
+    /// When work should stop.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        if self.raised.load(Ordering::Relaxed) {
+            // Not `Interrupted`: that asks callers to try again.
+            return Err(io::Error::other(Stopped));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("asked to stop")]
+struct Stopped;
+
+/// Reads until it is asked to stop.
+#[derive(Debug)]
+pub(crate) struct Stoppable<'s, R> {
+    inner: R,
+    stop: &'s StopFlag,
+}
+
+impl<'s, R> Stoppable<'s, R> {
+    pub(crate) const fn new(inner: R, stop: &'s StopFlag) -> Self {
+        Self { inner, stop }
+    }
+}
+
+impl<R: io::Read> io::Read for Stoppable<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stop.check()?;
+        self.inner.read(buffer)
+    }
+}
