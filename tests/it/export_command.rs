@@ -6,8 +6,8 @@ use cap_std::fs::MetadataExt as _;
 use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
 use traj_export::SchemaName;
-use traj_tests::export_fixture::HEADER;
-use traj_tests::export_home::{ExportHome as Home, result};
+use traj_tests::export_fixture::{HEADER, runtime};
+use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
 use traj_tests::traj_binary::traj_command;
 
 #[test]
@@ -123,6 +123,30 @@ fn every_form_is_verified_and_inspected_in_place() {
         .output()
         .unwrap();
     assert_eq!(result(&moved)["result"]["events"], 2);
+}
+
+#[test]
+fn documents_carry_nothing_that_steers_a_terminal() {
+    let home = Home::new();
+    let steering = "a\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{2028}b";
+    let kind = format!("custom.{steering}");
+    let event = runtime(&kind, "2026-06-01T10:00:00Z", 1, "");
+    home.folder.write("s1.trajectory.jsonl", event).unwrap();
+    assert!(home.export(&["--output", "b"]).status.success());
+    let bundle = format!("{EXPORTS}/b");
+    let missing = format!("{steering}.jsonl");
+    for arguments in [
+        &["inspect", &bundle, "--json"][..],
+        &["export", "--session", &missing, "--json"],
+        &["tail", "--session", &missing, "--json"],
+        &[steering, "--json"],
+    ] {
+        let output = home.traj(arguments);
+        let said = String::from_utf8(output.stdout.clone()).unwrap();
+        assert!(said.contains(r"\u009b31m\u202e\u2066\u200f\u2028b"), "{said}");
+        assert!(!said.contains(['\u{7f}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{2028}']));
+        result(&output);
+    }
 }
 
 #[test]

@@ -47,6 +47,8 @@ fn filters_json_and_steering_characters() {
     10:00:02 custom.two       s                              n2
     ");
     insta::assert_snapshot!(run(&["--json", "-n", "1", "--type", "custom.two"]), @r#"{"schema":"traj-tail/1","at":"2026-06-01T10:00:02.000Z","origin":"sidecar","type":"custom.two","session":"s","severity":"normal","preview":"n2","durationMs":null,"inputTokens":null,"outputTokens":null,"error":null}"#);
+    let hostile = run(&["--json", "-n", "1", "--type", "custom.bad"]);
+    assert!(hostile.contains(r"\u001b[31mred\u202e"), "{hostile}");
     let usage = tail(home.path(), &["--tail", "many"]).output().unwrap();
     assert_eq!(usage.status.code(), Some(2));
 }

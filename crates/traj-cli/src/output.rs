@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::arguments::{Cli, ColorChoice};
 use crate::command_error::{CommandError, ErrorKind};
-use crate::terminal_text::escape_control;
+use crate::terminal_text::{escape_control, escape_json};
 
 /// Names the form of every JSON document we print. Members are only ever
 /// added within a version.
@@ -198,7 +198,7 @@ fn document(envelope: &impl Serialize) -> String {
     // Only a map with keys that are not text cannot be printed; ours have none.
     let mut text = serde_json::to_string_pretty(envelope).unwrap_or_default();
     text.push('\n');
-    text
+    escape_json(text)
 }
 
 /// Turns a failed write to standard output into an error of the verb.

@@ -25,6 +25,26 @@ pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// JSON with the same characters written as its own escapes; what it says
+/// stays the same. They stand in strings only, as the rest is plain ASCII.
+pub(crate) fn escape_json(json: String) -> String {
+    // Line ends are between values here: in strings they are escaped anyway.
+    let steers = |character: char| character != '\n' && steers_terminal(character);
+    if !json.contains(steers) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for character in json.chars() {
+        if steers(character) {
+            // Writing to a string does not fail. None of them needs a pair.
+            write!(escaped, "\\u{:04x}", u32::from(character)).ok();
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
 fn steers_terminal(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -44,5 +64,15 @@ mod tests {
             escape_control("a\u{1b}[31mb\n\u{202e}c\u{9b}"),
             "a\\u{1b}[31mb\\n\\u{202e}c\\u{9b}"
         );
+    }
+
+    #[test]
+    fn json_says_the_same_without_characters_that_steer() {
+        let text = "a\u{7f}\u{9b}\u{61c}\u{200e}\u{2028}\u{202e}\u{2069} ü😀\n";
+        let json = serde_json::to_string_pretty(&[text]).unwrap();
+        let escaped = escape_json(json);
+        assert!(!escaped.contains(|c| c != '\n' && steers_terminal(c)), "{escaped:?}");
+        assert!(escaped.contains("ü😀") && escaped.contains("\\u009b"), "{escaped:?}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&escaped).unwrap(), [text]);
     }
 }

@@ -26,7 +26,7 @@ use crate::compose::Host;
 use crate::output::Output;
 use crate::session_place::SessionPlace;
 use crate::store_place::StorePlace;
-use crate::terminal_text::escape_control;
+use crate::terminal_text::{escape_control, escape_json};
 
 /// How often we look when no notification comes.
 const POLL: Duration = Duration::from_millis(1_000);
@@ -344,7 +344,8 @@ impl<'a> View<'a> {
             event.error = Some(self.redacted(&error)?);
         }
         if self.output.is_json() {
-            let mut text = serde_json::to_string(&line_of(&event)).unwrap_or_default();
+            let text = serde_json::to_string(&line_of(&event)).unwrap_or_default();
+            let mut text = escape_json(text);
             text.push('\n');
             return Ok(text);
         }
