@@ -6,6 +6,7 @@
 )]
 
 mod binding_store_contract;
+mod bundle_archives;
 mod bundle_sink_contract;
 mod bundle_source_contract;
 mod bundle_verify;

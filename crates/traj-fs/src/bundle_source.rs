@@ -4,6 +4,8 @@
 mod allowance;
 mod archive;
 mod damage;
+mod tar_entries;
+mod zip_layout;
 
 use std::io::{ErrorKind, Read as _};
 

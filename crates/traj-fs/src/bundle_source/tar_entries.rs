@@ -1,0 +1,102 @@
+//! The entries of a tar file, one behind the other, and nothing beside them.
+//! Not left to a library: those pass over what lies between entries and behind
+//! the last one, and read names from places that say more than names.
+
+use std::io::{self, Read};
+
+use traj_core::port::{BundleNames, BundleSourceError};
+
+use super::damage::{Damage, damaged};
+
+const BLOCK: usize = 512;
+
+/// Zeros may follow the last entry, up to the size of a tape's record.
+const MOST_PADDING: u64 = 1024 * 1024;
+
+/// The parts of a header that hold numbers in octal digits: mode and owner,
+/// time, device.
+const NUMBERS: [std::ops::Range<usize>; 3] = [100..124, 136..148, 329..345];
+
+/// The parts that are empty: the target of a link, the owner by name, the
+/// start of a long name and what is not used.
+const EMPTY: [std::ops::Range<usize>; 3] = [157..257, 265..329, 345..512];
+
+/// Shows every entry of a tar file to `show`, up to the end of the stream.
+pub(super) fn visit(
+    stream: &mut dyn Read,
+    mut show: impl FnMut(&str, &mut dyn Read) -> Result<(), BundleSourceError>,
+) -> Result<(), BundleSourceError> {
+    let mut names = BundleNames::default();
+    let mut block = [0; BLOCK];
+    for number in 1.. {
+        stream.read_exact(&mut block).map_err(damaged)?;
+        if block == [0; BLOCK] {
+            break;
+        }
+        let header = tar::Header::from_byte_slice(&block);
+        if header.cksum().map_err(damaged)? != checksum(&block) {
+            return Err(Damage::Header { number }.into());
+        }
+        if header.entry_type() != tar::EntryType::Regular {
+            return Err(names.refuse());
+        }
+        let name = header.as_old().name;
+        let (name, rest) = name.split_at(name.iter().position(|byte| *byte == 0).unwrap_or(100));
+        let path = String::from_utf8_lossy(name);
+        names.take(&path)?;
+        if !is_zero(rest) || !is_plain(&block) {
+            return Err(Damage::Header { number }.into());
+        }
+        let size = header.entry_size().map_err(damaged)?;
+        let mut content = stream.take(size);
+        show(&path, &mut content)?;
+        if content.limit() > 0 {
+            return Err(Damage::Cut { number }.into());
+        }
+        let padding = size.next_multiple_of(BLOCK as u64) - size;
+        if skip_zeros(stream, padding)? < padding {
+            return Err(Damage::Cut { number }.into());
+        }
+    }
+    skip_zeros(stream, MOST_PADDING)?;
+    match stream.read(&mut block).map_err(damaged)? {
+        0 => Ok(()),
+        _ => Err(Damage::StrayBytes.into()),
+    }
+}
+
+/// Reads up to this many bytes, which have to be zero; returns how many.
+fn skip_zeros(stream: &mut dyn Read, most: u64) -> Result<u64, BundleSourceError> {
+    let mut padding = stream.take(most);
+    let mut buffer = [0; BLOCK];
+    loop {
+        let read = match padding.read(&mut buffer) {
+            Ok(0) => return Ok(most - padding.limit()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+            read => read.map_err(damaged)?,
+        };
+        if !is_zero(buffer.get(..read).unwrap_or_default()) {
+            return Err(Damage::StrayBytes.into());
+        }
+    }
+}
+
+/// Whether a header says nothing but what an entry's header has to say.
+fn is_plain(block: &[u8; BLOCK]) -> bool {
+    let mut numbers = NUMBERS.into_iter().flat_map(|part| block.get(part).unwrap_or_default());
+    let mut empty = EMPTY.into_iter().map(|part| block.get(part).unwrap_or_default());
+    numbers.all(|byte| matches!(byte, b'0'..=b'7' | b' ' | 0)) && empty.all(is_zero)
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
+
+/// The sum of a header's bytes, with blanks for the sum itself.
+fn checksum(block: &[u8; BLOCK]) -> u32 {
+    let counted = block.iter().enumerate().map(|(at, byte)| match at {
+        148..156 => u32::from(b' '),
+        _ => u32::from(*byte),
+    });
+    counted.sum()
+}

@@ -1,0 +1,232 @@
+//! How a zip file is laid out. Its list of entries stands at the end and says
+//! where each lies; programs that unpack go by the list or by the entries
+//! themselves. Only a file in which both say the same, with nothing beside the
+//! entries, is the same to all of them.
+
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+
+use cap_std::fs::{File, FileExt as _};
+use traj_core::port::BundleSourceError;
+
+use super::damage::{Damage, damaged};
+
+const END: &[u8] = b"PK\x05\x06";
+const END_LENGTH: u64 = 22;
+const LARGE_END: &[u8] = b"PK\x06\x06";
+const LARGE_END_LENGTH: u64 = 56;
+const LOCATOR: &[u8] = b"PK\x06\x07";
+const LOCATOR_LENGTH: u64 = 20;
+const LISTED: &[u8] = b"PK\x01\x02";
+const LISTED_LENGTH: usize = 46;
+const LOCAL: &[u8] = b"PK\x03\x04";
+const LOCAL_LENGTH: usize = 30;
+
+/// Stands where a number is too large for its field.
+const ELSEWHERE: u64 = 0xffff_ffff;
+
+/// Checks that a file is entries and their list and nothing else; gives the
+/// names to `take`, in order.
+pub(super) fn check(
+    file: &File,
+    mut take: impl FnMut(&str) -> Result<(), BundleSourceError>,
+) -> Result<(), BundleSourceError> {
+    let list = List::find(file)?;
+    let mut handle = file.try_clone().map_err(damaged)?;
+    handle.seek(SeekFrom::Start(list.start)).map_err(damaged)?;
+    let mut rows = BufReader::new(handle).take(list.end - list.start);
+    let mut at = 0;
+    for number in 1..=list.entries {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        let listed = Entry::listed(&mut rows).map_err(damaged)?.ok_or(Damage::NoEnd)?;
+        take(&String::from_utf8_lossy(&listed.name))?;
+        let local = Entry::local(file, at).map_err(damaged)?;
+        let (local, start) = local.ok_or(Damage::Differs { number })?;
+        if listed.has_more || local.has_more {
+            return Err(Damage::Header { number }.into());
+        }
+        if !listed.agrees(&local) {
+            return Err(Damage::Differs { number }.into());
+        }
+        at = start.checked_add(listed.packed).ok_or(Damage::Differs { number })?;
+    }
+    if at != list.start || rows.limit() != 0 {
+        return Err(Damage::StrayBytes.into());
+    }
+    Ok(())
+}
+
+/// Where the list of entries lies.
+struct List {
+    start: u64,
+    end: u64,
+    entries: u64,
+}
+
+impl List {
+    /// Reads the end of the file, where a comment could stand, but does not.
+    fn find(file: &File) -> Result<Self, BundleSourceError> {
+        let length = file.metadata().map_err(damaged)?.len();
+        let end = length.checked_sub(END_LENGTH).ok_or(Damage::NoEnd)?;
+        let record = Record::read(file, end, END_LENGTH).map_err(damaged)?;
+        if !record.starts_with(END) {
+            return Err(Damage::NoEnd.into());
+        }
+        let list = Self::from_fields(end, record.u16(10), record.u32(12), record.u32(16));
+        if record.u16(20) != 0 {
+            return Err(Damage::StrayBytes.into());
+        }
+        let is_large =
+            record.u16(10) == 0xffff || record.u32(12) == ELSEWHERE || record.u32(16) == ELSEWHERE;
+        let list = if is_large { Self::find_large(file, end)? } else { list };
+        list.ok_or_else(|| Damage::NoEnd.into())
+    }
+
+    /// Reads the end record of large files, which stands before the other.
+    fn find_large(file: &File, end: u64) -> Result<Option<Self>, BundleSourceError> {
+        let Some(place) = end.checked_sub(LOCATOR_LENGTH) else { return Ok(None) };
+        let locator = Record::read(file, place, LOCATOR_LENGTH).map_err(damaged)?;
+        let start = locator.u64(8);
+        if !locator.starts_with(LOCATOR) || start.checked_add(LARGE_END_LENGTH) != Some(place) {
+            return Ok(None);
+        }
+        let record = Record::read(file, start, LARGE_END_LENGTH).map_err(damaged)?;
+        if !record.starts_with(LARGE_END) {
+            return Ok(None);
+        }
+        Ok(Self::from_fields(start, record.u64(32), record.u64(40), record.u64(48)))
+    }
+
+    fn from_fields(end: u64, entries: u64, length: u64, start: u64) -> Option<Self> {
+        (start.checked_add(length) == Some(end)).then_some(Self { start, end, entries })
+    }
+}
+
+/// What is said of an entry.
+struct Entry {
+    name: Vec<u8>,
+    flags: u64,
+    method: u64,
+    checksum: u64,
+    packed: u64,
+    unpacked: u64,
+    offset: u64,
+    /// Whether there is a comment, or fields for anything but large numbers.
+    has_more: bool,
+}
+
+impl Entry {
+    fn agrees(&self, other: &Self) -> bool {
+        let facts = |entry: &Self| {
+            let sizes = (entry.packed, entry.unpacked);
+            (entry.flags, entry.method, entry.checksum, sizes, entry.offset)
+        };
+        self.name == other.name && facts(self) == facts(other)
+    }
+
+    /// The next one of the list.
+    fn listed(rows: &mut impl Read) -> io::Result<Option<Self>> {
+        let record = Record::next(rows, LISTED_LENGTH)?;
+        if !record.starts_with(LISTED) {
+            return Ok(None);
+        }
+        let name = Record::next(rows, record.length(28))?;
+        let fields = Record::next(rows, record.length(30))?;
+        let comment = Record::next(rows, record.length(32))?;
+        let numbers = [record.u32(24), record.u32(20), record.u32(42)];
+        let (numbers, is_plain) = fields.large_numbers(numbers);
+        let [unpacked, packed, offset] = numbers;
+        Ok(Some(Self {
+            name: name.0,
+            flags: record.u16(8),
+            method: record.u16(10),
+            checksum: record.u32(16),
+            packed,
+            unpacked,
+            offset,
+            has_more: !is_plain || !comment.0.is_empty(),
+        }))
+    }
+
+    /// The one at this place, and where its content starts.
+    fn local(file: &File, at: u64) -> io::Result<Option<(Self, u64)>> {
+        let record = Record::read(file, at, LOCAL_LENGTH as u64)?;
+        if !record.starts_with(LOCAL) {
+            return Ok(None);
+        }
+        let names = at.saturating_add(LOCAL_LENGTH as u64);
+        let name = Record::read(file, names, record.u16(26))?;
+        let fields_at = names.saturating_add(record.u16(26));
+        let fields = Record::read(file, fields_at, record.u16(28))?;
+        let (numbers, is_plain) = fields.large_numbers([record.u32(22), record.u32(18)]);
+        let [unpacked, packed] = numbers;
+        let entry = Self {
+            name: name.0,
+            flags: record.u16(6),
+            method: record.u16(8),
+            checksum: record.u32(14),
+            packed,
+            unpacked,
+            offset: at,
+            has_more: !is_plain,
+        };
+        Ok(Some((entry, fields_at.saturating_add(record.u16(28)))))
+    }
+}
+
+/// Bytes with little-endian numbers in them.
+struct Record(Vec<u8>);
+
+impl Record {
+    fn read(file: &File, at: u64, length: u64) -> io::Result<Self> {
+        let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+        file.read_exact_at(&mut bytes, at)?;
+        Ok(Self(bytes))
+    }
+
+    fn next(rows: &mut impl Read, length: usize) -> io::Result<Self> {
+        let mut bytes = vec![0; length];
+        rows.read_exact(&mut bytes)?;
+        Ok(Self(bytes))
+    }
+
+    fn starts_with(&self, signature: &[u8]) -> bool {
+        self.0.starts_with(signature)
+    }
+
+    fn number(&self, at: usize, length: usize) -> u64 {
+        let bytes = self.0.get(at..at + length).unwrap_or_default();
+        bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+
+    fn u16(&self, at: usize) -> u64 {
+        self.number(at, 2)
+    }
+
+    fn u32(&self, at: usize) -> u64 {
+        self.number(at, 4)
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        self.number(at, 8)
+    }
+
+    fn length(&self, at: usize) -> usize {
+        usize::try_from(self.u16(at)).unwrap_or_default()
+    }
+
+    /// Reads these additional fields as those of `numbers` that did not fit
+    /// theirs, in this order; says whether that is all they are.
+    fn large_numbers<const N: usize>(&self, mut numbers: [u64; N]) -> ([u64; N], bool) {
+        const LARGE: u64 = 1;
+        let mut at = 4;
+        for number in numbers.iter_mut().filter(|number| **number == ELSEWHERE) {
+            *number = self.u64(at);
+            at += 8;
+        }
+        let is_plain = match self.0.len() {
+            0 => at == 4,
+            length => self.u16(0) == LARGE && self.length(2) + 4 == length && at == length,
+        };
+        (numbers, is_plain)
+    }
+}

@@ -1,0 +1,207 @@
+//! Archives that must not be read, and what lies in one beside its files.
+
+use std::error::Error as _;
+use std::io::{Cursor, Write as _};
+
+use cap_std::fs::Dir;
+use traj_core::port::{BundleFile, BundleSource as _, BundleSourceError};
+use traj_fs::FsBundleSource;
+
+#[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+#[expect(clippy::unwrap_in_result, reason = "the result is the subject, the rest is the test's")]
+fn visit(bytes: &[u8]) -> Result<(), BundleSourceError> {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();
+    folder.write("archive", bytes).unwrap();
+    let visited = FsBundleSource::open(&folder, "archive")?.visit(&mut |_, content| {
+        let mut buffer = vec![0; 64 * 1024];
+        while content.read(&mut buffer)? > 0 {}
+        Ok(())
+    });
+    assert_eq!(folder.entries().unwrap().count(), 1, "nothing is ever unpacked");
+    visited
+}
+
+fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in entries {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn tar_zst_of(entries: &[(&str, tar::EntryType, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, kind, content) in entries {
+        let mut header = tar::Header::new_gnu();
+        // Set by hand: the builder refuses what attackers do not.
+        header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        builder.append(&header, *content).unwrap();
+    }
+    zstd::encode_all(Cursor::new(builder.into_inner().unwrap()), 3).unwrap()
+}
+
+#[test]
+fn archives_that_could_leave_their_folder_are_refused() {
+    let regular = tar::EntryType::Regular;
+    for name in ["../x", "/etc/x", "a/../../x", "a\\..\\x"] {
+        let refused = |result| matches!(result, Err(BundleSourceError::UnsafeEntry { number: 1 }));
+        assert!(refused(visit(&zip_of(&[(name, b"x")]))), "{name}");
+        assert!(refused(visit(&tar_zst_of(&[(name, regular, b"x")]))), "{name}");
+    }
+    for kind in [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Directory] {
+        let result = visit(&tar_zst_of(&[("events.jsonl", kind, b"")]));
+        assert!(matches!(result, Err(BundleSourceError::UnsafeEntry { .. })), "{kind:?}");
+    }
+}
+
+#[test]
+fn names_count_once_and_there_may_only_be_so_many() {
+    let regular = tar::EntryType::Regular;
+    let twice = tar_zst_of(&[("a", regular, b"1"), ("A", regular, b"2")]);
+    assert!(matches!(visit(&twice), Err(BundleSourceError::RepeatedEntry { number: 2 })));
+    // A zip writer refuses repeated names, so one is renamed behind its back.
+    let mut zip = zip_of(&[("first", b"1"), ("other", b"2")]);
+    let places: Vec<usize> =
+        (0..zip.len() - 5).filter(|at| &zip[*at..at + 5] == b"other").collect();
+    for place in places {
+        zip[place..place + 5].copy_from_slice(b"first");
+    }
+    assert!(matches!(visit(&zip), Err(BundleSourceError::RepeatedEntry { .. })));
+    let names: Vec<String> =
+        (0..=BundleFile::MOST_BLOBS + 100).map(|number| format!("f{number}")).collect();
+    let many: Vec<_> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
+    assert!(matches!(visit(&zip_of(&many)), Err(BundleSourceError::TooManyEntries { .. })));
+}
+
+#[test]
+fn an_archive_may_shrink_as_much_as_it_likes_if_its_manifest_says_so() {
+    let zeros = vec![b'0'; 70 * 1024 * 1024];
+    let stating = |bytes: usize| {
+        format!(r#"{{"contents":[{{"path":"events.jsonl","bytes":{bytes}}}]}}"#).into_bytes()
+    };
+    let regular = tar::EntryType::Regular;
+    for (stated, is_read) in [(zeros.len(), true), (5_000_000, false)] {
+        let manifest = stating(stated);
+        let (manifest, events) = (("manifest.json", &*manifest), ("events.jsonl", &*zeros));
+        // A zip file is read by its table, so the order does not matter there.
+        let zip = visit(&zip_of(&[events, manifest]));
+        let tar =
+            visit(&tar_zst_of(&[(manifest.0, regular, manifest.1), (events.0, regular, events.1)]));
+        for result in [zip, tar] {
+            let is_bomb = matches!(result, Err(BundleSourceError::Bomb));
+            assert!(result.is_ok() == is_read && is_bomb != is_read, "{result:?}");
+        }
+    }
+}
+
+#[test]
+fn bombs_and_damaged_archives_are_refused() {
+    let zeros = vec![0; 70 * 1024 * 1024];
+    assert!(matches!(visit(&zip_of(&[("events.jsonl", &zeros)])), Err(BundleSourceError::Bomb)));
+    let tar = tar_zst_of(&[("events.jsonl", tar::EntryType::Regular, &zeros)]);
+    assert!(matches!(visit(&tar), Err(BundleSourceError::Bomb)));
+    let whole = zip_of(&[("events.jsonl", b"x")]);
+    assert!(matches!(visit(&whole[..whole.len() - 8]), Err(BundleSourceError::Damaged { .. })));
+    assert!(matches!(
+        visit(&tar[..tar.len() / 2]),
+        Err(BundleSourceError::Damaged { .. } | BundleSourceError::Bomb)
+    ));
+    assert!(matches!(visit(b"{}"), Err(BundleSourceError::NotABundle { .. })));
+}
+
+/// What is wrong with an archive that is damaged.
+fn damage(bytes: &[u8]) -> String {
+    match visit(bytes) {
+        Err(error @ BundleSourceError::Damaged { .. }) => error.source().unwrap().to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+const STRAY: &str = "it has bytes that belong to no entry";
+const NO_END: &str = "it does not end with the list of its entries";
+
+#[test]
+fn a_zip_file_is_its_entries_and_their_list_and_nothing_else() {
+    let large = zip::write::SimpleFileOptions::default().large_file(true);
+    for options in [zip::write::SimpleFileOptions::default(), large] {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for name in ["manifest.json", "events.jsonl"] {
+            writer.start_file(name, options).unwrap();
+            writer.write_all(b"{}\n").unwrap();
+        }
+        let whole = writer.finish().unwrap().into_inner();
+        visit(&whole).unwrap();
+        let changed = |at: usize, to: u8| {
+            let mut changed = whole.clone();
+            changed[at] = to;
+            damage(&changed)
+        };
+        let find = |bytes: &[u8]| whole.windows(bytes.len()).position(|part| part == bytes);
+        let list = find(b"PK\x01\x02").unwrap();
+        let differs = "entry 1 is not what the list of entries says";
+        // The name, the method, the checksum and a size of the first entry.
+        for at in [30, 8, 14] {
+            assert_eq!(changed(at, 0x55), differs, "at {at}");
+        }
+        assert!(changed(list + 20, 0x55).contains("entry"), "the size in the list");
+        assert_eq!(damage(&[&*whole, &*whole].concat()), NO_END);
+        assert_eq!(damage(&[&*whole, b"more"].concat()), NO_END);
+        let end = whole.len() - 22;
+        let comment = [&whole[..end + 20], b"\x04\x00more"].concat();
+        assert_eq!(damage(&comment), NO_END);
+        // Room between the entries and their list, which still finds itself.
+        let mut gap = [&whole[..list], b"more", &whole[list..]].concat();
+        let start = u32::try_from(list).unwrap() + 4;
+        gap[end + 4 + 16..end + 4 + 20].copy_from_slice(&start.to_le_bytes());
+        assert_eq!(damage(&gap), STRAY);
+    }
+    let named = zip_of(&[("manifest.json", b"{}")]);
+    let mut renamed = named.clone();
+    renamed[30..43].copy_from_slice(b"../../evil.js");
+    assert_eq!(damage(&renamed), "entry 1 is not what the list of entries says");
+    // A comment on an entry.
+    let end = named.len() - 22;
+    let list = u32::from_le_bytes(named[end + 16..end + 20].try_into().unwrap()) as usize;
+    let mut commented = [&named[..end], b"hi", &named[end..]].concat();
+    commented[list + 32] = 2;
+    commented[end + 2 + 12] += 2;
+    assert_eq!(damage(&commented), "entry 1 has a header that says more than it needs to");
+}
+
+#[test]
+fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
+    let packed = |tar: &[u8]| zstd::encode_all(Cursor::new(tar), 3).unwrap();
+    let whole = tar_zst_of(&[("manifest.json", tar::EntryType::Regular, b"{}\n")]);
+    let tar = zstd::decode_all(Cursor::new(&whole)).unwrap();
+    visit(&whole).unwrap();
+    visit(&packed(&[&*tar, &[0; 10_240]].concat())).unwrap();
+    assert_eq!(damage(&packed(&[&*tar, b"more"].concat())), STRAY);
+    assert_eq!(damage(&packed(&[&*tar, &*tar].concat())), STRAY);
+    assert_eq!(damage(&[&*whole, b"more"].concat()), STRAY);
+    assert_eq!(damage(&[&*whole, &*whole].concat()), STRAY, "a second frame");
+    let changed = |at: usize| {
+        let mut changed = tar.clone();
+        changed[at] = b'x';
+        // The sum of the header has to fit, or that would be the damage.
+        let header = tar::Header::from_byte_slice(&changed[..512]);
+        let mut header = header.clone();
+        header.set_cksum();
+        changed[..512].copy_from_slice(header.as_bytes());
+        damage(&packed(&changed))
+    };
+    assert_eq!(changed(600), STRAY, "behind the content of an entry");
+    // Behind the name, a link's target, an owner's name, at the end.
+    for at in [50, 160, 270, 300, 400, 511] {
+        let header = "entry 1 has a header that says more than it needs to";
+        assert_eq!(changed(at), header, "at {at}");
+    }
+    let mut sum = tar.clone();
+    sum[100] = b'7';
+    assert!(damage(&packed(&sum)).starts_with("entry 1 has a header"), "the sum of a header");
+    assert_eq!(damage(&packed(&tar[..514])), "entry 1 is cut");
+}
