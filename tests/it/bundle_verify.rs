@@ -2,6 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use traj_core::capture::BlobDigest;
+use traj_core::json::Json;
 use traj_core::memory::MemoryBundleSource;
 use traj_export::{VerifyReport, verify};
 use traj_tests::export_fixture::{exported, message, redactor, runtime};
@@ -118,6 +120,139 @@ fn what_does_not_fit_its_schema_is_named() {
     assert!(numbering.contains("events.jsonl:2 is not numbered by its place"), "{numbering}");
     let branch = problem_after(|b| replace(b, "session-branch.json", "\"entries\"", "\"emtries\""));
     assert!(branch.contains("session-branch.json does not fit its schema"), "{branch}");
+}
+
+/// Makes the manifest fit the files again, as a forger would.
+fn reseal(bundle: &mut MemoryBundleSource) {
+    let text = String::from_utf8(bundle.content_mut("manifest.json").unwrap().clone()).unwrap();
+    let mut manifest = Json::parse(&text).unwrap();
+    let object = manifest.as_object_mut().unwrap();
+    object.remove("digest");
+    let mut contents = object.get("contents").unwrap().as_array().unwrap().to_vec();
+    for content in &mut contents {
+        let path = content.get("path").unwrap().as_str().unwrap().to_owned();
+        let Some(bytes) = bundle.content_mut(&path) else { continue };
+        let content = content.as_object_mut().unwrap();
+        content.insert("bytes", bytes.len() as u64);
+        content.insert("sha256", BlobDigest::of(bytes).to_string());
+    }
+    object.insert("contents", Json::Array(contents));
+    let seal = format!("sha256:{}", BlobDigest::of(manifest.to_line().as_bytes()));
+    manifest.as_object_mut().unwrap().push("digest", seal);
+    *bundle.content_mut("manifest.json").unwrap() = manifest.to_pretty().into_bytes();
+}
+
+/// What is wrong when a text of a file is another one, and all digests fit.
+fn problem_of_forging(path: &str, from: &str, to: &str) -> String {
+    problem_after(|bundle| {
+        let before = bundle.content_mut(path).unwrap().clone();
+        replace(bundle, path, from, to);
+        assert_ne!(bundle.content_mut(path).unwrap(), &before, "{from} is not in {path}");
+        reseal(bundle);
+    })
+}
+
+#[test]
+fn a_resealed_bundle_is_as_sound_as_before() {
+    assert_eq!(problem_after(reseal), "");
+}
+
+#[test]
+fn whatever_the_manifest_states_is_checked() {
+    for (from, to, problem) in [
+        ("\"schemaVersion\": 1", "\"schemaVersion\": 9", "manifest.json does not fit its schema"),
+        (
+            "\"sessionId\": \"s1\"",
+            "\"sessionId\": \"s2\"",
+            "events.jsonl:1 belongs to another session",
+        ),
+        (
+            "\"traceId\": \"s1\"",
+            "\"traceId\": \"s2\"",
+            "manifest.json:5 names a trace that is not its",
+        ),
+        ("\"leafId\": \"a\"", "\"leafId\": \"b\"", "manifest.json:9 names another leaf than"),
+        ("\"leafId\": \"a\"", "\"leafId\": null", "manifest.json:9 names another leaf than"),
+        ("\"prompts.json\"", "\"nothing.json\"", "names other supplemental files than it lists"),
+        ("\"application/x-ndjson\"", "\"text/html\"", "has another media type for events.jsonl"),
+        ("1970-01-01T00:00:00.000Z", "yesterday", "manifest.json:4 does not say when it was made"),
+        ("\"tool\"", "\"loot\"", "manifest.json does not say what made it"),
+        ("\"redaction\"", "\"noitcader\"", "manifest.json does not say what was hidden"),
+        ("\"sources\"", "\"secruos\"", "names no source of its runtime events"),
+        ("\"role\": \"runtime\"", "\"role\": \"session\"", "does not name a session, a sidecar or"),
+        ("\"role\": \"runtime\"", "\"role\": \"other\"", "manifest.json does not fit its schema"),
+        ("\"runtime\": \"", "\"running\": \"", "names other files than its sources"),
+    ] {
+        let found = problem_of_forging("manifest.json", from, to);
+        assert!(found.contains(problem), "{from} {to}: {found}");
+    }
+}
+
+#[test]
+fn files_belong_to_one_session_one_time_and_one_branch() {
+    let (events, branch) = ("events.jsonl", "session-branch.json");
+    for (path, from, to, problem) in [
+        (
+            events,
+            "\"schemaVersion\":1",
+            "\"schemaVersion\":2",
+            "events.jsonl:1 does not fit the schema",
+        ),
+        (
+            events,
+            "\"sessionId\":\"s1\"",
+            "\"sessionId\":\"s2\"",
+            "events.jsonl:1 belongs to another",
+        ),
+        (events, "2026-06-01T10:00:00Z", "garbage", "events.jsonl:1 has no time that can be read"),
+        (events, "2026-06-01T10:00:00Z", "2027-06-01T10:00:00Z", "events.jsonl:2 is earlier than"),
+        (
+            events,
+            "\"data\":{\"systemPrompt\"",
+            "\"data\":null,\"x\":{\"systemPrompt\"",
+            "events.jsonl:1 does not",
+        ),
+        (
+            events,
+            "\"entryId\":\"a\"",
+            "\"entryId\":\"b\"",
+            "events.jsonl:2 stands for an entry that",
+        ),
+        (
+            branch,
+            "\"leafId\": \"a\"",
+            "\"leafId\": \"b\"",
+            "ends with an entry that is not its leaf",
+        ),
+        (branch, "\"id\": \"a\"", "\"id\": \"b\"", "ends with an entry that is not its leaf"),
+        (
+            "prompts.json",
+            "\"sessionId\": \"s1\"",
+            "\"sessionId\": \"s2\"",
+            "prompts.json:6 has another sessionId",
+        ),
+        (
+            "prompts.json",
+            "\"schemaVersion\": 1",
+            "\"schemaVersion\": 2",
+            "prompts.json does not fit its",
+        ),
+    ] {
+        let found = problem_of_forging(path, from, to);
+        assert!(found.contains(problem), "{path} {from} {to}: {found}");
+    }
+}
+
+#[test]
+fn ids_that_look_like_secrets_stay_the_same_in_all_files() {
+    let id = ["ghp", "_0123456789abcdefghijklmnopqrstuvwxyz"].concat();
+    let row = |id: &str, parent: Option<&str>| {
+        message(id, parent, 1, r#"{"role":"user","content":"hello"}"#)
+    };
+    let rows = [row("root", None), row(&id, Some("root"))];
+    let bundle = MemoryBundleSource::of(&exported(&rows, &[]).files);
+    let report = check(&bundle);
+    assert!(report.is_sound(), "{:?}", report.problems);
 }
 
 #[test]

@@ -70,6 +70,8 @@ pub use inspect::{Moment, Summary, ToolSummary, Usage, inspect};
 pub use progress::{Progress, Silent, Stage};
 pub use report::ExportReport;
 pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};
-pub use schema::{ManifestContent, ManifestSource, ManifestSummary, RuleCount, SchemaName};
+pub use schema::{
+    ManifestContent, ManifestSource, ManifestSummary, RuleCount, SchemaName, SourceRole,
+};
 pub use verify::{Problem, VerifyReport, verify};
 pub use warning::{Warning, WarningSource};

@@ -10,7 +10,7 @@ mod side_files;
 use serde::de::DeserializeOwned;
 use traj_core::port::BundleFile;
 
-pub use manifest::{ManifestContent, ManifestSource, ManifestSummary, RuleCount};
+pub use manifest::{ManifestContent, ManifestSource, ManifestSummary, RuleCount, SourceRole};
 
 pub(crate) use event::EventSource;
 pub(crate) use manifest::Manifest;

@@ -1,9 +1,13 @@
 //! Checking a bundle: is everything there, unchanged, well-formed, and free of
 //! what the rules hide.
 
+mod facts;
+mod files;
+mod manifest;
+mod order;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -11,13 +15,12 @@ use traj_core::json::Json;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
 use traj_core::redaction::Redactor;
 
-use crate::bundle::digest_without_seal;
 use crate::error::Finding;
-use crate::output::hex;
 use crate::parts::Part;
 use crate::scan::{self, Scan};
-use crate::schema::{self, EventSource, Manifest};
+use crate::schema;
 use crate::split::{Bytes, ReadError, SplitError};
+use facts::Facts;
 
 /// Manifests are small; a larger one is not ours.
 const MAX_MANIFEST_BYTES: usize = 32 * 1024 * 1024;
@@ -83,7 +86,7 @@ pub fn verify(
     let mut report = VerifyReport::default();
     let mut found = BTreeMap::new();
     let mut manifest = None;
-    let counts = EventCounts::default();
+    let facts = Facts::default();
     // Every message stands in a bundle twice, as an event and in the branch.
     let redactor = redactor.remembering(REMEMBERED);
     bundle.visit(&mut |path, content| {
@@ -92,7 +95,7 @@ pub fn verify(
             return Ok(());
         };
         let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
-        let check = |value: &Json<'_>, part: &Part<'_>| counts.check(file, value, part);
+        let check = |value: &Json<'_>, part: &Part<'_>| facts.take(file, value, part);
         let scan = Scan { check: &check, ..Scan::new(&redactor, workers) };
         let scanned = scan::scan(file, &mut bytes, scan, None);
         match scanned {
@@ -121,8 +124,10 @@ pub fn verify(
     })?;
     check_schemas(bundle, &mut report)?;
     report.files = found.len();
-    report.events = counts.lines.load(Ordering::Relaxed);
-    check_manifest(manifest.as_deref(), &found, &counts, &mut report);
+    let said = facts.finish();
+    report.events = said.lines;
+    files::check(&said, found.contains_key(&BundleFile::SessionBranch), &mut report);
+    manifest::check(manifest.as_deref(), &found, &said, &mut report);
     Ok(report)
 }
 
@@ -140,103 +145,6 @@ fn check_schemas(
         }
         Ok(())
     })
-}
-
-fn check_manifest(
-    manifest: Option<&[u8]>,
-    found: &BTreeMap<BundleFile, Seen>,
-    counts: &EventCounts,
-    report: &mut VerifyReport,
-) {
-    const NAME: &str = "manifest.json";
-    let Some(bytes) = manifest else {
-        report.add(NAME, None, "is missing");
-        return;
-    };
-    let Some(manifest) = schema::read::<Manifest>(bytes) else { return };
-    report.session_id = Some(manifest.session_id);
-    check_seal(bytes, manifest.digest.as_deref(), report);
-    report.digest = manifest.digest;
-    let mut listed = BTreeMap::new();
-    for content in &manifest.contents {
-        let Some(file) = BundleFile::parse(&content.path) else {
-            report.add(
-                NAME,
-                None,
-                format!("lists {:?}, which is no file of a bundle", content.path),
-            );
-            continue;
-        };
-        if listed.insert(file, content).is_some() {
-            report.add(NAME, None, format!("lists {file} twice"));
-        }
-        let Some(seen) = found.get(&file) else {
-            report.add(file.to_string(), None, "is missing");
-            continue;
-        };
-        if seen.bytes != content.bytes {
-            let (actual, stated) = (seen.bytes, content.bytes);
-            report.add(file.to_string(), None, format!("has {actual} bytes, not {stated}"));
-        }
-        match &content.sha256 {
-            Some(stated) if *stated == hex(&seen.digest) => {}
-            Some(_) => report.add(file.to_string(), None, "was changed: its digest differs"),
-            None => report.add(file.to_string(), None, "has no digest in the manifest"),
-        }
-    }
-    for file in found.keys().filter(|file| **file != BundleFile::Manifest) {
-        if !listed.contains_key(file) {
-            report.add(file.to_string(), None, "is not listed in the manifest");
-        }
-    }
-    let runtime = counts.runtime.load(Ordering::Relaxed);
-    let transcript = counts.transcript.load(Ordering::Relaxed);
-    for (what, stated, actual) in [
-        ("events", manifest.event_count, runtime + transcript),
-        ("runtime events", manifest.runtime_event_count, runtime),
-        ("transcript events", manifest.transcript_event_count, transcript),
-    ] {
-        if stated != actual {
-            report.add(NAME, None, format!("states {stated} {what}, there are {actual}"));
-        }
-    }
-}
-
-fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
-    const NAME: &str = "manifest.json";
-    let text = String::from_utf8_lossy(bytes);
-    let Ok(value) = Json::parse(&text) else { return };
-    match stated {
-        None => report.add(NAME, None, "has no digest of the whole"),
-        Some(stated) if stated == format!("sha256:{}", hex(&digest_without_seal(&value))) => {}
-        Some(_) => report.add(NAME, None, "was changed: the digest of the whole differs"),
-    }
-}
-
-/// Counts events while they are checked in parallel.
-#[derive(Debug, Default)]
-struct EventCounts {
-    lines: AtomicU64,
-    runtime: AtomicU64,
-    transcript: AtomicU64,
-}
-
-impl EventCounts {
-    fn check(&self, file: BundleFile, _value: &Json<'_>, part: &Part<'_>) -> Option<&'static str> {
-        if file != BundleFile::Events {
-            return None;
-        }
-        self.lines.fetch_add(1, Ordering::Relaxed);
-        let Some(event) = schema::event_of(part.bytes) else {
-            return Some("does not fit the schema of events");
-        };
-        let counter = match event.source {
-            EventSource::Runtime => &self.runtime,
-            EventSource::Transcript => &self.transcript,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        (event.seq != part.line).then_some("is not numbered by its place")
-    }
 }
 
 /// A file that went by.

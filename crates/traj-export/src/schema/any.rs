@@ -39,6 +39,15 @@ impl<'de> Deserialize<'de> for AnyObject {
     }
 }
 
+impl AnyObject {
+    /// An object where there is anything; nothing is not null.
+    pub(crate) fn present<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Self>, D::Error> {
+        Self::deserialize(deserializer).map(Some)
+    }
+}
+
 struct ObjectVisitor;
 
 impl<'de> serde::de::Visitor<'de> for ObjectVisitor {
@@ -103,6 +112,35 @@ impl JsonSchema for AnyText {
 
     fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string" })
+    }
+}
+
+/// The version of the trace format, which is 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Version;
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Sidecars of others may write 1.0.
+        let version = f64::deserialize(deserializer)?;
+        if (version - 1.0).abs() < f64::EPSILON {
+            return Ok(Self);
+        }
+        Err(serde::de::Error::custom("another version"))
+    }
+}
+
+impl JsonSchema for Version {
+    fn schema_name() -> Cow<'static, str> {
+        "Version".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "const": 1 })
     }
 }
 

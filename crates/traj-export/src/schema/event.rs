@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::any::{Any, AnyObject, TraceSchema};
+use super::any::{Any, AnyObject, TraceSchema, Version};
 
 /// Where an event comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub(crate) enum EventSource {
 pub(crate) struct Event {
     trace_schema: TraceSchema,
     /// The version of the trace format: 1.
-    schema_version: f64,
+    schema_version: Version,
     #[serde(default)]
     trace_id: Option<Any>,
     pub(crate) source: EventSource,
@@ -31,13 +31,14 @@ pub(crate) struct Event {
     #[serde(rename = "type")]
     kind: String,
     /// When it happened, as its source wrote it.
-    ts: String,
+    pub(crate) ts: String,
     /// Its place in the bundle, from 1.
     pub(crate) seq: u64,
     /// Its place in its source.
     #[serde(default)]
     source_seq: Option<Any>,
-    session_id: String,
+    /// The session of the bundle.
+    pub(crate) session_id: String,
     #[serde(default)]
     session_key: Option<Any>,
     #[serde(default)]
@@ -56,6 +57,7 @@ pub(crate) struct Event {
     /// The entry before it on the branch.
     #[serde(default)]
     parent_entry_id: Option<Any>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "AnyObject::present")]
+    #[schemars(with = "AnyObject")]
     data: Option<AnyObject>,
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::any::TraceSchema;
+use super::any::{TraceSchema, Version};
 use crate::warning::Warning;
 
 /// What the bundle holds, where it came from, what was hidden.
@@ -13,36 +13,39 @@ use crate::warning::Warning;
 #[expect(dead_code, reason = "some members are read to be checked only")]
 pub(crate) struct Manifest {
     trace_schema: TraceSchema,
-    schema_version: u64,
+    schema_version: Version,
     pub(crate) generated_at: String,
-    trace_id: String,
+    /// The same as the session.
+    pub(crate) trace_id: String,
     pub(crate) session_id: String,
     #[serde(default)]
     pub(crate) session_key: Option<String>,
     workspace_dir: String,
-    leaf_id: Option<String>,
+    pub(crate) leaf_id: Option<String>,
     pub(crate) event_count: u64,
     pub(crate) runtime_event_count: u64,
     pub(crate) transcript_event_count: u64,
-    source_files: SourceFiles,
+    pub(crate) source_files: SourceFiles,
     /// Rows that had to be skipped.
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
+    /// Those of `metadata.json`, `artifacts.json` and `prompts.json` that are there.
     #[serde(default)]
-    supplemental_files: Vec<String>,
+    pub(crate) supplemental_files: Vec<String>,
     /// Every file but this one.
     pub(crate) contents: Vec<ManifestContent>,
     /// What else is worth knowing.
     #[serde(default)]
     pub(crate) notices: Vec<Warning>,
-    #[serde(default)]
-    tool: Option<Tool>,
-    #[serde(default)]
+    #[schemars(required)]
+    pub(crate) tool: Option<Tool>,
+    #[schemars(required)]
     pub(crate) redaction: Option<ManifestSummary>,
-    #[serde(default)]
-    sources: Vec<ManifestSource>,
+    /// The files that were read.
+    #[schemars(required, length(min = 1, max = 2))]
+    pub(crate) sources: Option<Vec<ManifestSource>>,
     /// SHA-256 of this manifest on one line, without this member.
-    #[serde(default)]
+    #[schemars(required)]
     pub(crate) digest: Option<String>,
 }
 
@@ -52,7 +55,7 @@ pub(crate) struct Manifest {
 pub(crate) struct SourceFiles {
     session: String,
     #[serde(default)]
-    runtime: Option<String>,
+    pub(crate) runtime: Option<String>,
 }
 
 /// A file of the bundle.
@@ -67,7 +70,7 @@ pub struct ManifestContent {
     /// Its size.
     pub bytes: u64,
     /// SHA-256 of its content, in hexadecimal.
-    #[serde(default)]
+    #[schemars(required)]
     pub sha256: Option<String>,
 }
 
@@ -105,12 +108,23 @@ pub struct RuleCount {
     pub count: u64,
 }
 
+/// What a file that was read was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum SourceRole {
+    /// The transcript.
+    Session,
+    /// The sidecar.
+    Runtime,
+}
+
 /// A file that was read.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ManifestSource {
-    /// What it was: `session` or `runtime`.
-    pub role: String,
+    /// What it was.
+    pub role: SourceRole,
     /// Where it was.
     pub path: String,
     /// How much of it was read.

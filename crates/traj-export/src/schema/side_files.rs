@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::any::{Any, AnyText, TraceSchema};
+use super::any::{Any, AnyText, TraceSchema, Version};
 
 /// What the run was made of.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -12,7 +12,7 @@ use super::any::{Any, AnyText, TraceSchema};
 #[expect(dead_code, reason = "members are read to be checked")]
 pub(crate) struct Metadata {
     trace_schema: TraceSchema,
-    schema_version: u64,
+    schema_version: Version,
     generated_at: String,
     trace_id: String,
     session_id: String,
@@ -44,7 +44,7 @@ pub(crate) struct Metadata {
 #[expect(dead_code, reason = "members are read to be checked")]
 pub(crate) struct Artifacts {
     trace_schema: TraceSchema,
-    schema_version: u64,
+    schema_version: Version,
     generated_at: String,
     trace_id: String,
     session_id: String,
@@ -105,7 +105,7 @@ pub(crate) struct Artifacts {
 #[expect(dead_code, reason = "members are read to be checked")]
 pub(crate) struct Prompts {
     trace_schema: TraceSchema,
-    schema_version: u64,
+    schema_version: Version,
     generated_at: String,
     trace_id: String,
     session_id: String,

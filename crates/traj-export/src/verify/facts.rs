@@ -1,0 +1,155 @@
+//! What the files of a bundle say, collected while they are scanned: part by
+//! part, on several threads, in hardly any order.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Mutex, PoisonError};
+
+use traj_core::json::Json;
+use traj_core::port::BundleFile;
+use traj_core::timestamp::UnixMillis;
+
+use super::order::Order;
+use crate::parts::Part;
+use crate::schema::{self, EventSource};
+
+/// Sessions that are told apart; a sound bundle has one.
+const MOST_SESSIONS: usize = 16;
+
+/// The members that say what a file belongs to.
+const COMMON: [&str; 3] = ["generatedAt", "traceId", "sessionId"];
+
+/// What was said so far.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    said: Mutex<Said>,
+    hasher: RandomState,
+}
+
+/// What the files say.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// How many lines of events there are.
+    pub(super) lines: u64,
+    pub(super) runtime: u64,
+    pub(super) transcript: u64,
+    pub(super) order: Order,
+    /// The sessions that events belong to, each with its first line.
+    pub(super) sessions: BTreeMap<String, u64>,
+    /// The entries that events stand for, by their hash, each with a line.
+    named: HashMap<u64, u64>,
+    /// The ids of the branch's entries, by their hash.
+    entries: HashSet<u64>,
+    /// The line and id of the branch's last entry.
+    pub(super) last_entry: Option<(u64, Option<String>)>,
+    /// The line and id of the branch's leaf, if the branch says anything.
+    pub(super) leaf: Option<(u64, Option<String>)>,
+    /// What the smaller files say they belong to.
+    pub(super) belongs: Vec<Belongs>,
+    /// Where the members of the manifest stand.
+    pub(super) manifest_lines: BTreeMap<String, u64>,
+}
+
+/// A member that says what its file belongs to.
+#[derive(Debug)]
+pub(super) struct Belongs {
+    pub(super) file: BundleFile,
+    pub(super) line: u64,
+    pub(super) member: String,
+    pub(super) text: Option<String>,
+}
+
+impl Said {
+    /// Where a member of the manifest stands.
+    pub(super) fn line_of(&self, member: &str) -> Option<u64> {
+        self.manifest_lines.get(member).copied()
+    }
+
+    /// The first line of an event that stands for an entry which the branch
+    /// does not have.
+    pub(super) fn stray_event(&self) -> Option<u64> {
+        let strays = self.named.iter().filter(|(entry, _)| !self.entries.contains(*entry));
+        strays.map(|(_, line)| *line).min()
+    }
+}
+
+impl Facts {
+    /// What was said by all parts.
+    pub(super) fn finish(self) -> Said {
+        self.said.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at a part of a file; says what is wrong with it by itself.
+    pub(super) fn take(
+        &self,
+        file: BundleFile,
+        value: &Json<'_>,
+        part: &Part<'_>,
+    ) -> Option<&'static str> {
+        match file {
+            BundleFile::Events => return self.take_event(value, part),
+            BundleFile::SessionBranch => self.take_branch(value, part),
+            BundleFile::Manifest => {
+                if let Some(name) = part.name.filter(|_| !part.is_item) {
+                    self.said().manifest_lines.insert(name.to_owned(), part.line);
+                }
+            }
+            BundleFile::Metadata | BundleFile::Artifacts | BundleFile::Prompts => {
+                if let Some(member) = part.name.filter(|name| COMMON.contains(name)) {
+                    let (line, member) = (part.line, member.to_owned());
+                    let text = value.as_str().map(str::to_owned);
+                    self.said().belongs.push(Belongs { file, line, member, text });
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn take_event(&self, value: &Json<'_>, part: &Part<'_>) -> Option<&'static str> {
+        let event = schema::event_of(part.bytes);
+        let mut said = self.said();
+        said.lines += 1;
+        let Some(event) = event else {
+            said.order.pass(part.line);
+            return Some("does not fit the schema of events");
+        };
+        let is_transcript = event.source == EventSource::Transcript;
+        let count = if is_transcript { &mut said.transcript } else { &mut said.runtime };
+        *count += 1;
+        if let Some(entry) = value.get("entryId").and_then(Json::as_str).filter(|_| is_transcript) {
+            let line = said.named.entry(self.hasher.hash_one(entry)).or_insert(part.line);
+            *line = part.line.min(*line);
+        }
+        if said.sessions.contains_key(&event.session_id) || said.sessions.len() < MOST_SESSIONS {
+            let line = said.sessions.entry(event.session_id).or_insert(part.line);
+            *line = part.line.min(*line);
+        }
+        let Some(at) = UnixMillis::parse_lenient(&event.ts) else {
+            said.order.pass(part.line);
+            return Some("has no time that can be read");
+        };
+        said.order.take(part.line, (at, is_transcript));
+        (event.seq != part.line).then_some("is not numbered by its place")
+    }
+
+    fn take_branch(&self, value: &Json<'_>, part: &Part<'_>) {
+        let text = |value: &Json<'_>| value.as_str().map(str::to_owned);
+        match part.name {
+            Some("leafId") => self.said().leaf = Some((part.line, text(value))),
+            Some("entries") if part.is_item => {
+                let id = value.get("id").and_then(text);
+                let mut said = self.said();
+                said.entries.extend(id.as_ref().map(|id| self.hasher.hash_one(id.as_str())));
+                if said.last_entry.as_ref().is_none_or(|(line, _)| *line <= part.line) {
+                    said.last_entry = Some((part.line, id));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn said(&self) -> std::sync::MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

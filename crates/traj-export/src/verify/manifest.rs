@@ -1,0 +1,173 @@
+//! Holding a bundle against its manifest: everything the manifest states is
+//! checked, by itself or against the files.
+
+use std::collections::BTreeMap;
+
+use traj_core::json::Json;
+use traj_core::port::BundleFile;
+use traj_core::timestamp::UnixMillis;
+
+use super::facts::Said;
+use super::{Seen, VerifyReport};
+use crate::bundle::digest_without_seal;
+use crate::output::hex;
+use crate::schema::{self, Manifest, ManifestContent, SourceRole};
+
+const NAME: &str = "manifest.json";
+
+/// Checks everything the manifest states.
+pub(super) fn check(
+    manifest: Option<&[u8]>,
+    found: &BTreeMap<BundleFile, Seen>,
+    said: &Said,
+    report: &mut VerifyReport,
+) {
+    let Some(bytes) = manifest else {
+        report.add(NAME, None, "is missing");
+        return;
+    };
+    let Some(manifest) = schema::read::<Manifest>(bytes) else { return };
+    report.session_id = Some(manifest.session_id.clone());
+    check_members(&manifest, said, report);
+    check_identity(&manifest, said, report);
+    check_seal(bytes, manifest.digest.as_deref(), report);
+    report.digest.clone_from(&manifest.digest);
+    let mut listed = BTreeMap::new();
+    for content in &manifest.contents {
+        let Some(file) = BundleFile::parse(&content.path) else {
+            report.add(
+                NAME,
+                None,
+                format!("lists {:?}, which is no file of a bundle", content.path),
+            );
+            continue;
+        };
+        if listed.insert(file, content).is_some() {
+            report.add(NAME, None, format!("lists {file} twice"));
+        }
+        let Some(seen) = found.get(&file) else {
+            report.add(file.to_string(), None, "is missing");
+            continue;
+        };
+        if seen.bytes != content.bytes {
+            let (actual, stated) = (seen.bytes, content.bytes);
+            report.add(file.to_string(), None, format!("has {actual} bytes, not {stated}"));
+        }
+        if content.media_type != file.media_type() {
+            let problem = format!("has another media type for {file} than {}", file.media_type());
+            report.add(NAME, said.line_of("contents"), problem);
+        }
+        match &content.sha256 {
+            Some(stated) if *stated == hex(&seen.digest) => {}
+            Some(_) => report.add(file.to_string(), None, "was changed: its digest differs"),
+            None => report.add(file.to_string(), None, "has no digest in the manifest"),
+        }
+    }
+    for file in found.keys().filter(|file| **file != BundleFile::Manifest) {
+        if !listed.contains_key(file) {
+            report.add(file.to_string(), None, "is not listed in the manifest");
+        }
+    }
+    check_supplements(&manifest, &listed, said, report);
+    let (runtime, transcript) = (said.runtime, said.transcript);
+    for (what, stated, actual) in [
+        ("events", manifest.event_count, runtime + transcript),
+        ("runtime events", manifest.runtime_event_count, runtime),
+        ("transcript events", manifest.transcript_event_count, transcript),
+    ] {
+        if stated != actual {
+            report.add(NAME, None, format!("states {stated} {what}, there are {actual}"));
+        }
+    }
+}
+
+/// Members that have to be there, and to make sense by themselves.
+fn check_members(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+    let time = &manifest.generated_at;
+    if UnixMillis::parse_iso(time).is_none_or(|at| at.to_iso() != *time) {
+        report.add(NAME, said.line_of("generatedAt"), "does not say when it was made");
+    }
+    if manifest.tool.is_none() {
+        report.add(NAME, None, "does not say what made it");
+    }
+    if manifest.redaction.is_none() {
+        report.add(NAME, None, "does not say what was hidden");
+    }
+    let line = said.line_of("sources");
+    let sources = manifest.sources.as_deref().unwrap_or_default();
+    let has_one = |role: SourceRole| sources.iter().filter(|s| s.role == role).count();
+    let counts = (has_one(SourceRole::Session), has_one(SourceRole::Runtime));
+    if counts.0 + counts.1 == 0 || counts.0.max(counts.1) > 1 {
+        report.add(NAME, line, "does not name a session, a sidecar or one of both as its sources");
+    }
+    for (what, events, count) in
+        [("transcript", said.transcript, counts.0), ("runtime", said.runtime, counts.1)]
+    {
+        if events > 0 && count == 0 {
+            report.add(NAME, line, format!("names no source of its {what} events"));
+        }
+    }
+    if manifest.source_files.runtime.is_some() != (counts.1 > 0) {
+        report.add(NAME, said.line_of("sourceFiles"), "names other files than its sources");
+    }
+    let is_digest =
+        |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !sources.iter().all(|source| is_digest(&source.sha256)) {
+        report.add(NAME, line, "has a source without a digest");
+    }
+}
+
+/// Which session, run and branch the files belong to: all to the same.
+fn check_identity(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+    if manifest.trace_id != manifest.session_id {
+        report.add(NAME, said.line_of("traceId"), "names a trace that is not its session");
+    }
+    for (session, line) in &said.sessions {
+        if *session != manifest.session_id {
+            report.add("events.jsonl", Some(*line), "belongs to another session");
+        }
+    }
+    if let Some((_, leaf)) = &said.leaf
+        && *leaf != manifest.leaf_id
+    {
+        report.add(NAME, said.line_of("leafId"), "names another leaf than session-branch.json");
+    }
+    for belongs in &said.belongs {
+        let stated = match belongs.member.as_str() {
+            "generatedAt" => &manifest.generated_at,
+            "traceId" => &manifest.trace_id,
+            _ => &manifest.session_id,
+        };
+        if belongs.text.as_ref() != Some(stated) {
+            let problem = format!("has another {} than the manifest", belongs.member);
+            report.add(belongs.file.to_string(), Some(belongs.line), problem);
+        }
+    }
+}
+
+/// The list of smaller files is that of those which are there.
+fn check_supplements(
+    manifest: &Manifest,
+    listed: &BTreeMap<BundleFile, &ManifestContent>,
+    said: &Said,
+    report: &mut VerifyReport,
+) {
+    let supplements = [BundleFile::Metadata, BundleFile::Artifacts, BundleFile::Prompts];
+    let present = supplements.into_iter().filter(|file| listed.contains_key(file));
+    let is_same =
+        present.map(|file| file.to_string()).eq(manifest.supplemental_files.iter().cloned());
+    if !is_same {
+        let line = said.line_of("supplementalFiles");
+        report.add(NAME, line, "names other supplemental files than it lists");
+    }
+}
+
+fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(value) = Json::parse(&text) else { return };
+    match stated {
+        None => report.add(NAME, None, "has no digest of the whole"),
+        Some(stated) if stated == format!("sha256:{}", hex(&digest_without_seal(&value))) => {}
+        Some(_) => report.add(NAME, None, "was changed: the digest of the whole differs"),
+    }
+}

@@ -1,0 +1,73 @@
+//! Whether lines come in order, when they are looked at in another.
+
+use std::collections::BTreeMap;
+
+use traj_core::timestamp::UnixMillis;
+
+/// Lines that are told; the first ones tell enough.
+const MOST_PROBLEMS: usize = 1_000;
+
+/// Lines that wait for an earlier one. A sound file has only those that are
+/// looked at together; where a line is missing for good, nothing more is said.
+const MOST_WAITING: usize = 1 << 20;
+
+/// An event's place: its instant, then runtime before transcript.
+pub(super) type Key = (UnixMillis, bool);
+
+/// Takes keys by line and compares neighbours.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    /// How many lines were compared.
+    done: u64,
+    last: Option<Key>,
+    /// Lines behind one that was not seen yet; without a key they have none.
+    waiting: BTreeMap<u64, Option<Key>>,
+    /// Lines that should stand earlier.
+    pub(super) misplaced: Vec<u64>,
+}
+
+impl Order {
+    /// Takes the key of a line.
+    pub(super) fn take(&mut self, line: u64, key: Key) {
+        self.add(line, Some(key));
+    }
+
+    /// Takes a line that has no key.
+    pub(super) fn pass(&mut self, line: u64) {
+        self.add(line, None);
+    }
+
+    fn add(&mut self, line: u64, key: Option<Key>) {
+        if self.waiting.len() < MOST_WAITING {
+            self.waiting.insert(line, key);
+        }
+        while let Some(key) = self.waiting.remove(&(self.done + 1)) {
+            self.done += 1;
+            let Some(key) = key else { continue };
+            let is_misplaced = self.last.is_some_and(|last| key < last);
+            if is_misplaced && self.misplaced.len() < MOST_PROBLEMS {
+                self.misplaced.push(self.done);
+            }
+            self.last = Some(key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_compared_in_their_order_whatever_order_they_are_seen_in() {
+        let key = |second: i64| (UnixMillis::new(second * 1_000).unwrap(), false);
+        let mut order = Order::default();
+        for line in [3, 1, 5, 2] {
+            // The third line is earlier than the second one.
+            order.take(line, key(if line == 3 { 0 } else { line.cast_signed() }));
+        }
+        order.pass(4);
+        order.take(6, (key(5).0, true));
+        order.take(7, key(5));
+        assert_eq!(order.misplaced, [3, 7]);
+    }
+}
