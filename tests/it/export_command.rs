@@ -67,6 +67,16 @@ fn linked_export_folders_are_refused_unless_named() {
     home.folder.symlink("elsewhere", "linked").unwrap();
     assert!(home.export(&["--output-root", "linked", "--output", "b"]).status.success());
     assert!(home.folder.exists("elsewhere/b/manifest.json"));
+    // Where the link leads by an absolute path, too; nothing below it is followed.
+    let target = home.path().join("elsewhere");
+    home.folder.symlink_contents(&target, "absolute").unwrap();
+    assert!(home.export(&["--output-root", "absolute", "--output", "c"]).status.success());
+    assert!(home.folder.exists("elsewhere/c/manifest.json"));
+    home.folder.symlink_contents(home.path(), "elsewhere/below").unwrap();
+    assert_eq!(
+        home.export(&["--output-root", "absolute", "--output", "below/d"]).status.code(),
+        Some(1)
+    );
     // The workspace need not exist when the bundle goes elsewhere.
     let output = home.traj(&[
         "export",

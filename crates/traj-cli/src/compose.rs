@@ -151,15 +151,16 @@ impl Host {
         }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "the user named this path, links and all")]
     fn named_root_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
         let absolute = self.absolute(path);
-        let way = absolute.strip_prefix("/").unwrap_or(&absolute);
-        let root = root()?;
-        if !root.metadata(way).is_ok_and(|metadata| metadata.is_dir()) {
+        // A handle of the root would not follow links with absolute targets.
+        let Ok(real) = std::fs::canonicalize(&absolute) else { return Ok(None) };
+        if !real.is_dir() {
             return Ok(None);
         }
-        let real = root.canonicalize(way).unwrap_or_else(|_| way.to_path_buf());
-        root.open_dir(real).map(Some).map_err(|error| cannot_open(&absolute, error))
+        let opened = traj_fs::open_folder(&root()?, &real);
+        opened.map(Some).map_err(|error| cannot_open(&absolute, error))
     }
 
     /// A folder that the user named as a root, as [`Host::named_root`] does,
