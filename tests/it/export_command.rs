@@ -201,6 +201,49 @@ fn damage_exits_with_four_and_a_secret_with_three() {
 }
 
 #[test]
+fn what_does_not_belong_in_a_bundle_is_named() {
+    let home = Home::new();
+    home.export(&["--output", "b"]);
+    let bundle = format!("{EXPORTS}/b");
+    let error = |verb: &str| {
+        let output = home.traj(&[verb, &bundle, "--json"]);
+        assert_eq!(output.status.code(), Some(4));
+        let error = result(&output)["error"].clone();
+        assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
+        error["message"].as_str().unwrap().to_owned()
+    };
+    home.folder.create_dir(format!("{bundle}/inner")).unwrap();
+    let message = "inner in the bundle's folder is not a regular file with a plain name";
+    assert_eq!((error("verify"), error("inspect")), (message.to_owned(), message.to_owned()));
+    home.folder.remove_dir(format!("{bundle}/inner")).unwrap();
+    home.folder.symlink("events.jsonl", format!("{bundle}/a\u{1b}b")).unwrap();
+    assert!(error("verify").starts_with("a\u{1b}b in the bundle's folder"));
+    home.folder.remove_file(format!("{bundle}/a\u{1b}b")).unwrap();
+    home.folder.remove_file(format!("{bundle}/manifest.json")).unwrap();
+    assert_eq!(error("verify"), "b has no manifest.json");
+}
+
+#[test]
+fn a_look_at_a_damaged_bundle_says_so() {
+    let home = Home::new();
+    home.export(&["--output", "b"]);
+    let events = format!("{EXPORTS}/b/events.jsonl");
+    let whole = home.folder.read(&events).unwrap();
+    let look = |name: &str| {
+        let output = home.traj(&["inspect", name, "--json"]);
+        assert_eq!(output.status.code(), Some(4), "{name}");
+        result(&output)["result"]["problems"].to_string()
+    };
+    home.folder.write(&events, &whole[..whole.len() - 9]).unwrap();
+    let cut = look(&format!("{EXPORTS}/b"));
+    assert!(cut.contains("\"is cut\"") && cut.contains("states 2 events, there are 1"), "{cut}");
+    home.folder.remove_file(&events).unwrap();
+    assert!(look(&format!("{EXPORTS}/b")).contains("is missing"));
+    home.folder.write("empty.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    assert!(look("empty.zip").contains("manifest.json"));
+}
+
+#[test]
 fn wrong_usage_is_told_in_full_and_makes_no_folder() {
     let home = Home::new();
     let output = home.traj(&["export", "--workspace", "ws", "--json"]);
@@ -210,6 +253,15 @@ fn wrong_usage_is_told_in_full_and_makes_no_folder() {
     assert!(message.contains("--session <FILE>|--session-key <KEY>"), "{message}");
     assert_eq!(home.export(&["--session-id", ""]).status.code(), Some(2));
     assert_eq!(home.export(&["--now", "someday"]).status.code(), Some(2));
+    let has_hint = |output: &std::process::Output| {
+        assert_eq!(output.status.code(), Some(2));
+        !result(output)["error"]["hints"].as_array().unwrap().is_empty()
+    };
+    let agent = ["export", "--session-key", "k", "--agent", "../x", "--json"];
+    assert!(has_hint(&home.traj(&agent)));
+    let mut odd = traj_command(home.path());
+    odd.args(["export", "--session", "s1.jsonl", "--json"]).env("SOURCE_DATE_EPOCH", "x");
+    assert!(has_hint(&odd.output().unwrap()));
     let missing = home.traj(&["export", "--session", "gone.jsonl", "--workspace", "ws"]);
     assert_eq!(missing.status.code(), Some(1));
     // What is noticed only after folders were made, and with a root of its own.

@@ -1,6 +1,7 @@
 //! A bundle at a glance.
 
 mod calls;
+mod lines;
 mod timeline;
 mod usage;
 
@@ -16,12 +17,10 @@ pub use timeline::Moment;
 pub use usage::Usage;
 
 use crate::schema::{self, Manifest, ManifestSummary};
-use crate::verify::Reading;
+use crate::verify::{Problem, Reading};
 use crate::warning::Warning;
 use calls::Calls;
-
-/// Lines longer than this are counted but not looked into.
-const LONGEST_LINE: usize = 32 * 1024 * 1024;
+use lines::{Line, Lines};
 
 /// How many moments of the timeline are kept.
 const MOMENTS: usize = 400;
@@ -66,6 +65,8 @@ pub struct Summary {
     pub redaction: ManifestSummary,
     /// What was skipped, and what else is worth knowing.
     pub warnings: Vec<Warning>,
+    /// What is damaged, as far as a look shows; `verify` tells all of it.
+    pub problems: Vec<Problem>,
 }
 
 /// Looks through a bundle.
@@ -75,41 +76,42 @@ pub struct Summary {
 pub fn inspect(bundle: &dyn BundleSource) -> Result<Summary, BundleSourceError> {
     let mut summary = Summary::default();
     let mut reader = EventReader::default();
+    let (mut stated, mut has_manifest, mut has_events) = (None, false, false);
     bundle.visit(&mut |path, content| {
         match BundleFile::parse(path) {
             Some(BundleFile::Manifest) => {
+                has_manifest = true;
                 let mut bytes = Vec::new();
                 std::io::Read::read_to_end(&mut Reading(content), &mut bytes)
                     .map_err(|error| BundleSourceError::Damaged { source: error.into() })?;
-                if let Some(manifest) = schema::read::<Manifest>(&bytes) {
-                    summary.take_manifest(manifest);
+                match schema::read::<Manifest>(&bytes) {
+                    Some(manifest) => {
+                        stated = Some(manifest.event_count);
+                        summary.take_manifest(manifest);
+                    }
+                    None => summary.add_problem(path, None, "does not fit its schema"),
                 }
             }
             Some(BundleFile::Events) => {
-                let mut buffer = vec![0; 256 * 1024];
-                let mut lines = Vec::new();
-                loop {
-                    let read = content.read(&mut buffer)?;
-                    if read == 0 {
-                        break;
-                    }
-                    lines.extend_from_slice(buffer.get(..read).unwrap_or_default());
-                    let whole = memchr::memrchr(b'\n', &lines).map_or(0, |at| at + 1);
-                    for line in lines.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n')
-                    {
-                        reader.take(line, &mut summary);
-                    }
-                    lines.drain(..whole);
-                    if lines.len() > LONGEST_LINE {
-                        lines.clear();
-                    }
-                }
+                has_events = true;
+                let mut lines = Lines::default();
+                lines.visit(content, &mut |line| reader.take_line(line, &mut summary))?;
             }
             _ => {}
         }
         Ok(())
     })?;
     reader.finish(&mut summary);
+    for (file, is_there) in [(BundleFile::Manifest, has_manifest), (BundleFile::Events, has_events)]
+    {
+        if !is_there {
+            summary.add_problem(&file.to_string(), None, "is missing");
+        }
+    }
+    if let Some(stated) = stated.filter(|stated| *stated != summary.events) {
+        let problem = format!("states {stated} events, there are {}", summary.events);
+        summary.add_problem("manifest.json", None, &problem);
+    }
     Ok(summary)
 }
 
@@ -122,6 +124,11 @@ impl Summary {
         self.warnings = manifest.warnings;
         self.warnings.extend(manifest.notices);
     }
+
+    fn add_problem(&mut self, file: &str, line: Option<u64>, problem: &str) {
+        let (file, problem) = (file.to_owned(), problem.to_owned());
+        self.problems.push(Problem { file, line, problem });
+    }
 }
 
 /// Takes events one by one.
@@ -130,13 +137,34 @@ struct EventReader {
     first: Option<UnixMillis>,
     last: Option<UnixMillis>,
     calls: Calls,
+    line: u64,
+    /// Whether a line that is no event was told; one is enough.
+    is_told: bool,
 }
 
 impl EventReader {
-    fn take(&mut self, line: &[u8], summary: &mut Summary) {
+    fn take_line(&mut self, line: Line<'_>, summary: &mut Summary) {
+        self.line += 1;
+        let problem = match line {
+            Line::Whole(line) => (!self.take(line, summary)).then_some("is no event"),
+            // It is looked into by `verify`.
+            Line::TooLong => {
+                summary.events += 1;
+                None
+            }
+            Line::Cut => Some("is cut"),
+        };
+        if let Some(problem) = problem.filter(|_| !self.is_told) {
+            self.is_told = true;
+            summary.add_problem("events.jsonl", Some(self.line), problem);
+        }
+    }
+
+    /// Takes a line, if it is an event.
+    fn take(&mut self, line: &[u8], summary: &mut Summary) -> bool {
         let text = String::from_utf8_lossy(line);
-        let Ok(event) = Json::parse(&text) else { return };
-        let Some(kind) = event.get("type").and_then(Json::as_str) else { return };
+        let Ok(event) = Json::parse(&text) else { return false };
+        let Some(kind) = event.get("type").and_then(Json::as_str) else { return false };
         summary.events += 1;
         *summary.kinds.entry(kind.to_owned()).or_default() += 1;
         let at = event.get("ts").and_then(Json::as_str).and_then(UnixMillis::parse_lenient);
@@ -156,6 +184,7 @@ impl EventReader {
         if summary.timeline.len() < MOMENTS {
             summary.timeline.extend(timeline::moment(kind, &event));
         }
+        true
     }
 
     fn finish(self, summary: &mut Summary) {

@@ -63,11 +63,11 @@ impl FsBundleSource {
         visit: &mut BundleVisitor<'_>,
     ) -> Result<(), BundleSourceError> {
         folder.symlink_metadata(MANIFEST).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => BundleSourceError::NotABundle { name: self.name.clone() },
+            ErrorKind::NotFound => BundleSourceError::NoManifest { name: self.name.clone() },
             _ => storage(&self.name, error),
         })?;
         let mut names = BundleNames::default();
-        for (number, path) in self.list(folder, &mut names)?.into_iter().enumerate() {
+        for path in self.list(folder, &mut names)? {
             let (inner, name) = match path.split_once('/') {
                 Some((inner, name)) => (Some(inner), name),
                 None => (None, path.as_str()),
@@ -78,7 +78,7 @@ impl FsBundleSource {
                 None => open_regular(folder, name, Access::Read),
             };
             let file = opened.map_err(|error| match error.refusal() {
-                Some(_) => BundleSourceError::UnsafeEntry { number: number + 1 },
+                Some(_) => BundleSourceError::UnsafeFile { name: path.clone() },
                 None => from_fs(&path, error),
             })?;
             visit(&path, &mut Plain { name: &self.name, file })?;
@@ -103,17 +103,20 @@ impl FsBundleSource {
             found.sort_unstable();
             Ok(found)
         };
+        let mut take = |path: String| match names.take(&path) {
+            Err(BundleSourceError::UnsafeEntry { .. }) => {
+                Err(BundleSourceError::UnsafeFile { name: path })
+            }
+            taken => taken.map(|()| paths.push(path)),
+        };
         for (name, is_dir) in entries(folder)? {
             if is_dir && name == "blobs" {
                 let blobs = open_subfolder(folder, &name).map_err(|error| from_fs(&name, error))?;
                 for (blob, _) in entries(&blobs)? {
-                    let path = format!("blobs/{blob}");
-                    names.take(&path)?;
-                    paths.push(path);
+                    take(format!("blobs/{blob}"))?;
                 }
             } else {
-                names.take(&name)?;
-                paths.push(name);
+                take(name)?;
             }
         }
         paths.sort_by_key(|path| path != MANIFEST);

@@ -190,7 +190,8 @@ fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandErr
     let session_key = arguments.session_key.clone().unwrap_or_default();
     let agent = arguments.agent.as_deref().unwrap_or_else(|| agent_of_key(&session_key));
     if !is_safe_id(agent) {
-        return Err(CommandError::usage("--agent is not the id of an agent"));
+        return Err(CommandError::usage("--agent is not the id of an agent")
+            .hint("give its id, such as main; another store is named with --store FILE"));
     }
     let store = match (&arguments.store, host.facts.state_dir()) {
         // Its entries name files by where the store lies.
@@ -224,7 +225,10 @@ fn now(arguments: &Arguments, host: &Host) -> Result<UnixMillis, CommandError> {
             .ok()
             .and_then(|seconds| seconds.checked_mul(1_000))
             .and_then(UnixMillis::new)
-            .ok_or_else(|| CommandError::usage("SOURCE_DATE_EPOCH is not a number of seconds")),
+            .ok_or_else(|| {
+                CommandError::usage("SOURCE_DATE_EPOCH is not a number of seconds")
+                    .hint("unset it, or give the time with --now 2026-06-01T10:00:00Z")
+            }),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use traj_core::timestamp::UnixMillis;
@@ -10,7 +9,7 @@ use traj_export::{ExportPorts, ExportRequest, Selection, Summary, export, inspec
 use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
 
 use super::{Outcome, export as export_verb, verify};
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::output::Output;
@@ -27,7 +26,8 @@ const PRINTED_MOMENTS: usize = 60;
                   place; a session file is exported to a temporary folder first, so what is shown \
                   is redacted.",
     after_help = "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
-                  survived · 4 damaged or not a bundle"
+                  survived · 4 damaged or not a bundle, shown as far as it goes · \
+                  128+N ended by signal N"
 )]
 pub(crate) struct Arguments {
     /// A bundle (folder, zip, tar.zst) or a session file (.jsonl)
@@ -46,8 +46,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         let bundle = verify::open(&arguments.subject, host)?;
         inspect(&bundle).map_err(verify::explain)?
     };
-    output.result(&summary, describe)?;
-    Ok(ExitCode::SUCCESS)
+    let fault = (!summary.problems.is_empty()).then_some(ErrorKind::Damaged);
+    output.verdict(&summary, fault, describe)
 }
 
 fn inspect_session(
@@ -81,6 +81,9 @@ fn describe(summary: &Summary) -> String {
         // Writing to a string does not fail.
         writeln!(text, "{parts}").ok();
     };
+    for problem in &summary.problems {
+        line(format_args!("{}", verify::describe_problem(problem)));
+    }
     let shown =
         |value: &Option<String>| escape_control(value.as_deref().unwrap_or("-")).into_owned();
     line(format_args!("session   {}", shown(&summary.session_id)));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use traj_core::port::BundleSourceError;
 use traj_core::redaction::{RedactionPolicy, Redactor};
-use traj_export::{VerifyReport, verify};
+use traj_export::{Problem, VerifyReport, verify};
 use traj_fs::FsBundleSource;
 
 use super::Outcome;
@@ -74,6 +74,12 @@ pub(super) fn explain(error: BundleSourceError) -> CommandError {
         BundleSourceError::NotABundle { .. } => {
             Some("a bundle is a folder, a zip or a tar.zst file; links are not followed")
         }
+        BundleSourceError::NoManifest { .. } => {
+            Some("name the folder that `traj export` wrote; it begins with its manifest")
+        }
+        BundleSourceError::UnsafeFile { .. } => {
+            Some("a bundle holds its files and `blobs` only; links are not followed")
+        }
         BundleSourceError::UnsafeEntry { .. }
         | BundleSourceError::RepeatedEntry { .. }
         | BundleSourceError::TooManyEntries { .. }
@@ -87,15 +93,16 @@ pub(super) fn explain(error: BundleSourceError) -> CommandError {
     }
 }
 
+/// What is damaged, and where.
+pub(super) fn describe_problem(problem: &Problem) -> String {
+    let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
+    let text = format!("damaged  {}{line} {}", problem.file, problem.problem);
+    escape_control(&text).into_owned()
+}
+
 fn describe(report: &VerifyReport) -> String {
     let mut lines = Vec::new();
-    for problem in &report.problems {
-        let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
-        lines.push(
-            escape_control(&format!("damaged  {}{line} {}", problem.file, problem.problem))
-                .into_owned(),
-        );
-    }
+    lines.extend(report.problems.iter().map(describe_problem));
     for finding in &report.findings {
         let text = format!("secret   {}:{} rule {}", finding.file, finding.line, finding.rule);
         lines.push(escape_control(&text).into_owned());

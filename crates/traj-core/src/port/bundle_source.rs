@@ -18,6 +18,19 @@ pub enum BundleSourceError {
         /// The bundle as it was asked for.
         name: String,
     },
+    /// It is a folder without the file that tells what is in it.
+    #[error("{name} has no manifest.json")]
+    NoManifest {
+        /// The bundle as it was asked for.
+        name: String,
+    },
+    /// Something in the folder of a bundle is a link, a folder or a device, or
+    /// has a name that no file of a bundle has.
+    #[error("{name} in the bundle's folder is not a regular file with a plain name")]
+    UnsafeFile {
+        /// Its path in the folder.
+        name: String,
+    },
     /// An entry has a name that could lead out of the bundle, or is a link or
     /// device.
     #[error("entry {number} has an unsafe name or is not a regular file")]
