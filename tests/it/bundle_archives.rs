@@ -144,8 +144,9 @@ fn a_zip_file_is_its_entries_and_their_list_and_nothing_else() {
         let find = |bytes: &[u8]| whole.windows(bytes.len()).position(|part| part == bytes);
         let list = find(b"PK\x01\x02").unwrap();
         let differs = "entry 1 is not what the list of entries says";
-        // The name, the method, the checksum and a size of the first entry.
-        for at in [30, 8, 14] {
+        // The version, the method, the time, the date, the checksum and the name of
+        // the first entry.
+        for at in [4, 8, 10, 12, 14, 30] {
             assert_eq!(changed(at, 0x55), differs, "at {at}");
         }
         assert!(changed(list + 20, 0x55).contains("entry"), "the size in the list");

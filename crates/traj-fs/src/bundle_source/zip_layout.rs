@@ -104,8 +104,9 @@ impl List {
 /// What is said of an entry.
 struct Entry {
     name: Vec<u8>,
-    flags: u64,
-    method: u64,
+    /// Version, flags, method and time.
+    manner: u64,
+    date: u64,
     checksum: u64,
     packed: u64,
     unpacked: u64,
@@ -118,7 +119,7 @@ impl Entry {
     fn agrees(&self, other: &Self) -> bool {
         let facts = |entry: &Self| {
             let sizes = (entry.packed, entry.unpacked);
-            (entry.flags, entry.method, entry.checksum, sizes, entry.offset)
+            (entry.manner, entry.date, entry.checksum, sizes, entry.offset)
         };
         self.name == other.name && facts(self) == facts(other)
     }
@@ -137,8 +138,8 @@ impl Entry {
         let [unpacked, packed, offset] = numbers;
         Ok(Some(Self {
             name: name.0,
-            flags: record.u16(8),
-            method: record.u16(10),
+            manner: record.u64(6),
+            date: record.u16(14),
             checksum: record.u32(16),
             packed,
             unpacked,
@@ -161,8 +162,8 @@ impl Entry {
         let [unpacked, packed] = numbers;
         let entry = Self {
             name: name.0,
-            flags: record.u16(6),
-            method: record.u16(8),
+            manner: record.u64(4),
+            date: record.u16(12),
             checksum: record.u32(14),
             packed,
             unpacked,
