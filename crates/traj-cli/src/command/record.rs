@@ -106,9 +106,8 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     let code = if let Some(error) = losses::losses(flushed, &stats) {
         output.failed_result(&report, &error, Report::describe)?
     } else {
-        output.result(&report, Report::describe)?;
-        let kind = has_invalid_lines.then_some(ErrorKind::Damaged);
-        kind.map_or(ExitCode::SUCCESS, ErrorKind::exit_code)
+        let fault = has_invalid_lines.then_some(ErrorKind::Damaged);
+        output.verdict(&report, fault, Report::describe)?
     };
     Ok(interruption.exit_code().unwrap_or(code))
 }
