@@ -191,8 +191,8 @@ mod tests {
                 ("pair", list(&[head, &format!("{tail}{one}")])),
             ]),
             object([
-                ("password", text(&format!("/work/importer/x\n{one}"))),
-                ("secret", list(&[&format!("/work/importer/{head}"), "token", other])),
+                ("password", text(&format!("/srv/importer/x\n{one}"))),
+                ("secret", list(&[&format!("/srv/importer/{head}"), "token", other])),
             ]),
         ]
     }
@@ -208,7 +208,7 @@ mod tests {
     /// rules have seen the result, they find nothing in it.
     #[test]
     fn a_memory_changes_nothing_but_the_time() {
-        let workspace = Some("/work/importer".to_owned());
+        let workspace = Some("/srv/importer".to_owned());
         let paths = PathLabels { workspace, ..PathLabels::default() };
         let policy = RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(paths);
         let plain = Redactor::new(policy);

@@ -5,7 +5,7 @@ use crate::redaction::{MarkerKey, PathLabels, RedactionPolicy, RedactionReport, 
 
 fn redactor() -> Redactor {
     let paths = PathLabels {
-        workspace: Some("/work/importer".to_owned()),
+        workspace: Some("/srv/importer".to_owned()),
         state_dir: Some("/var/lib/agent-state".to_owned()),
         user: Some("lovelace".to_owned()),
         ..PathLabels::default()
@@ -55,8 +55,8 @@ fn a_token_that_begins_behind_another_is_found_in_its_pieces() {
 fn paths_under_the_names_of_secrets_are_labelled_and_stay() {
     for name in ["token", "secret", "password", "apiKey", "credential", "private_key"] {
         for (path, label) in [
-            ("/work/importer/token.txt", "$WORKSPACE_DIR/token.txt"),
-            ("/work/importer", "$WORKSPACE_DIR"),
+            ("/srv/importer/token.txt", "$WORKSPACE_DIR/token.txt"),
+            ("/srv/importer", "$WORKSPACE_DIR"),
             ("/var/lib/agent-state/db.pem", "$OPENCLAW_STATE_DIR/db.pem"),
             ("/home/lovelace/x9/keys.pem", "/home/$USER/x9/keys.pem"),
         ] {
@@ -68,7 +68,7 @@ fn paths_under_the_names_of_secrets_are_labelled_and_stay() {
 
 #[test]
 fn what_looks_like_a_secret_once_its_path_is_labelled_goes() {
-    let value = format!("/work/importer/x\\n{}", "n5Gl2v7s".repeat(14));
+    let value = format!("/srv/importer/x\\n{}", "n5Gl2v7s".repeat(14));
     let (line, report) = redacted(&format!(r#"{{"details":{{"password":"{value}"}}}}"#));
     assert!(report.unsettled() > 0, "{line}");
 }
