@@ -59,6 +59,14 @@ impl<'a> Object<'a> {
         self.members.push((name.into(), value.into()));
     }
 
+    /// Appends a member whose value is yet to be written.
+    pub(super) fn push_slot(&mut self, name: Cow<'a, str>) -> &mut Json<'a> {
+        // In two steps: a pair made first would be moved before it is complete.
+        let member = self.members.push_mut((Cow::Borrowed(""), Json::Null));
+        member.0 = name;
+        &mut member.1
+    }
+
     /// Appends a member if there is a value for it.
     pub fn push_some(&mut self, name: impl Into<Cow<'a, str>>, value: Option<impl Into<Json<'a>>>) {
         if let Some(value) = value {

@@ -9,8 +9,11 @@ use super::{Json, MAX_DEPTH, Number, Object, skip, text};
 const BLANKS: [u8; 8] = [b' '; 8];
 
 /// Why a text is not JSON.
+// As wide as a word: a narrow one beside a text in a result has the text's last
+// word moved in pieces, which every value would wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[repr(usize)]
 pub enum ParseErrorKind {
     /// The text ends inside a value.
     UnexpectedEnd,
@@ -53,7 +56,8 @@ pub struct ParseError {
 /// Reads a text; containers with `depth` others around them are passed over.
 pub(super) fn parse(source: &str, depth: usize) -> Result<Json<'_>, ParseError> {
     let mut parser = Parser { source, at: 0, max_depth: depth };
-    let value = parser.value(0)?;
+    let mut value = Json::Null;
+    parser.value(0, &mut value)?;
     parser.skip_blanks();
     if parser.at == source.len() {
         Ok(value)
@@ -69,63 +73,64 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads a value inside `depth` containers. Recursion ends at the greatest
-    /// depth, so the stack is bounded.
-    fn value(&mut self, depth: usize) -> Result<Json<'a>, ParseError> {
+    /// Reads a value inside `depth` containers into its place: a value that is
+    /// handed from hand to hand takes longer to move than to read. Recursion
+    /// ends at the greatest depth, so the stack is bounded.
+    fn value(&mut self, depth: usize, place: &mut Json<'a>) -> Result<(), ParseError> {
         self.skip_blanks();
         match self.peek() {
             Some(first @ (b'[' | b'{')) if depth >= self.max_depth => {
                 skip::container(self)?;
-                Ok(match first {
+                *place = match first {
                     _ if self.max_depth == MAX_DEPTH => depth_marker(),
                     b'[' => Json::Array(Vec::new()),
                     _ => Json::Object(Object::new()),
-                })
+                };
             }
             // Most values are texts.
             Some(b'"') => {
                 self.at += 1;
-                self.text().map(Json::String)
+                *place = Json::String(self.text()?);
             }
-            Some(b'[') => self.array(depth),
-            Some(b'{') => self.object(depth),
-            _ => self.scalar(),
+            Some(b'[') => *place = Json::Array(self.array(depth)?),
+            Some(b'{') => *place = Json::Object(self.object(depth)?),
+            _ => *place = self.scalar()?,
         }
+        Ok(())
     }
 
-    fn array(&mut self, depth: usize) -> Result<Json<'a>, ParseError> {
+    fn array(&mut self, depth: usize) -> Result<Vec<Json<'a>>, ParseError> {
         self.at += 1;
         self.skip_blanks();
         let mut items = Vec::new();
         if self.take(b']') {
-            return Ok(Json::Array(items));
+            return Ok(items);
         }
         loop {
-            items.push(self.value(depth + 1)?);
+            self.value(depth + 1, items.push_mut(Json::Null))?;
             self.skip_blanks();
             if !self.take(b',') {
                 self.expect(b']')?;
-                return Ok(Json::Array(items));
+                return Ok(items);
             }
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Json<'a>, ParseError> {
+    fn object(&mut self, depth: usize) -> Result<Object<'a>, ParseError> {
         self.at += 1;
         self.skip_blanks();
         if self.take(b'}') {
-            return Ok(Json::Object(Object::new()));
+            return Ok(Object::new());
         }
         // A row has many members, a value in it few.
         let mut object = Object::with_capacity(if depth == 0 { 16 } else { 4 });
         loop {
             let name = self.member_name()?;
-            let value = self.value(depth + 1)?;
-            object.push(name, value);
+            self.value(depth + 1, object.push_slot(name))?;
             self.skip_blanks();
             if !self.take(b',') {
                 self.expect(b'}')?;
-                return Ok(Json::Object(object));
+                return Ok(object);
             }
             self.skip_blanks();
         }

@@ -52,21 +52,21 @@ pub(super) struct Familiar<F> {
     hasher: foldhash::fast::RandomState,
 }
 
-impl<F: Copy> Familiar<F> {
+impl<F> Familiar<F> {
     pub(super) fn new() -> Self {
         let slots = (0..ROOM).map(|_| OnceLock::new()).collect();
         Self { slots, hasher: foldhash::fast::RandomState::default() }
     }
 
     /// What is known of a text.
-    pub(super) fn get(&self, text: &str) -> Option<F> {
+    pub(super) fn get(&self, text: &str) -> Option<&F> {
         if text.len() > LONGEST {
             return None;
         }
         let (tag, [first, second]) = self.places(text);
         let kept_at = |place: usize| {
             let kept = self.slots.get(place)?.get()?;
-            (kept.tag == tag && *kept.text == *text).then_some(kept.facts)
+            (kept.tag == tag && *kept.text == *text).then_some(&kept.facts)
         };
         kept_at(first).or_else(|| kept_at(second))
     }
@@ -105,7 +105,7 @@ mod tests {
             familiar.put(text, number);
         }
         for (number, text) in texts.iter().enumerate() {
-            assert_eq!(familiar.get(text), Some(number));
+            assert_eq!(familiar.get(text), Some(&number));
         }
         assert_eq!(familiar.get("rope"), None);
     }
@@ -133,7 +133,7 @@ mod tests {
         for name in &names {
             familiar.put(name, ());
         }
-        assert_eq!(familiar.get(&names[0]), Some(()));
+        assert_eq!(familiar.get(&names[0]), Some(&()));
         assert!(names.iter().filter(|name| familiar.get(name).is_some()).count() <= ROOM);
         for seldom in ["2026-06-01T10:00:00.000Z", &"x".repeat(LONGEST + 1)] {
             familiar.put(seldom, ());

@@ -281,7 +281,7 @@ impl<'t> Scan<'t> {
     /// Judges a name. The same few stand in most texts.
     fn class_of(&self, name: &[u8]) -> NameClass {
         let Ok(text) = std::str::from_utf8(name) else { return name::classify(name) };
-        self.labels.get(text).unwrap_or_else(|| {
+        self.labels.get(text).copied().unwrap_or_else(|| {
             let class = name::classify(name);
             self.labels.put(text, class);
             class

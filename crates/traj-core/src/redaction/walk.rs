@@ -114,13 +114,14 @@ impl Pass<'_> {
 
     /// What a name says of its member; of one that comes often it is known.
     fn facts_of(&self, name: &str) -> NameFacts {
-        self.familiar.names.get(name).unwrap_or_else(|| {
-            let facts = NameFacts::of(name);
-            if facts.is_clean {
-                self.familiar.names.put(name, facts);
-            }
-            facts
-        })
+        if let Some(facts) = self.familiar.names.get(name) {
+            return *facts;
+        }
+        let facts = NameFacts::of(name);
+        if facts.is_clean {
+            self.familiar.names.put(name, facts);
+        }
+        facts
     }
 
     fn list(&mut self, items: &mut [Json<'_>], class: NameClass) {
