@@ -60,7 +60,8 @@ fn fill(path: &Path, header: &str, bytes: usize, line: impl Fn(usize) -> String)
         written += line.len();
         number += 1;
     }
-    file.flush()
+    // Whoever is measured must not wait for these to reach the disk.
+    file.into_inner()?.sync_all()
 }
 
 fn entry(number: usize, mix: Mix) -> String {
