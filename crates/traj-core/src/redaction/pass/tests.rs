@@ -72,3 +72,11 @@ fn what_looks_like_a_secret_once_its_path_is_labelled_goes() {
     let (line, report) = redacted(&format!(r#"{{"details":{{"password":"{value}"}}}}"#));
     assert!(report.unsettled() > 0, "{line}");
 }
+
+#[test]
+fn a_password_in_braces_is_found_whatever_blanks_lead_to_it() {
+    for blanks in ["", " ", "\\t", "\\r\\n    "] {
+        let (line, _) = redacted(&format!(r#"["Server=db;{blanks}Pwd={{kd93 Jx02;mQ1z}};"]"#));
+        assert!(!line.contains("Jx02"), "{line}");
+    }
+}

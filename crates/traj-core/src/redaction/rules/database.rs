@@ -135,7 +135,7 @@ pub(super) const ROWS: &[Row] = &[
     near(
         "odbc-password",
         "Password in a connection string",
-        &[";pwd", ";password", "; pwd", "; password"],
+        &["pwd=", "password="],
         r#"(?i);\s*(?:pwd|password)\s*=\s*(\{[^}\r\n]{1,200}\}|[^;"'\s]{3,200})"#,
         &["Server=db;Database=app;Uid=root;Pwd={an:14};"],
         &["Server=db;Pwd=;"],
