@@ -8,13 +8,26 @@ use crate::redaction::span::Span;
 /// What is kept of a text is small.
 const MOST_SPANS: usize = 16;
 
+/// How many texts share a shelf. With a place for each alone, two texts on one
+/// place would drive each other out whenever one of them comes, and where a
+/// third of the places is taken that is a third of the texts.
+const PLACES: usize = 8;
+
 /// A bounded memory of what had to go in texts.
 ///
 /// As with [`super::KnownTexts`], it holds a hash of each text, and a newer text
 /// takes the place of an older one.
 #[derive(Debug)]
 pub(super) struct FoundTexts {
-    slots: Box<[Mutex<Option<Found>>]>,
+    shelves: Box<[Mutex<Shelf>]>,
+}
+
+/// The texts that share the lower bits of their hashes.
+#[derive(Debug, Default)]
+struct Shelf {
+    places: [Option<Found>; PLACES],
+    /// The place that was filled longest ago.
+    oldest: usize,
 }
 
 #[derive(Debug)]
@@ -24,27 +37,33 @@ struct Found {
 }
 
 impl FoundTexts {
-    /// A memory of `slots` texts; a power of two.
-    pub(super) fn with_slots(slots: usize) -> Self {
-        Self { slots: (0..slots).map(|_| Mutex::new(None)).collect() }
+    /// A memory of `texts` texts, a power of two and at least [`PLACES`].
+    pub(super) fn with_room(texts: usize) -> Self {
+        Self { shelves: (0..texts / PLACES).map(|_| Mutex::default()).collect() }
     }
 
     pub(super) fn put(&self, hash: u64, spans: &[Span]) {
         if spans.len() <= MOST_SPANS
-            && let Some(slot) = self.slot(hash)
+            && let Some(shelf) = self.shelf(hash)
         {
             let found = Found { hash, spans: spans.into() };
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+            let oldest = shelf.oldest;
+            if let Some(place) = shelf.places.get_mut(oldest) {
+                *place = Some(found);
+            }
+            shelf.oldest = (oldest + 1) % PLACES;
         }
     }
 
     pub(super) fn get(&self, hash: u64) -> Option<Box<[Span]>> {
-        let slot = self.slot(hash)?.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.as_ref().filter(|found| found.hash == hash).map(|found| found.spans.clone())
+        let shelf = self.shelf(hash)?.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = shelf.places.iter().flatten().find(|found| found.hash == hash)?;
+        Some(found.spans.clone())
     }
 
-    fn slot(&self, hash: u64) -> Option<&Mutex<Option<Found>>> {
-        self.slots.get(hash as usize & (self.slots.len() - 1))
+    fn shelf(&self, hash: u64) -> Option<&Mutex<Shelf>> {
+        self.shelves.get(hash as usize & (self.shelves.len() - 1))
     }
 }
 
@@ -54,15 +73,21 @@ mod tests {
     use crate::redaction::rule::Frame;
 
     #[test]
-    fn what_was_found_is_known_until_another_takes_its_place() {
-        let found = FoundTexts::with_slots(8);
+    fn what_was_found_is_known_until_others_take_its_place() {
+        let found = FoundTexts::with_room(2 * PLACES);
         let span = |start: usize| Span::frame(start, start + 9, Frame::Password.rule());
         found.put(1, &[span(4), span(20)]);
         assert_eq!(found.get(1).as_deref(), Some(&[span(4), span(20)][..]));
-        assert_eq!(found.get(9), None);
-        found.put(9, &[span(7)]);
+        // All of them fall on the same shelf, which has room for all but one.
+        let others: Vec<u64> = (1..=PLACES as u64).map(|number| 1 + 2 * number).collect();
+        for hash in &others {
+            assert_eq!(found.get(*hash), None);
+            found.put(*hash, &[span(7)]);
+        }
         assert_eq!(found.get(1), None);
-        assert_eq!(found.get(9).as_deref(), Some(&[span(7)][..]));
+        for hash in others {
+            assert_eq!(found.get(hash).as_deref(), Some(&[span(7)][..]));
+        }
         found.put(2, &[span(0); MOST_SPANS + 1]);
         assert_eq!(found.get(2), None);
     }
