@@ -4,31 +4,49 @@
 //! which the rules have seen every byte, and left it as it is, need not be
 //! looked at again.
 
+use std::num::NonZeroU32;
+
 use traj_core::json::{Json, ParseError};
-use traj_core::port::{BundleFile, BundleSinkError};
+use traj_core::port::BundleFile;
 use traj_core::redaction::TextHasher;
 
-use crate::parts::Group;
 use crate::record::{Decoder, Encoder, Record, RecordStore};
+use crate::split::SplitError;
 
 /// What is known of one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartNote {
+    /// How many bytes it has; `None` if nobody counted them.
+    pub(crate) length: Option<NonZeroU32>,
     /// The hash of its bytes, if the rules have seen them and let them stay.
     pub(crate) seen: Option<u64>,
 }
 
+impl PartNote {
+    /// The note on a part that is being written.
+    pub(crate) fn on(part: &[u8], seen: Option<u64>) -> Self {
+        Self { length: u32::try_from(part.len()).ok().and_then(NonZeroU32::new), seen }
+    }
+
+    /// The length, as lengths are given.
+    pub(crate) fn byte_length(self) -> Option<usize> {
+        self.length.and_then(|length| usize::try_from(length.get()).ok())
+    }
+}
+
 impl Record for PartNote {
-    const SIZE: usize = 9;
+    const SIZE: usize = 13;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {
+        bytes.u32(self.length.map_or(0, NonZeroU32::get));
         bytes.u64(self.seen.unwrap_or_default());
         bytes.u8(u8::from(self.seen.is_some()));
     }
 
     fn decode(bytes: &mut Decoder<'_>) -> Self {
+        let length = NonZeroU32::new(bytes.u32());
         let hash = bytes.u64();
-        Self { seen: (bytes.u8() == 1).then_some(hash) }
+        Self { length, seen: (bytes.u8() == 1).then_some(hash) }
     }
 }
 
@@ -48,39 +66,44 @@ impl Ledger {
     }
 
     /// The notes on a file, to be read from the start.
-    pub(crate) fn notes(&mut self, file: BundleFile) -> Option<Notes<'_>> {
-        let (store, only_items) = match file {
-            BundleFile::Events => (&mut self.events, false),
-            BundleFile::SessionBranch => (&mut self.entries, true),
-            _ => return None,
+    pub(crate) fn notes(&mut self, file: BundleFile) -> Notes<'_> {
+        let store = match file {
+            BundleFile::Events => &mut self.events,
+            BundleFile::SessionBranch => &mut self.entries,
+            _ => return Notes::none(),
         };
-        Some(Notes { store, hasher: &self.hasher, only_items, at: 0 })
+        Notes { store: Some(store), hasher: Some(&self.hasher), at: 0 }
     }
 }
 
-/// The notes on one file.
+/// The notes on one file. A part without one was not seen.
 pub(crate) struct Notes<'l> {
-    store: &'l mut RecordStore<PartNote>,
-    pub(crate) hasher: &'l TextHasher,
-    /// Whether there are notes on items only.
-    only_items: bool,
+    store: Option<&'l mut RecordStore<PartNote>>,
+    pub(crate) hasher: Option<&'l TextHasher>,
     at: u64,
 }
 
 impl Notes<'_> {
-    /// Adds the notes on the parts of the next group. A part without one was
-    /// not seen.
-    pub(crate) fn next(
-        &mut self,
-        group: &Group,
-        notes: &mut Vec<PartNote>,
-    ) -> Result<(), BundleSinkError> {
-        for part in group.parts() {
-            let has_note = (part.is_item || !self.only_items) && self.at < self.store.len();
-            notes.push(if has_note { self.store.get(self.at)? } else { PartNote::default() });
-            self.at += u64::from(has_note);
+    /// For a file that nobody made notes on.
+    pub(crate) const fn none() -> Self {
+        Self { store: None, hasher: None, at: 0 }
+    }
+
+    /// The note on the next part there is one on.
+    pub(crate) fn peek(&mut self) -> Result<PartNote, SplitError> {
+        match &mut self.store {
+            Some(store) if self.at < store.len() => {
+                store.get(self.at).map_err(|error| SplitError::Read(Box::new(error)))
+            }
+            _ => Ok(PartNote::default()),
         }
-        Ok(())
+    }
+
+    /// The same, and on to the next.
+    pub(crate) fn next(&mut self) -> Result<PartNote, SplitError> {
+        let note = self.peek()?;
+        self.at += 1;
+        Ok(note)
     }
 }
 
@@ -104,12 +127,12 @@ mod tests {
     #[test]
     fn other_bytes_than_those_seen_are_read() {
         let hasher = TextHasher::default();
-        let note = PartNote { seen: Some(hasher.hash(b"{\"a\":1}")) };
+        let note = PartNote::on(b"{\"a\":1}", Some(hasher.hash(b"{\"a\":1}")));
         assert_eq!(parse_unseen("{\"a\":1}", note, &hasher), Ok(None));
         assert!(parse_unseen("{\"a\":2}", note, &hasher).unwrap().is_some());
         assert!(parse_unseen("{\"a\":1}", PartNote::default(), &hasher).unwrap().is_some());
         // Damage is told even where the bytes are the ones seen.
-        let broken = PartNote { seen: Some(hasher.hash(b"{\"a\"")) };
+        let broken = PartNote::on(b"{\"a\"", Some(hasher.hash(b"{\"a\"")));
         assert!(parse_unseen("{\"a\"", broken, &hasher).is_err());
     }
 }

@@ -63,6 +63,7 @@ mod split;
 mod text_blocks;
 mod verify;
 mod warning;
+mod window;
 
 pub use error::{ExportError, Finding};
 pub use export::{ExportPorts, export};

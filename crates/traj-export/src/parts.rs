@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use traj_core::json::Json;
 
+use crate::ledger::{Notes, PartNote};
 use crate::shelf::Buffer;
 use crate::split::{Bytes, SplitError, Splitter};
+use crate::window::Window;
 
 /// Elements and lines longer than this were not written by us.
 const LONGEST: usize = 96 * 1024 * 1024;
@@ -28,13 +30,15 @@ pub(crate) struct Part<'g> {
     pub(crate) name: Option<&'g str>,
     pub(crate) is_item: bool,
     pub(crate) line: u64,
+    /// What is known of it.
+    pub(crate) note: PartNote,
     pub(crate) bytes: &'g [u8],
 }
 
 /// Parts that are worked on together.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    bytes: Vec<u8>,
+    bytes: Window,
     places: Vec<Place>,
 }
 
@@ -44,7 +48,7 @@ impl Buffer for Group {
     }
 
     fn empty(&mut self) {
-        self.bytes.clear();
+        self.bytes.truncate(0);
         self.places.clear();
     }
 }
@@ -55,6 +59,7 @@ struct Place {
     name: Option<Arc<str>>,
     is_item: bool,
     line: u64,
+    note: PartNote,
     range: Range<usize>,
 }
 
@@ -65,34 +70,39 @@ impl Group {
             name: place.name.as_deref(),
             is_item: place.is_item,
             line: place.line,
-            bytes: self.bytes.get(place.range.clone()).unwrap_or_default(),
+            note: place.note,
+            bytes: self.bytes.filled().get(place.range.clone()).unwrap_or_default(),
         })
     }
 
-    fn add(&mut self, name: Option<Arc<str>>, is_item: bool, line: u64, bytes: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
-        self.places.push(Place { name, is_item, line, range: start..self.bytes.len() });
+    fn add(
+        &mut self,
+        name: Option<Arc<str>>,
+        is_item: bool,
+        line: u64,
+        note: PartNote,
+        bytes: &[u8],
+    ) {
+        let start = self.bytes.filled().len();
+        self.bytes.push(bytes);
+        let range = start..self.bytes.filled().len();
+        self.places.push(Place { name, is_item, line, note, range });
     }
 
-    const fn is_full(&self) -> bool {
-        self.bytes.len() + self.places.len() * PART_BYTES >= GROUP_BYTES
+    /// Whether so many bytes are enough for a group with so many parts.
+    const fn is_full(&self, bytes: usize) -> bool {
+        bytes + self.places.len() * PART_BYTES >= GROUP_BYTES
     }
 }
 
 /// Takes a file apart.
 pub(crate) trait Parts {
-    /// Adds the next part; `false` at the end.
-    fn add_next(&mut self, group: &mut Group) -> Result<bool, SplitError>;
-
-    /// An empty group with the next parts, if there are any.
-    fn fill(&mut self, mut group: Group) -> Result<Option<Group>, SplitError> {
-        while !group.is_full() && self.add_next(&mut group)? {}
-        Ok((!group.places.is_empty()).then_some(group))
-    }
+    /// An empty group with the next parts and the notes on them, if there are
+    /// any parts.
+    fn fill(&mut self, group: Group, notes: &mut Notes<'_>) -> Result<Option<Group>, SplitError>;
 }
 
-/// The members and items of a document.
+/// The members and items of a document. There are notes on items only.
 pub(crate) struct Elements<'b> {
     splitter: Splitter<'b>,
     /// The name of the last element, as it is written and as it reads.
@@ -106,18 +116,26 @@ impl<'b> Elements<'b> {
 }
 
 impl Parts for Elements<'_> {
-    fn add_next(&mut self, group: &mut Group) -> Result<bool, SplitError> {
-        let Some(element) = self.splitter.next()? else { return Ok(false) };
-        let name = element.name.and_then(|literal| match &self.name {
-            Some((known, name)) if known == literal => name.clone(),
-            _ => {
-                let name = read_name(literal);
-                self.name = Some((literal.to_vec(), name.clone()));
-                name
-            }
-        });
-        group.add(name, element.is_item, element.line, element.value);
-        Ok(true)
+    fn fill(
+        &mut self,
+        mut group: Group,
+        notes: &mut Notes<'_>,
+    ) -> Result<Option<Group>, SplitError> {
+        while !group.is_full(group.bytes.filled().len()) {
+            let length = notes.peek()?.byte_length();
+            let Some(element) = self.splitter.next(length)? else { break };
+            let name = element.name.and_then(|literal| match &self.name {
+                Some((known, name)) if known == literal => name.clone(),
+                _ => {
+                    let name = read_name(literal);
+                    self.name = Some((literal.to_vec(), name.clone()));
+                    name
+                }
+            });
+            let note = if element.is_item { notes.next()? } else { PartNote::default() };
+            group.add(name, element.is_item, element.line, note, element.value);
+        }
+        Ok((!group.places.is_empty()).then_some(group))
     }
 }
 
@@ -126,75 +144,150 @@ fn read_name(literal: &[u8]) -> Option<Arc<str>> {
     name.as_str().map(Arc::from)
 }
 
-/// The lines of `events.jsonl`. An empty line is only allowed alone.
+/// The lines of `events.jsonl`, read into their groups. An empty line is only
+/// allowed alone.
 pub(crate) struct Lines<'b> {
     bytes: &'b mut dyn Bytes,
-    buffer: Vec<u8>,
-    at: usize,
+    /// What was read behind the last line of the group before.
+    rest: Vec<u8>,
     line: u64,
     is_drained: bool,
 }
 
 impl<'b> Lines<'b> {
     pub(crate) fn new(bytes: &'b mut dyn Bytes) -> Self {
-        Self { bytes, buffer: Vec::new(), at: 0, line: 0, is_drained: false }
+        Self { bytes, rest: Vec::new(), line: 0, is_drained: false }
     }
 
-    fn fill(&mut self) -> Result<(), SplitError> {
-        self.buffer.drain(..self.at);
-        self.at = 0;
-        let length = self.buffer.len();
-        if length > LONGEST {
-            return Err(SplitError::TooLong { line: self.line + 1 });
-        }
-        self.buffer.resize(length + GROUP_BYTES, 0);
-        let piece = self.buffer.get_mut(length..).unwrap_or_default();
-        let read = self.bytes.read(piece).map_err(SplitError::Read)?;
-        self.buffer.truncate(length + read);
-        self.is_drained = read == 0;
+    fn read_more(&mut self, group: &mut Group) -> Result<(), SplitError> {
+        let read = group.bytes.fill(0, GROUP_BYTES, |piece| self.bytes.read(piece));
+        self.is_drained = read.map_err(SplitError::Read)? == 0;
         Ok(())
+    }
+
+    /// A file without events is one line end and nothing else.
+    fn expect_end(&mut self, group: &mut Group) -> Result<Option<Group>, SplitError> {
+        loop {
+            if group.bytes.filled().len() > 1 {
+                return Err(SplitError::NotJson { line: 2 });
+            }
+            if self.is_drained {
+                return Ok(None);
+            }
+            self.read_more(group)?;
+        }
     }
 }
 
 impl Parts for Lines<'_> {
-    fn add_next(&mut self, group: &mut Group) -> Result<bool, SplitError> {
-        let mut searched = self.at;
-        loop {
-            let rest = self.buffer.get(searched..).unwrap_or_default();
-            if let Some(length) = memchr::memchr(b'\n', rest) {
-                let end = searched + length;
-                let bytes = self.buffer.get(self.at..end).unwrap_or_default();
-                self.at = end + 1;
+    fn fill(
+        &mut self,
+        mut group: Group,
+        notes: &mut Notes<'_>,
+    ) -> Result<Option<Group>, SplitError> {
+        group.bytes.push(&self.rest);
+        let (mut start, mut searched) = (0, 0);
+        while !group.is_full(start) {
+            let filled = group.bytes.filled();
+            let unsearched = filled.get(searched..).unwrap_or_default();
+            if let Some(length) = memchr::memchr(b'\n', unsearched) {
+                let range = start..searched + length;
                 self.line += 1;
-                if bytes.is_empty() && self.line == 1 {
-                    continue_or_end(self)?;
-                    return Ok(false);
+                if range.is_empty() && self.line == 1 {
+                    return self.expect_end(&mut group);
                 }
-                group.add(None, false, self.line, bytes);
-                return Ok(true);
+                start = range.end + 1;
+                searched = start;
+                let (line, note) = (self.line, notes.next()?);
+                group.places.push(Place { name: None, is_item: false, line, note, range });
+                continue;
             }
+            searched = filled.len();
             if self.is_drained {
                 // Every line of ours ends; what does not was cut off.
-                let is_cut = self.at < self.buffer.len();
-                return if is_cut {
-                    Err(SplitError::NotJson { line: self.line + 1 })
-                } else {
-                    Ok(false)
-                };
+                if start < searched {
+                    return Err(SplitError::NotJson { line: self.line + 1 });
+                }
+                break;
             }
-            searched = self.buffer.len() - self.at;
-            self.fill()?;
+            if searched - start > LONGEST {
+                return Err(SplitError::TooLong { line: self.line + 1 });
+            }
+            self.read_more(&mut group)?;
         }
+        self.rest.clear();
+        self.rest.extend_from_slice(group.bytes.filled().get(start..).unwrap_or_default());
+        group.bytes.truncate(start);
+        Ok((!group.places.is_empty()).then_some(group))
     }
 }
 
-/// A file without events is one line end and nothing else.
-fn continue_or_end(lines: &mut Lines<'_>) -> Result<(), SplitError> {
-    while !lines.is_drained {
-        if lines.at < lines.buffer.len() {
-            return Err(SplitError::NotJson { line: 2 });
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::ReadError;
+
+    /// Gives so many bytes at a time.
+    struct Sips<'b>(&'b [u8], usize);
+
+    impl Bytes for Sips<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+            let (sip, rest) = self.0.split_at(self.0.len().min(self.1).min(buffer.len()));
+            buffer[..sip.len()].copy_from_slice(sip);
+            self.0 = rest;
+            Ok(sip.len())
         }
-        lines.fill()?;
     }
-    if lines.at < lines.buffer.len() { Err(SplitError::NotJson { line: 2 }) } else { Ok(()) }
+
+    /// Lines with their numbers.
+    type Numbered = Vec<(u64, Vec<u8>)>;
+
+    /// The lines, and in how many groups they came.
+    fn lines(content: &[u8], sip: usize) -> Result<(Numbered, usize), SplitError> {
+        let mut sips = Sips(content, sip);
+        let mut parts = Lines::new(&mut sips);
+        let (mut lines, mut groups) = (Vec::new(), 0);
+        let mut used = Group::default();
+        while let Some(group) = parts.fill(used, &mut Notes::none())? {
+            lines.extend(group.parts().map(|part| (part.line, part.bytes.to_vec())));
+            groups += 1;
+            used = group;
+            used.empty();
+        }
+        Ok((lines, groups))
+    }
+
+    #[test]
+    fn lines_come_whole_and_in_order() {
+        let long = "x".repeat(GROUP_BYTES + 7);
+        let mut expected: Vec<String> =
+            (0..9_000).map(|number| format!("{number}{}", "y".repeat(number % 97))).collect();
+        expected.extend([long, "last".to_owned()]);
+        let content = expected.join("\n") + "\n";
+        for sip in [1_000, usize::MAX] {
+            let (found, groups) = lines(content.as_bytes(), sip).unwrap();
+            assert!((3..30).contains(&groups), "{groups}");
+            let numbered = (1..).zip(expected.iter().map(|line| line.clone().into_bytes()));
+            assert!(found.into_iter().eq(numbered));
+        }
+    }
+
+    #[test]
+    fn very_small_lines_come_in_small_groups() {
+        let (found, groups) = lines(&b"1\n".repeat(100_000), usize::MAX).unwrap();
+        assert_eq!(found.len(), 100_000);
+        assert!(groups > 20, "{groups}");
+    }
+
+    #[test]
+    fn an_empty_line_stands_alone_and_every_line_ends() {
+        assert!(lines(b"\n", 1).unwrap().0.is_empty());
+        assert!(lines(b"", 1).unwrap().0.is_empty());
+        for (broken, expected) in [(&b"\n1\n"[..], 2), (b"1\n2", 2), (b"1", 1)] {
+            for sip in [1, 9] {
+                let error = lines(broken, sip).unwrap_err();
+                assert!(matches!(error, SplitError::NotJson { line } if line == expected));
+            }
+        }
+    }
 }

@@ -3,6 +3,8 @@
 use sha2::{Digest as _, Sha256};
 use traj_core::port::{Source, SourceError};
 
+use crate::window::Window;
+
 /// Rows longer than this are never held whole (see [`crate::shrink`]).
 pub(crate) const MAX_ROW_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -30,38 +32,44 @@ pub(crate) struct Row<'b> {
 pub(crate) struct RowReader<'s> {
     source: &'s dyn Source,
     digest: Sha256,
-    buffer: Vec<u8>,
-    /// Bytes of the buffer that rows have been taken from.
+    window: Window,
+    /// Bytes of the window that rows have been taken from.
     taken: usize,
-    /// Position in the source of the end of the buffer.
+    /// Position in the source of the end of the window.
     read: u64,
     number: u64,
 }
 
 impl<'s> RowReader<'s> {
     pub(crate) fn new(source: &'s dyn Source) -> Self {
-        Self { source, digest: Sha256::new(), buffer: Vec::new(), taken: 0, read: 0, number: 0 }
+        Self {
+            source,
+            digest: Sha256::new(),
+            window: Window::default(),
+            taken: 0,
+            read: 0,
+            number: 0,
+        }
     }
 
     /// The next row, without its line end.
     pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, SourceError> {
-        let offset = self.read - (self.buffer.len() - self.taken) as u64;
+        let offset = self.taken_to();
         let mut searched = self.taken;
         loop {
-            let unsearched = self.buffer.get(searched..).unwrap_or_default();
-            if let Some(length) = memchr::memchr(b'\n', unsearched) {
-                let end = searched + length;
-                return Ok(Some(self.take_row(offset, end, 1)));
+            let length = self.window.filled().len();
+            let unsearched = self.window.filled().get(searched..).unwrap_or_default();
+            if let Some(found) = memchr::memchr(b'\n', unsearched) {
+                return Ok(Some(self.take_row(offset, searched + found, 1)));
             }
-            searched = self.buffer.len();
+            searched = length;
             if self.read == self.source.len() {
-                if self.taken == self.buffer.len() {
+                if self.taken == length {
                     return Ok(None);
                 }
-                let end = self.buffer.len();
-                return Ok(Some(self.take_row(offset, end, 0)));
+                return Ok(Some(self.take_row(offset, length, 0)));
             }
-            if (self.buffer.len() - self.taken) as u64 > MAX_ROW_BYTES {
+            if (length - self.taken) as u64 > MAX_ROW_BYTES {
                 return self.pass_long_row(offset).map(Some);
             }
             searched -= self.fill()?;
@@ -81,7 +89,7 @@ impl<'s> RowReader<'s> {
     fn take_row(&mut self, offset: u64, end: usize, line_end: usize) -> Row<'_> {
         let start = std::mem::replace(&mut self.taken, end + line_end);
         self.number += 1;
-        let mut bytes = self.buffer.get(start..end).unwrap_or_default();
+        let mut bytes = self.window.filled().get(start..end).unwrap_or_default();
         if line_end == 1 {
             bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         }
@@ -89,37 +97,41 @@ impl<'s> RowReader<'s> {
         Row { number: self.number, place, bytes: Some(bytes) }
     }
 
-    /// Reads another piece; returns by how much the buffer's content moved.
+    /// Position in the source up to which rows have been taken.
+    fn taken_to(&self) -> u64 {
+        self.read - (self.window.filled().len() - self.taken) as u64
+    }
+
+    /// Reads another piece; returns by how much the window's content moved.
     fn fill(&mut self) -> Result<usize, SourceError> {
         let moved = std::mem::take(&mut self.taken);
-        self.buffer.drain(..moved);
         let left = usize::try_from(self.source.len() - self.read).unwrap_or(usize::MAX);
-        let start = self.buffer.len();
-        self.buffer.resize(start + left.min(PIECE), 0);
-        let piece = self.buffer.get_mut(start..).unwrap_or_default();
-        self.source.read_exact_at(self.read, piece)?;
-        self.digest.update(&*piece);
-        self.read += piece.len() as u64;
+        self.window.fill(moved, left.min(PIECE), |piece| {
+            self.source.read_exact_at(self.read, piece)?;
+            self.digest.update(&*piece);
+            self.read += piece.len() as u64;
+            Ok::<_, SourceError>(piece.len())
+        })?;
         Ok(moved)
     }
 
     fn pass_long_row(&mut self, offset: u64) -> Result<Row<'_>, SourceError> {
         loop {
-            self.taken = self.buffer.len();
+            self.taken = self.window.filled().len();
             if self.read == self.source.len() {
                 break;
             }
             self.fill()?;
-            if let Some(length) = memchr::memchr(b'\n', &self.buffer) {
+            if let Some(length) = memchr::memchr(b'\n', self.window.filled()) {
                 self.taken = length + 1;
                 break;
             }
         }
-        self.buffer.shrink_to(2 * PIECE);
+        self.window.shrink_to(2 * PIECE);
         self.number += 1;
-        let end = self.read - (self.buffer.len() - self.taken) as u64;
-        let line_end = u64::from(self.taken > 0 && self.buffer.get(self.taken - 1) == Some(&b'\n'));
-        let place = Place { offset, length: end - offset - line_end };
+        let last = self.taken.checked_sub(1).and_then(|last| self.window.filled().get(last));
+        let line_end = u64::from(last == Some(&b'\n'));
+        let place = Place { offset, length: self.taken_to() - offset - line_end };
         Ok(Row { number: self.number, place, bytes: None })
     }
 }

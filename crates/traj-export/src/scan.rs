@@ -7,7 +7,7 @@ use traj_core::port::BundleFile;
 use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 
 use crate::error::Finding;
-use crate::ledger::{self, Notes, PartNote};
+use crate::ledger::{self, Notes};
 use crate::parts::{Elements, Group, Lines, Part, Parts};
 use crate::pipeline;
 use crate::shelf::Shelf;
@@ -69,7 +69,7 @@ pub(crate) fn scan(
     file: BundleFile,
     bytes: &mut dyn Bytes,
     scan: Scan<'_>,
-    mut notes: Option<Notes<'_>>,
+    mut notes: Notes<'_>,
 ) -> Result<Scanned, SplitError> {
     let mut scanned = Scanned::default();
     let mut parts: Box<dyn Parts + '_> = match file {
@@ -80,22 +80,14 @@ pub(crate) fn scan(
         }
         _ => Box::new(Elements::new(bytes)),
     };
-    let hasher = notes.as_ref().map(|notes| notes.hasher);
-    let context = Context { name: file.to_string(), scan, hasher };
-    let (groups, note_lists) = (Shelf::<Group>::default(), Shelf::<Vec<PartNote>>::default());
+    let context = Context { name: file.to_string(), scan, hasher: notes.hasher };
+    let groups = Shelf::<Group>::default();
     pipeline::ordered(
         scan.workers,
-        || {
-            let Some(group) = parts.fill(groups.take())? else { return Ok(None) };
-            let mut list = note_lists.take();
-            let noted = notes.as_mut().map_or(Ok(()), |notes| notes.next(&group, &mut list));
-            noted.map_err(|error| SplitError::Read(Box::new(error)))?;
-            Ok(Some((group, list)))
-        },
-        |(group, list)| {
-            let scanned = context.scan_group(&group, &list);
+        || parts.fill(groups.take(), &mut notes),
+        |group| {
+            let scanned = context.scan_group(&group);
             groups.put(group);
-            note_lists.put(list);
             scanned
         },
         |part| {
@@ -115,16 +107,16 @@ struct Context<'s> {
 }
 
 impl Context<'_> {
-    fn scan_group(&self, group: &Group, notes: &[PartNote]) -> Scanned {
+    fn scan_group(&self, group: &Group) -> Scanned {
         let mut scanned = Scanned::default();
-        for (number, part) in group.parts().enumerate() {
+        for part in group.parts() {
             let broken = |problem| Broken { line: part.line, problem };
             let Ok(text) = std::str::from_utf8(part.bytes) else {
                 scanned.broken.push(broken("not UTF-8"));
                 continue;
             };
-            let value = match self.hasher.zip(notes.get(number)) {
-                Some((hasher, note)) => ledger::parse_unseen(text, *note, hasher),
+            let value = match self.hasher {
+                Some(hasher) => ledger::parse_unseen(text, part.note, hasher),
                 None => Json::parse(text).map(Some),
             };
             let value = match value {

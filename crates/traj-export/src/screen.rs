@@ -37,9 +37,9 @@ impl Screen {
         &self.hasher
     }
 
-    /// The note on a part, if the rules have seen it.
+    /// The note on a part that the rules have seen or not.
     pub(crate) fn note(&self, part: &[u8], is_seen: bool) -> PartNote {
-        PartNote { seen: is_seen.then(|| self.hasher.hash(part)) }
+        PartNote::on(part, is_seen.then(|| self.hasher.hash(part)))
     }
 
     /// Whether the rules let an event stay as it is.
@@ -94,7 +94,7 @@ mod tests {
         }
         let (note, text) = write(r#"{"password":"hunter2-and-more"}"#, Layout::Line);
         assert!(text.contains("<redacted:"));
-        assert_eq!(note, PartNote::default());
+        assert_eq!(note, screen.note(text.as_bytes(), false));
         // The rules have looked again at a long text that they changed.
         let long = r#"{"log":"password=hunter2-and-more was said in the log of the build, and nothing else that had to go was to be found in any of its lines"}"#;
         let (note, text) = write(long, Layout::Line);

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::window::Window;
+
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
 
@@ -57,7 +59,7 @@ enum State {
 /// Takes a document apart.
 pub(crate) struct Splitter<'b> {
     bytes: &'b mut dyn Bytes,
-    buffer: Vec<u8>,
+    window: Window,
     at: usize,
     /// Where the value starts that is being read; what is before it is not
     /// needed any more.
@@ -74,7 +76,7 @@ impl<'b> Splitter<'b> {
     pub(crate) fn new(bytes: &'b mut dyn Bytes, longest: usize) -> Self {
         Self {
             bytes,
-            buffer: Vec::new(),
+            window: Window::default(),
             at: 0,
             start: 0,
             line: 1,
@@ -85,14 +87,20 @@ impl<'b> Splitter<'b> {
         }
     }
 
-    /// The next element.
-    pub(crate) fn next(&mut self) -> Result<Option<Element<'_>>, SplitError> {
-        let Some(Place { is_item, value, line }) = self.find()? else { return Ok(None) };
-        let value = self.buffer.get(value).unwrap_or_default();
+    /// The next element. If it is an item and its length is known, it need not
+    /// be read to find where it ends: whether those bytes are one value is for
+    /// a parser to say, as it is in any case.
+    pub(crate) fn next(
+        &mut self,
+        item_length: Option<usize>,
+    ) -> Result<Option<Element<'_>>, SplitError> {
+        let found = self.find(item_length)?;
+        let Some(Place { is_item, value, line }) = found else { return Ok(None) };
+        let value = self.window.filled().get(value).unwrap_or_default();
         Ok(Some(Element { name: self.name.as_deref(), is_item, value, line }))
     }
 
-    fn find(&mut self) -> Result<Option<Place>, SplitError> {
+    fn find(&mut self, item_length: Option<usize>) -> Result<Option<Place>, SplitError> {
         loop {
             let byte = self.peek_solid()?;
             match (self.state, byte) {
@@ -107,7 +115,7 @@ impl<'b> Splitter<'b> {
                 }
                 (State::Start, Some(_)) => {
                     self.state = State::End;
-                    return self.element(false).map(Some);
+                    return self.element(false, None).map(Some);
                 }
                 (State::Object { is_first }, Some(byte)) => {
                     if let Some(element) = self.member(is_first, byte)? {
@@ -115,8 +123,8 @@ impl<'b> Splitter<'b> {
                     }
                 }
                 (State::Array { is_first, is_member }, Some(byte)) => {
-                    if let Some(element) = self.item(is_first, is_member, byte)? {
-                        return Ok(Some(element));
+                    if self.begins_item(is_first, is_member, byte)? {
+                        return self.element(true, item_length).map(Some);
                     }
                 }
                 (State::End, Some(_)) | (_, None) => return Err(self.broken()),
@@ -137,46 +145,75 @@ impl<'b> Splitter<'b> {
         if self.peek_solid()? != Some(b'"') {
             return Err(self.broken());
         }
-        let name = self.value()?;
-        self.name = self.buffer.get(name).map(<[u8]>::to_vec);
+        self.start = self.at;
+        self.pass_value()?;
+        let name = self.passed();
+        self.name = self.window.filled().get(name).map(<[u8]>::to_vec);
         self.expect(b':')?;
         if self.peek_solid()? == Some(b'[') {
             self.at += 1;
             self.state = State::Array { is_first: true, is_member: true };
             return Ok(None);
         }
-        self.element(false).map(Some)
+        self.element(false, None).map(Some)
     }
 
-    fn item(
+    /// Passes over what stands before an item, or over the end of the array.
+    fn begins_item(
         &mut self,
         is_first: bool,
         is_member: bool,
         byte: u8,
-    ) -> Result<Option<Place>, SplitError> {
+    ) -> Result<bool, SplitError> {
         if byte == b']' {
             self.at += 1;
             self.state = if is_member { State::Object { is_first: false } } else { State::End };
-            return Ok(None);
+            return Ok(false);
         }
         if !is_first {
             self.expect(b',')?;
-            self.peek_solid()?;
         }
         self.state = State::Array { is_first: false, is_member };
-        self.element(true).map(Some)
+        Ok(true)
     }
 
-    fn element(&mut self, is_item: bool) -> Result<Place, SplitError> {
+    fn element(&mut self, is_item: bool, length: Option<usize>) -> Result<Place, SplitError> {
         self.peek_solid()?;
         let line = self.line;
-        Ok(Place { is_item, value: self.value()?, line })
+        self.start = self.at;
+        match length {
+            Some(length) => self.pass(length)?,
+            None => self.pass_value()?,
+        }
+        Ok(Place { is_item, value: self.passed(), line })
     }
 
-    /// Where the bytes lie of the value that starts here. Whether it is well-formed
-    /// inside is for a parser to say.
-    fn value(&mut self) -> Result<Range<usize>, SplitError> {
+    /// Where the bytes lie that were passed over.
+    fn passed(&mut self) -> Range<usize> {
+        let place = self.start..self.at;
+        let value = self.window.filled().get(place.clone()).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', value).count() as u64;
         self.start = self.at;
+        place
+    }
+
+    /// Passes over so many bytes.
+    fn pass(&mut self, length: usize) -> Result<(), SplitError> {
+        if length > self.longest {
+            return Err(SplitError::TooLong { line: self.line });
+        }
+        while self.window.filled().len() - self.at < length {
+            if !self.fill()? {
+                return Err(self.broken());
+            }
+        }
+        self.at += length;
+        Ok(())
+    }
+
+    /// Passes over the value that starts here. Whether it is well-formed inside is
+    /// for a parser to say.
+    fn pass_value(&mut self) -> Result<(), SplitError> {
         let mut depth = 0_usize;
         loop {
             let Some(byte) = self.peek()? else { return Err(self.broken()) };
@@ -196,21 +233,16 @@ impl<'b> Splitter<'b> {
                 _ => self.pass_plain()?,
             }
             if depth == 0 {
-                break;
+                return Ok(());
             }
             self.check_length()?;
         }
-        let place = self.start..self.at;
-        let value = self.buffer.get(place.clone()).unwrap_or_default();
-        self.line += memchr::memchr_iter(b'\n', value).count() as u64;
-        self.start = self.at;
-        Ok(place)
     }
 
     fn pass_text(&mut self) -> Result<(), SplitError> {
         self.at += 1;
         loop {
-            let rest = self.buffer.get(self.at..).unwrap_or_default();
+            let rest = self.window.filled().get(self.at..).unwrap_or_default();
             match memchr::memchr2(b'"', b'\\', rest) {
                 Some(length) if rest.get(length) == Some(&b'"') => {
                     self.at += length + 1;
@@ -230,7 +262,7 @@ impl<'b> Splitter<'b> {
 
     /// Passes over a line end and the blanks behind it.
     fn pass_indentation(&mut self) {
-        let rest = self.buffer.get(self.at + 1..).unwrap_or_default();
+        let rest = self.window.filled().get(self.at + 1..).unwrap_or_default();
         let blanks = rest.iter().position(|byte| *byte != b' ').unwrap_or(rest.len());
         self.at += 1 + blanks;
     }
@@ -239,7 +271,7 @@ impl<'b> Splitter<'b> {
     fn pass_plain(&mut self) -> Result<(), SplitError> {
         self.at += 1;
         loop {
-            let rest = self.buffer.get(self.at..).unwrap_or_default();
+            let rest = self.window.filled().get(self.at..).unwrap_or_default();
             let is_end =
                 |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'\n');
             // A line end inside a value is a blank; behind a scalar it ends it.
@@ -281,24 +313,20 @@ impl<'b> Splitter<'b> {
     }
 
     fn peek(&mut self) -> Result<Option<u8>, SplitError> {
-        if self.at >= self.buffer.len() && !self.fill()? {
+        if self.at >= self.window.filled().len() && !self.fill()? {
             return Ok(None);
         }
-        Ok(self.buffer.get(self.at).copied())
+        Ok(self.window.filled().get(self.at).copied())
     }
 
     fn fill(&mut self) -> Result<bool, SplitError> {
         if self.is_drained {
             return Ok(false);
         }
-        self.buffer.drain(..self.start);
+        let read = self.window.fill(self.start, PIECE, |piece| self.bytes.read(piece));
         self.at -= self.start;
         self.start = 0;
-        let length = self.buffer.len();
-        self.buffer.resize(length + PIECE, 0);
-        let piece = self.buffer.get_mut(length..).unwrap_or_default();
-        let read = self.bytes.read(piece).map_err(SplitError::Read)?;
-        self.buffer.truncate(length + read);
+        let read = read.map_err(SplitError::Read)?;
         self.is_drained = read == 0;
         Ok(read > 0)
     }
@@ -337,7 +365,7 @@ mod tests {
         let mut drops = Drops(document.as_bytes());
         let mut splitter = Splitter::new(&mut drops, 1_000);
         let mut parts = Vec::new();
-        while let Some(part) = splitter.next().map_err(|error| format!("{error:?}"))? {
+        while let Some(part) = splitter.next(None).map_err(|error| format!("{error:?}"))? {
             let name = part.name.unwrap_or_default();
             let name = String::from_utf8_lossy(name);
             let mark = if part.is_item { "[]" } else { "" };
@@ -358,6 +386,32 @@ mod tests {
         assert_eq!(split("[1, {}]").unwrap(), ["1:[]=1", "1:[]={}"]);
         assert!(split("[]").unwrap().is_empty());
         assert!(split("{\"e\":[]}").unwrap().is_empty());
+    }
+
+    #[test]
+    fn items_of_known_length_are_not_searched_for_their_end() {
+        let document = r#"{"a": 1, "b": [{"x":"]"}, 22]}"#;
+        let lengths = |lengths: [usize; 2]| {
+            let mut drops = Drops(document.as_bytes());
+            let mut splitter = Splitter::new(&mut drops, 1_000);
+            let mut values = Vec::new();
+            let mut lengths = lengths.into_iter().peekable();
+            loop {
+                match splitter.next(lengths.peek().copied()) {
+                    Ok(Some(part)) => {
+                        values.push(String::from_utf8_lossy(part.value).into_owned());
+                        lengths.next_if(|_| part.is_item);
+                    }
+                    Ok(None) => return Some(values),
+                    Err(_) => return None,
+                }
+            }
+        };
+        assert_eq!(lengths([9, 2]).unwrap(), ["1", r#"{"x":"]"}"#, "22"]);
+        // A length that is wrong leaves something behind that is no document.
+        for wrong in [[8, 2], [10, 2], [9, 1], [9, 3], [9, 2_000], [9, 900]] {
+            assert_eq!(lengths(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError
 use traj_core::redaction::Redactor;
 
 use crate::error::Finding;
+use crate::ledger::Notes;
 use crate::parts::Part;
 use crate::scan::{self, Scan};
 use crate::schema;
@@ -97,7 +98,7 @@ pub fn verify(
         let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
         let check = |value: &Json<'_>, part: &Part<'_>| facts.take(file, value, part);
         let scan = Scan { check: &check, ..Scan::new(&redactor, workers) };
-        let scanned = scan::scan(file, &mut bytes, scan, None);
+        let scanned = scan::scan(file, &mut bytes, scan, Notes::none());
         match scanned {
             Ok(scanned) => {
                 let broken = scanned.broken.into_iter();

@@ -74,7 +74,7 @@ fn visit(
     let mut bytes = PlaceBytes { source, place, at: 0 };
     let mut splitter = Splitter::new(&mut bytes, BLOCK);
     loop {
-        let element = match splitter.next() {
+        let element = match splitter.next(None) {
             Ok(Some(element)) => element,
             Ok(None) => return Ok(()),
             Err(SplitError::TooLong { .. }) => return Err(Problem::Uncuttable),
