@@ -1,5 +1,6 @@
 //! Exports order runtime and transcript events and build the smaller files.
 
+use proptest::prelude::*;
 use serde_json::json;
 use traj_core::capture::BlobDigest;
 use traj_core::memory::MemorySources;
@@ -53,6 +54,61 @@ fn events_are_ordered_by_instant_then_source_then_number() {
         ),
         (&json!(10), &json!(8), &json!(2))
     );
+}
+
+/// A message that stands for two events.
+const CALL: &str =
+    r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"n","arguments":{}}]}"#;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Written in one pass or in two, whether or not the clock of the session
+    /// went back: the order is that of a stable sort, and numbers go with it.
+    #[test]
+    fn any_two_timelines_are_merged_in_order(
+        mut entries in prop::collection::vec((0_u32..20, any::<bool>()), 0..12),
+        events in prop::collection::vec((0_u32..20, 0_u32..5), 0..12),
+        is_sorted: bool,
+    ) {
+        if is_sorted {
+            entries.sort_by_key(|(second, _)| *second);
+        }
+        let mut expected = Vec::new();
+        let mut rows = Vec::new();
+        let mut number = 0;
+        for (at, (second, is_call)) in entries.iter().enumerate() {
+            let (id, parent) = (format!("e{at}"), at.checked_sub(1).map(|at| format!("e{at}")));
+            let body = if *is_call { CALL } else { USER };
+            rows.push(message(&id, parent.as_deref(), *second, body));
+            let kinds: &[&str] =
+                if *is_call { &["assistant.message", "tool.call"] } else { &["user.message"] };
+            for kind in kinds {
+                number += 1;
+                expected.push(((*second, 1, number), format!("{kind} {id}"), Some(number)));
+            }
+        }
+        let sidecar: Vec<String> = events
+            .iter()
+            .enumerate()
+            .map(|(place, (second, seq))| {
+                let kind = format!("r{place}");
+                expected.push(((*second, 0, u64::from(*seq)), kind.clone(), None));
+                at(&kind, *second, *seq, r#","data":{"n":1}"#)
+            })
+            .collect();
+        expected.sort_by_key(|(key, ..)| *key);
+        let export = exported(&rows, &sidecar);
+        let names: Vec<String> = expected.iter().map(|(_, name, _)| name.clone()).collect();
+        prop_assert_eq!(export.sequence(), names);
+        for (event, (_, _, number)) in export.events().iter().zip(&expected) {
+            prop_assert_eq!(event["sourceSeq"].as_u64(), *number);
+        }
+        let branch = export.json(BundleFile::SessionBranch).unwrap();
+        let ids = branch["entries"].as_array().unwrap().iter().map(|entry| entry["id"].clone());
+        let in_order = ids.eq((0..entries.len()).map(|at| json!(format!("e{at}"))));
+        prop_assert!(in_order);
+    }
 }
 
 #[test]

@@ -10,8 +10,8 @@ use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::transcript::EventFrame;
 
 use crate::bundle::{
-    self, BlobFolder, BranchContext, BranchOutcome, Common, EventContext, EventOutcome,
-    ManifestParts, SkillPaths, SourceFact,
+    self, BlobFolder, Common, EntryRows, EventsWritten, ManifestParts, SkillPaths, SourceFact,
+    TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
 use crate::index::{self, EventRecord, RuntimeIndex};
@@ -114,13 +114,13 @@ impl Export<'_> {
         let mut facts = Vec::new();
 
         progress.enter(Stage::Index, outlook.left_at(Stage::Index));
-        let mut indexed = match session.as_ref().zip(watched_session.as_ref()) {
+        let entries = match session.as_ref().zip(watched_session.as_ref()) {
             Some((found, source)) => {
                 let spool = &&*bundle;
                 let mut index = index::index_session(source, spool, &mut self.warnings)?;
                 let branch = index::resolve(&mut index, spool, &mut self.warnings)?;
                 facts.push(SourceFact::new("session", found, index.rows, index.digest));
-                Some((index, branch))
+                Some(EntryRows::new(source, index, branch))
             }
             None => None,
         };
@@ -165,35 +165,32 @@ impl Export<'_> {
         let side = side.parse(&blobs);
         let skills = SkillPaths::of_metadata(side.metadata.as_ref());
 
-        progress.enter(Stage::Branch, outlook.left_at(Stage::Branch));
-        let mut kept = RedactedSpill::new(bundle.scratch()?);
-        let context = BranchContext {
-            screen: &screen,
-            frame: &frame,
-            skills: &skills,
-            workers: request.workers,
-        };
-        let parts = match (&watched_session, &mut indexed) {
-            (Some(source), Some((index, branch))) => Some((source as &dyn Source, index, branch)),
-            _ => None,
-        };
-        let BranchOutcome {
-            written,
+        let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
+        let runtime_source = watched_runtime.as_ref().map(|source| source as &dyn Source);
+        let TimelineOutcome {
+            branch,
+            events,
             leaf_id,
-            events: transcript_events,
-            mut marks,
+            transcript_events,
+            marks,
             report,
-            giants: session_giants,
-        } = bundle::write_branch(
+            session_giants,
+            runtime_giants,
+        } = bundle::write_timeline(
             &mut *bundle,
-            &context,
-            parts,
-            &mut kept,
-            &mut ledger.entries,
-            |record, spool| order.push(record, spool),
+            TimelineContext {
+                screen: &screen,
+                frame: &frame,
+                skills: &skills,
+                workers: request.workers,
+            },
+            TimelineInputs { entries, runtime: runtime_source, order },
+            &mut prompts_kept,
+            &mut ledger,
+            |stage| progress.enter(stage, outlook.left_at(stage)),
         )?;
-        drop(indexed);
-        self.files.push(written);
+        let EventsWritten { written: events, lines, unfit, prompts, blobs: referenced } = events;
+        self.files.extend([branch, events]);
         self.report.merge(&report);
         let total = runtime_index.events + transcript_events;
         self.check(
@@ -203,40 +200,11 @@ impl Export<'_> {
             request.limits.total_events,
         )?;
 
-        progress.enter(Stage::Events, outlook.left_at(Stage::Events));
-        let order = order.finish(&&*bundle)?;
-        let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
-        let context = EventContext { screen: &screen, skills: &skills, workers: request.workers };
-        let runtime_source = watched_runtime.as_ref().map(|source| source as &dyn Source);
-        let outcome = bundle::write_events(
-            &mut *bundle,
-            &context,
-            runtime_source,
-            order,
-            &mut kept,
-            &mut prompts_kept,
-            &mut ledger.events,
-        )?;
-        drop(kept);
-        let EventOutcome {
-            written,
-            prompts,
-            marks: event_marks,
-            blobs: referenced,
-            report,
-            giants,
-            lines,
-            unfit,
-        } = outcome;
-        self.files.push(written);
-        self.report.merge(&report);
-        marks.merge(&event_marks);
-
         progress.enter(Stage::SideFiles, outlook.left_at(Stage::SideFiles));
         self.write_metadata(&mut *bundle, &common, &side, &marks)?;
         self.write_artifacts(&mut *bundle, &common, &side)?;
         // Before the prompts, which name those that came along.
-        let giants = [(&watched_session, session_giants), (&watched_runtime, giants)];
+        let giants = [(&watched_session, session_giants), (&watched_runtime, runtime_giants)];
         let giants = giants.into_iter().filter_map(|(source, giants)| {
             source.as_ref().map(|source| (source as &dyn Source, giants))
         });

@@ -1,22 +1,13 @@
 //! The rules of one export, and what they have seen.
 
 use traj_core::json::Json;
-use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor, TextHasher};
+use traj_core::redaction::{Redacted, RedactionReport, Redactor, TextHasher};
 
 use crate::ledger::PartNote;
 
 /// How many texts are remembered, however many there are: what is forgotten is
 /// only looked at again.
 const REMEMBERED: usize = 1 << 17;
-
-/// How a value is written.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Layout {
-    /// On one line.
-    Line,
-    /// Over several, at this level.
-    Indented(usize),
-}
 
 /// The rules, with a memory for texts, and the hash that parts are known by.
 pub(crate) struct Screen {
@@ -52,23 +43,16 @@ impl Screen {
         })
     }
 
-    /// Redacts a value that becomes a part of a file, and appends it.
-    pub(crate) fn write<'a>(
+    /// Redacts a value that becomes a part of a file; says whether the rules
+    /// have seen what became of it, and let it stay.
+    pub(crate) fn redact<'a>(
         &self,
         value: Json<'a>,
         report: &mut RedactionReport,
-        out: &mut RedactedText,
-        layout: Layout,
-    ) -> (Redacted<Json<'a>>, PartNote) {
-        let (start, unsettled) = (out.as_bytes().len(), report.unsettled());
+    ) -> (Redacted<Json<'a>>, bool) {
+        let unsettled = report.unsettled();
         let value = self.redactor.json(value, report);
-        match layout {
-            Layout::Line => out.push_json(value.view()),
-            Layout::Indented(level) => out.push_pretty(value.view(), level),
-        };
-        let is_seen = report.unsettled() == unsettled;
-        let note = self.note(out.as_bytes().get(start..).unwrap_or_default(), is_seen);
-        (value, note)
+        (value, report.unsettled() == unsettled)
     }
 }
 
@@ -79,27 +63,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_rules_have_seen_is_noted() {
+    fn only_what_the_rules_have_seen_counts_as_seen() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let screen = Screen::new(&redactor);
-        let write = |json: &'static str, layout: Layout| {
-            let (mut report, mut out) = (RedactionReport::default(), RedactedText::new());
-            let value = Json::parse(json).unwrap();
-            let (_, note) = screen.write(value, &mut report, &mut out, layout);
-            (note, out.finish().into_inner())
+        let redact = |json: &'static str| {
+            let mut report = RedactionReport::default();
+            let (value, is_seen) = screen.redact(Json::parse(json).unwrap(), &mut report);
+            (value.to_line().into_inner(), is_seen)
         };
-        for layout in [Layout::Line, Layout::Indented(2)] {
-            let (note, text) = write(r#"{"a":1}"#, layout);
-            assert_eq!(note, screen.note(text.as_bytes(), true));
-        }
-        let (note, text) = write(r#"{"password":"hunter2-and-more"}"#, Layout::Line);
-        assert!(text.contains("<redacted:"));
-        assert_eq!(note, screen.note(text.as_bytes(), false));
+        assert_eq!(redact(r#"{"a":1}"#), (r#"{"a":1}"#.to_owned(), true));
+        let (text, is_seen) = redact(r#"{"password":"hunter2-and-more"}"#);
+        assert!(text.contains("<redacted:") && !is_seen);
         // The rules have looked again at a long text that they changed.
         let long = r#"{"log":"password=hunter2-and-more was said in the log of the build, and nothing else that had to go was to be found in any of its lines"}"#;
-        let (note, text) = write(long, Layout::Line);
-        assert!(text.contains("<redacted:"));
-        assert_eq!(note, screen.note(text.as_bytes(), true));
+        let (text, is_seen) = redact(long);
+        assert!(text.contains("<redacted:") && is_seen);
         assert!(screen.passes(&text) && !screen.passes(long));
+        let (seen, unseen) = (screen.note(b"x", true), screen.note(b"x", false));
+        assert!(seen.seen.is_some() && unseen.seen.is_none() && seen.length == unseen.length);
     }
 }

@@ -21,6 +21,7 @@ pub fn all<H: BundleSinkHarness>(fresh: impl Fn() -> H) {
     a_bundle_appears_with_its_commit(&fresh());
     what_is_dropped_leaves_nothing(&fresh());
     a_file_is_written_once(&fresh());
+    files_are_written_side_by_side(&fresh());
     a_chosen_name_is_never_taken_twice(&fresh());
     a_made_up_name_gets_a_number(&fresh());
     scratch_keeps_its_own_contract(&fresh());
@@ -73,6 +74,24 @@ fn a_file_is_written_once(harness: &impl BundleSinkHarness) {
     let again = writer.create(BundleFile::Events);
     assert!(matches!(again, Err(BundleSinkError::Repeated { file: BundleFile::Events })));
     assert!(writer.read_back(BundleFile::Tools).is_err());
+}
+
+fn files_are_written_side_by_side(harness: &impl BundleSinkHarness) {
+    let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
+    let files = [(BundleFile::Events, "a\n"), (BundleFile::SessionBranch, "{}\n")];
+    let mut open = files.map(|(file, content)| (writer.create(file).expect("creates"), content));
+    for _ in 0..2 {
+        for (output, content) in &mut open {
+            output.append(&text(content)).expect("appends");
+        }
+    }
+    for (output, _) in open {
+        output.finish().expect("finishes");
+    }
+    writer.commit().expect("commits");
+    for (file, content) in files {
+        assert_eq!(harness.read("one", &file.to_string()), Some(content.repeat(2)));
+    }
 }
 
 fn a_chosen_name_is_never_taken_twice(harness: &impl BundleSinkHarness) {

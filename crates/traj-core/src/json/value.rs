@@ -92,6 +92,12 @@ impl<'a> Json<'a> {
         write::compact(self, out);
     }
 
+    /// As [`Json::write_compact`], but for the value of an object's first
+    /// member called `name`: returns where that belongs, if there is one.
+    pub(crate) fn write_compact_around(&self, name: &str, out: &mut String) -> Option<usize> {
+        write::compact_around(self, name, out)
+    }
+
     /// Appends the value to `out` with two blanks of indentation a level,
     /// starting at `level`.
     pub fn write_pretty(&self, level: usize, out: &mut String) {

@@ -35,6 +35,31 @@ pub(super) fn compact(value: &Json<'_>, out: &mut String) {
     }
 }
 
+/// As [`compact`], without the value of the member `name` if there is one.
+/// Returns where that belongs.
+pub(super) fn compact_around(value: &Json<'_>, name: &str, out: &mut String) -> Option<usize> {
+    let Json::Object(object) = value else {
+        compact(value, out);
+        return None;
+    };
+    let mut gap = None;
+    out.push('{');
+    for (index, (member, value)) in object.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_string(member, out);
+        out.push(':');
+        if gap.is_none() && member == name {
+            gap = Some(out.len());
+        } else {
+            compact(value, out);
+        }
+    }
+    out.push('}');
+    gap
+}
+
 pub(super) fn pretty(value: &Json<'_>, level: usize, out: &mut String) {
     match value {
         Json::Array(items) if !items.is_empty() => {

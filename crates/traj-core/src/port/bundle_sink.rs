@@ -190,7 +190,7 @@ pub trait BundleSink: Debug + Send + Sync {
 /// A bundle in the making. Dropped without [`BundleWriter::commit`], it leaves
 /// nothing behind.
 pub trait BundleWriter: Debug + Send {
-    /// Starts a file of the bundle, empty.
+    /// Starts a file of the bundle, empty. Several may be written at a time.
     ///
     /// # Errors
     /// [`BundleSinkError::Repeated`] when it was already started.

@@ -38,6 +38,28 @@ impl<'a> Redacted<Json<'a>> {
     }
 }
 
+impl<'a> Redacted<Json<'a>> {
+    /// The same object, in which the lists of one item each under `member` have
+    /// become values with these names, in order. Redaction has judged them
+    /// without their names: not all that is called `session` is a secret.
+    #[must_use]
+    pub fn with_names(self, member: &str, names: &[&'static str]) -> Self {
+        self.map(|mut value| {
+            let list = value.as_object_mut().and_then(|object| object.get_mut(member));
+            if let Some(list) = list
+                && let Json::Array(items) = std::mem::take(list)
+            {
+                let values = items.into_iter().filter_map(|item| match item {
+                    Json::Array(values) => values.into_iter().next(),
+                    _ => None,
+                });
+                *list = Json::Object(names.iter().copied().zip(values).collect());
+            }
+            value
+        })
+    }
+}
+
 impl<'e, 'a> Redacted<&'e Json<'a>> {
     /// The member called `name`.
     #[must_use]
@@ -137,6 +159,13 @@ impl RedactedText {
         self
     }
 
+    /// Appends an object without white space and without the value of its
+    /// member `name`, which is not known yet. Returns where in this text that
+    /// belongs, if there is such a member.
+    pub fn push_json_around(&mut self, value: Redacted<&Json<'_>>, name: &str) -> Option<usize> {
+        value.0.write_compact_around(name, &mut self.0)
+    }
+
     /// Appends a value with two blanks of indentation a level.
     pub fn push_pretty(&mut self, value: Redacted<&Json<'_>>, level: usize) -> &mut Self {
         value.0.write_pretty(level, &mut self.0);
@@ -183,5 +212,43 @@ impl RedactedText {
     #[must_use]
     pub fn finish(self) -> Redacted<String> {
         Redacted::witness(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
+
+    #[test]
+    fn values_get_names_that_they_are_not_judged_by() {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let redact = |json: &'static str| {
+            let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());
+            value.with_names("files", &["session", "runtime"]).to_line().into_inner()
+        };
+        assert_eq!(
+            redact(r#"{"a":1,"files":[["$WORKSPACE_DIR/s.jsonl"],["r"]],"b":2}"#),
+            r#"{"a":1,"files":{"session":"$WORKSPACE_DIR/s.jsonl","runtime":"r"},"b":2}"#
+        );
+        assert_eq!(redact(r#"{"files":[["s"]]}"#), r#"{"files":{"session":"s"}}"#);
+        assert_eq!(redact(r#"{"b":2}"#), r#"{"b":2}"#);
+    }
+
+    #[test]
+    fn an_object_is_written_around_a_value_to_come() {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let around = |json: &'static str| {
+            let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());
+            let mut text = RedactedText::new();
+            text.push_static("> ");
+            let gap = text.push_json_around(value.view(), "seq");
+            (gap, text.finish().into_inner())
+        };
+        let (gap, mut text) = around(r#"{"a":{"seq":1},"seq":7,"b":2}"#);
+        text.insert_str(gap.unwrap(), "42");
+        assert_eq!(text, r#"> {"a":{"seq":1},"seq":42,"b":2}"#);
+        assert_eq!(around(r#"{"a":1}"#), (None, r#"> {"a":1}"#.to_owned()));
+        assert_eq!(around(r#"["seq"]"#), (None, r#"> ["seq"]"#.to_owned()));
     }
 }

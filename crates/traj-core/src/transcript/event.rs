@@ -97,6 +97,18 @@ impl TranscriptEvents {
         (self.text.finish(), self.parts)
     }
 
+    /// The text of all events, one behind the other.
+    #[must_use]
+    pub const fn text(&self) -> &RedactedText {
+        &self.text
+    }
+
+    /// The parts that text consists of, in order.
+    #[must_use]
+    pub fn parts(&self) -> &[EventParts] {
+        &self.parts
+    }
+
     /// The number of events.
     #[must_use]
     pub const fn len(&self) -> usize {

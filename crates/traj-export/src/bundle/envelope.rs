@@ -8,6 +8,10 @@ use std::borrow::Cow;
 use traj_core::event::TRACE_SCHEMA;
 use traj_core::json::{Json, Object};
 
+/// The member that says an event's place. Events are numbered when all before
+/// them are known; until then a number stands for it.
+pub(super) const PLACE: &str = "seq";
+
 /// How many members events are known to have.
 const KNOWN: usize = 18;
 
@@ -36,9 +40,9 @@ fn number_of(name: &str) -> Option<usize> {
     })
 }
 
-/// Numbers an event by its place, and leaves each known member once: where it
+/// Makes room for an event's number, and leaves each known member once: where it
 /// stood first, with the value it had last.
-pub(super) fn settle(event: &mut Object<'_>, seq: u64) {
+pub(super) fn settle(event: &mut Object<'_>) {
     let mut seen = 0_u32;
     let mut is_repeated = false;
     for (name, _) in event.iter() {
@@ -50,7 +54,7 @@ pub(super) fn settle(event: &mut Object<'_>, seq: u64) {
     if is_repeated {
         collapse(event);
     }
-    event.insert("seq", seq);
+    event.insert(PLACE, 0_u64);
 }
 
 fn collapse(event: &mut Object<'_>) {
@@ -73,16 +77,16 @@ fn collapse(event: &mut Object<'_>) {
     *event = kept.into_iter().collect();
 }
 
-/// Whether an event still is one for its schema, at this place. Rules of a
-/// user's own may have hidden what makes it one.
-pub(super) fn fits(event: &Json<'_>, seq: u64) -> bool {
+/// Whether an event still is one for its schema. Rules of a user's own may have
+/// hidden what makes it one.
+pub(super) fn fits(event: &Json<'_>) -> bool {
     let text = |name| event.get(name).and_then(Json::as_str);
     let has_texts = ["type", "ts", "sessionId"].into_iter().all(|name| text(name).is_some());
     has_texts
         && text("traceSchema") == Some(TRACE_SCHEMA)
         && text("source") == Some("runtime")
         && event.get("schemaVersion").and_then(Json::as_f64).is_some()
-        && event.get("seq").and_then(Json::as_u64) == Some(seq)
+        && event.get(PLACE).and_then(Json::as_u64).is_some()
         && event.get("data").is_none_or(|data| data.as_object().is_some())
 }
 
@@ -91,9 +95,9 @@ mod tests {
     use super::*;
     use crate::schema;
 
-    fn settled(row: &str, seq: u64) -> String {
+    fn settled(row: &str) -> String {
         let mut event = Json::parse(row).unwrap();
-        settle(event.as_object_mut().unwrap(), seq);
+        settle(event.as_object_mut().unwrap());
         event.to_line()
     }
 
@@ -101,8 +105,8 @@ mod tests {
     fn repeated_members_keep_the_first_place_and_the_last_value() {
         let row =
             r#"{"x":1,"seq":4,"type":"a","x":2,"data":{"d":1,"d":2},"type":"b","seq":9,"data":{}}"#;
-        assert_eq!(settled(row, 3), r#"{"x":1,"seq":3,"type":"b","x":2,"data":{}}"#);
-        assert_eq!(settled(r#"{"b":1,"b":2,"seq":1}"#, 2), r#"{"b":1,"b":2,"seq":2}"#);
+        assert_eq!(settled(row), r#"{"x":1,"seq":0,"type":"b","x":2,"data":{}}"#);
+        assert_eq!(settled(r#"{"b":1,"b":2,"seq":1}"#), r#"{"b":1,"b":2,"seq":0}"#);
     }
 
     #[test]
@@ -117,7 +121,7 @@ mod tests {
             (r#""data":{}"#, r#""data":[]"#),
         ];
         let check = |row: &str| {
-            let fits = fits(&Json::parse(row).unwrap(), 3);
+            let fits = fits(&Json::parse(row).unwrap());
             assert_eq!(fits, schema::event_of(row.as_bytes()).is_some(), "{row}");
             fits
         };

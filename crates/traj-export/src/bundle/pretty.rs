@@ -7,14 +7,14 @@ use traj_core::redaction::{Redacted, RedactedText};
 use crate::output::Output;
 
 /// Writes an object with two blanks of indentation.
-pub(crate) struct PrettyObject<'o> {
-    output: &'o mut Output,
+pub(crate) struct PrettyObject {
+    output: Output,
     is_empty: bool,
 }
 
-impl<'o> PrettyObject<'o> {
-    pub(crate) fn begin(output: &'o mut Output) -> Result<Self, BundleSinkError> {
-        constant(output, "{")?;
+impl PrettyObject {
+    pub(crate) fn begin(mut output: Output) -> Result<Self, BundleSinkError> {
+        constant(&mut output, "{")?;
         Ok(Self { output, is_empty: true })
     }
 
@@ -41,15 +41,16 @@ impl<'o> PrettyObject<'o> {
     }
 
     /// Starts a member that is an array.
-    pub(crate) fn array(&mut self, name: &'static str) -> Result<PrettyArray<'_>, BundleSinkError> {
+    pub(crate) fn array(mut self, name: &'static str) -> Result<PrettyArray, BundleSinkError> {
         let mut text = self.lead(name);
         text.push_static("[");
         self.output.append(&text.finish())?;
-        Ok(PrettyArray { output: self.output, is_empty: true })
+        Ok(PrettyArray { object: self, is_empty: true })
     }
 
-    pub(crate) fn end(self) -> Result<(), BundleSinkError> {
-        constant(self.output, if self.is_empty { "}\n" } else { "\n}\n" })
+    pub(crate) fn end(mut self) -> Result<Output, BundleSinkError> {
+        constant(&mut self.output, if self.is_empty { "}\n" } else { "\n}\n" })?;
+        Ok(self.output)
     }
 
     fn lead(&mut self, name: &'static str) -> RedactedText {
@@ -61,25 +62,28 @@ impl<'o> PrettyObject<'o> {
     }
 }
 
-/// Writes the items of an array at the second level.
-pub(crate) struct PrettyArray<'o> {
-    output: &'o mut Output,
+/// Writes the items of an array that is a member of an object.
+pub(crate) struct PrettyArray {
+    object: PrettyObject,
     is_empty: bool,
 }
 
-impl PrettyArray<'_> {
+impl PrettyArray {
     /// What stands between two items.
     pub(crate) const BETWEEN: &'static str = ",\n    ";
 
     /// Writes items that are already rendered, with what stands between them.
     pub(crate) fn items(&mut self, items: &Redacted<String>) -> Result<(), BundleSinkError> {
-        constant(self.output, if self.is_empty { "\n    " } else { Self::BETWEEN })?;
+        let output = &mut self.object.output;
+        constant(output, if self.is_empty { "\n    " } else { Self::BETWEEN })?;
         self.is_empty = false;
-        self.output.append(items)
+        output.append(items)
     }
 
-    pub(crate) fn end(self) -> Result<(), BundleSinkError> {
-        constant(self.output, if self.is_empty { "]" } else { "\n  ]" })
+    /// Ends the array and goes on with the object.
+    pub(crate) fn end(mut self) -> Result<PrettyObject, BundleSinkError> {
+        constant(&mut self.object.output, if self.is_empty { "]" } else { "\n  ]" })?;
+        Ok(self.object)
     }
 }
 

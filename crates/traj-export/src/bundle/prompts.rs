@@ -108,8 +108,7 @@ pub(crate) fn write_prompts(
     facts.push_some("userPromptPrefixText", prompting.text("userPromptPrefixText"));
     facts.push_some("systemPromptReport", prompting.report().cloned());
     let facts = redactor.json(Json::Object(facts), report);
-    let mut output = Output::create(bundle, BundleFile::Prompts)?;
-    let mut file = PrettyObject::begin(&mut output)?;
+    let mut file = PrettyObject::begin(Output::create(bundle, BundleFile::Prompts)?)?;
     for name in [
         "traceSchema",
         "schemaVersion",
@@ -132,19 +131,18 @@ pub(crate) fn write_prompts(
             latest = Some(prompt);
         }
     }
-    prompts.end()?;
+    file = prompts.end()?;
     if let Some(latest) = latest {
         file.rendered("latestSubmittedPrompt", &latest)?;
     }
     for name in ["skillsPrompt", "userPromptPrefixText", "systemPromptReport"] {
         put(&mut file, &facts, name)?;
     }
-    file.end()?;
-    Ok(Some(output.finish()?))
+    Ok(Some(file.end()?.finish()?))
 }
 
 fn put(
-    file: &mut PrettyObject<'_>,
+    file: &mut PrettyObject,
     facts: &Redacted<Json<'_>>,
     name: &'static str,
 ) -> Result<(), BundleSinkError> {

@@ -2,8 +2,9 @@
 //! linked to.
 
 use traj_core::port::{BundleSinkError, Source};
+use traj_core::timestamp::UnixMillis;
 use traj_core::transcript::{
-    EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton,
+    EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton, entry_instant,
 };
 
 use super::visit::{RowCodes, RowsRead, visit_rows};
@@ -27,13 +28,14 @@ const CODES: RowCodes = RowCodes {
 pub(crate) struct EntryRecord {
     pub(crate) place: Place,
     pub(crate) row: u64,
+    pub(crate) instant: UnixMillis,
     pub(crate) skeleton: Skeleton,
     /// The number of the id that was made up for an entry of a plain list.
     pub(crate) made_up: Option<u32>,
 }
 
 impl Record for EntryRecord {
-    const SIZE: usize = 61;
+    const SIZE: usize = 69;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {
         let skeleton = &self.skeleton;
@@ -46,6 +48,7 @@ impl Record for EntryRecord {
         bytes.u64(self.place.offset);
         bytes.u64(self.place.length);
         bytes.u64(self.row);
+        bytes.u64(self.instant.as_millis().cast_unsigned());
         bytes.bytes(&skeleton.id.map_or([0; 16], EntryKey::to_bytes));
         bytes.bytes(&skeleton.next.map_or([0; 16], EntryKey::to_bytes));
         bytes.u32(self.made_up.unwrap_or(u32::MAX));
@@ -59,6 +62,7 @@ impl Record for EntryRecord {
     fn decode(bytes: &mut Decoder<'_>) -> Self {
         let place = Place { offset: bytes.u64(), length: bytes.u64() };
         let row = bytes.u64();
+        let instant = UnixMillis::new(bytes.u64().cast_signed()).unwrap_or_default();
         let (id, next) = (EntryKey::from_bytes(bytes.bytes()), EntryKey::from_bytes(bytes.bytes()));
         let made_up = Some(bytes.u32()).filter(|number| *number != u32::MAX);
         let flags = bytes.u8();
@@ -75,7 +79,7 @@ impl Record for EntryRecord {
             is_set(4),
             is_set(5),
         );
-        Self { place, row, skeleton, made_up }
+        Self { place, row, instant, skeleton, made_up }
     }
 }
 
@@ -110,7 +114,9 @@ pub(crate) fn index_session(
                 header = Some((place, SessionVersion::of_header(Some(&row))));
             }
             leaf.see(entries.len(), &skeleton);
-            entries.push(EntryRecord { place, row: number, skeleton, made_up: None }, spool)?;
+            let instant = entry_instant(&row);
+            let entry = EntryRecord { place, row: number, instant, skeleton, made_up: None };
+            entries.push(entry, spool)?;
             Ok(())
         })?;
     let RowsRead { digest, rows } = read;
@@ -190,10 +196,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn entry_records_come_back(offset: u64, row: u64, id: Option<String>, next: Option<String>, timed: bool, side: bool, made_up in prop::option::of(0..u32::MAX)) {
+        fn entry_records_come_back(offset: u64, row: u64, id: Option<String>, next: Option<String>, timed: bool, side: bool, made_up in prop::option::of(0..u32::MAX), millis in -1_000_000_i64..1_000_000) {
             let key = |id: Option<String>| id.map(|id| EntryKey::of(&id));
             let skeleton = Skeleton::new(RowKind::Leaf, key(id), key(next), timed, side);
-            let record = EntryRecord { place: Place { offset, length: 7 }, row, skeleton, made_up };
+            let instant = UnixMillis::new(millis).unwrap();
+            let record = EntryRecord { place: Place { offset, length: 7 }, row, instant, skeleton, made_up };
             let writer = spool();
             let mut store = RecordStore::new();
             store.push(record, &&*writer).unwrap();

@@ -1,0 +1,169 @@
+//! `session-branch.json` and `events.jsonl`: every row is parsed and redacted
+//! once, for both.
+//!
+//! Where the entries of the branch follow each other in time, as they do unless
+//! a clock was set back, both files are written in one pass. Otherwise the
+//! branch is written first, and the events of its entries are kept aside until
+//! their place among the others is known.
+
+mod branch_file;
+mod entries;
+mod event_file;
+mod feed;
+mod kept_events;
+mod work;
+
+use std::num::NonZeroUsize;
+
+use traj_core::port::{BundleWriter, Source};
+use traj_core::redaction::{RedactedSpill, RedactionReport};
+use traj_core::transcript::EventFrame;
+
+use super::skills::{SkillMarks, SkillPaths};
+use crate::error::ExportError;
+use crate::fetch::RowFetcher;
+use crate::index::EventRecord;
+use crate::ledger::Ledger;
+use crate::output::Written;
+use crate::pipeline;
+use crate::progress::Stage;
+use crate::screen::Screen;
+use crate::shelf::Shelf;
+use crate::shrink::Giant;
+use crate::sort::Sorter;
+use branch_file::BranchFile;
+pub(crate) use entries::EntryRows;
+use event_file::EventFile;
+pub(crate) use event_file::EventsWritten;
+use feed::{Feed, Group};
+use kept_events::KeptEvents;
+use work::{Done, Worker};
+
+/// What the timeline is written with.
+#[derive(Clone, Copy)]
+pub(crate) struct TimelineContext<'c> {
+    pub(crate) screen: &'c Screen,
+    pub(crate) frame: &'c EventFrame,
+    pub(crate) skills: &'c SkillPaths,
+    pub(crate) workers: NonZeroUsize,
+}
+
+/// What the timeline is written from.
+pub(crate) struct TimelineInputs<'i> {
+    pub(crate) entries: Option<EntryRows<'i>>,
+    pub(crate) runtime: Option<&'i dyn Source>,
+    /// The runtime events.
+    pub(crate) order: Sorter<EventRecord>,
+}
+
+/// What writing the timeline gave.
+pub(crate) struct TimelineOutcome {
+    pub(crate) branch: Written,
+    pub(crate) events: EventsWritten,
+    pub(crate) leaf_id: Option<String>,
+    pub(crate) transcript_events: u64,
+    pub(crate) marks: SkillMarks,
+    pub(crate) report: RedactionReport,
+    /// Texts that were too long for their entry, and for their event.
+    pub(crate) session_giants: Vec<Giant>,
+    pub(crate) runtime_giants: Vec<Giant>,
+}
+
+/// Writes both files; tells `enter` of the steps. Submitted prompts are kept
+/// aside.
+pub(crate) fn write_timeline(
+    bundle: &mut dyn BundleWriter,
+    context: TimelineContext<'_>,
+    inputs: TimelineInputs<'_>,
+    prompts_kept: &mut RedactedSpill,
+    ledger: &mut Ledger,
+    enter: impl Fn(Stage),
+) -> Result<TimelineOutcome, ExportError> {
+    enter(Stage::Branch);
+    let TimelineInputs { mut entries, runtime, mut order } = inputs;
+    let mut fetcher = runtime.map(RowFetcher::new);
+    let mut total = Total::default();
+    let leaf_id = entries.as_mut().map_or(Ok(None), EntryRows::leaf_id)?;
+    let header = entries.as_mut().map_or(Ok(None), EntryRows::header)?;
+    let redactor = context.screen.redactor();
+    let (report, leaf) = (&mut total.report, leaf_id.as_deref());
+    let mut branch = BranchFile::begin(bundle, redactor, report, header.as_ref(), leaf)?;
+    let mut events = EventFile::begin(bundle)?;
+    let spool = &&*bundle;
+    let worker = Worker::new(context);
+    let Ledger { entries: entry_notes, events: event_notes, .. } = ledger;
+    let transcript_events;
+    if entries.as_mut().map_or(Ok(true), EntryRows::are_in_order)? {
+        let order = order.finish(spool)?;
+        let feed = Feed::of_all(entries.as_mut(), order, fetcher.as_mut());
+        run(&worker, feed, &mut total, |done| {
+            branch.add(done, entry_notes, spool)?;
+            events.add(done, context.screen, event_notes, prompts_kept, spool)
+        })?;
+        transcript_events = events.fresh();
+    } else {
+        let mut kept = KeptEvents::new(bundle.scratch()?);
+        run(&worker, Feed::of_entries(entries.as_mut()), &mut total, |done| {
+            branch.add(done, entry_notes, spool)?;
+            Ok(kept.add(done, &mut order, spool)?)
+        })?;
+        transcript_events = kept.count();
+        enter(Stage::Events);
+        let order = order.finish(spool)?;
+        let feed = Feed::of_events(order, fetcher.as_mut(), kept.spill());
+        run(&worker, feed, &mut total, |done| {
+            events.add(done, context.screen, event_notes, prompts_kept, spool)
+        })?;
+    }
+    let session = entries.map(|entries| entries.fetcher);
+    let [session_giants, runtime_giants] = [session, fetcher].map(|fetcher| {
+        let Some(RowFetcher { giants, media, .. }) = fetcher else { return Vec::new() };
+        (0..media).for_each(|_| total.report.count_media());
+        giants
+    });
+    let Total { marks, report } = total;
+    let (branch, events) = (branch.finish()?, events.finish(spool)?);
+    Ok(TimelineOutcome {
+        branch,
+        events,
+        leaf_id,
+        transcript_events,
+        marks,
+        report,
+        session_giants,
+        runtime_giants,
+    })
+}
+
+/// What all groups together gave.
+#[derive(Default)]
+struct Total {
+    marks: SkillMarks,
+    report: RedactionReport,
+}
+
+/// Has everything in `feed` worked on, and `take` what comes of it, in order.
+fn run(
+    worker: &Worker<'_>,
+    mut feed: Feed<'_, '_>,
+    total: &mut Total,
+    mut take: impl FnMut(&mut Done) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let (groups, spent) = (Shelf::<Group>::default(), Shelf::<Done>::default());
+    pipeline::ordered(
+        worker.context.workers,
+        || feed.group(groups.take()),
+        |mut group| {
+            let done = worker.work(&mut group, spent.take());
+            groups.put(group);
+            done
+        },
+        |mut done| {
+            take(&mut done)?;
+            total.marks.merge(&done.marks);
+            total.report.merge(&done.report);
+            spent.put(done);
+            Ok(())
+        },
+    )
+}

@@ -1,0 +1,61 @@
+//! `session-branch.json` as it is written.
+
+use traj_core::json::{Json, Object};
+use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
+use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
+
+use super::entries::Header;
+use super::work::Done;
+use crate::bundle::pretty::{PrettyArray, PrettyObject};
+use crate::ledger::PartNote;
+use crate::output::{Output, Written};
+use crate::record::{RecordStore, Spool};
+
+/// The file, open at its entries.
+pub(super) struct BranchFile {
+    entries: PrettyArray,
+}
+
+impl BranchFile {
+    /// Writes what stands before the entries.
+    pub(super) fn begin(
+        bundle: &mut dyn BundleWriter,
+        redactor: &Redactor,
+        report: &mut RedactionReport,
+        header: Option<&Header>,
+        leaf_id: Option<&str>,
+    ) -> Result<Self, BundleSinkError> {
+        let mut file = PrettyObject::begin(Output::create(bundle, BundleFile::SessionBranch)?)?;
+        let text = header.map(Header::text);
+        let mut members = Object::new();
+        members.push("header", header.zip(text.as_ref()).map_or(Json::Null, Header::parse));
+        members.push("leafId", leaf_id.map_or(Json::Null, Json::from));
+        let members = redactor.json(Json::Object(members), report);
+        for name in ["header", "leafId"] {
+            if let Some(value) = members.view().get(name) {
+                file.member(name, value)?;
+            }
+        }
+        Ok(Self { entries: file.array("entries")? })
+    }
+
+    /// Writes the entries of a group, and the notes on them.
+    pub(super) fn add(
+        &mut self,
+        done: &mut Done,
+        notes: &mut RecordStore<PartNote>,
+        spool: &dyn Spool,
+    ) -> Result<(), BundleSinkError> {
+        if done.entry_notes.is_empty() {
+            return Ok(());
+        }
+        let text = std::mem::take(&mut done.entries).finish();
+        self.entries.items(&text)?;
+        done.entries = RedactedText::in_buffer(text.into_inner());
+        done.entry_notes.drain(..).try_for_each(|note| notes.push(note, spool))
+    }
+
+    pub(super) fn finish(self) -> Result<Written, BundleSinkError> {
+        self.entries.end()?.end()?.finish()
+    }
+}

@@ -1,0 +1,120 @@
+//! `events.jsonl` as it is written: what an event lacks until its place is
+//! known are its numbers.
+
+use std::collections::BTreeSet;
+
+use traj_core::capture::BlobDigest;
+use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
+use traj_core::redaction::{RedactedSpill, RedactedText};
+use traj_core::transcript::TranscriptEvents;
+
+use super::work::{Done, Numbers};
+use crate::bundle::prompts::PromptRecord;
+use crate::error::ExportError;
+use crate::ledger::PartNote;
+use crate::output::{Output, Written};
+use crate::record::{RecordStore, Spool};
+use crate::screen::Screen;
+use crate::sort::{Sorted, Sorter};
+
+/// What writing the events gave.
+pub(crate) struct EventsWritten {
+    pub(crate) written: Written,
+    /// How many there are.
+    pub(crate) lines: u64,
+    /// The first line that does not fit the schema of events.
+    pub(crate) unfit: Option<u64>,
+    pub(crate) prompts: Sorted<PromptRecord>,
+    pub(crate) blobs: BTreeSet<BlobDigest>,
+}
+
+/// The file, open at its end.
+pub(super) struct EventFile {
+    output: Output,
+    /// The events so far, and those of the transcript that got a number here.
+    lines: u64,
+    fresh: u64,
+    unfit: Option<u64>,
+    prompts: Sorter<PromptRecord>,
+    blobs: BTreeSet<BlobDigest>,
+}
+
+impl EventFile {
+    pub(super) fn begin(bundle: &mut dyn BundleWriter) -> Result<Self, BundleSinkError> {
+        Ok(Self {
+            output: Output::create(bundle, BundleFile::Events)?,
+            lines: 0,
+            fresh: 0,
+            unfit: None,
+            prompts: Sorter::new(),
+            blobs: BTreeSet::new(),
+        })
+    }
+
+    /// How many events of the transcript were numbered.
+    pub(super) const fn fresh(&self) -> u64 {
+        self.fresh
+    }
+
+    /// Numbers the events of a group and writes them, and the notes on them.
+    pub(super) fn add(
+        &mut self,
+        done: &mut Done,
+        screen: &Screen,
+        notes: &mut RecordStore<PartNote>,
+        prompts_kept: &mut RedactedSpill,
+        spool: &dyn Spool,
+    ) -> Result<(), ExportError> {
+        let mut out = std::mem::take(&mut done.numbered);
+        let (mut fresh_at, mut other_at) = (0, 0);
+        for line in done.lines.drain(..) {
+            self.lines += 1;
+            let start = out.len();
+            let (text, at) = match line.numbers {
+                Numbers::Fresh => (done.transcript.text(), &mut fresh_at),
+                Numbers::Kept(_) | Numbers::Own => (&done.others, &mut other_at),
+            };
+            let (gap, end) = (*at + line.head, *at + line.head + line.tail);
+            out.push_part(text, *at..gap);
+            match line.numbers {
+                Numbers::Fresh => {
+                    self.fresh += 1;
+                    TranscriptEvents::push_numbers(&mut out, self.lines, self.fresh);
+                }
+                Numbers::Kept(number) => {
+                    TranscriptEvents::push_numbers(&mut out, self.lines, number);
+                }
+                Numbers::Own => drop(out.push_number(self.lines)),
+            }
+            out.push_part(text, gap..end);
+            *at = end;
+            let written = out.as_bytes().get(start..).unwrap_or_default();
+            notes.push(screen.note(written, line.is_seen), spool)?;
+            out.push_static("\n");
+            if !line.fits {
+                self.unfit.get_or_insert(self.lines);
+            }
+        }
+        let text = out.finish();
+        self.output.append(&text)?;
+        done.numbered = RedactedText::in_buffer(text.into_inner());
+        for (position, prompt) in done.prompts.drain(..) {
+            let slot = prompts_kept.push(&prompt)?;
+            self.prompts.push(PromptRecord { position, slot }, spool)?;
+        }
+        self.blobs.append(&mut done.blobs);
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self, spool: &dyn Spool) -> Result<EventsWritten, BundleSinkError> {
+        if self.lines == 0 {
+            // Other readers expect at least one line end.
+            let mut line_end = RedactedText::new();
+            line_end.push_static("\n");
+            self.output.append(&line_end.finish())?;
+        }
+        let Self { output, lines, unfit, prompts, blobs, .. } = self;
+        let (written, prompts) = (output.finish()?, prompts.finish(spool)?);
+        Ok(EventsWritten { written, lines, unfit, prompts, blobs })
+    }
+}

@@ -1,0 +1,147 @@
+//! Entries, runtime events and kept ones, merged in order of time and handed
+//! on in groups.
+
+use std::ops::Range;
+
+use traj_core::redaction::{RedactedSpill, RedactedText, SpillSlot};
+
+use super::entries::{Entry, EntryRows};
+use crate::error::ExportError;
+use crate::fetch::RowFetcher;
+use crate::index::{EventOrigin, EventRecord};
+use crate::shelf::Buffer;
+use crate::sort::Sorted;
+
+/// Groups have about this many bytes.
+const GROUP_BYTES: usize = 256 * 1024;
+
+/// What is worked on together.
+#[derive(Default)]
+pub(super) struct Group {
+    pub(super) items: Vec<Item>,
+    /// The rows among them, one behind the other.
+    pub(super) rows: Vec<u8>,
+    /// The kept events among them, likewise.
+    pub(super) kept: RedactedText,
+}
+
+impl Buffer for Group {
+    fn room(&self) -> usize {
+        self.items.room() + self.rows.room() + self.kept.capacity()
+    }
+
+    fn empty(&mut self) {
+        self.items.clear();
+        self.rows.clear();
+        self.kept.clear();
+    }
+}
+
+/// One of them, in order.
+pub(super) enum Item {
+    Entry(Entry),
+    /// A row of the sidecar, by its place among the rows.
+    Runtime {
+        place: Range<usize>,
+        position: u64,
+    },
+    /// The two parts of an event that was kept, and its number among those of
+    /// the transcript.
+    Kept {
+        head: usize,
+        tail: usize,
+        number: u64,
+        is_seen: bool,
+    },
+}
+
+/// Where groups come from.
+pub(super) struct Feed<'f, 's> {
+    entries: Option<&'f mut EntryRows<'s>>,
+    order: Option<Sorted<EventRecord>>,
+    /// The next of the order.
+    record: Option<EventRecord>,
+    runtime: Option<&'f mut RowFetcher<'s>>,
+    kept: Option<&'f mut RedactedSpill>,
+}
+
+impl<'f, 's> Feed<'f, 's> {
+    /// Entries, which must be in order of time, and runtime events.
+    pub(super) const fn of_all(
+        entries: Option<&'f mut EntryRows<'s>>,
+        order: Sorted<EventRecord>,
+        runtime: Option<&'f mut RowFetcher<'s>>,
+    ) -> Self {
+        Self { entries, order: Some(order), record: None, runtime, kept: None }
+    }
+
+    /// Entries alone.
+    pub(super) const fn of_entries(entries: Option<&'f mut EntryRows<'s>>) -> Self {
+        Self { entries, order: None, record: None, runtime: None, kept: None }
+    }
+
+    /// Runtime events and those that were kept.
+    pub(super) const fn of_events(
+        order: Sorted<EventRecord>,
+        runtime: Option<&'f mut RowFetcher<'s>>,
+        kept: &'f mut RedactedSpill,
+    ) -> Self {
+        Self { entries: None, order: Some(order), record: None, runtime, kept: Some(kept) }
+    }
+
+    /// An empty group with what comes next, if there is anything.
+    pub(super) fn group(&mut self, mut group: Group) -> Result<Option<Group>, ExportError> {
+        while group.rows.len() + group.kept.len() < GROUP_BYTES {
+            let entry_at = match &mut self.entries {
+                Some(entries) => entries.next_instant()?,
+                None => None,
+            };
+            // Of one instant, runtime events come first.
+            let is_before = |event: &EventRecord| entry_at.is_none_or(|at| event.instant <= at);
+            match (self.peek_event()?.filter(is_before), &mut self.entries) {
+                (Some(event), _) => {
+                    self.record = None;
+                    self.add_event(event, &mut group)?;
+                }
+                (None, Some(entries)) if entry_at.is_some() => {
+                    let entry = entries.next(&mut group.rows)?;
+                    group.items.extend(entry.map(Item::Entry));
+                }
+                (None, _) => break,
+            }
+        }
+        Ok((!group.items.is_empty()).then_some(group))
+    }
+
+    fn peek_event(&mut self) -> Result<Option<EventRecord>, ExportError> {
+        if self.record.is_none()
+            && let Some(order) = &mut self.order
+        {
+            self.record = order.next()?;
+        }
+        Ok(self.record)
+    }
+
+    fn add_event(&mut self, event: EventRecord, group: &mut Group) -> Result<(), ExportError> {
+        let position = event.position;
+        match event.origin {
+            EventOrigin::Transcript { head, tail_length, is_seen } => {
+                let Some(kept) = &mut self.kept else { return Ok(()) };
+                // The tail lies directly behind the head.
+                let tail = SpillSlot::new(head.offset + u64::from(head.length), tail_length);
+                let start = group.kept.len();
+                kept.read_into(head, &mut group.kept)?;
+                let gap = group.kept.len();
+                kept.read_into(tail, &mut group.kept)?;
+                let (head, tail) = (gap - start, group.kept.len() - gap);
+                group.items.push(Item::Kept { head, tail, number: position + 1, is_seen });
+            }
+            EventOrigin::Runtime(place) => {
+                let Some(runtime) = &mut self.runtime else { return Ok(()) };
+                let place = runtime.fetch_into(place, &mut group.rows)?.unwrap_or_default();
+                group.items.push(Item::Runtime { place, position });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! What is done with a group: its rows are parsed, redacted and written out,
+//! entries for both files, events for theirs.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use traj_core::capture::BlobDigest;
+use traj_core::json::Json;
+use traj_core::redaction::{Redacted, RedactedText, RedactionReport};
+use traj_core::timestamp::UnixMillis;
+use traj_core::transcript::{
+    EventParts, TranscriptEvents, is_tool_call, migrate, tool_call_arguments,
+};
+
+use super::TimelineContext;
+use super::entries::Entry;
+use super::feed::{Group, Item};
+use crate::bundle::pretty::PrettyArray;
+use crate::bundle::skills::{SkillMarks, SkillPaths};
+use crate::bundle::{blobs, envelope};
+use crate::index::row_text;
+use crate::ledger::PartNote;
+use crate::shelf::Buffer;
+
+/// The level of indentation that entries stand at.
+const ENTRY_LEVEL: usize = 2;
+
+/// Events without this text refer to no blob.
+static BLOB_MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"blob\""));
+
+/// A group after the work.
+#[derive(Default)]
+pub(super) struct Done {
+    /// One behind the other, with what stands between them in the file.
+    pub(super) entries: RedactedText,
+    /// One on each entry.
+    pub(super) entry_notes: Vec<PartNote>,
+    /// The events of the entries.
+    pub(super) transcript: TranscriptEvents,
+    /// The other events: up to their numbers and behind them, as with those.
+    pub(super) others: RedactedText,
+    /// All events in order.
+    pub(super) lines: Vec<Line>,
+    /// Room for the events with their numbers.
+    pub(super) numbered: RedactedText,
+    pub(super) prompts: Vec<(u64, Redacted<String>)>,
+    pub(super) marks: SkillMarks,
+    pub(super) blobs: BTreeSet<BlobDigest>,
+    pub(super) report: RedactionReport,
+}
+
+/// An event: the lengths of what stands before and behind its numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    pub(super) head: usize,
+    pub(super) tail: usize,
+    pub(super) numbers: Numbers,
+    /// Its instant, if it is an entry's.
+    pub(super) instant: UnixMillis,
+    /// Whether the rules have seen it as it is, and let it stay.
+    pub(super) is_seen: bool,
+    /// Whether it fits the schema of events.
+    pub(super) fits: bool,
+}
+
+/// The numbers that belong into an event.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Numbers {
+    /// Its place, and the next one among the transcript's events.
+    Fresh,
+    /// Its place, and this one among the transcript's events.
+    Kept(u64),
+    /// Its place only.
+    Own,
+}
+
+impl Buffer for Done {
+    fn room(&self) -> usize {
+        let texts = [&self.entries, &self.others, &self.numbered];
+        let texts = texts.map(RedactedText::capacity).iter().sum::<usize>();
+        let lists = self.entry_notes.room() + self.lines.room() + self.prompts.room();
+        texts + lists + self.transcript.capacity()
+    }
+
+    fn empty(&mut self) {
+        self.entries.clear();
+        self.entry_notes.clear();
+        self.transcript.clear();
+        self.others.clear();
+        self.lines.clear();
+        self.numbered.clear();
+        self.prompts.clear();
+        self.marks = SkillMarks::default();
+        self.blobs.clear();
+        self.report = RedactionReport::default();
+    }
+}
+
+/// Works on groups.
+pub(super) struct Worker<'c> {
+    pub(super) context: TimelineContext<'c>,
+    /// Whether the rules let stay what all events of messages have in common.
+    is_frame_seen: bool,
+}
+
+impl<'c> Worker<'c> {
+    pub(super) fn new(context: TimelineContext<'c>) -> Self {
+        Self { context, is_frame_seen: frame_passes(context) }
+    }
+
+    /// Works on a group; what comes of it is put into empty buffers.
+    pub(super) fn work(&self, group: &mut Group, mut done: Done) -> Done {
+        let mut kept = 0;
+        for item in group.items.drain(..) {
+            match item {
+                Item::Entry(entry) => {
+                    let row = group.rows.get(entry.place.clone()).unwrap_or_default();
+                    self.entry(entry, row, &mut done);
+                }
+                Item::Runtime { place, position } => {
+                    let row = group.rows.get(place).unwrap_or_default();
+                    self.runtime_event(row, position, &mut done);
+                }
+                Item::Kept { head, tail, number, is_seen } => {
+                    let event = kept..kept + head + tail;
+                    kept = event.end;
+                    done.others.push_part(&group.kept, event);
+                    let (numbers, instant) = (Numbers::Kept(number), UnixMillis::EPOCH);
+                    done.lines.push(Line { head, tail, numbers, instant, is_seen, fits: true });
+                }
+            }
+        }
+        done
+    }
+
+    fn entry(&self, entry: Entry, row: &[u8], done: &mut Done) {
+        let TimelineContext { screen, frame, skills, .. } = self.context;
+        let (text, _) = row_text(row);
+        // The row was valid when it was indexed; the check for changes at the
+        // end says so if it no longer is.
+        let Ok(mut value) = Json::parse(&text) else { return };
+        if let Some(object) = value.as_object_mut() {
+            migrate(object, entry.version, entry.links);
+            if let Some(parent) = entry.relink {
+                object.insert("parentId", parent.map_or(Json::Null, Json::from));
+            }
+        }
+        if !skills.is_empty() {
+            mark_skills(skills, &value, &mut done.marks);
+        }
+        if !done.entry_notes.is_empty() {
+            done.entries.push_static(PrettyArray::BETWEEN);
+        }
+        let start = done.entries.len();
+        let (redacted, is_entry_seen) = screen.redact(value, &mut done.report);
+        done.entries.push_pretty(redacted.view(), ENTRY_LEVEL);
+        let written = done.entries.as_bytes().get(start..).unwrap_or_default();
+        done.entry_notes.push(screen.note(written, is_entry_seen));
+        let first = done.transcript.len();
+        done.transcript.add_entry(frame, redacted.view(), entry.instant);
+        let events = done.transcript.parts().get(first..).unwrap_or_default();
+        done.lines.extend(events.iter().map(|parts| Line {
+            head: parts.head,
+            tail: parts.tail,
+            numbers: Numbers::Fresh,
+            instant: entry.instant,
+            // The rules look at a text the same way in the event.
+            is_seen: self.is_frame_seen && is_entry_seen && parts.is_message,
+            fits: true,
+        }));
+    }
+
+    fn runtime_event(&self, row: &[u8], position: u64, done: &mut Done) {
+        let (text, _) = row_text(row);
+        // As with entries.
+        let Ok(mut event) = Json::parse(&text) else { return };
+        if let Some(object) = event.as_object_mut() {
+            envelope::settle(object);
+        }
+        self.look_into(&event, &text, done);
+        let changes = done.report.changes();
+        let (event, is_seen) = self.context.screen.redact(event, &mut done.report);
+        let start = done.others.len();
+        let gap = done.others.push_json_around(event.view(), envelope::PLACE);
+        let end = done.others.len();
+        // What the rules left alone fits as it did when it was indexed.
+        let is_unchanged = done.report.changes() == changes;
+        let fits = gap.is_some() && (is_unchanged || envelope::fits(event.as_ref()));
+        let gap = gap.unwrap_or(end);
+        let (head, tail, instant) = (gap - start, end - gap, UnixMillis::EPOCH);
+        done.lines.push(Line { head, tail, numbers: Numbers::Own, instant, is_seen, fits });
+        if let Some(prompt) = submitted_prompt(&event) {
+            done.prompts.push((position, prompt));
+        }
+    }
+
+    /// Notes what other files need of an event.
+    fn look_into(&self, event: &Json<'_>, text: &str, done: &mut Done) {
+        if BLOB_MEMBER.find(text.as_bytes()).is_some() {
+            blobs::referenced(event, &mut done.blobs);
+        }
+        let skills = self.context.skills;
+        let is_call = || event.get("type").and_then(Json::as_str) == Some("tool.call");
+        if !skills.is_empty() && is_call() {
+            let data = event.get("data");
+            let arguments =
+                data.and_then(|data| data.get("arguments").or_else(|| data.get("args")));
+            if let Some(arguments) = arguments {
+                skills.mark(arguments, &mut done.marks);
+            }
+        }
+    }
+}
+
+/// Whether the rules let stay what all events of messages have in common.
+fn frame_passes(context: TimelineContext<'_>) -> bool {
+    const ENTRY: &str =
+        r#"{"type":"message","id":"","parentId":"","message":{"role":"user","content":[]}}"#;
+    let Ok(entry) = Json::parse(ENTRY) else { return false };
+    let entry = context.screen.redactor().json(entry, &mut RedactionReport::default());
+    let mut events = TranscriptEvents::new();
+    events.add_entry(context.frame, entry.view(), UnixMillis::EPOCH);
+    let (text, parts) = events.into_parts();
+    let Some(EventParts { head, .. }) = parts.first() else { return false };
+    let mut event = text.into_inner();
+    event.insert_str(*head, "0,\"sourceSeq\":0");
+    context.screen.passes(&event)
+}
+
+fn mark_skills(skills: &SkillPaths, entry: &Json<'_>, marks: &mut SkillMarks) {
+    let message = entry
+        .get("message")
+        .filter(|message| message.get("role").and_then(Json::as_str) == Some("assistant"));
+    let blocks = message.and_then(|message| message.get("content")).and_then(Json::as_array);
+    for block in blocks.unwrap_or_default().iter().filter(|block| is_tool_call(block)) {
+        if let Some(arguments) = tool_call_arguments(block) {
+            skills.mark(arguments, marks);
+        }
+    }
+}
+
+/// The prompt of a redacted event as a JSON literal; the event's data if the
+/// prompt was cut, to be put back when it is written: prompts of a group
+/// together may be longer than memory.
+fn submitted_prompt(event: &Redacted<Json<'_>>) -> Option<Redacted<String>> {
+    let event = event.view();
+    if event.get("type")?.value().as_str() != Some("prompt.submitted") {
+        return None;
+    }
+    let data = event.get("data")?;
+    let prompt = data.get("prompt").filter(|prompt| prompt.value().as_str().is_some());
+    let mut kept = RedactedText::new();
+    kept.push_json(prompt.unwrap_or(data));
+    Some(kept.finish())
+}
