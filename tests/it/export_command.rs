@@ -107,6 +107,36 @@ fn the_same_input_key_and_time_give_the_same_bytes() {
 }
 
 #[test]
+fn the_manifest_says_where_the_inputs_lie() {
+    let home = Home::new();
+    // With its label and a digit, the path of a session could be a session's secret.
+    let session = home.path().join("s1.jsonl");
+    let workspace = home.path().display().to_string();
+    for name in ["one", "two"] {
+        let output = home.traj(&[
+            "export",
+            "--session",
+            session.to_str().unwrap(),
+            "--workspace",
+            &workspace,
+            "--output-root",
+            &workspace,
+            "--output",
+            name,
+            "--json",
+        ]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        let manifest = home.folder.read(format!("{name}/manifest.json")).unwrap();
+        let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+        let expected = ["$WORKSPACE_DIR/s1.jsonl", "$WORKSPACE_DIR/s1.trajectory.jsonl"];
+        let [files, sources] = [&manifest["sourceFiles"], &manifest["sources"]];
+        assert_eq!([&files["session"], &files["runtime"]], expected);
+        assert_eq!([&sources[0]["path"], &sources[1]["path"]], expected);
+        assert_eq!(home.traj(&["verify", name]).status.code(), Some(0));
+    }
+}
+
+#[test]
 fn every_form_is_verified_and_inspected_in_place() {
     let home = Home::new();
     for (form, name) in [(None, "b"), (Some("zip"), "b.zip"), (Some("tar.zst"), "b.tar.zst")] {

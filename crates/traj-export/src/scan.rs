@@ -6,6 +6,7 @@ use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 
+use crate::bundle::SOURCE_FILES;
 use crate::error::Finding;
 use crate::ledger::{self, Notes};
 use crate::parts::{Elements, Group, Lines, Part, Parts};
@@ -13,9 +14,6 @@ use crate::pipeline;
 use crate::shelf::Shelf;
 use crate::split::{Bytes, SplitError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
-
-/// The member of the manifest that names the inputs.
-const SOURCE_FILES: &str = "sourceFiles";
 
 /// What was found in a file.
 #[derive(Debug, Default)]
@@ -152,10 +150,13 @@ fn document<'a>(value: Json<'a>, part: &Part<'a>) -> Json<'a> {
 }
 
 /// The paths of the inputs without their names: what stands under `session`
-/// there is a path and no session's cookie.
+/// there is a path and no session's cookie. Each in a list of its own, so that
+/// none is taken for the name of the next.
 fn paths_of(source_files: Json<'_>) -> Json<'_> {
     match source_files {
-        Json::Object(files) => Json::Array(files.into_iter().map(|(_, path)| path).collect()),
+        Json::Object(files) => {
+            Json::Array(files.into_iter().map(|(_, path)| Json::Array(vec![path])).collect())
+        }
         other => other,
     }
 }

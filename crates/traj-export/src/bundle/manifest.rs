@@ -45,6 +45,10 @@ pub(crate) struct ManifestParts<'m> {
     pub(crate) tool_version: &'m str,
 }
 
+/// The member that names the inputs, and what each of them is to the bundle.
+pub(crate) const SOURCE_FILES: &str = "sourceFiles";
+const SOURCE_ROLES: [&str; 2] = ["session", "runtime"];
+
 /// The file's content, and the digest of the whole bundle.
 pub(crate) fn manifest(
     parts: &ManifestParts<'_>,
@@ -56,7 +60,7 @@ pub(crate) fn manifest(
     object.push("eventCount", parts.runtime_events + parts.transcript_events);
     object.push("runtimeEventCount", parts.runtime_events);
     object.push("transcriptEventCount", parts.transcript_events);
-    object.push("sourceFiles", source_files(parts));
+    object.push(SOURCE_FILES, source_files(parts));
     push_warnings(&mut object, "warnings", parts.warnings);
     let supplemental = [BundleFile::Metadata, BundleFile::Artifacts, BundleFile::Prompts]
         .into_iter()
@@ -74,6 +78,7 @@ pub(crate) fn manifest(
     // What the manifest says about redaction is what was done before it; its
     // own paths are not counted.
     let manifest = redactor.json(Json::Object(object), &mut RedactionReport::default());
+    let manifest = manifest.with_names(SOURCE_FILES, &SOURCE_ROLES);
     // Sealed with the digest of itself, which names the digest of every file.
     let digest = digest_without_seal(manifest.as_ref());
     let mut text = RedactedText::new();
@@ -81,12 +86,12 @@ pub(crate) fn manifest(
     (text.finish(), format!("sha256:{}", hex(&digest)))
 }
 
+/// The paths of the inputs, without the names that they have in the manifest.
 fn source_files<'m>(parts: &ManifestParts<'m>) -> Json<'m> {
-    let mut files = Object::new();
-    files.push("session", parts.session_file);
-    let runtime = parts.sources.iter().find(|source| source.role == "runtime");
-    files.push_some("runtime", runtime.map(|source| source.name.as_str()));
-    Json::Object(files)
+    let [_, runtime] = SOURCE_ROLES;
+    let runtime = parts.sources.iter().find(|source| source.role == runtime);
+    let files = [parts.session_file].into_iter().chain(runtime.map(|source| source.name.as_str()));
+    Json::Array(files.map(|path| Json::Array(vec![Json::from(path)])).collect())
 }
 
 fn push_warnings(object: &mut Object<'_>, name: &'static str, warnings: &[Warning]) {
