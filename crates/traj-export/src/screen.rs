@@ -6,8 +6,9 @@ use traj_core::redaction::{Redacted, RedactionReport, Redactor, TextHasher};
 use crate::ledger::PartNote;
 
 /// How many texts are remembered, however many there are: what is forgotten is
-/// only looked at again.
-const REMEMBERED: usize = 1 << 17;
+/// only looked at again. What comes twice, in the session and in the sidecar,
+/// mostly does so at about the same time.
+const REMEMBERED: usize = 1 << 16;
 
 /// The rules, with a memory for texts, and the hash that parts are known by.
 pub(crate) struct Screen {

@@ -8,12 +8,13 @@ use super::Compiled;
 use super::familiar::Everyday;
 use super::find::Finder;
 use super::frame::{Style, judge};
-use super::known::KnownTexts;
-use super::marker::{self, Stamp};
+use super::known::{KnownSpan, KnownTexts};
+use super::marker::{self, Digits, Stamp};
 use super::member::NameFacts;
 use super::name::NameClass;
 use super::paths::PathTable;
 use super::policy::RedactionPolicy;
+use super::repeat::Learned;
 use super::report::RedactionReport;
 use super::reveal::RevealMap;
 use super::rule::{Frame, RuleIndex};
@@ -83,7 +84,8 @@ impl<'r> Pass<'r> {
     /// Redacts a whole document.
     pub(super) fn document<'a>(&mut self, mut value: Json<'a>) -> Json<'a> {
         self.value(&mut value, NameClass::Plain);
-        if let Some(again) = self.take_learned()
+        let learned = std::mem::take(&mut self.learned);
+        if let Some(again) = Learned::new(&learned)
             && again.is_in_value(&value)
         {
             self.repeat_value(&mut value, &again);
@@ -101,7 +103,8 @@ impl<'r> Pass<'r> {
             Some(changed) => Cow::Owned(changed),
             None => Cow::Borrowed(text),
         };
-        if let Some(again) = self.take_learned()
+        let learned = std::mem::take(&mut self.learned);
+        if let Some(again) = Learned::new(&learned)
             && let Some(changed) = self.repeat_text(&out, &again)
         {
             out = Cow::Owned(changed);
@@ -111,21 +114,34 @@ impl<'r> Pass<'r> {
 
     /// Puts markers where the spans are.
     pub(super) fn hide_spans(&mut self, text: &str, spans: &[Span]) -> String {
-        self.hide(text, spans, |_| {})
+        self.hide(text, spans.iter().map(|span| (*span, None)), |_, _| {})
     }
 
-    fn hide(&mut self, text: &str, spans: &[Span], mut changed: impl FnMut(Change)) -> String {
+    /// As [`Pass::hide_spans`], with digits that are known.
+    fn hide_known(&mut self, text: &str, spans: &[KnownSpan]) -> String {
+        let spans = spans.iter().map(|known| (known.span, Some(known.digits)));
+        self.hide(text, spans, |_, _| {})
+    }
+
+    /// Puts markers where the spans are; tells of each which digits it has.
+    fn hide(
+        &mut self,
+        text: &str,
+        spans: impl Iterator<Item = (Span, Option<Digits>)>,
+        mut changed: impl FnMut(Change, KnownSpan),
+    ) -> String {
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
         let first_line = self.report.line();
-        for span in spans {
+        for (span, digits) in spans {
             let between = text.get(copied..span.start).unwrap_or_default();
             out.push_str(between);
             self.count_lines(between);
             let secret = text.get(span.start..span.end).unwrap_or_default();
             let marker = out.len();
-            self.write_marker(&mut out, span.rule, secret);
-            changed(Change { hidden: (span.start, span.end), marker: (marker, out.len()) });
+            let digits = self.write_marker(&mut out, span.rule, secret, digits);
+            let change = Change { hidden: (span.start, span.end), marker: (marker, out.len()) };
+            changed(change, KnownSpan { span, digits });
             self.count_lines(secret);
             copied = span.end;
         }
@@ -143,11 +159,19 @@ impl<'r> Pass<'r> {
         }
     }
 
-    /// Writes the marker of a secret and counts it.
-    pub(super) fn write_marker(&mut self, out: &mut String, rule: RuleIndex, secret: &str) {
+    /// Writes the marker of a secret and counts it. Returns its digits, which
+    /// may be known already.
+    pub(super) fn write_marker(
+        &mut self,
+        out: &mut String,
+        rule: RuleIndex,
+        secret: &str,
+        digits: Option<Digits>,
+    ) -> Digits {
         let kind = self.finder.engine.kind(rule);
         let start = out.len();
-        marker::write(out, self.stamp, kind, secret.as_bytes());
+        let digits = digits.unwrap_or_else(|| marker::digits(self.stamp, kind, secret.as_bytes()));
+        marker::write(out, kind, digits);
         if let Some(reveal) = &mut self.reveal
             && let Some(written) = out.get(start..)
         {
@@ -155,12 +179,13 @@ impl<'r> Pass<'r> {
         }
         self.report.count_hidden(kind, &self.path);
         self.learn(secret, rule);
+        digits
     }
 
     /// The marker of a secret as a value of its own.
     pub(super) fn marker_of(&mut self, frame: Frame, secret: &str) -> String {
         let mut out = String::new();
-        self.write_marker(&mut out, frame.rule(), secret);
+        self.write_marker(&mut out, frame.rule(), secret, None);
         out
     }
 
@@ -220,7 +245,7 @@ impl<'r> Pass<'r> {
             _ => frame.rule(),
         };
         let mut out = String::new();
-        self.write_marker(&mut out, rule, text);
+        self.write_marker(&mut out, rule, text, None);
         out
     }
 }

@@ -24,22 +24,28 @@ const MAX_SINGLE: usize = 16;
 const HEAD: usize = 16;
 
 /// The secrets of a document, to look for, and the rules that hid them.
-pub(super) enum Learned {
-    Few(Vec<Secret>),
+pub(super) struct Learned<'s> {
+    /// The length of the shortest: a shorter text holds none.
+    shortest: usize,
+    secrets: Secrets<'s>,
+}
+
+enum Secrets<'s> {
+    Few(Vec<Secret<'s>>),
     Many(AhoCorasick, Vec<RuleIndex>),
 }
 
 /// One secret, to look for, and the rule that hid it.
-pub(super) struct Secret {
-    head: Finder<'static>,
-    whole: Vec<u8>,
+struct Secret<'s> {
+    head: Finder<'s>,
+    whole: &'s [u8],
     rule: RuleIndex,
 }
 
-impl Secret {
-    fn new((whole, rule): (Vec<u8>, RuleIndex)) -> Self {
-        let head = whole.get(..HEAD).unwrap_or(&whole);
-        Self { head: Finder::new(head).into_owned(), whole, rule }
+impl<'s> Secret<'s> {
+    fn new((whole, rule): &'s (Vec<u8>, RuleIndex)) -> Self {
+        let head = whole.get(..HEAD).unwrap_or(whole);
+        Self { head: Finder::new(head), whole, rule: *rule }
     }
 
     /// Where the secret stands first, from `from` on.
@@ -47,7 +53,7 @@ impl Secret {
         loop {
             let rest = text.get(from..).filter(|rest| rest.len() >= self.whole.len())?;
             let start = from + self.head.find(rest)?;
-            if text.get(start..)?.starts_with(&self.whole) {
+            if text.get(start..)?.starts_with(self.whole) {
                 return Some(start);
             }
             from = start + 1;
@@ -55,10 +61,13 @@ impl Secret {
     }
 }
 
-impl Learned {
-    fn new(learned: Vec<(Vec<u8>, RuleIndex)>) -> Option<Self> {
+impl<'s> Learned<'s> {
+    /// What was learned, ready to look for; `None` if that is nothing.
+    pub(super) fn new(learned: &'s [(Vec<u8>, RuleIndex)]) -> Option<Self> {
+        let shortest = learned.iter().map(|(secret, _)| secret.len()).min()?;
         if learned.len() <= MAX_SINGLE {
-            return Some(Self::Few(learned.into_iter().map(Secret::new).collect()));
+            let secrets = Secrets::Few(learned.iter().map(Secret::new).collect());
+            return Some(Self { shortest, secrets });
         }
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
@@ -67,19 +76,21 @@ impl Learned {
             .kind(Some(AhoCorasickKind::NoncontiguousNFA))
             .build(learned.iter().map(|(secret, _)| secret))
             .ok()?;
-        Some(Self::Many(automaton, learned.into_iter().map(|(_, rule)| rule).collect()))
+        let rules = learned.iter().map(|(_, rule)| *rule).collect();
+        Some(Self { shortest, secrets: Secrets::Many(automaton, rules) })
     }
 
     /// Where the secrets stand, from the front and without overlap: the longest
     /// of those that begin first.
     fn find(&self, text: &[u8]) -> Vec<Span> {
-        match self {
-            Self::Few(secrets) => {
+        match &self.secrets {
+            Secrets::Few(secrets) => {
                 let mut spans = Vec::new();
                 let first = |secret| Some((Secret::find_from(secret, text, 0)?, secret));
-                let mut next: Vec<(usize, &Secret)> = secrets.iter().filter_map(first).collect();
+                let mut next: Vec<(usize, &Secret<'_>)> =
+                    secrets.iter().filter_map(first).collect();
                 let order =
-                    |(start, secret): &&(usize, &Secret)| (*start, Reverse(secret.whole.len()));
+                    |(start, secret): &&(usize, &Secret<'_>)| (*start, Reverse(secret.whole.len()));
                 while let Some((start, secret)) = next.iter().min_by_key(order) {
                     let end = start + secret.whole.len();
                     spans.push(Span::frame(*start, end, secret.rule));
@@ -93,7 +104,7 @@ impl Learned {
                 }
                 spans
             }
-            Self::Many(automaton, rules) => automaton
+            Secrets::Many(automaton, rules) => automaton
                 .find_iter(text)
                 .filter_map(|found| {
                     let rule = rules.get(found.pattern().as_usize())?;
@@ -104,9 +115,14 @@ impl Learned {
     }
 
     fn is_in(&self, text: &[u8]) -> bool {
-        match self {
-            Self::Few(secrets) => secrets.iter().any(|secret| secret.find_from(text, 0).is_some()),
-            Self::Many(automaton, _) => automaton.is_match(text),
+        if text.len() < self.shortest {
+            return false;
+        }
+        match &self.secrets {
+            Secrets::Few(secrets) => {
+                secrets.iter().any(|secret| secret.find_from(text, 0).is_some())
+            }
+            Secrets::Many(automaton, _) => automaton.is_match(text),
         }
     }
 
@@ -142,22 +158,14 @@ impl Pass<'_> {
         }
     }
 
-    /// What was learned, ready to look for; it is forgotten by that.
-    pub(super) fn take_learned(&mut self) -> Option<Learned> {
-        if self.learned.is_empty() {
-            return None;
-        }
-        Learned::new(std::mem::take(&mut self.learned))
-    }
-
     /// Hides secrets again where they stand without their names.
-    pub(super) fn repeat_text(&mut self, text: &str, learned: &Learned) -> Option<String> {
+    pub(super) fn repeat_text(&mut self, text: &str, learned: &Learned<'_>) -> Option<String> {
         let spans = learned.find(text.as_bytes());
         if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
     }
 
     /// As [`Pass::repeat_text`], in every string of a value.
-    pub(super) fn repeat_value(&mut self, value: &mut Json<'_>, again: &Learned) {
+    pub(super) fn repeat_value(&mut self, value: &mut Json<'_>, again: &Learned<'_>) {
         match value {
             Json::String(text) => {
                 if let Some(changed) = self.repeat_text(text, again) {
@@ -199,14 +207,13 @@ mod tests {
             secrets in proptest::collection::btree_set("[ab]{1,20}", 1..MAX_SINGLE),
             text in "[ab]{0,200}",
         ) {
-            let learned = |secrets: &mut dyn Iterator<Item = String>| {
-                let rule = Frame::Password.rule();
-                Learned::new(secrets.map(|secret| (secret.into_bytes(), rule)).collect()).unwrap()
-            };
-            let few = learned(&mut secrets.iter().cloned());
+            let hidden = |secret: String| (secret.into_bytes(), Frame::Password.rule());
             let others = (0..MAX_SINGLE).map(|number| format!("other {number}"));
-            let many = learned(&mut secrets.iter().cloned().chain(others));
-            prop_assert!(matches!((&few, &many), (Learned::Few(_), Learned::Many(..))));
+            let many: Vec<_> = secrets.iter().cloned().chain(others).map(hidden).collect();
+            let few: Vec<_> = secrets.iter().cloned().map(hidden).collect();
+            let (few, many) = (Learned::new(&few).unwrap(), Learned::new(&many).unwrap());
+            prop_assert!(matches!(few.secrets, Secrets::Few(_)));
+            prop_assert!(matches!(many.secrets, Secrets::Many(..)));
             let bytes = text.as_bytes();
             prop_assert_eq!(few.find(bytes), many.find(bytes));
             let is_in = secrets.iter().any(|secret| text.contains(secret));

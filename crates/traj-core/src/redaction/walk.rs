@@ -246,7 +246,7 @@ impl Pass<'_> {
                     continue;
                 }
                 let mut changed = piece.get(..from).unwrap_or_default().to_owned();
-                self.write_marker(&mut changed, found.rule, secret);
+                self.write_marker(&mut changed, found.rule, secret, None);
                 changed.push_str(piece.get(to..).unwrap_or_default());
                 **piece = Cow::Owned(changed);
             }

@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::redaction::marker::Digits;
 use crate::redaction::span::Span;
 
 /// What is kept of a text is small.
@@ -12,6 +13,13 @@ const MOST_SPANS: usize = 16;
 /// place would drive each other out whenever one of them comes, and where a
 /// third of the places is taken that is a third of the texts.
 const PLACES: usize = 8;
+
+/// A stretch that had to go, and the digits of its marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::redaction) struct KnownSpan {
+    pub(in crate::redaction) span: Span,
+    pub(in crate::redaction) digits: Digits,
+}
 
 /// A bounded memory of what had to go in texts.
 ///
@@ -33,7 +41,7 @@ struct Shelf {
 #[derive(Debug)]
 struct Found {
     hash: u64,
-    spans: Box<[Span]>,
+    spans: Box<[KnownSpan]>,
 }
 
 impl FoundTexts {
@@ -42,7 +50,7 @@ impl FoundTexts {
         Self { shelves: (0..texts / PLACES).map(|_| Mutex::default()).collect() }
     }
 
-    pub(super) fn put(&self, hash: u64, spans: &[Span]) {
+    pub(super) fn put(&self, hash: u64, spans: &[KnownSpan]) {
         if spans.len() <= MOST_SPANS
             && let Some(shelf) = self.shelf(hash)
         {
@@ -56,7 +64,7 @@ impl FoundTexts {
         }
     }
 
-    pub(super) fn get(&self, hash: u64) -> Option<Box<[Span]>> {
+    pub(super) fn get(&self, hash: u64) -> Option<Box<[KnownSpan]>> {
         let shelf = self.shelf(hash)?.lock().unwrap_or_else(PoisonError::into_inner);
         let found = shelf.places.iter().flatten().find(|found| found.hash == hash)?;
         Some(found.spans.clone())
@@ -70,12 +78,17 @@ impl FoundTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redaction::marker::{self, MarkerKey, Stamp};
     use crate::redaction::rule::Frame;
 
     #[test]
     fn what_was_found_is_known_until_others_take_its_place() {
         let found = FoundTexts::with_room(2 * PLACES);
-        let span = |start: usize| Span::frame(start, start + 9, Frame::Password.rule());
+        let stamp = Stamp::new(&MarkerKey::new([7; 32]));
+        let span = |start: usize| KnownSpan {
+            span: Span::frame(start, start + 9, Frame::Password.rule()),
+            digits: marker::digits(&stamp, "password", &[start as u8]),
+        };
         found.put(1, &[span(4), span(20)]);
         assert_eq!(found.get(1).as_deref(), Some(&[span(4), span(20)][..]));
         // All of them fall on the same shelf, which has room for all but one.

@@ -3,11 +3,10 @@
 
 use super::Pass;
 use crate::redaction::find::MIN_TEXT;
-use crate::redaction::known::{self, Clean};
+use crate::redaction::known::{self, Clean, KnownSpan};
 use crate::redaction::media;
 use crate::redaction::name::MAX_NAME;
 use crate::redaction::sight::Sight;
-use crate::redaction::span::Span;
 use crate::redaction::structured::{enclosed, has_json_lines, is_steady};
 
 /// A text is looked at again after hiding until nothing more is found.
@@ -31,7 +30,7 @@ struct Look {
     changed: Option<String>,
     settled: Settled,
     /// What had to go, if that was found at once and is all.
-    spans: Option<Vec<Span>>,
+    spans: Option<Vec<KnownSpan>>,
 }
 
 impl Look {
@@ -60,7 +59,7 @@ impl Pass<'_> {
         }
         let unsettled = self.report.unsettled();
         if let Some(spans) = known.get_found(hash) {
-            let changed = self.hide_spans(text, &spans);
+            let changed = self.hide_known(text, &spans);
             self.settle(&changed, unsettled);
             return Some(changed);
         }
@@ -169,9 +168,17 @@ impl Pass<'_> {
             if found.spans.is_empty() {
                 return Look { changed: current, settled, spans };
             }
-            let next = self.hide(now, &found.spans, |change| sight.note(change));
+            let is_all = round == 0 && settled == Settled::Bare;
+            let mut known = Vec::with_capacity(if is_all { found.spans.len() } else { 0 });
+            let next =
+                self.hide(now, found.spans.into_iter().map(|span| (span, None)), |change, span| {
+                    sight.note(change);
+                    if is_all {
+                        known.push(span);
+                    }
+                });
             current = Some(next);
-            spans = (round == 0 && settled == Settled::Bare).then_some(found.spans);
+            spans = is_all.then_some(known);
         }
         Look { changed: current, settled: Settled::No, spans: None }
     }

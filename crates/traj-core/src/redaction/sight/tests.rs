@@ -100,12 +100,8 @@ fn hide(text: &str, spans: &[Span], sight: &mut Sight) -> String {
     for span in spans {
         out.push_str(text.get(copied..span.start).unwrap());
         let start = out.len();
-        marker::write(
-            &mut out,
-            &stamp,
-            ENGINE.kind(span.rule),
-            &text.as_bytes()[span.start..span.end],
-        );
+        let (kind, secret) = (ENGINE.kind(span.rule), &text.as_bytes()[span.start..span.end]);
+        marker::write(&mut out, kind, marker::digits(&stamp, kind, secret));
         sight.note(Change { hidden: (span.start, span.end), marker: (start, out.len()) });
         copied = span.end;
     }
