@@ -11,6 +11,8 @@ pub(crate) struct Arguments {
     pub(crate) json: Option<PathBuf>,
     pub(crate) traj: Option<PathBuf>,
     pub(crate) cases: Option<PathBuf>,
+    /// The case of which to be the baseline, and nothing else.
+    pub(crate) reprint: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -24,6 +26,7 @@ impl Arguments {
                 "--check" => parsed.check = true,
                 "--json" => parsed.json = Some(PathBuf::from(value()?)),
                 "--cases" => parsed.cases = Some(PathBuf::from(value()?)),
+                "--reprint" => parsed.reprint = Some(PathBuf::from(value()?)),
                 "--traj" => parsed.traj = Some(PathBuf::from(value()?)),
                 // Cargo adds this to tell a bench from a test.
                 "--bench" => {}

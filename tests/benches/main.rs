@@ -64,6 +64,15 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let Some(folder) = &arguments.reprint {
+        return match export::reprint(folder) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: cannot reprint the case: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let known = |name: &String| SUBJECTS.iter().any(|(subject, _)| subject == name);
     if let Some(unknown) = arguments.subjects.iter().find(|name| !known(name)) {
         let names: Vec<&str> = SUBJECTS.iter().map(|(subject, _)| *subject).collect();

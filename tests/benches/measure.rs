@@ -5,10 +5,9 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 use rustix::process::{WaitId, WaitIdOptions};
-
-/// Kernel clock ticks per second in `/proc/PID/stat`: fixed at 100 for user space on Linux.
-const TICKS_PER_SECOND: f64 = 100.0;
 
 /// How often the peak memory of a child is looked at. The kernel keeps the
 /// peak itself; only growth in the last moment before the exit can be missed.
@@ -22,8 +21,10 @@ pub(crate) struct Usage {
     pub(crate) peak_mib: f64,
 }
 
-/// Runs a command to its end; fails when it fails.
+/// Runs a command to its end; fails when it fails. One at a time: their CPU
+/// time is told for all children together.
 pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
+    let cpu_before = cpu_seconds_of_children()?;
     let started = Instant::now();
     let mut child = command.spawn()?;
     let id = child.id();
@@ -32,32 +33,28 @@ pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
         let wall = wait_unreaped(&child).map(|()| started.elapsed().as_secs_f64());
         (wall, peak.join().unwrap_or_default())
     });
-    // Not reaped yet: a zombie's times can still be read.
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
     let status = child.wait()?;
     if !status.success() {
         return Err(io::Error::other(format!("the measured command ended with {status}")));
     }
-    let cpu_seconds = stat_cpu_seconds(&stat).unwrap_or_default();
+    let cpu_seconds = cpu_seconds_of_children()? - cpu_before;
     Ok(Usage { wall_seconds: wall_seconds?, cpu_seconds, peak_mib })
 }
 
-/// Runs a command several times; the median of each figure.
-pub(crate) fn median_child(
-    rounds: usize,
-    mut run: impl FnMut() -> io::Result<Usage>,
-) -> io::Result<Usage> {
-    let usages = (0..rounds.max(1)).map(|_| run()).collect::<io::Result<Vec<Usage>>>()?;
-    let median = |figure: fn(&Usage) -> f64| {
-        let mut figures: Vec<f64> = usages.iter().map(figure).collect();
-        figures.sort_by(f64::total_cmp);
-        figures.get(figures.len() / 2).copied().unwrap_or_default()
-    };
-    Ok(Usage {
-        wall_seconds: median(|usage| usage.wall_seconds),
-        cpu_seconds: median(|usage| usage.cpu_seconds),
-        peak_mib: median(|usage| usage.peak_mib),
-    })
+/// The median of each figure.
+pub(crate) fn median_usage(usages: &[Usage]) -> Usage {
+    Usage {
+        wall_seconds: median(usages.iter().map(|usage| usage.wall_seconds)),
+        cpu_seconds: median(usages.iter().map(|usage| usage.cpu_seconds)),
+        peak_mib: median(usages.iter().map(|usage| usage.peak_mib)),
+    }
+}
+
+/// The median of some figures; zero of none.
+pub(crate) fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or_default()
 }
 
 /// Waits for the end of a child and leaves its entry in the process table.
@@ -80,10 +77,11 @@ fn watch_peak(id: u32) -> f64 {
     peak
 }
 
-/// CPU time of this process so far.
-pub(crate) fn cpu_seconds() -> io::Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
-    stat_cpu_seconds(&stat).ok_or_else(|| io::Error::other("/proc/self/stat has no times"))
+/// CPU time of all children that have ended so far.
+fn cpu_seconds_of_children() -> io::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Ok(micros as f64 / 1e6)
 }
 
 /// Memory of this process in use now.
@@ -96,15 +94,6 @@ fn status_mib(status: &str, key: &str) -> Option<f64> {
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let kib: f64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kib / 1024.0)
-}
-
-/// User plus system time, the 14th and 15th field; the second holds a name that may have blanks.
-fn stat_cpu_seconds(stat: &str) -> Option<f64> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut fields = fields.split_whitespace().skip(11);
-    let user: f64 = fields.next()?.parse().ok()?;
-    let system: f64 = fields.next()?.parse().ok()?;
-    Some((user + system) / TICKS_PER_SECOND)
 }
 
 /// Wall time of one call.
