@@ -18,7 +18,7 @@ const BUFFER: usize = 1024 * 1024;
 /// Runs of every contender; the median counts.
 const ROUNDS: usize = 7;
 /// The same for the cases of ten times the size.
-const LARGE_ROUNDS: usize = 3;
+const LARGE_ROUNDS: usize = 5;
 
 /// What the allocator and the kernel may add to the peak at ten times the
 /// input: the peak itself differs by this much from run to run.

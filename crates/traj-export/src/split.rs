@@ -298,9 +298,11 @@ impl<'b> Splitter<'b> {
         Ok(())
     }
 
-    /// The next byte that is no blank.
+    /// The next byte that is no blank. The blanks before it are not needed any
+    /// more, however many there are.
     fn peek_solid(&mut self) -> Result<Option<u8>, SplitError> {
         loop {
+            self.start = self.at;
             match self.peek()? {
                 Some(b'\n') => {
                     self.line += 1;

@@ -69,6 +69,24 @@ fn items_of_known_length_are_not_searched_for_their_end() {
 }
 
 #[test]
+fn blanks_between_values_are_not_kept() {
+    /// So many blanks before the document.
+    struct Blanks(usize, Drops<'static>);
+    impl Bytes for Blanks {
+        fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+            let blanks = buffer.len().min(self.0);
+            buffer[..blanks].fill(b' ');
+            self.0 -= blanks;
+            if blanks > 0 { Ok(blanks) } else { self.1.read(buffer) }
+        }
+    }
+    let mut blanks = Blanks(64 << 20, Drops(b"[1]"));
+    let mut splitter = Splitter::new(&mut blanks, 1_000);
+    assert_eq!(splitter.next(None).unwrap().unwrap().value, b"1");
+    assert!(splitter.window.room() <= 2 * PIECE, "{}", splitter.window.room());
+}
+
+#[test]
 fn what_is_no_document_is_refused() {
     for broken in ["", "{", "{\"a\"}", "{\"a\":1 \"b\":2}", "[1", "{} {}", "[1]]", "{,}", "[,]"] {
         assert!(split(broken).is_err(), "{broken}");
