@@ -23,14 +23,14 @@ pub(crate) struct InterruptibleInput {
     signal: Arc<AtomicUsize>,
     /// Can be read from when one came: waiting for input ends.
     wake: UnixStream,
-    interruption: Interruption,
+    cut_short: CutShort,
 }
 
 /// Whether a signal cut the input short.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interruption(Rc<Cell<Option<u8>>>);
+pub(crate) struct CutShort(Rc<Cell<Option<u8>>>);
 
-impl Interruption {
+impl CutShort {
     /// Whether it did.
     pub(crate) fn happened(&self) -> bool {
         self.0.get().is_some()
@@ -61,13 +61,13 @@ impl InterruptibleInput {
             flag::register_usize(number, Arc::clone(&signal), value)?;
             low_level::pipe::register(number, waker.try_clone()?)?;
         }
-        let interruption = Interruption::default();
-        Ok(Self { input: io::stdin(), signal, wake, interruption })
+        let cut_short = CutShort::default();
+        Ok(Self { input: io::stdin(), signal, wake, cut_short })
     }
 
     /// Tells whether a signal cut this input short.
-    pub(crate) fn interruption(&self) -> Interruption {
-        self.interruption.clone()
+    pub(crate) fn cut_short(&self) -> CutShort {
+        self.cut_short.clone()
     }
 
     /// Waits for input; `false` when a signal came instead.
@@ -81,7 +81,7 @@ impl InterruptibleInput {
         }
         let signal = self.signal.load(Ordering::SeqCst);
         let signal = u8::try_from(signal).ok().filter(|signal| *signal != 0);
-        self.interruption.0.set(signal);
+        self.cut_short.0.set(signal);
         Ok(signal.is_none())
     }
 }

@@ -113,6 +113,9 @@ struct Compiled {
     familiar: Everyday,
 }
 
+/// How often a value is looked at again that was changed each time.
+const MAX_PASSES: usize = 8;
+
 impl Redactor {
     /// A redactor that follows `policy`.
     #[must_use]
@@ -137,6 +140,31 @@ impl Redactor {
     /// Hides what must not leave in a parsed value.
     pub fn json<'a>(&self, value: Json<'a>, report: &mut RedactionReport) -> Redacted<Json<'a>> {
         Redacted::witness(self.pass(report, None).document(value))
+    }
+
+    /// As [`Redactor::json`], until nothing is left to hide: a marker beside a
+    /// value can say what the secret did not. The members of an object that are
+    /// `apart`, such as the id that other files know it by, are judged by
+    /// themselves: that something else in it is hidden does not hide them.
+    pub fn json_settled<'a>(
+        &self,
+        value: Json<'a>,
+        apart: &[&str],
+        report: &mut RedactionReport,
+    ) -> Redacted<Json<'a>> {
+        let unsettled = report.unsettled();
+        let mut value = self.pass(report, None).document_with(value, apart);
+        let mut is_settled = report.unsettled() == unsettled;
+        for _ in 0..MAX_PASSES {
+            if is_settled {
+                break;
+            }
+            let mut again = RedactionReport::new();
+            value = self.pass(&mut again, None).rechecking().document_with(value, apart);
+            is_settled = again.changes() == 0;
+            report.merge(&again);
+        }
+        Redacted::witness(value)
     }
 
     /// Hides what must not leave in a plain text.

@@ -6,6 +6,7 @@ mod timeline;
 mod usage;
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 use serde::Serialize;
 use traj_core::json::Json;
@@ -17,7 +18,7 @@ pub use timeline::Moment;
 pub use usage::Usage;
 
 use crate::schema::{self, Manifest, ManifestSummary};
-use crate::verify::{Problem, Reading};
+use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
 use crate::warning::Warning;
 use calls::Calls;
 use lines::{Line, Lines};
@@ -82,8 +83,13 @@ pub fn inspect(bundle: &dyn BundleSource) -> Result<Summary, BundleSourceError> 
             Some(BundleFile::Manifest) => {
                 has_manifest = true;
                 let mut bytes = Vec::new();
-                std::io::Read::read_to_end(&mut Reading(content), &mut bytes)
-                    .map_err(|error| BundleSourceError::Damaged { source: error.into() })?;
+                let limit = MAX_MANIFEST_BYTES as u64 + 1;
+                let read = Reading(content).take(limit).read_to_end(&mut bytes);
+                read.map_err(|error| BundleSourceError::Damaged { source: error.into() })?;
+                if bytes.len() > MAX_MANIFEST_BYTES {
+                    summary.add_problem(path, None, LARGE_MANIFEST);
+                    return Ok(());
+                }
                 match schema::read::<Manifest>(&bytes) {
                     Some(manifest) => {
                         stated = Some(manifest.event_count);

@@ -10,6 +10,25 @@ use crate::ledger::PartNote;
 /// mostly does so at about the same time.
 const REMEMBERED: usize = 1 << 16;
 
+/// The members by which files, entries and events know each other, and by which
+/// they are read: what is hidden elsewhere in an event, an entry or a file does
+/// not hide them.
+pub(crate) const LINKS: [&str; 13] = [
+    "traceSchema",
+    "traceId",
+    "source",
+    "type",
+    "ts",
+    "sessionId",
+    "sessionKey",
+    "id",
+    "parentId",
+    "timestamp",
+    "generatedAt",
+    "leafId",
+    "workspaceDir",
+];
+
 /// The rules, with a memory for texts, and the hash that parts are known by.
 pub(crate) struct Screen {
     redactor: Redactor,
@@ -52,7 +71,7 @@ impl Screen {
         report: &mut RedactionReport,
     ) -> (Redacted<Json<'a>>, bool) {
         let unsettled = report.unsettled();
-        let value = self.redactor.json(value, report);
+        let value = self.redactor.json_settled(value, &LINKS, report);
         (value, report.unsettled() == unsettled)
     }
 }

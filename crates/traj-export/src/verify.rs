@@ -24,7 +24,10 @@ use crate::split::{Bytes, ReadError, SplitError};
 use facts::Facts;
 
 /// Manifests are small; a larger one is not ours.
-const MAX_MANIFEST_BYTES: usize = 32 * 1024 * 1024;
+pub(crate) const MAX_MANIFEST_BYTES: usize = 16 * 1024 * 1024;
+
+/// What is said of one that is.
+pub(crate) const LARGE_MANIFEST: &str = "is larger than a manifest can be";
 
 /// Something that is not as the manifest or the schema says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -117,6 +120,9 @@ pub fn verify(
             },
         }
         let seen = bytes.finish()?;
+        if file == BundleFile::Manifest && seen.bytes > MAX_MANIFEST_BYTES as u64 {
+            report.add(path, None, LARGE_MANIFEST);
+        }
         if let Some(content) = &seen.kept {
             manifest = Some(content.clone());
         }

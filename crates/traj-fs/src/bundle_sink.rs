@@ -27,6 +27,9 @@ use crate::stop_flag::StopFlag;
 use early_sync::EarlySync;
 use staging::Staging;
 
+/// What tells a bundle from other folders.
+const MANIFEST: &str = "manifest.json";
+
 /// How much is written at once.
 const BUFFER: usize = 256 * 1024;
 
@@ -123,6 +126,10 @@ impl Target {
         let mut folder: Option<Dir> = None;
         for part in parts {
             match open_subfolder(folder.as_ref().unwrap_or(root), part) {
+                // A bundle with another one in it would not be sound any more.
+                Ok(inner) if inner.symlink_metadata(MANIFEST).is_ok() => {
+                    return Err(BundleSinkError::Exists { name: part.to_owned() });
+                }
                 Ok(inner) => folder = Some(inner),
                 Err(error) if error.is_not_found() => return Ok(()),
                 Err(error) => return Err(from_fs(&path, error)),

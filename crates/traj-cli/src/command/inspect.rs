@@ -43,11 +43,33 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let summary = if is_session {
         inspect_session(arguments, host, output)?
     } else {
-        let bundle = verify::open(&arguments.subject, host)?;
-        inspect(&bundle).map_err(verify::explain)?
+        inspect_bundle(arguments, host, output)?
     };
     let fault = (!summary.problems.is_empty()).then_some(ErrorKind::Damaged);
     output.verdict(&summary, fault, describe)
+}
+
+/// Checked first: who looks into a bundle is to know whether it is sound, and
+/// is shown nothing of one that has a secret in it.
+fn inspect_bundle(
+    arguments: &Arguments,
+    host: &Host,
+    output: &Output,
+) -> Result<Summary, CommandError> {
+    let checked = verify::check(verify::open(&arguments.subject, host)?, output)?;
+    if !checked.findings.is_empty() {
+        let message = "a secret is left in this bundle; nothing of it is shown";
+        let error = CommandError::new(ErrorKind::Findings, message);
+        return Err(error.hint("`traj verify` says where"));
+    }
+    let bundle = verify::open(&arguments.subject, host)?;
+    let mut summary = inspect(&bundle).map_err(verify::explain)?;
+    for problem in checked.problems {
+        if !summary.problems.contains(&problem) {
+            summary.problems.push(problem);
+        }
+    }
+    Ok(summary)
 }
 
 fn inspect_session(

@@ -87,11 +87,11 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
 
     let mut problems = Problems::default();
     let input = InterruptibleInput::new().map_err(cannot_read)?;
-    let interruption = input.interruption();
+    let cut_short = input.cut_short();
     let input = BufReader::with_capacity(INPUT_BYTES, input);
     for_each_line(input, LONGEST_LINE_BYTES, |number, line| {
         // What a signal cut off may be half a line, which is nobody's mistake.
-        let event = problems.event_on(number, &line, interruption.happened(), output);
+        let event = problems.event_on(number, &line, cut_short.happened(), output);
         if let Some(event) = event {
             recorder.record_waiting(event);
         }
@@ -102,14 +102,14 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     let enabled = recorder.is_enabled();
     let (flushed, stats) = recorder.finish();
     let has_invalid_lines = problems.invalid_lines > 0;
-    let report = Report::new(enabled, sidecar, &stats, problems, interruption.signal_name());
+    let report = Report::new(enabled, sidecar, &stats, problems, cut_short.signal_name());
     let code = if let Some(error) = losses::losses(flushed, &stats) {
         output.failed_result(&report, &error, Report::describe)?
     } else {
         let fault = has_invalid_lines.then_some(ErrorKind::Damaged);
         output.verdict(&report, fault, Report::describe)?
     };
-    Ok(interruption.exit_code().unwrap_or(code))
+    Ok(cut_short.exit_code().unwrap_or(code))
 }
 
 /// Reads everything and touches nothing: whoever writes to us must not notice

@@ -32,19 +32,23 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let bundle = WatchedBundle::new(open(&arguments.bundle, host)?, output);
-    // The rules alone: the paths and names of this host say nothing about a
-    // bundle from another one.
-    let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
-    let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let report = verify(&bundle, &redactor, workers).map_err(explain)?;
-    drop(bundle);
+    let report = check(open(&arguments.bundle, host)?, output)?;
     let fault = if !report.problems.is_empty() {
         Some(ErrorKind::Damaged)
     } else {
         (!report.findings.is_empty()).then_some(ErrorKind::Findings)
     };
     output.verdict(&report, fault, describe)
+}
+
+/// Checks all of a bundle, with a bar where there is a terminal.
+pub(super) fn check(bundle: FsBundleSource, output: &Output) -> Result<VerifyReport, CommandError> {
+    let bundle = WatchedBundle::new(bundle, output);
+    // The rules alone: the paths and names of this host say nothing about a
+    // bundle from another one.
+    let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
+    let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    verify(&bundle, &redactor, workers).map_err(explain)
 }
 
 /// Opens a bundle that the user named.

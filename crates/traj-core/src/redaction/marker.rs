@@ -123,7 +123,12 @@ pub(super) fn find_all(text: &[u8]) -> Vec<(usize, usize)> {
 /// secret that is not there any more.
 #[must_use]
 pub fn is_marker(text: &str) -> bool {
-    length(text.as_bytes()) == Some(text.len())
+    is_whole(text.as_bytes())
+}
+
+/// The same of bytes.
+pub(super) fn is_whole(text: &[u8]) -> bool {
+    length(text) == Some(text.len())
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use vocabulary::{
 
 use words::{MAX_WORDS, ends_with, is, is_any, words};
 
+use super::marker;
 use super::rule::Frame;
 
 pub(super) use part::class_of_member;
@@ -45,7 +46,7 @@ pub(super) const MAX_NAME: usize = 96;
 
 /// Judges a field name.
 pub(super) fn classify(name: &[u8]) -> NameClass {
-    if name.len() < 2 || name.len() > MAX_NAME {
+    if name.len() < 2 || name.len() > MAX_NAME || marker::is_whole(name) {
         return NameClass::Plain;
     }
     // However its case is mixed: `PassWord`, `pASSWORD`.

@@ -82,13 +82,19 @@ impl<'r> Pass<'r> {
     }
 
     /// Redacts a whole document.
-    pub(super) fn document<'a>(&mut self, mut value: Json<'a>) -> Json<'a> {
+    pub(super) fn document<'a>(&mut self, value: Json<'a>) -> Json<'a> {
+        self.document_with(value, &[])
+    }
+
+    /// The same; members of the document that are `apart` are only judged by
+    /// themselves, not by what is hidden elsewhere.
+    pub(super) fn document_with<'a>(&mut self, mut value: Json<'a>, apart: &[&str]) -> Json<'a> {
         self.value(&mut value, NameClass::Plain);
         let learned = std::mem::take(&mut self.learned);
         if let Some(again) = Learned::new(&learned)
-            && again.is_in_value(&value)
+            && again.is_in_document(&value, apart)
         {
-            self.repeat_value(&mut value, &again);
+            self.repeat_document(&mut value, &again, apart);
         }
         value
     }

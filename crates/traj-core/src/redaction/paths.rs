@@ -80,6 +80,22 @@ const COMMON_USERS: &[&str] = &[
     "ci",
 ];
 
+/// Words of the files we write: replaced there, they would not be read any more.
+#[rustfmt::skip]
+const OWN_WORDS: &[&str] = &[
+    "agent", "application", "artifacts", "assistant", "audio", "bash", "branch", "bundle",
+    "call", "charset", "codex", "compaction", "completed", "content", "context", "custom",
+    "data", "ended", "entries", "entry", "error", "event", "events", "generated",
+    "header", "image", "input", "json", "label", "leaf", "main", "manifest",
+    "message", "messages", "metadata", "model", "name", "openclaw", "output", "path",
+    "plain", "prompt", "prompting", "prompts", "read", "redacted", "redaction", "result",
+    "role", "rule", "run", "runtime", "schema", "session", "sessions", "sha256",
+    "shell", "skill", "skills", "source", "started", "state", "store", "submitted",
+    "system", "text", "tokens", "tool", "tools", "trace", "traj", "trajectory",
+    "transcript", "turn", "type", "usage", "utf", "value", "version", "warning",
+    "workspace", "write",
+];
+
 /// One text to look for and what replaces it.
 #[derive(Clone, Debug)]
 struct Needle {
@@ -139,9 +155,13 @@ impl PathTable {
             add(home, HOME);
         }
         for (name, label) in [(&labels.user, USER), (&labels.host, HOST)] {
+            let is_word = |name: &str| {
+                let name = name.to_ascii_lowercase();
+                COMMON_USERS.contains(&name.as_str()) || OWN_WORDS.contains(&name.as_str())
+            };
             if let Some(name) = name
                 && name.len() >= 3
-                && !COMMON_USERS.contains(&name.to_ascii_lowercase().as_str())
+                && !is_word(name)
             {
                 needles.push(Needle { text: name.clone(), label, path: false, fold_case: false });
             }

@@ -126,9 +126,21 @@ impl<'s> Learned<'s> {
         }
     }
 
+    /// Whether a secret stands anywhere in a document, but for the members of it
+    /// that are `apart`.
+    pub(super) fn is_in_document(&self, value: &Json<'_>, apart: &[&str]) -> bool {
+        match value {
+            Json::Object(object) if !apart.is_empty() => object
+                .iter()
+                .filter(|(name, _)| !apart.contains(name))
+                .any(|(name, item)| self.is_in(name.as_bytes()) || self.is_in_value(item)),
+            _ => self.is_in_value(value),
+        }
+    }
+
     /// Whether a secret stands anywhere in a value: in most documents none does
     /// a second time.
-    pub(super) fn is_in_value(&self, value: &Json<'_>) -> bool {
+    fn is_in_value(&self, value: &Json<'_>) -> bool {
         match value {
             Json::String(text) => self.is_in(text.as_bytes()),
             Json::Array(items) => items.iter().any(|item| self.is_in_value(item)),
@@ -164,8 +176,28 @@ impl Pass<'_> {
         if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
     }
 
+    /// As [`Pass::repeat_text`], in every string of a document, but for the
+    /// members of it that are `apart`.
+    pub(super) fn repeat_document(
+        &mut self,
+        value: &mut Json<'_>,
+        again: &Learned<'_>,
+        apart: &[&str],
+    ) {
+        match value {
+            Json::Object(object) if !apart.is_empty() => {
+                for (name, item) in object.iter_mut() {
+                    if !apart.contains(&name.as_ref()) {
+                        self.repeat_member(name, item, again);
+                    }
+                }
+            }
+            _ => self.repeat_value(value, again),
+        }
+    }
+
     /// As [`Pass::repeat_text`], in every string of a value.
-    pub(super) fn repeat_value(&mut self, value: &mut Json<'_>, again: &Learned<'_>) {
+    fn repeat_value(&mut self, value: &mut Json<'_>, again: &Learned<'_>) {
         match value {
             Json::String(text) => {
                 if let Some(changed) = self.repeat_text(text, again) {
@@ -179,16 +211,20 @@ impl Pass<'_> {
             }
             Json::Object(object) => {
                 for (name, item) in object.iter_mut() {
-                    if let Some(changed) = self.repeat_text(name, again) {
-                        *name = Cow::Owned(changed);
-                    }
-                    let mark = self.push_step(name);
-                    self.repeat_value(item, again);
-                    self.path.truncate(mark);
+                    self.repeat_member(name, item, again);
                 }
             }
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
+    }
+
+    fn repeat_member(&mut self, name: &mut Cow<'_, str>, item: &mut Json<'_>, again: &Learned<'_>) {
+        if let Some(changed) = self.repeat_text(name, again) {
+            *name = Cow::Owned(changed);
+        }
+        let mark = self.push_step(name);
+        self.repeat_value(item, again);
+        self.path.truncate(mark);
     }
 }
 

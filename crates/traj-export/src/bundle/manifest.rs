@@ -8,6 +8,7 @@ use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use super::Common;
 use crate::locate::Found;
 use crate::output::{Written, hex};
+use crate::screen::LINKS;
 use crate::warning::Warning;
 
 /// The member that holds the digest of the whole.
@@ -77,7 +78,8 @@ pub(crate) fn manifest(
     object.push("sources", Json::Array(parts.sources.iter().map(source).collect()));
     // What the manifest says about redaction is what was done before it; its
     // own paths are not counted.
-    let manifest = redactor.json(Json::Object(object), &mut RedactionReport::default());
+    let report = &mut RedactionReport::default();
+    let manifest = redactor.json_settled(Json::Object(object), &LINKS, report);
     let manifest = manifest.with_names(SOURCE_FILES, &SOURCE_ROLES);
     // Sealed with the digest of itself, which names the digest of every file.
     let digest = digest_without_seal(manifest.as_ref());

@@ -14,6 +14,7 @@ use super::pretty::PrettyObject;
 use crate::error::ExportError;
 use crate::output::{Output, Written};
 use crate::record::{Decoder, Encoder, Record};
+use crate::screen::LINKS;
 use crate::sort::Sorted;
 
 /// A submitted prompt that is kept aside.
@@ -107,7 +108,7 @@ pub(crate) fn write_prompts(
     facts.push_some("skillsPrompt", prompting.text("skillsPrompt"));
     facts.push_some("userPromptPrefixText", prompting.text("userPromptPrefixText"));
     facts.push_some("systemPromptReport", prompting.report().cloned());
-    let facts = redactor.json(Json::Object(facts), report);
+    let facts = redactor.json_settled(Json::Object(facts), &LINKS, report);
     let mut file = PrettyObject::begin(Output::create(bundle, BundleFile::Prompts)?)?;
     for name in [
         "traceSchema",

@@ -8,6 +8,7 @@ use super::Export;
 use crate::bundle::{self, Common, SkillMarks};
 use crate::error::ExportError;
 use crate::output::Output;
+use crate::screen::LINKS;
 use crate::side::SideData;
 
 impl Export<'_> {
@@ -61,7 +62,7 @@ impl Export<'_> {
         file: BundleFile,
         content: Json<'_>,
     ) -> Result<(), ExportError> {
-        let content = self.request.redactor.json(content, &mut self.report);
+        let content = self.request.redactor.json_settled(content, &LINKS, &mut self.report);
         let mut text = RedactedText::new();
         text.push_pretty(content.view(), 0).push_static("\n");
         self.files.push(Output::put(bundle, file, &text.finish())?);

@@ -33,12 +33,22 @@ struct Call {
     is_answered: bool,
 }
 
+/// What became of a call.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    is_error: bool,
+    /// When it came, if that counts.
+    at: Option<UnixMillis>,
+}
+
 /// The calls so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     tools: BTreeMap<String, ToolSummary>,
     /// By call id: sidecar and transcript may tell of the same call.
     calls: BTreeMap<String, Call>,
+    /// Answers to calls that were not seen yet: a clock may go back.
+    early: BTreeMap<String, Answer>,
 }
 
 impl Calls {
@@ -54,16 +64,24 @@ impl Calls {
 
     fn start(&mut self, data: &Json<'_>, at: Option<UnixMillis>) {
         let tool = text(data, "name").unwrap_or("unnamed").to_owned();
-        if let Some(id) = text(data, "toolCallId") {
-            if self.calls.contains_key(id) {
-                return;
-            }
-            if self.calls.len() < REMEMBERED {
-                let call = Call { tool: tool.clone(), started: at, is_answered: false };
-                self.calls.insert(id.to_owned(), call);
+        let Some(id) = text(data, "toolCallId") else {
+            self.count(&tool);
+            return;
+        };
+        if self.calls.contains_key(id) {
+            return;
+        }
+        self.count(&tool);
+        if self.calls.len() < REMEMBERED {
+            self.calls.insert(id.to_owned(), Call { tool, started: at, is_answered: false });
+            if let Some(answer) = self.early.remove(id) {
+                self.answer(id, answer);
             }
         }
-        self.tools.entry(tool).or_default().calls += 1;
+    }
+
+    fn count(&mut self, tool: &str) {
+        self.tools.entry(tool.to_owned()).or_default().calls += 1;
     }
 
     fn end(&mut self, data: &Json<'_>, at: Option<UnixMillis>) {
@@ -71,25 +89,33 @@ impl Calls {
         let result = data.get("message").unwrap_or(data);
         let flag = |name| result.get(name).and_then(Json::as_bool);
         let is_error = flag("isError") == Some(true) || flag("success") == Some(false);
-        let call = text(result, "toolCallId").and_then(|id| self.calls.get_mut(id));
-        let Some(call) = call else { return };
-        if std::mem::replace(&mut call.is_answered, true) {
-            return;
-        }
-        let tool = self.tools.entry(call.tool.clone()).or_default();
-        tool.errors += u64::from(is_error);
-        if let (Some(started), Some(at)) = (call.started, at) {
-            let millis = (at.as_millis() - started.as_millis()).max(0);
-            tool.total_millis += millis;
-            tool.longest_millis = tool.longest_millis.max(millis);
+        if let Some(id) = text(result, "toolCallId") {
+            self.answer(id, Answer { is_error, at });
         }
     }
 
     fn fail(&mut self, data: &Json<'_>) {
-        let call = text(data, "toolCallId").and_then(|id| self.calls.get_mut(id));
-        if let Some(call) = call.filter(|call| !call.is_answered) {
-            call.is_answered = true;
-            self.tools.entry(call.tool.clone()).or_default().errors += 1;
+        if let Some(id) = text(data, "toolCallId") {
+            self.answer(id, Answer { is_error: true, at: None });
+        }
+    }
+
+    fn answer(&mut self, id: &str, answer: Answer) {
+        let Some(call) = self.calls.get_mut(id) else {
+            if self.early.len() < REMEMBERED {
+                self.early.entry(id.to_owned()).or_insert(answer);
+            }
+            return;
+        };
+        if std::mem::replace(&mut call.is_answered, true) {
+            return;
+        }
+        let tool = self.tools.entry(call.tool.clone()).or_default();
+        tool.errors += u64::from(answer.is_error);
+        if let (Some(started), Some(at)) = (call.started, answer.at) {
+            let millis = (at.as_millis() - started.as_millis()).max(0);
+            tool.total_millis += millis;
+            tool.longest_millis = tool.longest_millis.max(millis);
         }
     }
 

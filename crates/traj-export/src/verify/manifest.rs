@@ -26,7 +26,11 @@ pub(super) fn check(
         report.add(NAME, None, "is missing");
         return;
     };
-    let Some(manifest) = schema::read::<Manifest>(bytes) else { return };
+    let Some(manifest) = schema::read::<Manifest>(bytes) else {
+        // Nothing was held against it, whatever else was said of it.
+        report.add(NAME, None, "cannot be held against its files");
+        return;
+    };
     report.session_id = Some(manifest.session_id.clone());
     check_members(&manifest, said, report);
     check_identity(&manifest, said, report);

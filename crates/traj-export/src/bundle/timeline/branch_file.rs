@@ -10,6 +10,7 @@ use crate::bundle::pretty::{PrettyArray, PrettyObject};
 use crate::ledger::PartNote;
 use crate::output::{Output, Written};
 use crate::record::{RecordStore, Spool};
+use crate::screen::LINKS;
 
 /// The file, open at its entries.
 pub(super) struct BranchFile {
@@ -30,7 +31,7 @@ impl BranchFile {
         let mut members = Object::new();
         members.push("header", header.zip(text.as_ref()).map_or(Json::Null, Header::parse));
         members.push("leafId", leaf_id.map_or(Json::Null, Json::from));
-        let members = redactor.json(Json::Object(members), report);
+        let members = redactor.json_settled(Json::Object(members), &LINKS, report);
         for name in ["header", "leafId"] {
             if let Some(value) = members.view().get(name) {
                 file.member(name, value)?;
