@@ -200,17 +200,28 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     assert_eq!(code(), Some(0));
     home.folder.write(&events, whole.replace("notes", "motes")).unwrap();
     assert_eq!(code(), Some(4));
+    assert_eq!(home.traj(&["inspect", bundle.to_str().unwrap()]).status.code(), Some(4));
     home.folder.write(&events, &whole).unwrap();
     home.folder.write(bundle.join("extra.txt"), "x").unwrap();
     assert_eq!(code(), Some(4));
     home.folder.remove_file(bundle.join("extra.txt")).unwrap();
+    // However much stands in it, a manifest is held against the files.
+    let manifest = home.folder.read_to_string(bundle.join("manifest.json")).unwrap();
+    let blanks = format!("\"contents\": [{}", " ".repeat(40 << 20));
+    let large = manifest.replace("\"contents\": [", &blanks);
+    home.folder.write(bundle.join("manifest.json"), large).unwrap();
+    assert_eq!(code(), Some(4));
+    home.folder.write(bundle.join("manifest.json"), &manifest).unwrap();
+    assert_eq!(code(), Some(0));
+    // No bundle is put into another.
+    assert_eq!(home.export(&["--output", "b/inner"]).status.code(), Some(1));
+    assert_eq!(code(), Some(0));
     assert_eq!(home.traj(&["verify", "s1.jsonl"]).status.code(), Some(4));
     assert_eq!(home.traj(&["verify", "ws"]).status.code(), Some(4));
     // A secret in a bundle whose manifest says that all is well.
     let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
     let leaking = whole.replace("notes", &secret);
     home.folder.write(&events, &leaking).unwrap();
-    let manifest = home.folder.read_to_string(bundle.join("manifest.json")).unwrap();
     let digest = |text: &str| BlobDigest::of(text.as_bytes()).to_string();
     let manifest = manifest
         .replace(&digest(&whole), &digest(&leaking))
@@ -224,6 +235,10 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     let text = String::from_utf8(verified.stdout).unwrap();
     assert_eq!(verified.status.code(), Some(3), "{text}");
     assert!(text.contains("events.jsonl:2 rule github-pat") && !text.contains("q7Xw2"), "{text}");
+    // Who looks into it is not shown it, either.
+    let inspected = home.traj(&["inspect", bundle.to_str().unwrap()]);
+    assert_eq!(inspected.status.code(), Some(3));
+    assert!(!String::from_utf8(inspected.stdout).unwrap().contains("q7Xw2"));
     // A link among its files is not followed.
     home.folder.remove_file(&events).unwrap();
     home.folder.symlink("../../../../s1.jsonl", &events).unwrap();

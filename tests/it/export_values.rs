@@ -2,9 +2,13 @@
 //! numbers, paths, odd times. Entries and members stay; only what must be
 //! hidden changes.
 
+use std::num::NonZeroUsize;
+
 use serde_json::{Value, json};
+use traj_core::memory::MemoryBundleSource;
 use traj_core::port::BundleFile;
-use traj_tests::export_fixture::{Exported, exported, message, runtime};
+use traj_export::verify;
+use traj_tests::export_fixture::{Exported, exported, message, redactor, runtime};
 
 fn said(id: &str, parent: Option<&str>, second: u32, content: &Value) -> String {
     message(id, parent, second, &json!({"role": "user", "content": content}).to_string())
@@ -219,4 +223,27 @@ fn entries_with_odd_times_are_ordered_by_instant() {
     );
     insta::assert_snapshot!(export.outline());
     assert_eq!(export.warnings(), ["invalid-runtime-event [6]"]);
+}
+
+#[test]
+fn what_events_are_known_by_is_not_hidden_with_what_equals_it() {
+    // The id of the session, of an entry and a time, each as a token elsewhere.
+    let user = r#"{"role":"user","content":"the password is e-1234-abcd and that is all"}"#;
+    let rows = [message("e-1234-abcd", None, 1, user)];
+    let data = r#","data":{"arguments":{"token":"2026-06-01T10:00:02.000Z"}}"#;
+    let event = runtime("tool.call", "2026-06-01T10:00:02.000Z", 1, data);
+    let export = exported(&rows, &[event]);
+    let events = export.events();
+    assert_eq!(events[0]["entryId"], "e-1234-abcd");
+    assert!(!events[0]["data"].to_string().contains("e-1234-abcd"));
+    assert_eq!(events[1]["ts"], "2026-06-01T10:00:02.000Z");
+    assert!(!events[1]["data"].to_string().contains("10:00:02"));
+    let branch = export.json(BundleFile::SessionBranch).unwrap();
+    assert_eq!(
+        (&branch["leafId"], &branch["entries"][0]["id"]),
+        (&events[0]["entryId"], &branch["leafId"])
+    );
+    let bundle = MemoryBundleSource::of(&export.files);
+    let report = verify(&bundle, &redactor(), NonZeroUsize::MIN).unwrap();
+    assert!(report.is_sound(), "{report:?}");
 }

@@ -312,16 +312,21 @@ impl<'t> Scan<'t> {
             .is_some_and(|(_, end)| place < *end)
     }
 
-    /// Whether `start..end` holds nothing but markers.
+    /// Whether `start..end` holds nothing but markers and blanks between them.
     pub(super) fn is_marked(&self, start: usize, end: usize) -> bool {
         let mut place = start;
+        let mut has_marker = false;
         while place < end {
             match self.marker_at(place) {
-                Some(after) => place = after,
+                Some(after) => {
+                    place = after;
+                    has_marker = true;
+                }
+                None if self.byte(place).is_ascii_whitespace() => place += 1,
                 None => return false,
             }
         }
-        start < end
+        has_marker
     }
 
     /// Notes a finding, unless it is nothing but markers.

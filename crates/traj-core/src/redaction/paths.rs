@@ -1,5 +1,7 @@
 //! Paths and names of the host, replaced by labels at their boundaries.
 
+mod words;
+
 use std::borrow::Cow;
 
 use memchr::memmem::Finder;
@@ -53,48 +55,6 @@ pub(super) fn starts_with_label(value: &[u8]) -> bool {
         rest.is_some_and(|rest| matches!(rest.first(), None | Some(b'/' | b'\\')))
     })
 }
-
-/// Account names that say nothing about a person, and are words.
-const COMMON_USERS: &[&str] = &[
-    "root",
-    "user",
-    "admin",
-    "ubuntu",
-    "debian",
-    "node",
-    "app",
-    "dev",
-    "test",
-    "runner",
-    "nobody",
-    "guest",
-    "home",
-    "git",
-    "deploy",
-    "vagrant",
-    "docker",
-    "localhost",
-    "host",
-    "server",
-    "build",
-    "ci",
-];
-
-/// Words of the files we write: replaced there, they would not be read any more.
-#[rustfmt::skip]
-const OWN_WORDS: &[&str] = &[
-    "agent", "application", "artifacts", "assistant", "audio", "bash", "branch", "bundle",
-    "call", "charset", "codex", "compaction", "completed", "content", "context", "custom",
-    "data", "ended", "entries", "entry", "error", "event", "events", "generated",
-    "header", "image", "input", "json", "label", "leaf", "main", "manifest",
-    "message", "messages", "metadata", "model", "name", "openclaw", "output", "path",
-    "plain", "prompt", "prompting", "prompts", "read", "redacted", "redaction", "result",
-    "role", "rule", "run", "runtime", "schema", "session", "sessions", "sha256",
-    "shell", "skill", "skills", "source", "started", "state", "store", "submitted",
-    "system", "text", "tokens", "tool", "tools", "trace", "traj", "trajectory",
-    "transcript", "turn", "type", "usage", "utf", "value", "version", "warning",
-    "workspace", "write",
-];
 
 /// One text to look for and what replaces it.
 #[derive(Clone, Debug)]
@@ -155,13 +115,9 @@ impl PathTable {
             add(home, HOME);
         }
         for (name, label) in [(&labels.user, USER), (&labels.host, HOST)] {
-            let is_word = |name: &str| {
-                let name = name.to_ascii_lowercase();
-                COMMON_USERS.contains(&name.as_str()) || OWN_WORDS.contains(&name.as_str())
-            };
             if let Some(name) = name
                 && name.len() >= 3
-                && !is_word(name)
+                && !words::is_word(name)
             {
                 needles.push(Needle { text: name.clone(), label, path: false, fold_case: false });
             }
@@ -372,6 +328,15 @@ mod tests {
         check("lovelace@analytical-engine:~$", "$USER@$HOSTNAME:~$");
         check("lovelaces lovelace_x", "lovelaces lovelace_x");
         check("/home/lovelace/x", "/home/$USER/x");
+    }
+
+    #[test]
+    fn words_of_our_own_files_are_no_names() {
+        for word in ["session", "openclaw", "Runtime", "sha256"] {
+            let user = Some(word.to_owned());
+            let table = PathTable::new(&PathLabels { user, ..PathLabels::default() });
+            assert_eq!(table.apply(&format!("{word} {word}")).1, 0, "{word}");
+        }
     }
 
     #[test]

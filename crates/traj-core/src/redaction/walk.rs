@@ -127,8 +127,7 @@ impl Pass<'_> {
     fn list(&mut self, items: &mut [Json<'_>], class: NameClass) {
         let mark = self.path.len();
         self.path.push_str("/*");
-        // Items that are objects say nothing together unless they are a stream.
-        let is_together = items.len() > 2 || matches!(items, [Json::String(_), _]);
+        let is_together = say_something_together(items);
         let changes = self.report.changes();
         if is_together {
             self.items_together(items);
@@ -158,9 +157,7 @@ impl Pass<'_> {
             self.value(second, named);
         }
         // One text in pieces, as a stream delivers it.
-        if items.len() > 2 {
-            self.across(&mut pieces(items), "");
-        }
+        self.across(&mut pieces(items), "");
     }
 
     /// A list of strings may be a command line or headers one after the other.
@@ -207,7 +204,10 @@ impl Pass<'_> {
     /// found in the pieces it lies in.
     fn across(&mut self, pieces: &mut [&mut Cow<'_, str>], glue: &str) {
         let total: usize = pieces.iter().map(|piece| piece.len()).sum();
-        if pieces.len() > MAX_JOINED || !(12..=MAX_JOINED_BYTES).contains(&total) {
+        if pieces.len() < 2
+            || pieces.len() > MAX_JOINED
+            || !(12..=MAX_JOINED_BYTES).contains(&total)
+        {
             return;
         }
         let mut whole = String::with_capacity(total + pieces.len());
@@ -251,6 +251,16 @@ impl Pass<'_> {
                 **piece = Cow::Owned(changed);
             }
         }
+    }
+}
+
+/// Whether items may be a name and its value, a command line or one text in
+/// pieces. Two objects are so only if both carry a piece.
+fn say_something_together(items: &mut [Json<'_>]) -> bool {
+    match items {
+        [Json::String(_), _] => true,
+        [one, other] => piece(one, 0).is_some() && piece(other, 0).is_some(),
+        _ => items.len() > 2,
     }
 }
 

@@ -3,6 +3,7 @@
 use traj_core::memory::MemoryBundleSource;
 
 use super::inspect;
+use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES};
 
 #[test]
 fn calls_usage_and_models_are_added_up() {
@@ -46,4 +47,25 @@ fn calls_usage_and_models_are_added_up() {
     assert_eq!(summary.models["p/m"], 1);
     assert_eq!(summary.timeline[0].about, "do it now");
     assert_eq!(summary.endings, ["success"]);
+}
+
+#[test]
+fn an_answer_before_its_call_is_one() {
+    let mut bundle = MemoryBundleSource::default();
+    bundle.push(
+        "events.jsonl",
+        r#"{"type":"tool.result","ts":"2026-06-01T10:00:05Z","seq":1,"data":{"toolCallId":"a","isError":true}}
+{"type":"tool.call","ts":"2026-06-01T10:00:09Z","seq":2,"data":{"toolCallId":"a","name":"read"}}
+"#,
+    );
+    let read = inspect(&bundle).unwrap().tools["read"].clone();
+    assert_eq!((read.calls, read.errors, read.unanswered, read.total_millis), (1, 1, 0, 0));
+}
+
+#[test]
+fn a_manifest_without_end_is_not_read_to_it() {
+    let mut bundle = MemoryBundleSource::default();
+    bundle.push("manifest.json", " ".repeat(MAX_MANIFEST_BYTES + 1));
+    let problems = inspect(&bundle).unwrap().problems;
+    assert!(problems.iter().any(|problem| problem.problem == LARGE_MANIFEST), "{problems:?}");
 }

@@ -80,3 +80,65 @@ fn a_password_in_braces_is_found_whatever_blanks_lead_to_it() {
         assert!(!line.contains("Jx02"), "{line}");
     }
 }
+
+#[test]
+fn what_is_hidden_settles() {
+    let key = r#""words":["private_key:","\"-----BEGIN","PRIVATE","KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\\n-----END","PRIVATE","KEY-----\\n\""]"#;
+    for members in [
+        key,
+        r#""Authorization":["passwd=a7@vRFwt","a7@vRFwty"]"#,
+        r#""cookie":[": dsn :=Eo)/app?pars","cme.net:3306)/app?parse="]"#,
+    ] {
+        let redactor = redactor();
+        let document = format!("{{{members}}}");
+        let value = Json::parse(&document).unwrap();
+        let mut report = RedactionReport::new();
+        let line = redactor.json_settled(value, &[], &mut report).to_line().into_inner();
+        let mut again = RedactionReport::new();
+        redactor.recheck_json(Json::parse(&line).unwrap(), &mut again);
+        assert!(report.changes() > 0 && again.changes() == 0, "{line}");
+    }
+}
+
+#[test]
+fn markers_name_nothing() {
+    for document in [
+        r#"{"l":["<redacted:token:595633>","alice77"]}"#,
+        r#"{"l":[{"name":"<redacted:token:595633>","value":"alice77"}]}"#,
+        r#"{"owners":{"<redacted:password:595633>":"alice77"}}"#,
+    ] {
+        assert_eq!(redacted(document).0, document);
+    }
+}
+
+#[test]
+fn members_apart_are_judged_by_themselves() {
+    let id = "c7f9a3d2-1b2c-4d5e-8f90-123456789abc";
+    let document = format!(r#"{{"id":"{id}","data":{{"token":"{id}","note":"it is {id}"}}}}"#);
+    let settled = |apart: &[&str]| {
+        let value = Json::parse(&document).unwrap();
+        redactor().json_settled(value, apart, &mut RedactionReport::new()).to_line().into_inner()
+    };
+    assert_eq!(settled(&[]).matches(id).count(), 0);
+    let apart = settled(&["id"]);
+    assert!(apart.starts_with(&format!(r#"{{"id":"{id}","data":"#)), "{apart}");
+    assert_eq!(apart.matches(id).count(), 1, "{apart}");
+    // By themselves, they are judged.
+    let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
+    let document = format!(r#"{{"id":"{secret}"}}"#);
+    let value = Json::parse(&document).unwrap();
+    let line = redactor().json_settled(value, &["id"], &mut RedactionReport::new());
+    assert!(!line.to_line().into_inner().contains("q7Xw2"));
+}
+
+#[test]
+fn a_token_in_two_pieces_is_one() {
+    let (head, tail) = (["ghp", "_q7Xw2ZkP9sLmD4"].concat(), "vTr8Yb1NcJ5fGh6Ae3Ru0K");
+    for list in [
+        format!(r#"[{{"type":"text","text":"key {head}"}},{{"type":"text","text":"{tail} end"}}]"#),
+        format!(r#"["key {head}","{tail} end"]"#),
+    ] {
+        let (line, _) = redacted(&format!(r#"{{"content":{list}}}"#));
+        assert!(!line.contains(&head) && !line.contains(tail), "{line}");
+    }
+}
