@@ -10,10 +10,10 @@ use crate::record::{Record, RecordStore, Spool};
 
 /// Records that are sorted in memory at once. Small, so that ten times as many
 /// need no more memory: an ordinary session already fills this.
-const RUN_BYTES: usize = 1024 * 1024;
+const RUN_BYTES: usize = 512 * 1024;
 
 /// Records that are read ahead while runs are merged, of all runs together.
-const AHEAD_BYTES: usize = 1024 * 1024;
+const AHEAD_BYTES: usize = 256 * 1024;
 
 /// Records of one run that are read ahead, however many runs there are.
 const LEAST_AHEAD: u64 = 16;
