@@ -1,8 +1,8 @@
 //! The writer: compact for lines, indented for files, escapes as other
 //! JavaScript tools write them.
 
-use super::Json;
 use super::plain::first_special;
+use super::{Json, Object};
 
 /// The indentation of all but the deepest levels.
 const BLANKS: &str = "                                ";
@@ -19,20 +19,27 @@ pub(super) fn compact(value: &Json<'_>, out: &mut String) {
             }
             out.push(']');
         }
-        Json::Object(object) => {
-            out.push('{');
-            for (index, (name, member)) in object.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                write_string(name, out);
-                out.push(':');
-                compact(member, out);
-            }
-            out.push('}');
-        }
+        Json::Object(object) => members(object, out, |_, member, out| compact(member, out)),
         scalar => write_scalar(scalar, out),
     }
+}
+
+/// Writes an object; how its members' values are written is up to `write`.
+fn members(
+    object: &Object<'_>,
+    out: &mut String,
+    mut write: impl FnMut(&str, &Json<'_>, &mut String),
+) {
+    out.push('{');
+    for (index, (name, member)) in object.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write_string(name, out);
+        out.push(':');
+        write(name, member, out);
+    }
+    out.push('}');
 }
 
 /// As [`compact`], without the value of the member `name` if there is one.
@@ -43,20 +50,13 @@ pub(super) fn compact_around(value: &Json<'_>, name: &str, out: &mut String) -> 
         return None;
     };
     let mut gap = None;
-    out.push('{');
-    for (index, (member, value)) in object.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write_string(member, out);
-        out.push(':');
+    members(object, out, |member, value, out| {
         if gap.is_none() && member == name {
             gap = Some(out.len());
         } else {
             compact(value, out);
         }
-    }
-    out.push('}');
+    });
     gap
 }
 

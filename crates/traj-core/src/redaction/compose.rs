@@ -17,9 +17,7 @@ impl<'a> Redacted<Json<'a>> {
     pub const fn view(&self) -> Redacted<&Json<'a>> {
         Redacted::witness(&self.0)
     }
-}
 
-impl<'a> Redacted<Json<'a>> {
     /// The same object with a digest as its last member.
     #[must_use]
     pub fn with_sha256(self, name: &'static str, digest: &[u8; 32]) -> Self {
@@ -36,9 +34,7 @@ impl<'a> Redacted<Json<'a>> {
             value
         })
     }
-}
 
-impl<'a> Redacted<Json<'a>> {
     /// The same object, in which the lists of one item each under `member` have
     /// become values with these names, in order. Redaction has judged them
     /// without their names: not all that is called `session` is a secret.
