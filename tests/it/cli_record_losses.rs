@@ -1,12 +1,12 @@
 //! What `traj record` says of what it could not record: how much, why, and what
 //! can be done about it.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use traj_tests::sidecar::{Place, SidecarContent};
-use traj_tests::skipped::skipped;
 use traj_tests::small_disk::SmallDisk;
+use traj_tests::strace::strace;
 use traj_tests::traj_binary::{traj_binary, traj_command};
 
 use crate::cli_record::{events, record, result, run};
@@ -145,14 +145,9 @@ fn an_event_that_fits_no_line_is_a_loss_with_a_cause() {
 
 #[test]
 fn what_is_not_durable_is_not_called_lost() {
-    let mut probe = Command::new("strace");
-    let probe = probe.args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
-    if !probe.is_ok_and(|status| status.success()) {
-        return skipped("no strace on this host, or it may not trace");
-    }
+    let Some(mut command) = strace() else { return };
     let place = Place::new();
-    let mut command = Command::new("strace");
-    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "inject=fdatasync,fsync:error=EIO"]);
+    command.args(["-o", "/dev/null", "-e", "inject=fdatasync,fsync:error=EIO"]);
     command.arg(traj_binary()).env("HOME", place.path()).current_dir(place.path());
     command.args(["record", "--session", "chat.jsonl", "--session-id", "chat", "--json"]);
     let output = run(&mut command, &events(3));

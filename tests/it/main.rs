@@ -25,6 +25,8 @@ mod export_branch;
 mod export_command;
 mod export_events;
 mod export_faults;
+mod export_injected;
+mod export_places;
 mod export_process_faults;
 mod export_shapes;
 mod export_sources;

@@ -1,10 +1,8 @@
 //! EIO and its relatives on every call a recorder makes, as the kernel would
 //! return them: strace stands between the two.
 
-use std::process::{Command, Stdio};
-
 use traj_tests::sidecar::Place;
-use traj_tests::skipped::skipped;
+use traj_tests::strace::strace;
 
 use crate::recorder_crash::numbers_of;
 use crate::recorder_process::{BINARY, RecorderProcess};
@@ -12,15 +10,9 @@ use crate::recorder_process::{BINARY, RecorderProcess};
 /// Starts a recorder of which some calls fail: those named in `fault` that
 /// have to do with `path`. `None` where strace is missing or may not trace.
 fn start(place: &Place, path: &str, fault: &str, settings: &[&str]) -> Option<RecorderProcess> {
-    let mut probe = Command::new("strace");
-    let probe = probe.args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
-    if !probe.is_ok_and(|status| status.success()) {
-        skipped("no strace on this host, or it may not trace");
-        return None;
-    }
-    let mut command = Command::new("strace");
+    let mut command = strace()?;
     // By handle, and by the name that is looked up in the folder.
-    command.args(["-f", "-qq", "-o", "/dev/null", "-P", path, "-P"]).arg(place.path().join(path));
+    command.args(["-o", "/dev/null", "-P", path, "-P"]).arg(place.path().join(path));
     command.args(["-e", &format!("inject={fault}"), BINARY]).arg(place.path()).args(settings);
     Some(RecorderProcess::spawn(command))
 }

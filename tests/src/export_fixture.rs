@@ -19,8 +19,8 @@ pub const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":
 /// A redactor with the paths of the fixtures.
 pub fn redactor() -> Redactor {
     let mut labels = PathLabels::default();
-    labels.workspace = Some("/home/ann/shop".to_owned());
-    labels.state_dir = Some("/home/ann/.openclaw".to_owned());
+    labels.workspaces = vec!["/home/ann/shop".to_owned()];
+    labels.state_dirs = vec!["/home/ann/.openclaw".to_owned()];
     labels.homes = vec!["/home/ann".to_owned()];
     Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(labels))
 }

@@ -11,5 +11,6 @@ pub mod pinned;
 pub mod sidecar;
 pub mod skipped;
 pub mod small_disk;
+pub mod strace;
 pub mod stub_store;
 pub mod traj_binary;

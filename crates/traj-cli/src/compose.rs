@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use traj_core::host::{HostFacts, Variables};
-use traj_core::redaction::MarkerKey;
+use traj_core::redaction::{MarkerKey, PathLabels};
 use traj_core::timestamp::UnixMillis;
-use traj_fs::ProcessTable;
+use traj_fs::{ProcessTable, TemporaryFolder};
 
 use crate::command_error::CommandError;
 
@@ -69,12 +69,22 @@ impl Host {
             return Err(CommandError::failure("there is no state folder for the redaction key")
                 .hint("set HOME or TRAJ_STATE_DIR"));
         };
-        let folder = self.folder_or_new(&Path::new(&state_dir).join("traj"))?;
+        let folder = self.key_folder(Path::new(&state_dir))?;
         traj_fs::load_or_create_key(&folder, KEY_FILE, fresh_key).map_err(|error| {
             CommandError::failure(format!("cannot use the redaction key in {state_dir}/traj"))
                 .because(error)
                 .hint("`traj doctor --probe` tries the place; TRAJ_STATE_DIR names another")
         })
+    }
+
+    /// Our folder in the state folder, which may be reached through a link.
+    fn key_folder(&self, state_dir: &Path) -> Result<Dir, CommandError> {
+        const OURS: &str = "traj";
+        match self.named_root_if_any(state_dir)? {
+            Some(state) => traj_fs::create_subfolder(&state, OURS)
+                .map_err(|error| cannot_open(&state_dir.join(OURS), error)),
+            None => self.folder_or_new(&state_dir.join(OURS)),
+        }
     }
 
     /// The marker key in a file the user named, made if it is missing.
@@ -115,17 +125,18 @@ impl Host {
         normal
     }
 
-    /// Opens a folder the user named. Links on the way are refused, except
-    /// those directly below the root, which belong to the system.
+    /// Opens a folder the user named. It must be none behind a link itself;
+    /// links above it are the user's own, a linked home for example.
     pub(crate) fn folder(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
-        traj_fs::open_folder(&root()?, &path).map_err(|error| cannot_open(&path, error))
+        let real = below_links(&path);
+        traj_fs::open_folder(&root()?, &real).map_err(|error| cannot_open(&path, error))
     }
 
     /// Opens a folder the user named, if it is there.
     pub(crate) fn folder_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
         let path = self.absolute(path);
-        match traj_fs::open_folder(&root()?, &path) {
+        match traj_fs::open_folder(&root()?, &below_links(&path)) {
             Ok(folder) => Ok(Some(folder)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(cannot_open(&path, error)),
@@ -142,30 +153,27 @@ impl Host {
         })
     }
 
-    /// Opens a folder that the user named as a root, making it (0700) if it is
-    /// missing. As it was named, it may also be reached through a link.
+    /// Opens a folder that the user named as a root. As it was named, it may
+    /// also be reached through a link.
     pub(crate) fn named_root(&self, path: &Path) -> Result<Dir, CommandError> {
         match self.named_root_if_any(path)? {
             Some(folder) => Ok(folder),
-            None => self.folder_or_new(path),
+            // Says why not.
+            None => self.folder(path),
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the user named this path, links and all")]
     fn named_root_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
         let absolute = self.absolute(path);
-        // A handle of the root would not follow links with absolute targets.
-        let Ok(real) = std::fs::canonicalize(&absolute) else { return Ok(None) };
-        if !real.is_dir() {
+        let Some(real) = real_path(&absolute).filter(|real| real.is_dir()) else {
             return Ok(None);
-        }
+        };
         let opened = traj_fs::open_folder(&root()?, &real);
         opened.map(Some).map_err(|error| cannot_open(&absolute, error))
     }
 
-    /// A folder that the user named as a root, as [`Host::named_root`] does,
-    /// but nothing is made: the nearest folder that is there, and the names of
-    /// those that are missing below it.
+    /// A folder that the user named as a root and that may be missing: the
+    /// nearest folder that is there, and the names of those below it.
     pub(crate) fn nearest_root(&self, path: &Path) -> Result<(Dir, Vec<String>), CommandError> {
         if let Some(folder) = self.named_root_if_any(path)? {
             return Ok((folder, Vec::new()));
@@ -181,6 +189,21 @@ impl Host {
             missing.push(name);
             path = parent;
         }
+    }
+
+    /// The paths and names of this host, and of the workspace of a run if it
+    /// is known. A path through links stands for what it leads to as well.
+    pub(crate) fn path_labels(&self, workspace: Option<&Path>) -> PathLabels {
+        let workspace = workspace.map(|path| self.absolute(path).to_string_lossy().into_owned());
+        let mut labels = PathLabels::of_host(&self.facts, workspace.as_deref());
+        for paths in [&mut labels.workspaces, &mut labels.state_dirs, &mut labels.homes] {
+            let real = paths.iter().filter_map(|path| real_path(Path::new(path)));
+            let real: Vec<_> = real.map(|path| path.to_string_lossy().into_owned()).collect();
+            paths.extend(real);
+            paths.sort();
+            paths.dedup();
+        }
+        labels
     }
 
     /// The table of running processes, where the system has one.
@@ -215,16 +238,11 @@ impl Host {
 
     /// A folder of our own that goes away with the value.
     pub(crate) fn temporary_folder(&self) -> Result<TemporaryFolder, CommandError> {
-        let parent = self.named_root(Path::new(self.temporary_path()))?;
-        for number in 0..1_000_u32 {
-            let name = format!(".traj-{}-{number}.tmp", std::process::id());
-            let mut builder = cap_std::fs::DirBuilder::new();
-            cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            if parent.create_dir_with(&name, &builder).is_ok() {
-                return Ok(TemporaryFolder { parent, name });
-            }
-        }
-        Err(CommandError::failure("cannot make a temporary folder").hint("set TMPDIR"))
+        const HINT: &str = "TMPDIR names the folder for temporary files";
+        let parent = self.named_root(Path::new(self.temporary_path()));
+        TemporaryFolder::create(parent.map_err(|error| error.hint(HINT))?).map_err(|error| {
+            CommandError::failure("cannot make a temporary folder").because(error).hint(HINT)
+        })
     }
 
     /// Opens the folder a file lies in; returns it with the file's name.
@@ -316,6 +334,22 @@ impl Host {
     }
 }
 
+/// What a path leads to, through all links; `None` where it leads to nothing.
+/// A handle of the root would not follow links with absolute targets.
+#[expect(clippy::disallowed_methods, reason = "the user named this path, links and all")]
+fn real_path(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
+}
+
+/// A path of which only the last part may be a link.
+fn below_links(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|parent| parent.components().count() > 1);
+    match parent.and_then(real_path).zip(path.file_name()) {
+        Some((parent, name)) => parent.join(name),
+        None => path.to_path_buf(),
+    }
+}
+
 fn cannot_open(
     path: &Path,
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -333,28 +367,6 @@ fn fresh_key() -> std::io::Result<[u8; 32]> {
         filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
     }
     Ok(key)
-}
-
-/// A folder that is removed when it is dropped.
-#[derive(Debug)]
-pub(crate) struct TemporaryFolder {
-    parent: Dir,
-    name: String,
-}
-
-impl TemporaryFolder {
-    /// The folder.
-    pub(crate) fn folder(&self) -> Result<Dir, CommandError> {
-        traj_fs::open_subfolder(&self.parent, &self.name)
-            .map_err(|error| CommandError::failure("cannot open a temporary folder").because(error))
-    }
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the temporary files.
-        self.parent.remove_dir_all(&self.name).ok();
-    }
 }
 
 /// The filesystem's root: where ambient authority becomes a value.

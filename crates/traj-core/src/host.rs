@@ -88,7 +88,8 @@ impl HostFacts {
         }
     }
 
-    fn real(&self, name: &str) -> Option<String> {
+    /// A variable that was really set.
+    pub(crate) fn real(&self, name: &str) -> Option<String> {
         self.variables.get(name).filter(|value| is_real(value)).map(str::to_owned)
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn ordered<J: Send, R: Send, E>(
         let work = &work;
         for _ in 1..workers.get() {
             let (results, waiting) = (results.clone(), waiting.clone());
-            scope.spawn(move || {
+            let worker = move || {
                 for (number, job) in waiting {
                     // A panic is handed on: nobody is to wait for its result.
                     let result = panic::catch_unwind(AssertUnwindSafe(|| work(job)));
@@ -41,7 +41,9 @@ pub(crate) fn ordered<J: Send, R: Send, E>(
                         break;
                     }
                 }
-            });
+            };
+            // Where there is no thread to be had, those that are there do it.
+            thread::Builder::new().spawn_scoped(scope, worker).ok();
         }
         let mut early = BTreeMap::new();
         let (mut started, mut taken) = (0_u64, 0_u64);

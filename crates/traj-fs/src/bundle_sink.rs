@@ -2,13 +2,13 @@
 
 mod archive;
 mod early_sync;
-mod staging;
+mod first_failure;
+mod target;
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write as _};
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use cap_std::fs::Dir;
 use traj_core::id::BundleName;
 use traj_core::port::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
@@ -18,17 +18,19 @@ use traj_core::redaction::Redacted;
 
 use crate::error::{FsError, is_full};
 use crate::folder::{create_subfolder, make_private, open_subfolder};
+use crate::made_folders::MadeFolders;
 use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
 use crate::replace::sync_folder;
 use crate::scratch::FsScratch;
 use crate::source::FsSource;
 use crate::stop_flag::StopFlag;
+use crate::temporary_folder::{TemporaryFolder, create_private};
 use early_sync::EarlySync;
-use staging::Staging;
+use target::Target;
 
-/// What tells a bundle from other folders.
-const MANIFEST: &str = "manifest.json";
+/// The folder of blobs in a bundle.
+const BLOBS: &str = "blobs";
 
 /// How much is written at once.
 const BUFFER: usize = 256 * 1024;
@@ -63,6 +65,8 @@ impl BundleForm {
 #[derive(Debug)]
 pub struct FsBundleSink {
     root: Dir,
+    /// The way on from there, of folders that may be missing.
+    way: Vec<String>,
     form: BundleForm,
     stop: StopFlag,
 }
@@ -71,7 +75,16 @@ impl FsBundleSink {
     /// Bundles go below `root` in this form.
     #[must_use]
     pub fn new(root: Dir, form: BundleForm) -> Self {
-        Self { root, form, stop: StopFlag::default() }
+        Self { root, way: Vec::new(), form, stop: StopFlag::default() }
+    }
+
+    /// Bundles go further below the root: down these folders, of which those
+    /// that are missing are made (0700) with a bundle, and go again when it
+    /// fails.
+    #[must_use]
+    pub fn down(mut self, way: Vec<String>) -> Self {
+        self.way = way;
+        self
     }
 
     /// Everything fails once `stop` is raised, up to the rename.
@@ -89,90 +102,23 @@ impl BundleSink for FsBundleSink {
         taken: NameTaken,
     ) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
         let target = Target { name: name.clone(), form: self.form, taken };
-        target.check_place(&self.root)?;
-        let root = self.root.try_clone().map_err(|error| sink_error(name.as_str(), error))?;
-        let staging = Staging::create(root).map_err(|error| from_fs(name.as_str(), error))?;
+        let failed = |error: FsError| from_fs(name.as_str(), error);
+        let mut made = MadeFolders::default();
+        let way = self.way.iter().map(String::as_str);
+        let root = made.open(&self.root, way).map_err(failed)?;
+        target.check_place(&root)?;
+        let staging = TemporaryFolder::create(root).map_err(failed)?;
         let (files, stop) = (BTreeSet::new(), self.stop.clone());
-        Ok(Box::new(FsBundleWriter { target, staging, files, stop }))
-    }
-}
-
-/// Where a bundle will appear.
-#[derive(Debug)]
-struct Target {
-    name: BundleName,
-    form: BundleForm,
-    taken: NameTaken,
-}
-
-impl Target {
-    /// The path below the root, with this number if it is above one.
-    fn path(&self, number: u32) -> String {
-        let name = if number > 1 { self.name.with_counter(number) } else { self.name.clone() };
-        let extension = self.form.extension();
-        let plain = name.as_str().strip_suffix(extension).unwrap_or(name.as_str());
-        format!("{plain}{extension}")
-    }
-
-    /// Looks early whether the place is free and safe, so that no work is
-    /// done in vain.
-    fn check_place(&self, root: &Dir) -> Result<(), BundleSinkError> {
-        let path = self.path(1);
-        if path.split('/').any(staging::is_reserved) {
-            return Err(BundleSinkError::ReservedName { name: path });
-        }
-        let mut parts: Vec<&str> = path.split('/').collect();
-        let last = parts.pop().unwrap_or_default();
-        let mut folder: Option<Dir> = None;
-        for part in parts {
-            match open_subfolder(folder.as_ref().unwrap_or(root), part) {
-                // A bundle with another one in it would not be sound any more.
-                Ok(inner) if inner.symlink_metadata(MANIFEST).is_ok() => {
-                    return Err(BundleSinkError::Exists { name: part.to_owned() });
-                }
-                Ok(inner) => folder = Some(inner),
-                Err(error) if error.is_not_found() => return Ok(()),
-                Err(error) => return Err(from_fs(&path, error)),
-            }
-        }
-        let is_there = folder.as_ref().unwrap_or(root).symlink_metadata(last).is_ok();
-        if is_there && self.taken == NameTaken::Refuse {
-            return Err(BundleSinkError::Exists { name: path });
-        }
-        Ok(())
-    }
-
-    /// Gives what was staged its name.
-    fn publish(&self, root: &Dir, staged: &str) -> Result<String, BundleSinkError> {
-        for number in 1.. {
-            let path = self.path(number);
-            let (parents, last) = path.rsplit_once('/').unwrap_or(("", &path));
-            let mut folder = root.try_clone().map_err(|error| sink_error(&path, error))?;
-            for part in parents.split('/').filter(|part| !part.is_empty()) {
-                folder = create_subfolder(&folder, part).map_err(|error| from_fs(&path, error))?;
-                make_private(&folder, part).map_err(|error| from_fs(&path, error))?;
-            }
-            match staging::rename_to_free(root, staged, &folder, last) {
-                Ok(()) => {
-                    sync_folder(&folder, last).map_err(|error| from_fs(&path, error))?;
-                    return Ok(path);
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    if self.taken == NameTaken::Refuse {
-                        return Err(BundleSinkError::Exists { name: path });
-                    }
-                }
-                Err(error) => return Err(sink_error(&path, error)),
-            }
-        }
-        Err(BundleSinkError::Exists { name: self.path(1) })
+        Ok(Box::new(FsBundleWriter { target, staging, made, files, stop }))
     }
 }
 
 #[derive(Debug)]
 struct FsBundleWriter {
     target: Target,
-    staging: Staging,
+    staging: TemporaryFolder,
+    // Behind what lies in them.
+    made: MadeFolders,
     files: BTreeSet<BundleFile>,
     stop: StopFlag,
 }
@@ -222,31 +168,47 @@ impl BundleWriter for FsBundleWriter {
     }
 
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError> {
-        let file = self.staging.nameless().map_err(|error| sink_error(self.name(), error))?;
-        Ok(Box::new(FsScratch::of_file(file)))
+        let folder = self.staging.folder().try_clone();
+        let folder = folder.map_err(|error| sink_error(self.name(), error))?;
+        Ok(Box::new(FsScratch::new(vec![folder])))
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
-        let Self { target, mut staging, files, stop } = *self;
+        // What is named last goes first: the folders behind what lies in them.
+        let Self { made, target, staging, files, stop } = *self;
         let name = target.name.as_str().to_owned();
         let failed = |error: io::Error| sink_error(&name, error);
         stop.check().map_err(failed)?;
-        if target.form == BundleForm::Folder {
-            staging.sync().map_err(failed)?;
-            let path = target.publish(staging.root(), staging.name())?;
+        made.sync().map_err(|error| from_fs(&name, error))?;
+        let path = if target.form == BundleForm::Folder {
+            sync(staging.folder()).map_err(|error| from_fs(&name, error))?;
+            let path = target.publish(staging.parent(), staging.name())?;
             staging.keep();
-            return Ok(path);
-        }
-        let files: Vec<BundleFile> = files.into_iter().collect();
-        let archive = archive::pack(&staging, &files, target.form, &stop).map_err(failed)?;
-        match target.publish(staging.root(), &archive) {
-            Ok(path) => Ok(path),
-            Err(error) => {
-                staging.root().remove_file(&archive).ok();
-                Err(error)
-            }
-        }
+            path
+        } else {
+            let files: Vec<BundleFile> = files.into_iter().collect();
+            // The handle tells others that the archive is in use.
+            let (archive, _handle) =
+                archive::pack(&staging, &files, target.form, &stop).map_err(failed)?;
+            // Before the archive appears: behind that nothing may fail.
+            staging.remove().map_err(failed)?;
+            let path = target.publish(&archive.parent, &archive.name)?;
+            archive.keep();
+            path
+        };
+        made.keep();
+        Ok(path)
     }
+}
+
+/// Forces a bundle's folders to the disk.
+fn sync(folder: &Dir) -> Result<(), FsError> {
+    match open_subfolder(folder, BLOBS) {
+        Ok(blobs) => sync_folder(&blobs, BLOBS)?,
+        Err(error) if error.is_not_found() => {}
+        Err(error) => return Err(error),
+    }
+    sync_folder(folder, ".")
 }
 
 #[derive(Debug)]
@@ -276,15 +238,6 @@ impl BundleFileWriter for FsBundleFileWriter {
             .and_then(|()| self.writer.get_ref().as_file().sync_all());
         flushed.map_err(|error| sink_error(&self.bundle, error))
     }
-}
-
-/// Makes a new file that only its owner can read.
-fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
-    let file = folder.open_with(name, &options)?;
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    Ok(file)
 }
 
 fn sink_error(name: &str, error: io::Error) -> BundleSinkError {

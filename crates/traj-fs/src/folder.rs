@@ -54,14 +54,20 @@ pub fn create_subfolder(parent: &Dir, name: &str) -> Result<Dir, FsError> {
         Err(error) if error.is_not_found() => {}
         opened => return opened,
     }
+    make_subfolder(parent, name)?;
+    open_subfolder(parent, name)
+}
+
+/// Makes a folder (0700) directly inside `parent`; returns whether it was not
+/// there before.
+pub(crate) fn make_subfolder(parent: &Dir, name: &str) -> Result<bool, FsError> {
     let mut builder = DirBuilder::new();
     builder.mode(0o700);
     match parent.create_dir_with(name, &builder) {
         // Another process was faster.
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-        made => made.context("make the folder", name)?,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        made => made.context("make the folder", name).map(|()| true),
     }
-    open_subfolder(parent, name)
 }
 
 /// Makes a folder of ours private to its owner, whatever the umask left.

@@ -29,10 +29,6 @@ impl FsScratch {
         Self { places, file: None, length: 0 }
     }
 
-    pub(crate) const fn of_file(file: File) -> Self {
-        Self { places: Vec::new(), file: Some(file), length: 0 }
-    }
-
     fn create(&self) -> Result<File, ScratchError> {
         let mut failed = ScratchError::Storage("there is no folder for them".into());
         for place in &self.places {

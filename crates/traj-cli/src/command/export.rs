@@ -6,9 +6,8 @@ use std::process::ExitCode;
 
 use clap::{ArgGroup, Args, ValueEnum};
 use serde::Serialize;
-use traj_core::host::HostFacts;
 use traj_core::id::{BundleName, SessionId};
-use traj_core::redaction::{PathLabels, RedactionPolicy, Redactor};
+use traj_core::redaction::{RedactionPolicy, Redactor};
 use traj_core::session_store::{SessionStoreError, agent_of_key, default_store_path, is_safe_id};
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
@@ -25,6 +24,9 @@ use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::WorkBar;
 use crate::terminal_text::escape_control;
+
+/// What `--now` may say, in milliseconds: 1970 to 9999.
+const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 /// More threads than this only wait for each other.
 const MAX_WORKERS: usize = 4;
@@ -61,7 +63,7 @@ pub(crate) struct Arguments {
     /// The folder the agent worked in; its path is hidden in the bundle
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// The bundle's name, relative to the exports folder
+    /// The bundle's name, relative to the exports folder [default: session and time]
     #[arg(long, value_name = "NAME")]
     output: Option<String>,
     /// Another folder for bundles [default: .openclaw/trajectory-exports in the workspace]
@@ -101,25 +103,28 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let interruption = Interruption::watch(host)?;
     let stop = interruption.stop_flag();
     let sources = sources(arguments, host, &request)?.stopping_at(stop.clone());
-    let place = place(arguments, host, &workspace)?.stopping_at(stop);
+    let ExportPlace { sink, path: folder } = place(arguments, host, &workspace)?;
+    let sink = sink.stopping_at(stop);
     let bar = WorkBar::new(output);
-    let report = export(ExportPorts { sources: &sources, sink: &place }, &request, &bar).map_err(
+    let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &bar).map_err(
         |error| {
-            place.remove_made();
             let is_missing = matches!(&error, ExportError::Source(error) if error.is_not_found());
             let explained = interruption.explain(explain(error));
             if is_missing { explained.hint(where_else(&request.selection)) } else { explained }
         },
     )?;
     bar.finish();
-    let path = place.path.join(&report.name);
+    let path = folder.join(&report.name);
     let display = path.strip_prefix(&workspace).unwrap_or(&path);
     let exported = Exported {
         output_dir: path.to_string_lossy().into_owned(),
         display_path: display.to_string_lossy().into_owned(),
         report,
     };
-    output.result(&exported, describe)?;
+    let complete = |error: CommandError| {
+        error.hint(format!("the bundle is complete: {}", exported.display_path))
+    };
+    output.result(&exported, describe).map_err(complete)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -129,11 +134,12 @@ fn request(
     output: &Output,
     workspace: &Path,
 ) -> Result<ExportRequest, CommandError> {
-    let workspace = workspace.to_string_lossy().into_owned();
-    let redactor = redactor(host, output, Some(&workspace))?;
+    let redactor = redactor(host, output, workspace)?;
+    let workspace = workspace.to_string_lossy();
     let selection = selection(arguments, host)?;
     let mut request = ExportRequest::new(selection, workspace, now(arguments, host)?, redactor);
-    request.name = arguments.output.as_deref().map(bundle_name).transpose()?;
+    let name = arguments.output.as_deref().filter(|name| !name.trim().is_empty());
+    request.name = name.map(bundle_name).transpose()?;
     request.sidecar.runtime_file = arguments.runtime.as_deref().map(|file| name_of(file, host));
     if arguments.strict_limits {
         request.limits = ExportLimits::strict();
@@ -155,28 +161,14 @@ pub(super) fn adapt(request: &mut ExportRequest, host: &Host) {
 pub(super) fn redactor(
     host: &Host,
     output: &Output,
-    workspace: Option<&str>,
+    workspace: &Path,
 ) -> Result<Redactor, CommandError> {
     let key = host.marker_key().or_else(|error| {
         output.note(&format!("{}; using a key for this run only", error.message));
         Host::passing_key()
     })?;
-    let labels = path_labels(&host.facts, workspace);
+    let labels = host.path_labels(Some(workspace));
     Ok(Redactor::new(RedactionPolicy::standard(key).with_paths(labels)))
-}
-
-fn path_labels(facts: &HostFacts, workspace: Option<&str>) -> PathLabels {
-    let mut labels = PathLabels::default();
-    labels.workspace = workspace.map(str::to_owned);
-    labels.state_dir = facts.state_dir();
-    labels.homes = ["HOME", "USERPROFILE", "OPENCLAW_HOME", "TRAJ_HOME"]
-        .iter()
-        .filter_map(|name| facts.variables.get(name))
-        .map(|home| facts.absolute(home))
-        .collect();
-    labels.user.clone_from(&facts.user);
-    labels.host.clone_from(&facts.host_name);
-    labels
 }
 
 fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandError> {
@@ -214,8 +206,10 @@ fn name_of(file: &Path, host: &Host) -> String {
 
 fn now(arguments: &Arguments, host: &Host) -> Result<UnixMillis, CommandError> {
     if let Some(text) = &arguments.now {
-        return UnixMillis::parse_lenient(text).ok_or_else(|| {
-            CommandError::usage("--now is not a time").hint("for example 2026-06-01T10:00:00Z")
+        let time = UnixMillis::parse_lenient(text);
+        return time.filter(|time| NOW.contains(&time.as_millis())).ok_or_else(|| {
+            CommandError::usage("--now is not a time since 1970")
+                .hint("for example 2026-06-01T10:00:00Z")
         });
     }
     match host.facts.variables.get("SOURCE_DATE_EPOCH") {
@@ -281,8 +275,9 @@ pub(super) fn readable(
         others.extend(agents.map(Path::to_path_buf));
     }
     for folder in others {
-        // A folder that is not there holds nothing to read.
-        if let Ok(opened) = host.folder(&folder) {
+        // A folder that is not there holds nothing to read. As they were named,
+        // these may be reached through links.
+        if let Ok(opened) = host.named_root(&folder) {
             sources = sources.with_root(folder, opened);
         }
     }
@@ -353,10 +348,13 @@ pub(super) fn explain(error: ExportError) -> CommandError {
             Some("name a real folder with --output-root DIR")
         }
         ExportError::Sink(BundleSinkError::Storage { .. }) => {
-            Some("nothing was left behind; --output-root DIR names another place")
+            Some("there is no bundle; --output-root DIR names another place")
+        }
+        ExportError::Sink(BundleSinkError::Unconfirmed { .. }) => {
+            Some("copy it to another disk, and look whether this one is sound")
         }
         ExportError::Sink(error) if error.is_full() => {
-            Some("free some space; nothing was left behind")
+            Some("free some space; there is no bundle, nor a part of one")
         }
         _ => None,
     };

@@ -78,8 +78,9 @@ fn inspect_session(
     output: &Output,
 ) -> Result<Summary, CommandError> {
     let session = host.absolute(&arguments.subject);
-    let workspace = host.absolute(&arguments.workspace).to_string_lossy().into_owned();
-    let redactor = export_verb::redactor(host, output, Some(&workspace))?;
+    let workspace = host.absolute(&arguments.workspace);
+    let redactor = export_verb::redactor(host, output, &workspace)?;
+    let workspace = workspace.to_string_lossy();
     let selection = Selection::file(session.to_string_lossy());
     let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
     let parent = session.parent().unwrap_or(Path::new("/")).to_path_buf();
@@ -88,12 +89,15 @@ fn inspect_session(
     let stop = interruption.stop_flag();
     let sources = export_verb::readable(&[parent], host, &request)?.stopping_at(stop.clone());
     let temporary = host.temporary_folder()?;
-    let sink = FsBundleSink::new(temporary.folder()?, BundleForm::Folder).stopping_at(stop);
+    let folder = temporary
+        .folder()
+        .try_clone()
+        .map_err(|error| CommandError::failure("cannot use the temporary folder").because(error))?;
+    let sink = FsBundleSink::new(folder, BundleForm::Folder).stopping_at(stop);
     let report =
         export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
             .map_err(|error| interruption.explain(export_verb::explain(error)))?;
-    let bundle =
-        FsBundleSource::open(&temporary.folder()?, &report.name).map_err(verify::explain)?;
+    let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
     inspect(&bundle).map_err(verify::explain)
 }
 
@@ -159,7 +163,8 @@ fn describe(summary: &Summary) -> String {
         let about = escape_control(&moment.about);
         line(format_args!("  {:>6}  {ts}  {kind}  {about}", moment.seq));
     }
-    let left = summary.events.saturating_sub(PRINTED_MOMENTS as u64);
+    let kept = summary.timeline.len().saturating_sub(PRINTED_MOMENTS) as u64;
+    let left = kept + summary.timeline_omitted;
     if left > 0 {
         line(format_args!("  … {left} more events"));
     }

@@ -86,11 +86,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let paths = if arguments.keep_paths {
         PathLabels::default()
     } else {
-        let workspace = arguments
-            .workspace
-            .as_deref()
-            .map(|path| host.absolute(path).to_string_lossy().into_owned());
-        PathLabels::of_host(&host.facts, workspace.as_deref())
+        host.path_labels(arguments.workspace.as_deref())
     };
     let mut work = Work {
         redactor: arguments.rules.redactor(host, key, paths)?,

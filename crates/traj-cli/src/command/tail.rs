@@ -175,12 +175,14 @@ fn watch(folder: &Path, sender: &Sender<Wake>) -> Option<FolderWatch> {
 fn watch_signals(sender: Sender<Wake>) -> Result<(), CommandError> {
     let mut signals = Signals::new([SIGINT, SIGTERM])
         .map_err(|error| CommandError::failure("cannot listen for signals").because(error))?;
-    thread::spawn(move || {
+    let wake = move || {
         for signal in signals.forever() {
             sender.send(Wake::Signal(signal)).ok();
         }
-    });
-    Ok(())
+    };
+    let started = thread::Builder::new().spawn(wake);
+    let cannot = |error| CommandError::failure("cannot start a thread").because(error);
+    started.map(drop).map_err(cannot)
 }
 
 fn follow(files: &mut [FollowedFile], view: &mut View<'_>, wakes: &Receiver<Wake>) -> Outcome {

@@ -46,6 +46,13 @@ pub enum BundleSinkError {
     /// Intermediate results cannot be kept.
     #[error(transparent)]
     Scratch(#[from] ScratchError),
+    /// The bundle is there and complete, but may be gone after a crash, and it
+    /// cannot be taken back either.
+    #[error("the bundle {name} was written, but the disk does not confirm it")]
+    Unconfirmed {
+        /// The bundle's name.
+        name: String,
+    },
     /// Writing failed in a way that callers do not tell apart.
     #[error("cannot write the bundle {name}")]
     Storage {

@@ -222,8 +222,8 @@ mod tests {
     /// rules have seen the result, they find nothing in it.
     #[test]
     fn a_memory_changes_nothing_but_the_time() {
-        let workspace = Some("/srv/importer".to_owned());
-        let paths = PathLabels { workspace, ..PathLabels::default() };
+        let workspaces = vec!["/srv/importer".to_owned()];
+        let paths = PathLabels { workspaces, ..PathLabels::default() };
         let policy = RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(paths);
         let plain = Redactor::new(policy);
         let remembering = plain.remembering(1_000);

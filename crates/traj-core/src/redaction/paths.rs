@@ -12,10 +12,10 @@ use crate::host::HostFacts;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PathLabels {
-    /// The workspace of the run: `$WORKSPACE_DIR`.
-    pub workspace: Option<String>,
+    /// The workspace of the run, by all its names: `$WORKSPACE_DIR`.
+    pub workspaces: Vec<String>,
     /// The state directory of the harness: `$OPENCLAW_STATE_DIR`.
-    pub state_dir: Option<String>,
+    pub state_dirs: Vec<String>,
     /// Home directories: `~`.
     pub homes: Vec<String>,
     /// The user's account name: `$USER`.
@@ -28,13 +28,12 @@ impl PathLabels {
     /// The labels of a host, and of the workspace of a run if it is known.
     #[must_use]
     pub fn of_host(facts: &HostFacts, workspace: Option<&str>) -> Self {
-        let profile = facts.variables.get("USERPROFILE").map(str::to_owned);
-        let mut homes: Vec<String> = facts.home().into_iter().chain(profile).collect();
-        homes.dedup();
+        let names = ["HOME", "USERPROFILE", "OPENCLAW_HOME", "TRAJ_HOME"];
+        let homes = names.iter().filter_map(|name| facts.real(name));
         Self {
-            workspace: workspace.map(str::to_owned),
-            state_dir: facts.state_dir(),
-            homes,
+            workspaces: workspace.map(str::to_owned).into_iter().collect(),
+            state_dirs: facts.state_dir().into_iter().collect(),
+            homes: homes.map(|home| facts.absolute(&home)).collect(),
             user: facts.user.clone(),
             host: facts.host_name.clone(),
         }
@@ -105,15 +104,9 @@ impl PathTable {
                 needles.push(Needle { text, label, path: true, fold_case: windows });
             }
         };
-        if let Some(workspace) = &labels.workspace {
-            add(workspace, WORKSPACE);
-        }
-        if let Some(state_dir) = &labels.state_dir {
-            add(state_dir, STATE_DIR);
-        }
-        for home in &labels.homes {
-            add(home, HOME);
-        }
+        labels.workspaces.iter().for_each(|workspace| add(workspace, WORKSPACE));
+        labels.state_dirs.iter().for_each(|state_dir| add(state_dir, STATE_DIR));
+        labels.homes.iter().for_each(|home| add(home, HOME));
         for (name, label) in [(&labels.user, USER), (&labels.host, HOST)] {
             if let Some(name) = name
                 && name.len() >= 3
@@ -287,8 +280,8 @@ mod tests {
 
     fn table() -> PathTable {
         PathTable::new(&PathLabels {
-            workspace: Some("/srv/ws".to_owned()),
-            state_dir: Some("/home/dev/.openclaw".to_owned()),
+            workspaces: vec!["/srv/ws".to_owned()],
+            state_dirs: vec!["/home/dev/.openclaw".to_owned()],
             homes: vec!["/home/dev".to_owned(), "C:\\Users\\Dev".to_owned()],
             user: Some("lovelace".to_owned()),
             host: Some("analytical-engine".to_owned()),
@@ -342,7 +335,7 @@ mod tests {
     #[test]
     fn what_needs_no_search_is_found_as_well() {
         let table = PathTable::new(&PathLabels {
-            workspace: Some("/home/lovelace/work".to_owned()),
+            workspaces: vec!["/home/lovelace/work".to_owned()],
             homes: vec!["/home/lovelace".to_owned(), "/home/lovelace".to_owned()],
             user: Some("lovelace".to_owned()),
             host: Some("engine".to_owned()),

@@ -1,65 +1,64 @@
 //! A bundle as one file. The same files give the same bytes: no times, no
 //! owners, a fixed order.
 
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 
-use cap_std::fs::File;
+use cap_std::fs::{Dir, File};
 use traj_core::port::BundleFile;
 use zip::write::SimpleFileOptions;
 
-use super::staging::{Staging, unique_name};
-use super::{BundleForm, create_private};
+use super::BundleForm;
+use super::first_failure::{self, Excused, FirstFailure};
 use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
 use crate::stop_flag::{StopFlag, Stoppable};
+use crate::temporary_folder::{TemporaryEntry, TemporaryFolder};
 
 /// What zstd is told to spend; above it time grows faster than size shrinks.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Packs the staged files into a file beside them; returns its name.
+/// Packs the staged files into a file beside them.
 pub(super) fn pack(
-    staging: &Staging,
+    staging: &TemporaryFolder,
     files: &[BundleFile],
     form: BundleForm,
     stop: &StopFlag,
-) -> io::Result<String> {
-    let name = unique_name();
-    let mut archive = NewFile::new(create_private(staging.root(), &name)?);
-    let packed = match form {
-        BundleForm::TarZst => tar_zst(staging, files, &mut archive, stop),
-        BundleForm::Zip | BundleForm::Folder => zip(staging, files, &mut archive, stop),
-    };
-    let packed = packed.and_then(|()| archive.as_file().sync_all());
-    if let Err(error) = packed {
-        staging.root().remove_file(&name).ok();
-        return Err(error);
+) -> io::Result<(TemporaryEntry, NewFile)> {
+    let (entry, file) = TemporaryEntry::file(staging.parent().try_clone()?)?;
+    let mut archive = NewFile::new(file);
+    match form {
+        BundleForm::TarZst => tar_zst(staging.folder(), files, &mut archive, stop)?,
+        BundleForm::Zip | BundleForm::Folder => zip(staging.folder(), files, &mut archive, stop)?,
     }
-    Ok(name)
+    archive.as_file().sync_all()?;
+    Ok((entry, archive))
 }
 
 fn zip(
-    staging: &Staging,
+    folder: &Dir,
     files: &[BundleFile],
-    archive: &mut (impl Write + Seek),
+    archive: &mut NewFile,
     stop: &StopFlag,
 ) -> io::Result<()> {
-    let mut writer = zip::ZipWriter::new(archive);
+    let failure = FirstFailure::default();
+    let mut writer = zip::ZipWriter::new(Excused::new(archive, &failure));
     for file in files {
-        let content = open(staging, *file)?;
+        let content = open(folder, *file)?;
         let is_large = content.metadata()?.len() > u64::from(u32::MAX) / 2;
         let options = SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Deflated)
             .unix_permissions(0o600)
             .large_file(is_large);
         writer.start_file(file.to_string(), options)?;
-        io::copy(&mut Stoppable::new(content, stop), &mut writer)?;
+        first_failure::copy(Stoppable::new(content, stop), &mut writer, &failure)?;
+        failure.check()?;
     }
     writer.finish()?;
-    Ok(())
+    failure.check()
 }
 
 fn tar_zst(
-    staging: &Staging,
+    folder: &Dir,
     files: &[BundleFile],
     archive: impl Write,
     stop: &StopFlag,
@@ -67,7 +66,7 @@ fn tar_zst(
     let encoder = zstd::Encoder::new(archive, ZSTD_LEVEL)?;
     let mut builder = tar::Builder::new(encoder);
     for file in files {
-        let content = open(staging, *file)?;
+        let content = open(folder, *file)?;
         let mut header = tar::Header::new_gnu();
         header.set_size(content.metadata()?.len());
         header.set_mode(0o600);
@@ -79,14 +78,14 @@ fn tar_zst(
     builder.into_inner()?.finish()?.flush()
 }
 
-fn open(staging: &Staging, file: BundleFile) -> io::Result<File> {
+fn open(folder: &Dir, file: BundleFile) -> io::Result<File> {
     let path = file.to_string();
     let opened = match path.split_once('/') {
         Some((inner, name)) => {
-            let folder = staging.folder().open_dir(inner)?;
-            open_regular(&folder, name, Access::Read)
+            let inner = folder.open_dir(inner)?;
+            open_regular(&inner, name, Access::Read)
         }
-        None => open_regular(staging.folder(), &path, Access::Read),
+        None => open_regular(folder, &path, Access::Read),
     };
     opened.map_err(io::Error::other)
 }

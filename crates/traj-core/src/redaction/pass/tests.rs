@@ -5,8 +5,8 @@ use crate::redaction::{MarkerKey, PathLabels, RedactionPolicy, RedactionReport, 
 
 fn redactor() -> Redactor {
     let paths = PathLabels {
-        workspace: Some("/srv/importer".to_owned()),
-        state_dir: Some("/var/lib/agent-state".to_owned()),
+        workspaces: vec!["/srv/importer".to_owned()],
+        state_dirs: vec!["/var/lib/agent-state".to_owned()],
         user: Some("lovelace".to_owned()),
         ..PathLabels::default()
     };

@@ -1,0 +1,110 @@
+//! A file that fails once, and not to whoever writes to it.
+//!
+//! A zip writer ends its archive when it is dropped, whatever happened before,
+//! and complains on standard error when it cannot. It is kept from noticing:
+//! behind the first failure nothing is written, and all seems well.
+
+use std::cell::RefCell;
+use std::io::{self, Seek, SeekFrom, Write};
+
+use crate::new_file::NewFile;
+
+/// What went wrong first, if anything did.
+#[derive(Debug, Default)]
+pub(super) struct FirstFailure(RefCell<Option<io::Error>>);
+
+impl FirstFailure {
+    /// Says what went wrong.
+    pub(super) fn check(&self) -> io::Result<()> {
+        self.0.take().map_or(Ok(()), Err)
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.borrow().is_some()
+    }
+}
+
+/// A file whose first failure is kept aside.
+#[derive(Debug)]
+pub(super) struct Excused<'f> {
+    file: &'f mut NewFile,
+    failure: &'f FirstFailure,
+    position: u64,
+    has_failed: bool,
+}
+
+impl<'f> Excused<'f> {
+    pub(super) fn new(file: &'f mut NewFile, failure: &'f FirstFailure) -> Self {
+        Self { file, failure, position: 0, has_failed: false }
+    }
+
+    /// Keeps a failure aside; one that is to be tried again is none.
+    fn excuse<T>(&mut self, tried: io::Result<T>, instead: T) -> io::Result<T> {
+        match tried {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.has_failed = true;
+                self.failure.0.replace(Some(error));
+                Ok(instead)
+            }
+            done => done,
+        }
+    }
+}
+
+impl Write for Excused<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut count = bytes.len();
+        if !self.has_failed {
+            let written = self.file.write(bytes);
+            count = self.excuse(written, count)?;
+        }
+        self.position += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.has_failed {
+            return Ok(());
+        }
+        let flushed = self.file.flush();
+        self.excuse(flushed, ())
+    }
+}
+
+impl Seek for Excused<'_> {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        let wanted = match place {
+            SeekFrom::Start(position) => position,
+            SeekFrom::Current(distance) | SeekFrom::End(distance) => {
+                self.position.saturating_add_signed(distance)
+            }
+        };
+        self.position = wanted;
+        if !self.has_failed {
+            let reached = self.file.seek(place);
+            self.position = self.excuse(reached, wanted)?;
+        }
+        Ok(self.position)
+    }
+}
+
+/// Copies until the end or the first failure.
+pub(super) fn copy(
+    mut from: impl io::Read,
+    to: &mut impl Write,
+    failure: &FirstFailure,
+) -> io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let count = match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        to.write_all(buffer.get(..count).unwrap_or_default())?;
+        if failure.is_set() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Where a bundle appears, and how it gets there: with one rename, never over
+//! something else.
+
+use std::io;
+
+use cap_std::fs::Dir;
+use rustix::fs::RenameFlags;
+use traj_core::id::BundleName;
+use traj_core::port::{BundleFile, BundleSinkError, NameTaken};
+
+use super::{BundleForm, from_fs, sink_error};
+use crate::folder::open_subfolder;
+use crate::made_folders::MadeFolders;
+use crate::replace::sync_folder;
+use crate::temporary_folder::is_temporary_name;
+
+/// Where a bundle will appear.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) name: BundleName,
+    pub(super) form: BundleForm,
+    pub(super) taken: NameTaken,
+}
+
+impl Target {
+    /// The path below the root, with this number if it is above one.
+    fn path(&self, number: u32) -> String {
+        let name = if number > 1 { self.name.with_counter(number) } else { self.name.clone() };
+        let extension = self.form.extension();
+        let plain = name.as_str().strip_suffix(extension).unwrap_or(name.as_str());
+        format!("{plain}{extension}")
+    }
+
+    /// Looks early whether the place is free and safe, so that no work is
+    /// done in vain.
+    pub(super) fn check_place(&self, root: &Dir) -> Result<(), BundleSinkError> {
+        let path = self.path(1);
+        if path.split('/').any(is_temporary_name) {
+            return Err(BundleSinkError::ReservedName { name: path });
+        }
+        let manifest = BundleFile::Manifest.to_string();
+        let mut parts: Vec<&str> = path.split('/').collect();
+        let last = parts.pop().unwrap_or_default();
+        let mut folder: Option<Dir> = None;
+        for part in parts {
+            match open_subfolder(folder.as_ref().unwrap_or(root), part) {
+                // A bundle with another one in it would not be sound any more.
+                Ok(inner) if inner.symlink_metadata(&manifest).is_ok() => {
+                    return Err(BundleSinkError::Exists { name: part.to_owned() });
+                }
+                Ok(inner) => folder = Some(inner),
+                Err(error) if error.is_not_found() => return Ok(()),
+                Err(error) => return Err(from_fs(&path, error)),
+            }
+        }
+        let is_there = folder.as_ref().unwrap_or(root).symlink_metadata(last).is_ok();
+        if is_there && self.taken == NameTaken::Refuse {
+            return Err(BundleSinkError::Exists { name: path });
+        }
+        Ok(())
+    }
+
+    /// Gives what lies in `root` as `staged` its name, for good, and returns
+    /// it. When that fails, it lies in `root` as before.
+    pub(super) fn publish(&self, root: &Dir, staged: &str) -> Result<String, BundleSinkError> {
+        for number in 1.. {
+            let path = self.path(number);
+            let (parents, last) = path.rsplit_once('/').unwrap_or(("", &path));
+            let parents = parents.split('/').filter(|part| !part.is_empty());
+            let mut made = MadeFolders::default();
+            let folder = made.open(root, parents).map_err(|error| from_fs(&path, error))?;
+            match rename_to_free(root, staged, &folder, last) {
+                Ok(()) => {}
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(sink_error(&path, error));
+                }
+                Err(_) if self.taken == NameTaken::Refuse => {
+                    return Err(BundleSinkError::Exists { name: path });
+                }
+                Err(_) => continue,
+            }
+            if let Err(error) = sync_folder(&folder, last).and_then(|()| made.sync()) {
+                // It may not outlive a crash, so it is not said to be there.
+                return Err(match rename_to_free(&folder, last, root, staged) {
+                    Ok(()) => from_fs(&path, error),
+                    Err(_) => BundleSinkError::Unconfirmed { name: path },
+                });
+            }
+            made.keep();
+            return Ok(path);
+        }
+        Err(BundleSinkError::Exists { name: self.path(1) })
+    }
+}
+
+/// Renames, but never over something.
+fn rename_to_free(root: &Dir, from: &str, folder: &Dir, to: &str) -> io::Result<()> {
+    match rustix::fs::renameat_with(root, from, folder, to, RenameFlags::NOREPLACE) {
+        // Some filesystems do not know the flag; a check has to do there.
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
+            if folder.symlink_metadata(to).is_ok() {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            root.rename(from, folder, to)
+        }
+        Err(rustix::io::Errno::NOTEMPTY) => Err(io::ErrorKind::AlreadyExists.into()),
+        renamed => Ok(renamed?),
+    }
+}

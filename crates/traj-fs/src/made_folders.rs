@@ -1,0 +1,66 @@
+//! Folders that are made on the way to something else, and go again if that
+//! fails.
+
+use cap_std::fs::Dir;
+
+use crate::error::{Context as _, FsError};
+use crate::folder::{make_private, make_subfolder, open_subfolder};
+use crate::replace::sync_folder;
+
+/// Folders that were made. Dropped without [`MadeFolders::keep`], those that
+/// are empty are removed.
+#[derive(Debug, Default)]
+pub(crate) struct MadeFolders {
+    /// Each in the folder it lies in, the outermost first.
+    made: Vec<(Dir, String)>,
+}
+
+impl MadeFolders {
+    /// Opens the folder that `names` lead to from `folder`, making what is
+    /// missing (0700).
+    pub(crate) fn open<'n>(
+        &mut self,
+        folder: &Dir,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Dir, FsError> {
+        let clone = |folder: &Dir| folder.try_clone().context("open the folder", ".");
+        let mut folder = clone(folder)?;
+        for name in names {
+            folder = match open_subfolder(&folder, name) {
+                Err(error) if error.is_not_found() => {
+                    let parent = clone(&folder)?;
+                    let is_new = make_subfolder(&folder, name)?;
+                    if is_new {
+                        self.made.push((parent, name.to_owned()));
+                    }
+                    let inner = open_subfolder(&folder, name)?;
+                    if is_new {
+                        make_private(&inner, name)?;
+                    }
+                    inner
+                }
+                opened => opened?,
+            };
+        }
+        Ok(folder)
+    }
+
+    /// Forces the entries of what was made to the disk.
+    pub(crate) fn sync(&self) -> Result<(), FsError> {
+        self.made.iter().try_for_each(|(parent, name)| sync_folder(parent, name))
+    }
+
+    /// They stay.
+    pub(crate) fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        while let Some((parent, name)) = self.made.pop() {
+            // One that is in use by now stays.
+            parent.remove_dir(name).ok();
+        }
+    }
+}
