@@ -113,6 +113,15 @@ fn every_change_is_named() {
 }
 
 #[test]
+fn a_manifest_that_says_the_same_in_another_way_was_changed() {
+    let changed = "manifest.json was changed: it is not laid out as it was written";
+    for (from, to) in [("{\n", "{ \n"), ("\n}\n", "\n}\n\n"), ("\"traj\"", "\"tr\\u0061j\"")] {
+        let problem = problem_after(|bundle| replace(bundle, "manifest.json", from, to));
+        assert_eq!(problem, changed, "{from:?}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_its_schema_is_named() {
     let event = problem_after(|b| replace(b, "events.jsonl", "\"seq\":2", "\"seq\":\"2\""));
     assert!(event.contains("events.jsonl:2 does not fit the schema of events"), "{event}");
@@ -139,7 +148,7 @@ fn reseal(bundle: &mut MemoryBundleSource) {
     object.insert("contents", Json::Array(contents));
     let seal = format!("sha256:{}", BlobDigest::of(manifest.to_line().as_bytes()));
     manifest.as_object_mut().unwrap().push("digest", seal);
-    *bundle.content_mut("manifest.json").unwrap() = manifest.to_pretty().into_bytes();
+    *bundle.content_mut("manifest.json").unwrap() = (manifest.to_pretty() + "\n").into_bytes();
 }
 
 /// What is wrong when a text of a file is another one, and all digests fit.

@@ -169,3 +169,18 @@ fn keys_are_one_document_too() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["result"]["keys"], serde_json::json!(["a:b"]));
 }
+
+#[test]
+fn what_was_typed_does_not_steer_the_terminal() {
+    let home = home();
+    for typed in ["--\u{9b}31m", "\u{202e}txe", "verify\u{1b}[2J"] {
+        for more in [&[][..], &["--json"]] {
+            let output = traj_command(home.path()).arg(typed).args(more).output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{typed:?}");
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8(said).unwrap();
+            let steers = |character: char| character.is_control() && character != '\n';
+            assert!(!said.contains(steers) && !said.contains('\u{202e}'), "{said:?}");
+        }
+    }
+}

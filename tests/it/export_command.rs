@@ -35,7 +35,7 @@ fn a_session_becomes_a_private_bundle_in_the_workspace() {
 #[test]
 fn output_names_that_could_leave_the_folder_are_refused_with_a_hint() {
     let home = Home::new();
-    for name in ["/tmp/x", "~/x", "..", "../x", "a/../../b", "x.", "a\\b", ""] {
+    for name in ["/tmp/x", "~/x", "..", "../x", "a/../../b", "x.", "a\\b"] {
         let output = home.export(&["--output", name]);
         assert_eq!(output.status.code(), Some(2), "{name:?}");
         assert!(!result(&output)["error"]["hints"].as_array().unwrap().is_empty(), "{name:?}");

@@ -70,8 +70,7 @@ pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
         if error.use_stderr() && wants_json {
             output::usage_error_as_json(&error)
         } else {
-            // Nothing is left to do when even this cannot be printed.
-            error.print().ok();
+            output::print_usage(&error);
             ExitCode::from(u8::from(error.use_stderr()) * 2)
         }
     })

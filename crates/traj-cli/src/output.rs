@@ -1,6 +1,7 @@
 //! What a verb says: results on standard output, everything else on standard
 //! error; as text, or as one JSON document.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
@@ -163,6 +164,20 @@ impl Output {
             }
         }
         error.kind.exit_code()
+    }
+}
+
+/// Help, or a usage error that clap found, as text.
+pub(crate) fn print_usage(error: &clap::Error) {
+    let plain = error.render().to_string();
+    let lines: Vec<_> = plain.lines().map(escape_control).collect();
+    let is_harmless = lines.iter().all(|line| matches!(line, Cow::Borrowed(_)));
+    // Nothing is left to do when even this cannot be printed.
+    if is_harmless {
+        error.print().ok();
+    } else {
+        // It repeats what was typed, without colours then.
+        writeln!(io::stderr(), "{}", lines.join("\n")).ok();
     }
 }
 

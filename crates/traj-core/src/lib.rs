@@ -43,6 +43,7 @@ pub mod capture;
 pub mod event;
 pub mod host;
 pub mod id;
+mod invisible;
 pub mod json;
 pub mod limits;
 pub mod location;

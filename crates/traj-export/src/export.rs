@@ -3,10 +3,11 @@
 mod side_files;
 
 use traj_core::id::{BundleName, SessionId};
+use traj_core::json::{Json, Object};
 use traj_core::port::{
     BundleFile, BundleSink, BundleWriter, NameTaken, Source, SourceError, Sources,
 };
-use traj_core::redaction::{RedactedSpill, RedactionReport};
+use traj_core::redaction::{RedactedSpill, RedactionReport, Redactor};
 use traj_core::transcript::EventFrame;
 
 use crate::bundle::{
@@ -23,7 +24,7 @@ use crate::recheck;
 use crate::report::{self, ExportReport};
 use crate::request::ExportRequest;
 use crate::scan::Scan;
-use crate::screen::Screen;
+use crate::screen::{LINKS, Screen};
 use crate::side::SideRows;
 use crate::sort::Sorter;
 use crate::warning::{Code, Warnings};
@@ -56,15 +57,17 @@ pub fn export(
         // Nothing is begun that has nothing to hold.
         return Err(SourceError::NotFound { name: located.session_file }.into());
     }
+    let shown_id = shown(&session_id, &request.redactor);
     let (name, taken) = match &request.name {
         Some(name) => (name.clone(), NameTaken::Refuse),
-        None => (BundleName::for_session(&session_id, request.now), NameTaken::Renumber),
+        None => (BundleName::for_session(&shown_id, request.now), NameTaken::Renumber),
     };
     let bundle = ports.sink.begin(&name, taken)?;
     let export = Export {
         ports,
         request,
         session_id,
+        shown_id,
         warnings: Warnings::default(),
         progress,
         report: RedactionReport::default(),
@@ -73,10 +76,23 @@ pub fn export(
     export.run(bundle, located)
 }
 
+/// A session's id as the bundle shows it: it may be a secret.
+fn shown(session_id: &SessionId, redactor: &Redactor) -> SessionId {
+    const SESSION_ID: &str = "sessionId";
+    let mut object = Object::with_capacity(1);
+    object.push(SESSION_ID, session_id.as_str());
+    let report = &mut RedactionReport::default();
+    let shown = redactor.json_settled(Json::Object(object), &LINKS, report);
+    let shown = shown.as_ref().get(SESSION_ID).and_then(Json::as_str);
+    // A marker is an id as well.
+    shown.and_then(|id| SessionId::parse(id).ok()).unwrap_or_else(|| session_id.clone())
+}
+
 struct Export<'e> {
     ports: ExportPorts<'e>,
     request: &'e ExportRequest,
     session_id: SessionId,
+    shown_id: SessionId,
     warnings: Warnings,
     progress: &'e dyn Progress,
     report: RedactionReport,
@@ -264,7 +280,7 @@ impl Export<'_> {
         let name = bundle.commit()?;
         Ok(ExportReport {
             name,
-            session_id: common.session_id,
+            session_id: self.shown_id.as_str().to_owned(),
             event_count: total,
             runtime_event_count: runtime_index.events,
             transcript_event_count: transcript_events,

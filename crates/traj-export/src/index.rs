@@ -8,7 +8,7 @@ mod visit;
 
 pub(crate) use branch::{Branch, BranchStep, resolve};
 pub(crate) use order::{EventOrigin, EventRecord};
-pub(crate) use runtime::{RuntimeIndex, index_runtime};
+pub(crate) use runtime::{Outcome, RuntimeIndex, index_runtime};
 pub(crate) use session::{EntryRecord, SessionIndex, index_session};
 
 use std::borrow::Cow;

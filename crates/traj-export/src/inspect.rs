@@ -60,6 +60,8 @@ pub struct Summary {
     pub usage: Usage,
     /// What happened, in order; the first moments of a long session.
     pub timeline: Vec<Moment>,
+    /// How many moments came after those.
+    pub timeline_omitted: u64,
     /// How the runs ended.
     pub endings: Vec<String>,
     /// What was hidden.
@@ -187,8 +189,9 @@ impl EventReader {
             let status = event.get("data").and_then(|data| data.get("status"));
             summary.endings.extend(status.and_then(Json::as_str).map(str::to_owned));
         }
-        if summary.timeline.len() < MOMENTS {
-            summary.timeline.extend(timeline::moment(kind, &event));
+        match timeline::moment(kind, &event) {
+            Some(moment) if summary.timeline.len() < MOMENTS => summary.timeline.push(moment),
+            omitted => summary.timeline_omitted += u64::from(omitted.is_some()),
         }
         true
     }

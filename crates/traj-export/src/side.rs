@@ -7,7 +7,7 @@ use traj_core::json::Json;
 use crate::bundle::{BlobFolder, ModelNames, Prompting, is_metadata_member, is_result_member};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
-use crate::index::{RuntimeIndex, row_text};
+use crate::index::{Outcome, RuntimeIndex, row_text};
 use crate::locate::Found;
 use crate::rows::Place;
 
@@ -30,13 +30,14 @@ impl SideRows {
             let Some(place) = place else { return Ok(None) };
             Ok(fetcher.fetch(place)?.into_bytes())
         };
+        let place = |outcome: &Option<Outcome>| outcome.as_ref().map(|outcome| outcome.place);
         Ok(Self {
             metadata: row(index.metadata)?,
             compiled: row(index.compiled)?,
             model: row(index.model)?,
-            artifacts: row(index.results.artifacts)?,
-            completed: row(index.results.completed)?,
-            ended: row(index.results.ended)?,
+            artifacts: row(place(&index.results.artifacts))?,
+            completed: row(place(&index.results.completed))?,
+            ended: row(place(&index.results.ended))?,
         })
     }
 

@@ -33,10 +33,11 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let report = check(open(&arguments.bundle, host)?, output)?;
-    let fault = if !report.problems.is_empty() {
-        Some(ErrorKind::Damaged)
+    // A secret is said first: who has it may be harmed by it.
+    let fault = if report.findings.is_empty() {
+        (!report.problems.is_empty()).then_some(ErrorKind::Damaged)
     } else {
-        (!report.findings.is_empty()).then_some(ErrorKind::Findings)
+        Some(ErrorKind::Findings)
     };
     output.verdict(&report, fault, describe)
 }

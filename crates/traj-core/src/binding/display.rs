@@ -1,5 +1,7 @@
 //! Text of strangers on its way into a chat: nothing in it may format, mention or steer.
 
+use crate::invisible::is_invisible;
+
 /// What stands for a text of which nothing is left.
 const UNKNOWN: &str = "<unknown>";
 
@@ -7,7 +9,7 @@ const UNKNOWN: &str = "<unknown>";
 /// characters are escaped or replaced by look-alikes that mean nothing.
 #[must_use]
 pub fn chat_text(text: &str) -> String {
-    let visible: String = text.chars().map(|c| if is_unsafe(c) { '?' } else { c }).collect();
+    let visible: String = text.chars().map(|c| if is_invisible(c) { '?' } else { c }).collect();
     let trimmed = visible.trim();
     let shown = if trimmed.is_empty() { UNKNOWN } else { trimmed };
     shown.chars().fold(String::with_capacity(shown.len()), |mut out, character| {
@@ -29,13 +31,6 @@ pub fn chat_text(text: &str) -> String {
         }
         out
     })
-}
-
-const fn is_unsafe(character: char) -> bool {
-    matches!(character,
-        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]

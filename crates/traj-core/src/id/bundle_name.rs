@@ -1,6 +1,7 @@
 //! Names of bundles: relative, made of harmless components, inside their root.
 
 use super::{FileStem, SessionId};
+use crate::invisible::is_invisible;
 use crate::timestamp::UnixMillis;
 
 /// Longest component of a name, in bytes: what filesystems take, less room for
@@ -97,7 +98,7 @@ fn check_component(component: &str) -> Result<(), BundleNameError> {
         return Err(BundleNameError::TooLong);
     }
     let special = |character: char| {
-        character.is_control()
+        is_invisible(character)
             || matches!(character, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|')
     };
     if component.contains(special) || component.ends_with(['.', ' ']) || component.starts_with('~')
@@ -127,6 +128,7 @@ mod tests {
             ("a\\..\\b", BundleNameError::UnsafeComponent),
             ("name.", BundleNameError::UnsafeComponent),
             ("a\0b", BundleNameError::UnsafeComponent),
+            ("bug-\u{202e}4321", BundleNameError::UnsafeComponent),
         ];
         for (text, error) in cases {
             assert_eq!(BundleName::parse(text), Err(error), "{text:?}");

@@ -5,10 +5,12 @@ use super::{RowKind, Skeleton};
 /// Finds the active leaf while rows go by in file order.
 ///
 /// The last entry appended is the leaf, unless a later `leaf` row names
-/// another one (or none), or the entry was appended beside the branch.
+/// another one (or none), or the entry was appended beside the branch. Where
+/// all entries were, the last of them is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeafTracker {
     last_entry: Option<u64>,
+    last_beside: Option<u64>,
     control: Option<u64>,
 }
 
@@ -17,7 +19,9 @@ impl LeafTracker {
     pub const fn see(&mut self, ordinal: u64, skeleton: &Skeleton) {
         if matches!(skeleton.kind, RowKind::Leaf) {
             self.control = Some(ordinal);
-        } else if skeleton.is_candidate() && !skeleton.side {
+        } else if skeleton.is_candidate() && skeleton.side {
+            self.last_beside = Some(ordinal);
+        } else if skeleton.is_candidate() {
             self.last_entry = Some(ordinal);
             self.control = None;
         }
@@ -26,13 +30,13 @@ impl LeafTracker {
     /// Where the walk starts: a `leaf` row or an entry.
     #[must_use]
     pub const fn start(&self) -> Option<u64> {
-        if self.control.is_some() { self.control } else { self.last_entry }
+        if self.control.is_some() { self.control } else { self.fallback() }
     }
 
     /// Where the walk starts when the `leaf` row names nothing that exists.
     #[must_use]
     pub const fn fallback(&self) -> Option<u64> {
-        self.last_entry
+        if self.last_entry.is_some() { self.last_entry } else { self.last_beside }
     }
 }
 
@@ -209,6 +213,8 @@ mod tests {
         let entry = |side| Skeleton::new(RowKind::Entry, Some(EntryKey::of("e")), None, true, side);
         let control = Skeleton::new(RowKind::Leaf, None, None, false, false);
         let mut tracker = LeafTracker::default();
+        tracker.see(0, &entry(true));
+        assert_eq!(tracker.start(), Some(0));
         tracker.see(1, &entry(false));
         tracker.see(2, &entry(true));
         assert_eq!(tracker.start(), Some(1));

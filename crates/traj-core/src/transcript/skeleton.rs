@@ -38,7 +38,8 @@ impl Skeleton {
         let object = row.as_object()?;
         let kind = match object.get("type")?.as_str()? {
             "session" => RowKind::Header,
-            "leaf" if object.contains("targetId") => RowKind::Leaf,
+            // One that leads neither to an entry nor to none is an entry like others.
+            "leaf" if object.get("targetId").is_some_and(is_target) => RowKind::Leaf,
             "message" => {
                 object.get("message")?.as_object()?.get("role")?.as_str()?;
                 RowKind::Entry
@@ -73,6 +74,11 @@ impl Skeleton {
     pub const fn is_candidate(&self) -> bool {
         matches!(self.kind, RowKind::Entry) && self.id.is_some() && self.timed
     }
+}
+
+/// Whether a leaf row can lead there: to an entry, or back before the first.
+fn is_target(target: &Json<'_>) -> bool {
+    matches!(target, Json::Null) || target.as_str().is_some_and(|target| !target.is_empty())
 }
 
 #[cfg(test)]
@@ -115,5 +121,10 @@ mod tests {
         let leaf = read(r#"{"type":"leaf","id":"l","parentId":"p","targetId":"t"}"#).unwrap();
         assert_eq!(leaf.kind, RowKind::Leaf);
         assert_eq!(leaf.next, Some(super::EntryKey::of("t")));
+        for nowhere in ["5", "\"\"", "{}"] {
+            let row = format!(r#"{{"type":"leaf","id":"l","parentId":"p","targetId":{nowhere}}}"#);
+            let row = read(&row).unwrap();
+            assert_eq!((row.kind, row.next), (RowKind::Entry, Some(super::EntryKey::of("p"))));
+        }
     }
 }

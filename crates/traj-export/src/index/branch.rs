@@ -65,9 +65,7 @@ pub(crate) fn resolve(
     let parents = join_parents(&mut index.entries, spool)?;
     let seen = vec![0_u64; usize::try_from(index.entries.len() / 64 + 1).unwrap_or(0)];
     let mut table = Table { entries: &mut index.entries, parents, seen };
-    if table.entries.get(start)?.skeleton.kind == RowKind::Leaf
-        && table.parents.get(start)? == MISSING
-    {
+    if table.leads_nowhere(start)? {
         warnings.add(Code::UnknownLeaf, table.entries.get(start)?.row);
         let Some(fallback) = index.leaf.fallback() else { return Ok(branch) };
         start = fallback;
@@ -97,6 +95,25 @@ struct Table<'i> {
     entries: &'i mut RecordStore<EntryRecord>,
     parents: RecordStore<u64>,
     seen: Vec<u64>,
+}
+
+impl Table<'_> {
+    /// Whether a leaf row leads, over others perhaps, to a row that is not
+    /// there, or round in a circle.
+    fn leads_nowhere(&mut self, start: u64) -> Result<bool, BundleSinkError> {
+        let mut at = start;
+        for _ in 0..self.entries.len() {
+            if self.entries.get(at)?.skeleton.kind != RowKind::Leaf {
+                return Ok(false);
+            }
+            match self.parents.get(at)? {
+                MISSING => return Ok(true),
+                ROOT => return Ok(false),
+                next => at = next,
+            }
+        }
+        Ok(true)
+    }
 }
 
 impl BranchTable for Table<'_> {

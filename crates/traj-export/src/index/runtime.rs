@@ -75,11 +75,28 @@ impl LatestRun {
 }
 
 /// The last event of each kind that tells how a run ended.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Results {
-    pub(crate) artifacts: Option<Place>,
-    pub(crate) completed: Option<Place>,
-    pub(crate) ended: Option<Place>,
+    pub(crate) artifacts: Option<Outcome>,
+    pub(crate) completed: Option<Outcome>,
+    pub(crate) ended: Option<Outcome>,
+}
+
+/// An event that tells how a run ended, and which.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) place: Place,
+    run: Option<String>,
+}
+
+impl Results {
+    /// Forgets what is not of this run, which has just started. Its own may
+    /// stand before its start: several writers share a sidecar.
+    fn keep_those_of(&mut self, run: Option<&str>) {
+        for outcome in [&mut self.artifacts, &mut self.completed, &mut self.ended] {
+            outcome.take_if(|outcome| run.is_none() || outcome.run.as_deref() != run);
+        }
+    }
 }
 
 impl RuntimeIndex {
@@ -95,18 +112,18 @@ impl RuntimeIndex {
             self.session_key = Some(key.to_owned());
         }
         let run = text("runId");
+        let outcome = || Outcome { place, run: run.map(str::to_owned) };
         match event.kind() {
             "session.started" if self.latest_run.ends_with(run) => {
                 self.latest_run = LatestRun::of(run);
-                // What an earlier run left is not a result of this one.
-                self.results = Results::default();
+                self.results.keep_those_of(run);
             }
             "trace.metadata" => self.metadata = Some(place),
             "context.compiled" => self.compiled = Some(place),
             _ if !self.latest_run.has(run) => {}
-            "trace.artifacts" => self.results.artifacts = Some(place),
-            "model.completed" => self.results.completed = Some(place),
-            "session.ended" => self.results.ended = Some(place),
+            "trace.artifacts" => self.results.artifacts = Some(outcome()),
+            "model.completed" => self.results.completed = Some(outcome()),
+            "session.ended" => self.results.ended = Some(outcome()),
             _ => {}
         }
     }
@@ -170,7 +187,8 @@ mod tests {
                 index.see(&RuntimeRow::parse(&row).unwrap(), place);
             }
             let Results { artifacts, ended, .. } = index.results;
-            (artifacts.map(|place| place.offset), ended.map(|place| place.offset))
+            let offset = |outcome: Outcome| outcome.place.offset;
+            (artifacts.map(offset), ended.map(offset))
         };
         let (a, b) = (r#","runId":"a""#, r#","runId":"b""#);
         let (start, artifacts, end) = ("session.started", "trace.artifacts", "session.ended");
@@ -186,5 +204,8 @@ mod tests {
             (None, Some(3))
         );
         assert_eq!(results(&[(start, ""), (artifacts, a), (end, "")]), (None, Some(2)));
+        assert_eq!(results(&[(artifacts, a), (end, a), (start, a)]), (Some(0), Some(1)));
+        assert_eq!(results(&[(start, b), (artifacts, b), (end, a), (start, a)]), (None, None));
+        assert_eq!(results(&[(artifacts, ""), (end, a), (start, a)]), (None, Some(1)));
     }
 }

@@ -69,3 +69,16 @@ fn a_manifest_without_end_is_not_read_to_it() {
     let problems = inspect(&bundle).unwrap().problems;
     assert!(problems.iter().any(|problem| problem.problem == LARGE_MANIFEST), "{problems:?}");
 }
+
+#[test]
+fn a_long_timeline_says_how_much_of_it_is_left_out() {
+    let mut bundle = MemoryBundleSource::default();
+    let line = |seq: u32| {
+        format!(r#"{{"type":"x","ts":"2026-06-01T10:00:00Z","seq":{seq},"data":{{}}}}"#) + "\n"
+    };
+    bundle.push("events.jsonl", (1..=1_000).map(line).collect::<String>());
+    let summary = inspect(&bundle).unwrap();
+    assert_eq!(summary.events, 1_000);
+    assert_eq!(summary.timeline.len() as u64 + summary.timeline_omitted, 1_000);
+    assert!(summary.timeline_omitted > 0);
+}

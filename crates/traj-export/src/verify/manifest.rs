@@ -169,6 +169,10 @@ fn check_supplements(
 fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
     let text = String::from_utf8_lossy(bytes);
     let Ok(value) = Json::parse(&text) else { return };
+    // The digest is over what it says; how it says it is ours as well.
+    if text.strip_suffix('\n') != Some(&value.to_pretty()) {
+        report.add(NAME, None, "was changed: it is not laid out as it was written");
+    }
     match stated {
         None => report.add(NAME, None, "has no digest of the whole"),
         Some(stated) if stated == format!("sha256:{}", hex(&digest_without_seal(&value))) => {}

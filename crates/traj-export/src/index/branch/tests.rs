@@ -77,3 +77,22 @@ fn side_entries_do_not_move_the_leaf() {
     let side = r#"{"type":"label","id":"s","parentId":"a","timestamp":1,"appendMode":"side"}"#;
     check(&[entry("a", ""), side.to_owned()], &["1"], &[]);
 }
+
+#[test]
+fn leaf_rows_that_lead_nowhere_do_not_hide_the_branch() {
+    let leaf = |id: &str, target: &str| {
+        format!(
+            r#"{{"type":"leaf","id":"{id}","parentId":"b","timestamp":1,"targetId":"{target}"}}"#
+        )
+    };
+    let (a, b) = (entry("a", ""), entry("b", "a"));
+    let check = |leaves: &[String], row: u32| {
+        let warning = format!("unknown-leaf-target [{row}]");
+        let rows = [&[a.clone(), b.clone()], leaves].concat();
+        check(&rows, &["1", "2"], &[&warning]);
+    };
+    check(&[leaf("l", "gone")], 4);
+    check(&[leaf("l", "l")], 4);
+    check(&[leaf("l", "m"), leaf("m", "l")], 5);
+    check(&[leaf("l", "gone"), leaf("m", "l")], 5);
+}

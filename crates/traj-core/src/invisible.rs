@@ -1,0 +1,10 @@
+//! Characters that nobody sees, or that move what is seen.
+
+/// Whether a character steers what is shown (controls, directions, line and
+/// paragraph ends) or takes no room in it.
+pub(crate) const fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
