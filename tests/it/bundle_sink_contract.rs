@@ -134,14 +134,37 @@ fn what_a_crash_left_is_removed_by_the_next_export() {
     let disk = Disk::new();
     disk.folder.create_dir_all(".traj-bundle-1-0.tmp/blobs").unwrap();
     disk.folder.write(".traj-bundle-1-0.tmp/events.jsonl", b"half").unwrap();
-    disk.folder.create_dir(".traj-bundle-2-0.tmp").unwrap();
-    let long_ago = rustix::fs::Timespec { tv_sec: 1_000, tv_nsec: 0 };
-    let times = rustix::fs::Timestamps { last_access: long_ago, last_modification: long_ago };
-    let flags = rustix::fs::AtFlags::empty();
-    rustix::fs::utimensat(&disk.folder, ".traj-bundle-1-0.tmp", &times, flags).unwrap();
+    disk.folder.write(".traj-bundle-1-1.tmp", b"half an archive").unwrap();
+    disk.folder.symlink("elsewhere", ".traj-bundle-1-2.tmp").unwrap();
+    let under_way = disk.begin("two").unwrap();
+    let names = || {
+        let names = disk.folder.entries().unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).collect::<std::collections::BTreeSet<_>>()
+    };
+    let with_one_under_way = names();
+    assert_eq!(with_one_under_way.len(), 2, "and what is none of ours: {with_one_under_way:?}");
     drop(disk.begin("one").unwrap());
-    assert!(!disk.folder.exists(".traj-bundle-1-0.tmp"), "an old one is swept");
-    assert!(disk.folder.exists(".traj-bundle-2-0.tmp"), "a new one may be in use");
+    assert_eq!(names(), with_one_under_way, "what is in use stays");
+    drop(under_way);
+    assert_eq!(names().into_iter().collect::<Vec<_>>(), [".traj-bundle-1-2.tmp"]);
+}
+
+#[test]
+fn many_exports_at_once_do_not_take_each_other_for_left_behind() {
+    let disk = Disk::new();
+    std::thread::scope(|scope| {
+        for worker in 0..8 {
+            let disk = &disk;
+            scope.spawn(move || {
+                for round in 0..25 {
+                    let mut writer = disk.begin(&format!("bundle-{worker}-{round}")).unwrap();
+                    put(&mut *writer, BundleFile::Events);
+                    writer.commit().unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(disk.folder.entries().unwrap().count(), 200);
 }
 
 #[test]

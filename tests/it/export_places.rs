@@ -92,10 +92,6 @@ fn inspect_makes_no_temporary_place_and_removes_what_a_crash_left() {
     assert!(error["hints"].to_string().contains("TMPDIR"), "{error}");
     assert!(!home.folder.exists("tmp"));
     home.folder.create_dir_all("tmp/.traj-bundle-1-0.tmp/.traj-bundle-1-1.tmp").unwrap();
-    let long_ago = rustix::fs::Timespec { tv_sec: 1_000, tv_nsec: 0 };
-    let times = rustix::fs::Timestamps { last_access: long_ago, last_modification: long_ago };
-    let flags = rustix::fs::AtFlags::empty();
-    rustix::fs::utimensat(&home.folder, "tmp/.traj-bundle-1-0.tmp", &times, flags).unwrap();
     assert_eq!(result(&inspect())["result"]["events"], 2);
     assert!(names_in(&home.path().join("tmp")).is_empty());
 }

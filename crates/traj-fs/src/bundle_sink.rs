@@ -188,8 +188,8 @@ impl BundleWriter for FsBundleWriter {
         } else {
             let files: Vec<BundleFile> = files.into_iter().collect();
             // The handle tells others that the archive is in use.
-            let (archive, _handle) =
-                archive::pack(&staging, &files, target.form, &stop).map_err(failed)?;
+            let packed = archive::pack(&staging, &files, target.form, &stop);
+            let (archive, _handle) = packed.map_err(|error| from_fs(&name, error))?;
             // Before the archive appears: behind that nothing may fail.
             staging.remove().map_err(failed)?;
             let path = target.publish(&archive.parent, &archive.name)?;

@@ -6,21 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{
-    Dir, DirBuilder, DirBuilderExt as _, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _,
-    Permissions, PermissionsExt as _,
+    Dir, DirBuilder, DirBuilderExt as _, File, OpenOptions, OpenOptionsExt as _, Permissions,
+    PermissionsExt as _,
 };
 use rustix::fs::FlockOperation;
+use rustix::io::Errno;
 
 use crate::error::{Context as _, FsError};
 use crate::folder::{make_private, open_subfolder};
-use crate::open::{Access, open_regular};
+use crate::open::{Access, Identity, identity_of, open_regular};
 
 const PREFIX: &str = ".traj-bundle-";
 const SUFFIX: &str = ".tmp";
-
-/// What crashed processes left is removed when it is this many seconds older
-/// than a new folder: one that was just made may not be locked yet.
-const LEFTOVER_SECONDS: i64 = 60;
 
 /// How often a folder is tried to be removed: the first thing that resists,
 /// perhaps only for a moment, ends a try.
@@ -45,14 +42,25 @@ impl TemporaryFolder {
     /// # Errors
     /// When it cannot be made.
     pub fn create(parent: Dir) -> Result<Self, FsError> {
-        let entry = TemporaryEntry::folder(parent).context("make a folder in", ".")?;
-        let folder = open_subfolder(&entry.parent, &entry.name)?;
-        // Where locks are not supported, nobody removes what a crash left.
-        let lock = folder.open(".").ok().and_then(lock);
-        let temporary = Self { folder, _lock: lock, entry };
-        make_private(&temporary.folder, temporary.name())?;
-        temporary.sweep();
-        Ok(temporary)
+        const OPERATION: &str = "make a temporary folder in";
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        loop {
+            let make = |name: &str| parent.create_dir_with(name, &builder);
+            let clone = parent.try_clone().context(OPERATION, ".")?;
+            let ((), entry) = TemporaryEntry::make(clone, make).context(OPERATION, ".")?;
+            let folder = match open_subfolder(&entry.parent, &entry.name) {
+                Err(error) if error.is_not_found() => continue,
+                opened => opened?,
+            };
+            let handle = folder.open(".").context(OPERATION, ".")?;
+            if let Some(lock) = entry.claim(handle)? {
+                let temporary = Self { folder, _lock: lock, entry };
+                make_private(&temporary.folder, temporary.name())?;
+                temporary.sweep();
+                return Ok(temporary);
+            }
+        }
     }
 
     /// The folder.
@@ -90,15 +98,14 @@ impl TemporaryFolder {
     /// the next time.
     fn sweep(&self) {
         let parent = self.parent();
-        let Ok(ours) = self.folder.dir_metadata().map(|metadata| metadata.mtime()) else { return };
         let Ok(entries) = parent.entries() else { return };
         for entry in entries.flatten() {
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| *name != self.name()) else { continue };
-            let Ok(metadata) = parent.symlink_metadata(name) else { continue };
-            if !is_temporary_name(name) || ours - metadata.mtime() < LEFTOVER_SECONDS {
+            if !is_temporary_name(name) {
                 continue;
             }
+            let Ok(metadata) = parent.symlink_metadata(name) else { continue };
             let handle = if metadata.is_file() {
                 open_regular(parent, name, Access::Read).ok()
             } else {
@@ -106,7 +113,9 @@ impl TemporaryFolder {
                     .and_then(|inner| inner.open(".").context("open", name))
                     .ok()
             };
-            if handle.and_then(lock).is_some() {
+            // Where locks are not supported, it may be in use.
+            let claimed = handle.and_then(|handle| claim(parent, name, handle).ok());
+            if let Some(Claim::Held(_lock)) = claimed {
                 remove(parent, name).ok();
             }
         }
@@ -122,22 +131,45 @@ pub(crate) struct TemporaryEntry {
 }
 
 impl TemporaryEntry {
-    fn folder(parent: Dir) -> io::Result<Self> {
-        let mut builder = DirBuilder::new();
-        builder.mode(0o700);
-        let ((), name) = under_free_name(|name| parent.create_dir_with(name, &builder))?;
-        Ok(Self { parent, name, is_kept: false })
+    /// Makes something in `parent` under a name that nothing has.
+    fn make<T>(parent: Dir, make: impl Fn(&str) -> io::Result<T>) -> io::Result<(T, Self)> {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{PREFIX}{}-{count}{SUFFIX}", std::process::id());
+            match make(&name) {
+                Ok(made) => return Ok((made, Self { parent, name, is_kept: false })),
+                // Left by a process that had our number before us.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// A new file that only its owner can read, in use as long as the handle
     /// is open.
-    pub(crate) fn file(parent: Dir) -> io::Result<(Self, File)> {
-        let (file, name) = under_free_name(|name| create_file(&parent, name))?;
-        let entry = Self { parent, name, is_kept: false };
-        make_owners(&file)?;
-        // As for folders, a lock is good to have and no more.
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).ok();
-        Ok((entry, file))
+    pub(crate) fn file(parent: &Dir) -> Result<(Self, File), FsError> {
+        const OPERATION: &str = "make a temporary file in";
+        loop {
+            let clone = parent.try_clone().context(OPERATION, ".")?;
+            let made = Self::make(clone, |name| create_file(parent, name));
+            let (file, entry) = made.context(OPERATION, ".")?;
+            make_owners(&file).context(OPERATION, ".")?;
+            let handle = file.try_clone().context(OPERATION, ".")?;
+            if entry.claim(handle)?.is_some() {
+                return Ok((entry, file));
+            }
+        }
+    }
+
+    /// Says that it is in use, as long as the lock is held, if there are locks.
+    /// `None` when another process was faster and took it for left behind.
+    fn claim(&self, handle: File) -> Result<Option<Option<File>>, FsError> {
+        Ok(match claim(&self.parent, &self.name, handle)? {
+            Claim::Held(lock) => Some(Some(lock)),
+            Claim::WithoutLocks => Some(None),
+            Claim::Lost => None,
+        })
     }
 
     /// It has another name now and stays.
@@ -195,10 +227,28 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
     removed
 }
 
-/// Locks a file or folder, unless another process holds it.
-fn lock(handle: File) -> Option<File> {
-    rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive).ok()?;
-    Some(handle)
+/// What came of saying that something is in use.
+#[derive(Debug)]
+enum Claim {
+    /// It is ours, as long as the handle is open.
+    Held(File),
+    /// It is ours; nobody can know, and so nobody removes it.
+    WithoutLocks,
+    /// It is another process's, or gone.
+    Lost,
+}
+
+/// Locks a file or folder. Who makes one and who removes those that are left
+/// both do so, and both look whether it is still there: neither can have it
+/// while the other does.
+fn claim(parent: &Dir, name: &str, handle: File) -> Result<Claim, FsError> {
+    match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => return Ok(Claim::Lost),
+        Err(_) => return Ok(Claim::WithoutLocks),
+    }
+    let is_there = identity_of(parent, name)? == Some(Identity::of_file(&handle, name)?);
+    Ok(if is_there { Claim::Held(handle) } else { Claim::Lost })
 }
 
 /// Whether a name is one of temporary folders, which are removed when their
@@ -206,19 +256,4 @@ fn lock(handle: File) -> Option<File> {
 pub(crate) fn is_temporary_name(name: &str) -> bool {
     let name = name.to_lowercase();
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
-}
-
-/// Makes something under a name that nothing has.
-fn under_free_name<T>(make: impl Fn(&str) -> io::Result<T>) -> io::Result<(T, String)> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{PREFIX}{}-{count}{SUFFIX}", std::process::id());
-        match make(&name) {
-            Ok(made) => return Ok((made, name)),
-            // Left by a process that had our number before us.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
 }

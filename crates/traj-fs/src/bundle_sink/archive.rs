@@ -9,6 +9,7 @@ use zip::write::SimpleFileOptions;
 
 use super::BundleForm;
 use super::first_failure::{self, Excused, FirstFailure};
+use crate::error::{Context as _, FsError};
 use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
 use crate::stop_flag::{StopFlag, Stoppable};
@@ -23,14 +24,14 @@ pub(super) fn pack(
     files: &[BundleFile],
     form: BundleForm,
     stop: &StopFlag,
-) -> io::Result<(TemporaryEntry, NewFile)> {
-    let (entry, file) = TemporaryEntry::file(staging.parent().try_clone()?)?;
+) -> Result<(TemporaryEntry, NewFile), FsError> {
+    let (entry, file) = TemporaryEntry::file(staging.parent())?;
     let mut archive = NewFile::new(file);
-    match form {
-        BundleForm::TarZst => tar_zst(staging.folder(), files, &mut archive, stop)?,
-        BundleForm::Zip | BundleForm::Folder => zip(staging.folder(), files, &mut archive, stop)?,
-    }
-    archive.as_file().sync_all()?;
+    let packed = match form {
+        BundleForm::TarZst => tar_zst(staging.folder(), files, &mut archive, stop),
+        BundleForm::Zip | BundleForm::Folder => zip(staging.folder(), files, &mut archive, stop),
+    };
+    packed.and_then(|()| archive.as_file().sync_all()).context("pack", &entry.name)?;
     Ok((entry, archive))
 }
 
