@@ -320,3 +320,12 @@ fn deep_nesting_and_many_values_do_not_hurt() {
     let marker = &export.events()[2]["data"]["message"]["content"];
     assert_eq!(marker["truncated"], true);
 }
+
+#[test]
+fn blanks_without_end_are_nothing_that_is_missing() {
+    let blanks = " ".repeat(17 << 20);
+    let row = message("a", None, 1, r#"{"role":"user","content":"hi"}"#);
+    let export = exported(&[blanks.clone(), format!("{blanks}{row}")], &[]);
+    assert_eq!(export.report.transcript_event_count, 1);
+    assert!(export.notices().is_empty(), "{:?}", export.notices());
+}

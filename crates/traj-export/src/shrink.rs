@@ -70,6 +70,13 @@ pub(crate) struct Short {
     pub(crate) media: u64,
 }
 
+impl Short {
+    /// Whether markers stand for some of its values.
+    pub(crate) const fn lacks_values(&self) -> bool {
+        !self.giants.is_empty() || self.media > 0
+    }
+}
+
 impl Loaded {
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {

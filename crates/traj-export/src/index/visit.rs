@@ -41,12 +41,16 @@ pub(super) fn visit_rows(
             Some(bytes) => bytes,
             None => {
                 held = shrink::shorten(source, place)?;
-                let code = match held {
-                    Loaded::TooLarge => codes.too_large,
-                    Loaded::NotJson => codes.not_json,
-                    Loaded::Short(_) | Loaded::Whole(_) => codes.shortened,
+                let code = match &held {
+                    Loaded::TooLarge => Some(codes.too_large),
+                    Loaded::NotJson => Some(codes.not_json),
+                    // Only its blanks may have been too many.
+                    Loaded::Short(short) => short.lacks_values().then_some(codes.shortened),
+                    Loaded::Whole(_) => None,
                 };
-                warnings.add(code, number);
+                if let Some(code) = code {
+                    warnings.add(code, number);
+                }
                 let Some(bytes) = held.bytes() else { continue };
                 bytes
             }
