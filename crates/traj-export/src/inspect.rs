@@ -1,6 +1,7 @@
 //! A bundle at a glance.
 
 mod calls;
+mod checked;
 mod lines;
 mod timeline;
 mod usage;
@@ -14,6 +15,7 @@ use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
 use traj_core::timestamp::UnixMillis;
 
 pub use calls::ToolSummary;
+pub use checked::{InspectError, inspect_checked};
 pub use timeline::Moment;
 pub use usage::Usage;
 
@@ -72,7 +74,8 @@ pub struct Summary {
     pub problems: Vec<Problem>,
 }
 
-/// Looks through a bundle.
+/// Looks through a bundle of one's own; [`inspect_checked`] is for those of
+/// others.
 ///
 /// # Errors
 /// When it cannot be read, or is an archive that is not safe to read.

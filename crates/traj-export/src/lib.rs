@@ -67,7 +67,7 @@ mod window;
 
 pub use error::{ExportError, Finding};
 pub use export::{ExportPorts, export};
-pub use inspect::{Moment, Summary, ToolSummary, Usage, inspect};
+pub use inspect::{InspectError, Moment, Summary, ToolSummary, Usage, inspect, inspect_checked};
 pub use progress::{Progress, Silent, Stage};
 pub use report::ExportReport;
 pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};

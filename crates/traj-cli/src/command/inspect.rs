@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use traj_core::timestamp::UnixMillis;
-use traj_export::{ExportPorts, ExportRequest, Selection, Summary, export, inspect};
+use traj_export::{
+    ExportPorts, ExportRequest, InspectError, Selection, Summary, export, inspect, inspect_checked,
+};
 use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
 
 use super::{Outcome, export as export_verb, verify};
@@ -13,7 +15,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::output::Output;
-use crate::progress::WorkBar;
+use crate::progress::{WatchedBundle, WorkBar};
 use crate::terminal_text::escape_control;
 
 /// Moments of the timeline that are printed.
@@ -49,27 +51,18 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     output.verdict(&summary, fault, describe)
 }
 
-/// Checked first: who looks into a bundle is to know whether it is sound, and
-/// is shown nothing of one that has a secret in it.
 fn inspect_bundle(
     arguments: &Arguments,
     host: &Host,
     output: &Output,
 ) -> Result<Summary, CommandError> {
-    let checked = verify::check(verify::open(&arguments.subject, host)?, output)?;
-    if !checked.findings.is_empty() {
-        let message = "a secret is left in this bundle; nothing of it is shown";
-        let error = CommandError::new(ErrorKind::Findings, message);
-        return Err(error.hint("`traj verify` says where"));
-    }
-    let bundle = verify::open(&arguments.subject, host)?;
-    let mut summary = inspect(&bundle).map_err(verify::explain)?;
-    for problem in checked.problems {
-        if !summary.problems.contains(&problem) {
-            summary.problems.push(problem);
-        }
-    }
-    Ok(summary)
+    let bundle = WatchedBundle::new(verify::open(&arguments.subject, host)?, output);
+    let looked = inspect_checked(&bundle, &verify::rules()?, verify::workers());
+    looked.map_err(|error| match error {
+        InspectError::Source(error) => verify::explain(error),
+        secret => CommandError::new(ErrorKind::Findings, secret.to_string())
+            .hint("`traj verify` says where"),
+    })
 }
 
 fn inspect_session(

@@ -32,7 +32,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let report = check(open(&arguments.bundle, host)?, output)?;
+    let bundle = WatchedBundle::new(open(&arguments.bundle, host)?, output);
+    let report = verify(&bundle, &rules()?, workers()).map_err(explain)?;
     // A secret is said first: who has it may be harmed by it.
     let fault = if report.findings.is_empty() {
         (!report.problems.is_empty()).then_some(ErrorKind::Damaged)
@@ -42,14 +43,15 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     output.verdict(&report, fault, describe)
 }
 
-/// Checks all of a bundle, with a bar where there is a terminal.
-pub(super) fn check(bundle: FsBundleSource, output: &Output) -> Result<VerifyReport, CommandError> {
-    let bundle = WatchedBundle::new(bundle, output);
-    // The rules alone: the paths and names of this host say nothing about a
-    // bundle from another one.
-    let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
-    let workers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    verify(&bundle, &redactor, workers).map_err(explain)
+/// The rules alone: the paths and names of this host say nothing about a
+/// bundle from another one.
+pub(super) fn rules() -> Result<Redactor, CommandError> {
+    Ok(Redactor::new(RedactionPolicy::standard(Host::passing_key()?)))
+}
+
+/// As many threads as there are cores.
+pub(super) fn workers() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Opens a bundle that the user named.

@@ -1,0 +1,48 @@
+//! A look at a bundle from elsewhere: checked before anything of it is shown.
+
+use std::num::NonZeroUsize;
+
+use traj_core::port::{BundleSource, BundleSourceError};
+use traj_core::redaction::Redactor;
+
+use super::{Summary, inspect};
+use crate::error::Finding;
+use crate::verify::verify;
+
+/// Why nothing of a bundle is shown.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InspectError {
+    /// It cannot be read, or is an archive that is not safe to read.
+    #[error(transparent)]
+    Source(#[from] BundleSourceError),
+    /// A summary could repeat what was not hidden.
+    #[error("a secret is left in this bundle; nothing of it is shown")]
+    SecretsRemain {
+        /// Where, and by which rule.
+        findings: Vec<Finding>,
+    },
+}
+
+/// Checks a bundle as [`verify`] does, then looks through it as [`inspect`]
+/// does. What is damaged is told with the summary.
+///
+/// # Errors
+/// When it cannot be read, or the rules find something in it.
+pub fn inspect_checked(
+    bundle: &dyn BundleSource,
+    redactor: &Redactor,
+    workers: NonZeroUsize,
+) -> Result<Summary, InspectError> {
+    let checked = verify(bundle, redactor, workers)?;
+    if !checked.findings.is_empty() {
+        return Err(InspectError::SecretsRemain { findings: checked.findings });
+    }
+    let mut summary = inspect(bundle)?;
+    for problem in checked.problems {
+        if !summary.problems.contains(&problem) {
+            summary.problems.push(problem);
+        }
+    }
+    Ok(summary)
+}
