@@ -1,6 +1,7 @@
 //! The bundle sinks keep their contract, and the one on disk its promises about
 //! modes, links and crashes.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use cap_std::fs::{Dir, MetadataExt as _};
@@ -11,6 +12,7 @@ use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, Nam
 use traj_core::redaction::RedactedText;
 use traj_fs::{BundleForm, FsBundleSink};
 use traj_tests::contract::bundle_sink::{BundleSinkHarness, all};
+use traj_tests::export_home::left_behind;
 
 struct Memory(MemoryBundleSink);
 
@@ -132,39 +134,65 @@ fn a_link_on_the_way_is_refused_and_its_target_untouched() {
 #[test]
 fn what_a_crash_left_is_removed_by_the_next_export() {
     let disk = Disk::new();
-    disk.folder.create_dir_all(".traj-bundle-1-0.tmp/blobs").unwrap();
-    disk.folder.write(".traj-bundle-1-0.tmp/events.jsonl", b"half").unwrap();
-    disk.folder.write(".traj-bundle-1-1.tmp", b"half an archive").unwrap();
-    disk.folder.symlink("elsewhere", ".traj-bundle-1-2.tmp").unwrap();
-    let under_way = disk.begin("two").unwrap();
+    let (folder, archive, link) = (left_behind(0), left_behind(1), left_behind(2));
+    disk.folder.create_dir_all(format!("{folder}/blobs")).unwrap();
+    disk.folder.write(format!("{folder}/events.jsonl"), b"half").unwrap();
+    disk.folder.write(archive, b"half an archive").unwrap();
+    // None of these is ours to remove.
+    disk.folder.symlink("elsewhere", &link).unwrap();
+    let other_host = ".traj-bundle-other.host-7-0.tmp".to_owned();
+    disk.folder.create_dir(&other_host).unwrap();
+    let own = ".traj-bundle-keep.tmp".to_owned();
+    disk.folder.create_dir(&own).unwrap();
     let names = || {
         let names = disk.folder.entries().unwrap().map(|entry| entry.unwrap().file_name());
-        names.map(|name| name.into_string().unwrap()).collect::<std::collections::BTreeSet<_>>()
+        names.map(|name| name.into_string().unwrap()).collect::<BTreeSet<_>>()
     };
+    let staying = BTreeSet::from([link, other_host.clone(), own.clone()]);
+    let under_way = disk.begin("two").unwrap();
     let with_one_under_way = names();
-    assert_eq!(with_one_under_way.len(), 2, "and what is none of ours: {with_one_under_way:?}");
+    assert!(with_one_under_way.is_superset(&staying) && with_one_under_way.len() == 4);
     drop(disk.begin("one").unwrap());
     assert_eq!(names(), with_one_under_way, "what is in use stays");
     drop(under_way);
-    assert_eq!(names().into_iter().collect::<Vec<_>>(), [".traj-bundle-1-2.tmp"]);
+    assert_eq!(names(), staying);
+    // What another host left goes after a day.
+    let long_ago = rustix::fs::Timespec { tv_sec: 1_000, tv_nsec: 0 };
+    let times = rustix::fs::Timestamps { last_access: long_ago, last_modification: long_ago };
+    for name in [&other_host, &own] {
+        let flags = rustix::fs::AtFlags::empty();
+        rustix::fs::utimensat(&disk.folder, name.as_str(), &times, flags).unwrap();
+    }
+    drop(disk.begin("one").unwrap());
+    assert!(!disk.folder.exists(&other_host) && disk.folder.exists(&own));
 }
 
 #[test]
 fn many_exports_at_once_do_not_take_each_other_for_left_behind() {
-    let disk = Disk::new();
-    std::thread::scope(|scope| {
-        for worker in 0..8 {
-            let disk = &disk;
-            scope.spawn(move || {
-                for round in 0..25 {
-                    let mut writer = disk.begin(&format!("bundle-{worker}-{round}")).unwrap();
-                    put(&mut *writer, BundleFile::Events);
-                    writer.commit().unwrap();
-                }
-            });
-        }
-    });
-    assert_eq!(disk.folder.entries().unwrap().count(), 200);
+    for form in [BundleForm::Folder, BundleForm::Zip, BundleForm::TarZst] {
+        let disk = Disk::with_form(form);
+        std::thread::scope(|scope| {
+            for worker in 0..8 {
+                let disk = &disk;
+                scope.spawn(move || {
+                    for round in 0..12 {
+                        let name = format!("way-{}/bundle-{worker}-{round}", round % 3);
+                        let mut writer = disk.begin(&name).unwrap();
+                        put(&mut *writer, BundleFile::Events);
+                        put(&mut *writer, BundleFile::Blob([1; 32]));
+                        if round % 4 == 3 {
+                            drop(writer);
+                        } else {
+                            writer.commit().unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        let count = |path: &str| disk.folder.read_dir(path).unwrap().count();
+        assert_eq!(count("."), 3, "{form:?}: nothing is left behind");
+        assert_eq!((0..3).map(|way| count(&format!("way-{way}"))).sum::<usize>(), 72, "{form:?}");
+    }
 }
 
 #[test]

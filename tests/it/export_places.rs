@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use traj_tests::export_fixture::message;
-use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
+use traj_tests::export_home::{EXPORTS, ExportHome as Home, left_behind, result};
 use traj_tests::traj_binary::{names_in, traj_command};
 
 #[test]
@@ -91,7 +91,8 @@ fn inspect_makes_no_temporary_place_and_removes_what_a_crash_left() {
     let error = &result(&inspect())["error"];
     assert!(error["hints"].to_string().contains("TMPDIR"), "{error}");
     assert!(!home.folder.exists("tmp"));
-    home.folder.create_dir_all("tmp/.traj-bundle-1-0.tmp/.traj-bundle-1-1.tmp").unwrap();
+    let (outer, inner) = (left_behind(0), left_behind(1));
+    home.folder.create_dir_all(format!("tmp/{outer}/{inner}")).unwrap();
     assert_eq!(result(&inspect())["result"]["events"], 2);
     assert!(names_in(&home.path().join("tmp")).is_empty());
 }

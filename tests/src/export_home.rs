@@ -96,6 +96,15 @@ impl ExportHome {
     }
 }
 
+/// The name of something that an export left which crashed on this host.
+pub fn left_behind(number: u32) -> String {
+    let host = rustix::system::uname();
+    let host = host.nodename().to_string_lossy();
+    let host: String =
+        host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '.').take(40).collect();
+    format!(".traj-bundle-{host}-4194305-{number}.tmp")
+}
+
 /// The one document that a command printed.
 ///
 /// # Panics

@@ -240,7 +240,7 @@ impl Host {
     pub(crate) fn temporary_folder(&self) -> Result<TemporaryFolder, CommandError> {
         const HINT: &str = "TMPDIR names the folder for temporary files";
         let parent = self.named_root(Path::new(self.temporary_path()));
-        TemporaryFolder::create(parent.map_err(|error| error.hint(HINT))?).map_err(|error| {
+        TemporaryFolder::create(&parent.map_err(|error| error.hint(HINT))?).map_err(|error| {
             CommandError::failure("cannot make a temporary folder").because(error).hint(HINT)
         })
     }

@@ -20,12 +20,12 @@ use crate::error::{FsError, is_full};
 use crate::folder::{create_subfolder, make_private, open_subfolder};
 use crate::made_folders::MadeFolders;
 use crate::new_file::NewFile;
-use crate::open::{Access, open_regular};
+use crate::open::{Access, create_private, open_regular};
 use crate::replace::sync_folder;
 use crate::scratch::FsScratch;
 use crate::source::FsSource;
 use crate::stop_flag::StopFlag;
-use crate::temporary_folder::{TemporaryFolder, create_private};
+use crate::temporary_folder::TemporaryFolder;
 use early_sync::EarlySync;
 use target::Target;
 
@@ -61,7 +61,8 @@ impl BundleForm {
 ///
 /// A bundle is written into a hidden folder beside its target (0700, files
 /// 0600, whatever the umask) and renamed when it is complete and on the disk.
-/// A crash leaves at most the hidden folder, which the next export removes.
+/// A crash leaves at most what is hidden, which the next export removes, and
+/// empty folders on the way to it.
 #[derive(Debug)]
 pub struct FsBundleSink {
     root: Dir,
@@ -87,11 +88,35 @@ impl FsBundleSink {
         self
     }
 
-    /// Everything fails once `stop` is raised, up to the rename.
+    /// Everything fails once `stop` is raised, up to the rename; only
+    /// intermediate results are written on.
     #[must_use]
     pub fn stopping_at(mut self, stop: StopFlag) -> Self {
         self.stop = stop;
         self
+    }
+}
+
+/// Why a bundle cannot be begun.
+enum BeginError {
+    Fs(FsError),
+    Sink(BundleSinkError),
+}
+
+impl From<FsError> for BeginError {
+    fn from(error: FsError) -> Self {
+        Self::Fs(error)
+    }
+}
+
+impl FsBundleSink {
+    /// The folder in which the bundle is made, and those made on the way to it.
+    fn open_place(&self, target: &Target) -> Result<(MadeFolders, TemporaryFolder), BeginError> {
+        let mut made = MadeFolders::default();
+        let root = made.open(&self.root, self.way.iter().map(String::as_str))?;
+        target.check_place(&root).map_err(BeginError::Sink)?;
+        let staging = TemporaryFolder::create(&root)?;
+        Ok((made, staging))
     }
 }
 
@@ -102,12 +127,15 @@ impl BundleSink for FsBundleSink {
         taken: NameTaken,
     ) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
         let target = Target { name: name.clone(), form: self.form, taken };
-        let failed = |error: FsError| from_fs(name.as_str(), error);
-        let mut made = MadeFolders::default();
-        let way = self.way.iter().map(String::as_str);
-        let root = made.open(&self.root, way).map_err(failed)?;
-        target.check_place(&root)?;
-        let staging = TemporaryFolder::create(root).map_err(failed)?;
+        let mut opened = self.open_place(&target);
+        // Another export may have made a folder on the way, and failed.
+        if matches!(&opened, Err(BeginError::Fs(error)) if error.is_not_found()) {
+            opened = self.open_place(&target);
+        }
+        let (made, staging) = opened.map_err(|error| match error {
+            BeginError::Fs(error) => from_fs(name.as_str(), error),
+            BeginError::Sink(error) => error,
+        })?;
         let (files, stop) = (BTreeSet::new(), self.stop.clone());
         Ok(Box::new(FsBundleWriter { target, staging, made, files, stop }))
     }
@@ -182,16 +210,17 @@ impl BundleWriter for FsBundleWriter {
         made.sync().map_err(|error| from_fs(&name, error))?;
         let path = if target.form == BundleForm::Folder {
             sync(staging.folder()).map_err(|error| from_fs(&name, error))?;
+            stop.check().map_err(failed)?;
             let path = target.publish(staging.parent(), staging.name())?;
             staging.keep();
             path
         } else {
             let files: Vec<BundleFile> = files.into_iter().collect();
-            // The handle tells others that the archive is in use.
             let packed = archive::pack(&staging, &files, target.form, &stop);
-            let (archive, _handle) = packed.map_err(|error| from_fs(&name, error))?;
+            let archive = packed.map_err(|error| from_fs(&name, error))?;
             // Before the archive appears: behind that nothing may fail.
             staging.remove().map_err(failed)?;
+            stop.check().map_err(failed)?;
             let path = target.publish(&archive.parent, &archive.name)?;
             archive.keep();
             path

@@ -72,6 +72,7 @@ mod source;
 mod stop_flag;
 mod system_clock;
 mod temporary_folder;
+mod temporary_name;
 mod trajectory_store;
 
 pub use binding_store::{BINDING_SUFFIX, FsBindingStore};

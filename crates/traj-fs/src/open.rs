@@ -1,5 +1,7 @@
 //! Opening files that must be what they seem: regular, one name, no link.
 
+use std::io;
+
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{
     Dir, File, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions,
@@ -70,6 +72,26 @@ pub fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, Fs
         make_file_private(&file, name)?;
     }
     Ok(file)
+}
+
+/// Makes a new file (0600, less what the umask takes).
+pub(crate) fn create_new(folder: &Dir, name: &str) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
+    folder.open_with(name, &options)
+}
+
+/// Makes a new file that only its owner can read and write, whatever the
+/// umask; or none.
+pub(crate) fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
+    let file = create_new(folder, name)?;
+    match file.set_permissions(Permissions::from_mode(0o600)) {
+        Ok(()) => Ok(file),
+        Err(error) => {
+            folder.remove_file(name).ok();
+            Err(error)
+        }
+    }
 }
 
 /// Makes a file of ours private to its owner, whatever the umask left.

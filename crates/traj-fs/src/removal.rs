@@ -7,7 +7,8 @@ use traj_core::capture::BlobDigest;
 use crate::error::{Context as _, FsError, Refusal};
 use crate::folder::open_subfolder;
 use crate::open::{Identity, identity_of};
-use crate::replace::{free_temporary_name, sync_folder};
+use crate::replace::sync_folder;
+use crate::temporary_name;
 
 /// Removes the file `name` if it is still the one that was opened as
 /// `inspected`.
@@ -20,7 +21,7 @@ use crate::replace::{free_temporary_name, sync_folder};
 pub fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Result<(), FsError> {
     const OPERATION: &str = "remove";
     let expected = Identity::of_file(inspected, name)?;
-    let aside = free_temporary_name();
+    let aside = temporary_name::file_name();
     renameat_with(folder, name, folder, &aside, RenameFlags::NOREPLACE)
         .map_err(std::io::Error::from)
         .context(OPERATION, name)?;

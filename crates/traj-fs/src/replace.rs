@@ -2,22 +2,15 @@
 //! crash leaves one of them.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{
-    Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
-};
+use cap_std::fs::{Dir, File, MetadataExt as _, Permissions, PermissionsExt as _};
 use cap_std::time::SystemTime;
 
 use crate::error::{Context as _, FsError, Refusal};
 use crate::new_file::NewFile;
-use crate::open::{check_kind, check_name};
-
-/// How names of temporary files begin and end.
-const TEMPORARY_PREFIX: &str = ".traj-";
-const TEMPORARY_SUFFIX: &str = ".tmp";
+use crate::open::{check_kind, check_name, create_new};
+use crate::temporary_name;
 
 /// Writes a new file and puts it in the place of `name`.
 ///
@@ -88,9 +81,7 @@ pub fn sweep_leftovers(folder: &Dir, now: SystemTime, age: Duration) -> Result<u
     for entry in folder.entries().context("read the folder", ".")? {
         let Ok(entry) = entry else { continue };
         let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| {
-            name.starts_with(TEMPORARY_PREFIX) && name.ends_with(TEMPORARY_SUFFIX)
-        });
+        let is_ours = name.to_str().is_some_and(temporary_name::is_file);
         let is_old = || {
             let modified = folder.symlink_metadata(&name).and_then(|metadata| metadata.modified());
             modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|past| past > age))
@@ -118,24 +109,10 @@ fn check_target(folder: &Dir, name: &str) -> Result<(), FsError> {
     }
 }
 
-/// A name that no other file of this process has.
-pub(crate) fn free_temporary_name() -> String {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let process = std::process::id();
-    format!("{TEMPORARY_PREFIX}{process}-{count}{TEMPORARY_SUFFIX}")
-}
-
 pub(crate) fn create_temporary(folder: &Dir, name: &str) -> Result<(String, File), FsError> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
-    loop {
-        let temporary = free_temporary_name();
-        match folder.open_with(&temporary, &options) {
-            Ok(file) => return Ok((temporary, file)),
-            // Left by a process that had our number before us.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).context("make a temporary file for", name),
-        }
-    }
+    let made = temporary_name::make_under(temporary_name::file_name, |temporary| {
+        create_new(folder, temporary)
+    });
+    let (file, temporary) = made.context("make a temporary file for", name)?;
+    Ok((temporary, file))
 }

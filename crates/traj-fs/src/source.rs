@@ -7,7 +7,7 @@ use traj_core::port::{Source, SourceError, Sources};
 
 use crate::error::{FsError, Refusal};
 use crate::folder::open_subfolder;
-use crate::open::{Access, open_regular};
+use crate::open::{Access, open_replaceable};
 use crate::stop_flag::StopFlag;
 
 /// Reads files below the folders it was given, and no others.
@@ -72,8 +72,8 @@ impl Sources for FsSources {
         let (root, rest) = self.find(&path).ok_or_else(outside)?;
         let root = root.ok_or_else(|| SourceError::NotFound { name: name.to_owned() })?;
         let file = open_below(root, &rest).map_err(|error| source_error(error, name))?;
-        let snapshot = file.metadata().map_err(|error| storage(error, name))?;
-        Ok(Box::new(FsSource { name: name.to_owned(), file, snapshot, stop: self.stop.clone() }))
+        let source = FsSource::new(name.to_owned(), file, self.stop.clone());
+        Ok(Box::new(source.map_err(|error| storage(error, name))?))
     }
 }
 
@@ -86,7 +86,8 @@ fn open_below(root: &Dir, path: &Path) -> Result<File, FsError> {
     for folder in folders {
         inner = Some(open_subfolder(inner.as_ref().unwrap_or(root), folder)?);
     }
-    open_regular(inner.as_ref().unwrap_or(root), name, Access::Read)
+    // A file that is replaced in this moment is no attack.
+    open_replaceable(inner.as_ref().unwrap_or(root), name, Access::Read)
 }
 
 fn source_error(error: FsError, name: &str) -> SourceError {

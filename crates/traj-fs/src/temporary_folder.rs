@@ -2,26 +2,27 @@
 //! processes left.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{
-    Dir, DirBuilder, DirBuilderExt as _, File, OpenOptions, OpenOptionsExt as _, Permissions,
-    PermissionsExt as _,
-};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, File, MetadataExt as _};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use crate::error::{Context as _, FsError};
 use crate::folder::{make_private, open_subfolder};
-use crate::open::{Access, Identity, identity_of, open_regular};
-
-const PREFIX: &str = ".traj-bundle-";
-const SUFFIX: &str = ".tmp";
+use crate::open::{Access, Identity, create_private, identity_of, open_regular};
+use crate::temporary_name::{self, BundleOwner};
 
 /// How often a folder is tried to be removed: the first thing that resists,
 /// perhaps only for a moment, ends a try.
 const REMOVALS: u32 = 3;
+
+/// How often another process may be faster in taking for left behind what was
+/// just made.
+const LOSSES: u32 = 100;
+
+/// What another host left is removed when it is this many seconds older than
+/// a new folder: whether that host still uses it, its locks may not tell.
+const FOREIGN_SECONDS: i64 = 24 * 60 * 60;
 
 /// A private folder that is removed with its value.
 ///
@@ -29,10 +30,8 @@ const REMOVALS: u32 = 3;
 #[derive(Debug)]
 pub struct TemporaryFolder {
     folder: Dir,
-    /// Tells other processes that this folder is in use, as long as it is held.
-    _lock: Option<File>,
-    // Behind the handles above, which are closed before it is removed: where
-    // handles ran out, removing needs theirs.
+    // Behind the handle above, which is closed before: where handles ran out,
+    // removing needs it.
     entry: TemporaryEntry,
 }
 
@@ -41,26 +40,26 @@ impl TemporaryFolder {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn create(parent: Dir) -> Result<Self, FsError> {
+    pub fn create(parent: &Dir) -> Result<Self, FsError> {
         const OPERATION: &str = "make a temporary folder in";
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
-        loop {
+        for _ in 0..LOSSES {
             let make = |name: &str| parent.create_dir_with(name, &builder);
-            let clone = parent.try_clone().context(OPERATION, ".")?;
-            let ((), entry) = TemporaryEntry::make(clone, make).context(OPERATION, ".")?;
+            let ((), mut entry) = TemporaryEntry::make(parent, make).context(OPERATION, ".")?;
             let folder = match open_subfolder(&entry.parent, &entry.name) {
                 Err(error) if error.is_not_found() => continue,
                 opened => opened?,
             };
             let handle = folder.open(".").context(OPERATION, ".")?;
-            if let Some(lock) = entry.claim(handle)? {
-                let temporary = Self { folder, _lock: lock, entry };
-                make_private(&temporary.folder, temporary.name())?;
+            if entry.claim(handle)? {
+                make_private(&folder, &entry.name)?;
+                let temporary = Self { folder, entry };
                 temporary.sweep();
                 return Ok(temporary);
             }
         }
+        Err(FsError::Held { name: ".".to_owned() })
     }
 
     /// The folder.
@@ -85,12 +84,9 @@ impl TemporaryFolder {
     }
 
     /// Removes it now.
-    ///
-    /// # Errors
-    /// When something of it cannot be removed.
-    pub fn remove(self) -> io::Result<()> {
-        let Self { folder, _lock: lock, entry } = self;
-        drop((folder, lock));
+    pub(crate) fn remove(self) -> io::Result<()> {
+        let Self { folder, entry } = self;
+        drop(folder);
         entry.remove()
     }
 
@@ -98,24 +94,25 @@ impl TemporaryFolder {
     /// the next time.
     fn sweep(&self) {
         let parent = self.parent();
+        let Ok(now) = self.folder.dir_metadata().map(|metadata| metadata.mtime()) else { return };
         let Ok(entries) = parent.entries() else { return };
         for entry in entries.flatten() {
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| *name != self.name()) else { continue };
-            if !is_temporary_name(name) {
+            let Some(owner) = temporary_name::bundle_owner(name) else { continue };
+            let Ok(metadata) = parent.symlink_metadata(name) else { continue };
+            if owner == BundleOwner::AnotherHost && now - metadata.mtime() < FOREIGN_SECONDS {
                 continue;
             }
-            let Ok(metadata) = parent.symlink_metadata(name) else { continue };
             let handle = if metadata.is_file() {
-                open_regular(parent, name, Access::Read).ok()
+                open_regular(parent, name, Access::Read)
             } else {
                 open_subfolder(parent, name)
-                    .and_then(|inner| inner.open(".").context("open", name))
-                    .ok()
+                    .and_then(|inner| inner.open(".").context("open the folder", name))
             };
             // Where locks are not supported, it may be in use.
-            let claimed = handle.and_then(|handle| claim(parent, name, handle).ok());
-            if let Some(Claim::Held(_lock)) = claimed {
+            let claimed = handle.and_then(|handle| claim(parent, name, handle));
+            if let Ok(Claim::Held(_lock)) = claimed {
                 remove(parent, name).ok();
             }
         }
@@ -127,49 +124,40 @@ impl TemporaryFolder {
 pub(crate) struct TemporaryEntry {
     pub(crate) parent: Dir,
     pub(crate) name: String,
+    /// Tells other processes that it is in use, as long as it is held.
+    lock: Option<File>,
     is_kept: bool,
 }
 
 impl TemporaryEntry {
-    /// Makes something in `parent` under a name that nothing has.
-    fn make<T>(parent: Dir, make: impl Fn(&str) -> io::Result<T>) -> io::Result<(T, Self)> {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{PREFIX}{}-{count}{SUFFIX}", std::process::id());
-            match make(&name) {
-                Ok(made) => return Ok((made, Self { parent, name, is_kept: false })),
-                // Left by a process that had our number before us.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
+    fn make<T>(parent: &Dir, make: impl Fn(&str) -> io::Result<T>) -> io::Result<(T, Self)> {
+        let parent = parent.try_clone()?;
+        let (made, name) = temporary_name::make_under(temporary_name::bundle_name, make)?;
+        Ok((made, Self { parent, name, lock: None, is_kept: false }))
     }
 
-    /// A new file that only its owner can read, in use as long as the handle
-    /// is open.
+    /// A new file that only its owner can read.
     pub(crate) fn file(parent: &Dir) -> Result<(Self, File), FsError> {
         const OPERATION: &str = "make a temporary file in";
-        loop {
-            let clone = parent.try_clone().context(OPERATION, ".")?;
-            let made = Self::make(clone, |name| create_file(parent, name));
-            let (file, entry) = made.context(OPERATION, ".")?;
-            make_owners(&file).context(OPERATION, ".")?;
-            let handle = file.try_clone().context(OPERATION, ".")?;
-            if entry.claim(handle)?.is_some() {
+        for _ in 0..LOSSES {
+            let made = Self::make(parent, |name| create_private(parent, name));
+            let (file, mut entry) = made.context(OPERATION, ".")?;
+            if entry.claim(file.try_clone().context(OPERATION, ".")?)? {
                 return Ok((entry, file));
             }
         }
+        Err(FsError::Held { name: ".".to_owned() })
     }
 
-    /// Says that it is in use, as long as the lock is held, if there are locks.
-    /// `None` when another process was faster and took it for left behind.
-    fn claim(&self, handle: File) -> Result<Option<Option<File>>, FsError> {
-        Ok(match claim(&self.parent, &self.name, handle)? {
-            Claim::Held(lock) => Some(Some(lock)),
-            Claim::WithoutLocks => Some(None),
-            Claim::Lost => None,
-        })
+    /// Says that it is in use; `false` when another process was faster and
+    /// took it for left behind.
+    fn claim(&mut self, handle: File) -> Result<bool, FsError> {
+        match claim(&self.parent, &self.name, handle)? {
+            Claim::Held(lock) => self.lock = Some(lock),
+            Claim::WithoutLocks => {}
+            Claim::Lost => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// It has another name now and stays.
@@ -178,9 +166,17 @@ impl TemporaryEntry {
     }
 
     fn remove(mut self) -> io::Result<()> {
-        remove(&self.parent, &self.name)?;
         self.is_kept = true;
-        Ok(())
+        self.clear()
+    }
+
+    /// Under its lock, so that nobody else removes it as well; where handles
+    /// ran out, removing may need the one of the lock.
+    fn clear(&mut self) -> io::Result<()> {
+        remove(&self.parent, &self.name).or_else(|_| {
+            self.lock = None;
+            remove(&self.parent, &self.name)
+        })
     }
 }
 
@@ -188,27 +184,9 @@ impl Drop for TemporaryEntry {
     fn drop(&mut self) {
         if !self.is_kept {
             // What cannot be removed now is swept another time.
-            remove(&self.parent, &self.name).ok();
+            self.clear().ok();
         }
     }
-}
-
-/// Makes a new file that only its owner can read.
-pub(crate) fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
-    let file = create_file(folder, name)?;
-    make_owners(&file)?;
-    Ok(file)
-}
-
-fn create_file(folder: &Dir, name: &str) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
-    folder.open_with(name, &options)
-}
-
-/// Gives a new file its mode, whatever the umask.
-fn make_owners(file: &File) -> io::Result<()> {
-    file.set_permissions(Permissions::from_mode(0o600))
 }
 
 fn remove(parent: &Dir, name: &str) -> io::Result<()> {
@@ -219,8 +197,9 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
             .remove_file(name)
             .or_else(|_| parent.remove_dir(name))
             .or_else(|_| parent.remove_dir_all(name));
-        let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        if removed.as_ref().err().is_none_or(is_gone) {
+        // What is missing may only be something in it.
+        let is_gone = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        if removed.is_ok() || parent.symlink_metadata(name).is_err_and(is_gone) {
             return Ok(());
         }
     }
@@ -232,7 +211,7 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
 enum Claim {
     /// It is ours, as long as the handle is open.
     Held(File),
-    /// It is ours; nobody can know, and so nobody removes it.
+    /// It is ours, but there are no locks to say so.
     WithoutLocks,
     /// It is another process's, or gone.
     Lost,
@@ -249,11 +228,4 @@ fn claim(parent: &Dir, name: &str, handle: File) -> Result<Claim, FsError> {
     }
     let is_there = identity_of(parent, name)? == Some(Identity::of_file(&handle, name)?);
     Ok(if is_there { Claim::Held(handle) } else { Claim::Lost })
-}
-
-/// Whether a name is one of temporary folders, which are removed when their
-/// process is gone. Some filesystems do not tell cases apart.
-pub(crate) fn is_temporary_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }

@@ -341,6 +341,9 @@ pub(super) fn explain(error: ExportError) -> CommandError {
         ExportError::Sink(BundleSinkError::Exists { .. }) => {
             Some("choose another name with --output")
         }
+        ExportError::Sink(BundleSinkError::InsideBundle { .. }) => {
+            Some("a bundle holds nothing but its files; name another folder")
+        }
         ExportError::Sink(BundleSinkError::ReservedName { .. }) => {
             Some("names of this form belong to exports under way; give another one")
         }

@@ -16,6 +16,12 @@ pub enum BundleSinkError {
         /// The bundle's name.
         name: String,
     },
+    /// The place for the bundle lies in another one.
+    #[error("the folder for {name} is itself a bundle")]
+    InsideBundle {
+        /// The bundle's name.
+        name: String,
+    },
     /// The sink itself uses names of this form, and removes what has them.
     #[error("{name} is a name for bundles under way")]
     ReservedName {

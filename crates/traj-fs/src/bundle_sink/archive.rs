@@ -10,6 +10,7 @@ use zip::write::SimpleFileOptions;
 use super::BundleForm;
 use super::first_failure::{self, Excused, FirstFailure};
 use crate::error::{Context as _, FsError};
+use crate::folder::open_subfolder;
 use crate::new_file::NewFile;
 use crate::open::{Access, open_regular};
 use crate::stop_flag::{StopFlag, Stoppable};
@@ -24,7 +25,7 @@ pub(super) fn pack(
     files: &[BundleFile],
     form: BundleForm,
     stop: &StopFlag,
-) -> Result<(TemporaryEntry, NewFile), FsError> {
+) -> Result<TemporaryEntry, FsError> {
     let (entry, file) = TemporaryEntry::file(staging.parent())?;
     let mut archive = NewFile::new(file);
     let packed = match form {
@@ -32,7 +33,7 @@ pub(super) fn pack(
         BundleForm::Zip | BundleForm::Folder => zip(staging.folder(), files, &mut archive, stop),
     };
     packed.and_then(|()| archive.as_file().sync_all()).context("pack", &entry.name)?;
-    Ok((entry, archive))
+    Ok(entry)
 }
 
 fn zip(
@@ -52,10 +53,10 @@ fn zip(
             .large_file(is_large);
         writer.start_file(file.to_string(), options)?;
         first_failure::copy(Stoppable::new(content, stop), &mut writer, &failure)?;
-        failure.check()?;
+        failure.take()?;
     }
     writer.finish()?;
-    failure.check()
+    failure.take()
 }
 
 fn tar_zst(
@@ -83,8 +84,7 @@ fn open(folder: &Dir, file: BundleFile) -> io::Result<File> {
     let path = file.to_string();
     let opened = match path.split_once('/') {
         Some((inner, name)) => {
-            let inner = folder.open_dir(inner)?;
-            open_regular(&inner, name, Access::Read)
+            open_subfolder(folder, inner).and_then(|inner| open_regular(&inner, name, Access::Read))
         }
         None => open_regular(folder, &path, Access::Read),
     };

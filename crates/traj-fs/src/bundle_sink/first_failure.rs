@@ -14,8 +14,8 @@ use crate::new_file::NewFile;
 pub(super) struct FirstFailure(RefCell<Option<io::Error>>);
 
 impl FirstFailure {
-    /// Says what went wrong.
-    pub(super) fn check(&self) -> io::Result<()> {
+    /// Says what went wrong, once.
+    pub(super) fn take(&self) -> io::Result<()> {
         self.0.take().map_or(Ok(()), Err)
     }
 
@@ -75,6 +75,7 @@ impl Seek for Excused<'_> {
     fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
         let wanted = match place {
             SeekFrom::Start(position) => position,
+            // Behind a failure nobody reads from where this leads.
             SeekFrom::Current(distance) | SeekFrom::End(distance) => {
                 self.position.saturating_add_signed(distance)
             }

@@ -12,7 +12,7 @@ use super::{BundleForm, from_fs, sink_error};
 use crate::folder::open_subfolder;
 use crate::made_folders::MadeFolders;
 use crate::replace::sync_folder;
-use crate::temporary_folder::is_temporary_name;
+use crate::temporary_name::is_reserved;
 
 /// Where a bundle will appear.
 #[derive(Debug)]
@@ -35,19 +35,20 @@ impl Target {
     /// done in vain.
     pub(super) fn check_place(&self, root: &Dir) -> Result<(), BundleSinkError> {
         let path = self.path(1);
-        if path.split('/').any(is_temporary_name) {
+        if path.split('/').any(is_reserved) {
             return Err(BundleSinkError::ReservedName { name: path });
         }
-        let manifest = BundleFile::Manifest.to_string();
+        // A bundle with another one in it would not be sound any more.
+        let inside = || BundleSinkError::InsideBundle { name: path.clone() };
+        if is_bundle(root) {
+            return Err(inside());
+        }
         let mut parts: Vec<&str> = path.split('/').collect();
         let last = parts.pop().unwrap_or_default();
         let mut folder: Option<Dir> = None;
         for part in parts {
             match open_subfolder(folder.as_ref().unwrap_or(root), part) {
-                // A bundle with another one in it would not be sound any more.
-                Ok(inner) if inner.symlink_metadata(&manifest).is_ok() => {
-                    return Err(BundleSinkError::Exists { name: part.to_owned() });
-                }
+                Ok(inner) if is_bundle(&inner) => return Err(inside()),
                 Ok(inner) => folder = Some(inner),
                 Err(error) if error.is_not_found() => return Ok(()),
                 Err(error) => return Err(from_fs(&path, error)),
@@ -91,6 +92,14 @@ impl Target {
         }
         Err(BundleSinkError::Exists { name: self.path(1) })
     }
+}
+
+/// Whether a folder has what every bundle has; a manifest alone has many a
+/// folder.
+fn is_bundle(folder: &Dir) -> bool {
+    [BundleFile::Manifest, BundleFile::Events, BundleFile::SessionBranch]
+        .iter()
+        .all(|file| folder.symlink_metadata(file.to_string()).is_ok())
 }
 
 /// Renames, but never over something.
