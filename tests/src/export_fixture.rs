@@ -52,6 +52,17 @@ pub fn runtime(kind: &str, ts: &str, seq: u32, rest: &str) -> String {
     )
 }
 
+/// A session of this many messages of a kilobyte, one behind the other.
+pub fn long_session(rows: u32) -> String {
+    let text = format!(r#"{{"role":"user","content":"{}"}}"#, "word ".repeat(200));
+    let mut session = vec![HEADER.to_owned()];
+    for number in 0..rows {
+        let parent = number.checked_sub(1).map(|before| format!("m{before}"));
+        session.push(message(&format!("m{number}"), parent.as_deref(), number % 60, &text));
+    }
+    session.join("\n")
+}
+
 /// What came out.
 #[derive(Debug)]
 #[non_exhaustive]

@@ -10,6 +10,7 @@ mod manifest;
 mod metadata;
 mod pretty;
 mod prompts;
+mod restore;
 mod skills;
 mod timeline;
 
@@ -19,7 +20,9 @@ pub(crate) use common::Common;
 pub(crate) use manifest::{ManifestParts, SOURCE_FILES, SourceFact, digest_without_seal, manifest};
 pub(crate) use metadata::{ModelNames, is_metadata_member, metadata};
 pub(crate) use prompts::{Prompting, write_prompts};
+pub(crate) use restore::Restorer;
 pub(crate) use skills::{SkillMarks, SkillPaths};
 pub(crate) use timeline::{
-    EntryRows, EventsWritten, TimelineContext, TimelineInputs, TimelineOutcome, write_timeline,
+    EntryRows, EventsWritten, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
+    write_timeline,
 };

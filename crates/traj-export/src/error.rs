@@ -3,7 +3,8 @@
 use traj_core::port::{BundleFile, BundleSinkError, SourceError};
 use traj_core::session_store::SessionStoreError;
 
-/// Why an export did not happen. Nothing is left behind in any case.
+/// Why an export did not happen. Nothing is left behind, but where
+/// [`BundleSinkError::Unconfirmed`] says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -33,8 +34,7 @@ pub enum ExportError {
         limit: u64,
     },
     /// The finished bundle still shows something that the rules hide.
-    #[error("{} findings in the finished bundle, the first by rule {} in {} line {}",
-        findings.len(), findings[0].rule, findings[0].file, findings[0].line)]
+    #[error("{} findings in the finished bundle{}", findings.len(), first_of(findings))]
     SecretsRemain {
         /// What was found, never the value; at least one.
         findings: Vec<Finding>,
@@ -47,6 +47,13 @@ pub enum ExportError {
         /// The line concerned, 1-based.
         line: u64,
     },
+}
+
+/// Where the first of them is.
+fn first_of(findings: &[Finding]) -> String {
+    findings.first().map_or_else(String::new, |first| {
+        format!(", the first by rule {} in {} line {}", first.rule, first.file, first.line)
+    })
 }
 
 /// Something that redaction would hide, found where nothing should be.

@@ -12,7 +12,7 @@ use traj_core::transcript::EventFrame;
 
 use crate::bundle::{
     self, BlobFolder, Common, EntryRows, EventsWritten, ManifestParts, SkillPaths, SourceFact,
-    TimelineContext, TimelineInputs, TimelineOutcome,
+    SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
 use crate::index::{self, EventRecord, RuntimeIndex};
@@ -57,7 +57,7 @@ pub fn export(
         // Nothing is begun that has nothing to hold.
         return Err(SourceError::NotFound { name: located.session_file }.into());
     }
-    let shown_id = shown(&session_id, &request.redactor);
+    let shown_id = shown(&session_id, &request.redactor)?;
     let (name, taken) = match &request.name {
         Some(name) => (name.clone(), NameTaken::Refuse),
         None => (BundleName::for_session(&shown_id, request.now), NameTaken::Renumber),
@@ -77,15 +77,16 @@ pub fn export(
 }
 
 /// A session's id as the bundle shows it: it may be a secret.
-fn shown(session_id: &SessionId, redactor: &Redactor) -> SessionId {
+fn shown(session_id: &SessionId, redactor: &Redactor) -> Result<SessionId, ExportError> {
     const SESSION_ID: &str = "sessionId";
     let mut object = Object::with_capacity(1);
     object.push(SESSION_ID, session_id.as_str());
     let report = &mut RedactionReport::default();
     let shown = redactor.json_settled(Json::Object(object), &LINKS, report);
-    let shown = shown.as_ref().get(SESSION_ID).and_then(Json::as_str);
-    // A marker is an id as well.
-    shown.and_then(|id| SessionId::parse(id).ok()).unwrap_or_else(|| session_id.clone())
+    let shown = shown.as_ref().get(SESSION_ID).and_then(Json::as_str).unwrap_or_default();
+    // With a marker it may have become longer than an id may be.
+    let short = || SessionId::parse(shown.chars().take(100).collect::<String>());
+    SessionId::parse(shown).or_else(|_| short()).map_err(|_| ExportError::UnknownSession)
 }
 
 struct Export<'e> {
@@ -178,7 +179,7 @@ impl Export<'_> {
         );
         let blobs = BlobFolder::beside(sources, runtime.as_ref().map(|found| found.name.as_str()));
         let side = SideRows::load(runtime.as_ref(), &runtime_index)?;
-        let side = side.parse(&blobs);
+        let side = side.parse(&blobs)?;
         let skills = SkillPaths::of_metadata(side.metadata.as_ref());
 
         let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
@@ -198,6 +199,10 @@ impl Export<'_> {
                 screen: &screen,
                 frame: &frame,
                 skills: &skills,
+                names: SourceNames {
+                    session: &session_file,
+                    runtime: runtime.as_ref().map_or("", |found| &found.name),
+                },
                 workers: request.workers,
             },
             TimelineInputs { entries, runtime: runtime_source, order },
@@ -275,6 +280,8 @@ impl Export<'_> {
         progress.enter(Stage::Recheck, outlook.left_at(Stage::Recheck));
         let scan = Scan::new(screen.redactor(), request.workers);
         recheck::recheck(&*bundle, &self.files, scan, &mut ledger, progress)?;
+        // Some filesystems keep open files in their folder.
+        drop((ledger, prompts_kept));
 
         progress.enter(Stage::Commit, outlook.left_at(Stage::Commit));
         let name = bundle.commit()?;

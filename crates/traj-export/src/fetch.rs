@@ -4,17 +4,21 @@ use std::ops::Range;
 
 use traj_core::port::{Source, SourceError};
 
-use crate::rows::{MAX_ROW_BYTES, Place};
+use crate::rows::Place;
 use crate::shrink::{self, Giant, Loaded, Short};
 
-/// How much is read ahead.
+/// How much is read ahead where rows are asked for in their order.
 const WINDOW: usize = 512 * 1024;
+
+/// How much is read where they are not; it grows when they are again.
+const SMALL_WINDOW: usize = 8 * 1024;
 
 /// Reads rows by place through a window that moves with them.
 pub(crate) struct RowFetcher<'s> {
     source: &'s dyn Source,
     window: Vec<u8>,
     start: u64,
+    ahead: usize,
     /// The texts that were left out of rows.
     pub(crate) giants: Vec<Giant>,
     /// How many media were replaced in rows that were appended.
@@ -23,7 +27,7 @@ pub(crate) struct RowFetcher<'s> {
 
 impl<'s> RowFetcher<'s> {
     pub(crate) const fn new(source: &'s dyn Source) -> Self {
-        Self { source, window: Vec::new(), start: 0, giants: Vec::new(), media: 0 }
+        Self { source, window: Vec::new(), start: 0, ahead: WINDOW, giants: Vec::new(), media: 0 }
     }
 
     /// The row at `place`, shortened if it has to be.
@@ -66,14 +70,16 @@ impl<'s> RowFetcher<'s> {
     /// The row at `place` in the window, which moves there; `None` if it is
     /// too long for one.
     fn window(&mut self, place: Place) -> Result<Option<&[u8]>, SourceError> {
-        if place.length > MAX_ROW_BYTES || place.length > WINDOW as u64 {
+        if place.length > WINDOW as u64 {
             return Ok(None);
         }
         let end = self.start + self.window.len() as u64;
         if place.offset < self.start || place.offset + place.length > end {
+            let is_behind = place.offset >= self.start;
+            self.ahead = if is_behind { WINDOW.min(4 * self.ahead) } else { SMALL_WINDOW };
             self.start = place.offset;
             let left = self.source.len().saturating_sub(place.offset);
-            let length = left.min(WINDOW as u64).max(place.length);
+            let length = left.min(self.ahead as u64).max(place.length);
             self.window.resize(usize::try_from(length).unwrap_or(WINDOW), 0);
             self.source.read_exact_at(self.start, &mut self.window)?;
         }

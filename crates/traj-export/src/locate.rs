@@ -235,7 +235,7 @@ fn pointer_of(sources: &dyn Sources, session_file: &str) -> Beside {
 
 fn read_small(source: &dyn Source, name: &str, limit: u64) -> Result<String, SourceError> {
     if source.len() > limit {
-        return Err(SourceError::NotRegular { name: name.to_owned() });
+        return Err(SourceError::TooLarge { name: name.to_owned() });
     }
     let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or_default()];
     source.read_exact_at(0, &mut bytes)?;

@@ -94,7 +94,9 @@ impl<'s> RowReader<'s> {
             bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         }
         let place = Place { offset, length: bytes.len() as u64 };
-        Row { number: self.number, place, bytes: Some(bytes) }
+        // Also one whose end came with the last piece.
+        let bytes = (place.length <= MAX_ROW_BYTES).then_some(bytes);
+        Row { number: self.number, place, bytes }
     }
 
     /// Position in the source up to which rows have been taken.
@@ -164,6 +166,23 @@ mod tests {
         assert_eq!(texts, [&b"a"[..], b"", b"b\rc", b"last"]);
         assert_eq!(rows[2].1, Place { offset: 4, length: 3 });
         assert!(rows_of(b"").is_empty());
+    }
+
+    #[test]
+    fn rows_are_held_up_to_the_limit_and_no_further() {
+        for (length, is_held) in [
+            (MAX_ROW_BYTES, true),
+            (MAX_ROW_BYTES + 1, false),
+            (MAX_ROW_BYTES + PIECE as u64 - 1, false),
+            (MAX_ROW_BYTES + PIECE as u64, false),
+        ] {
+            let mut content = vec![b'x'; length as usize];
+            content.extend_from_slice(b"\nend");
+            let rows = rows_of(&content);
+            assert_eq!(rows[0].2.is_some(), is_held, "{length}");
+            assert_eq!(rows[0].1.length, length);
+            assert_eq!(rows[1].2.as_deref(), Some(&b"end"[..]));
+        }
     }
 
     #[test]

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 
 use traj_core::json::Json;
+use traj_core::port::SourceError;
 
-use crate::bundle::{BlobFolder, ModelNames, Prompting, is_metadata_member, is_result_member};
+use crate::bundle::{
+    BlobFolder, ModelNames, Prompting, Restorer, is_metadata_member, is_result_member,
+};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{Outcome, RuntimeIndex, row_text};
@@ -42,25 +45,27 @@ impl SideRows {
     }
 
     /// The data of each, with what the recorder had cut put back.
-    pub(crate) fn parse(&self, blobs: &BlobFolder<'_>) -> SideData<'static> {
+    pub(crate) fn parse(&self, blobs: &BlobFolder<'_>) -> Result<SideData<'static>, SourceError> {
+        let mut restorer = Restorer::new(blobs);
         let event = |row: &Option<Vec<u8>>| {
             let (text, _) = row.as_deref().map_or((Cow::Borrowed(""), false), row_text);
             Json::parse(&text).unwrap_or_default().into_owned()
         };
-        let data = |row: &Option<Vec<u8>>, is_wanted: fn(&str) -> bool| match event(row) {
+        let mut data = |row: &Option<Vec<u8>>, is_wanted: fn(&str) -> bool| match event(row) {
             Json::Object(mut event) => {
-                event.remove("data").map(|data| blobs.restore_members(data, is_wanted))
+                let data = event.remove("data");
+                data.map(|data| restorer.members(data, is_wanted)).transpose()
             }
-            _ => None,
+            _ => Ok(None),
         };
-        SideData {
-            metadata: data(&self.metadata, is_metadata_member),
-            compiled: data(&self.compiled, |name| matches!(name, "systemPrompt" | "tools")),
-            artifacts: data(&self.artifacts, is_result_member),
-            completed: data(&self.completed, is_result_member),
-            ended: data(&self.ended, is_result_member),
+        Ok(SideData {
+            compiled: data(&self.compiled, |name| matches!(name, "systemPrompt" | "tools"))?,
+            metadata: data(&self.metadata, is_metadata_member)?,
+            artifacts: data(&self.artifacts, is_result_member)?,
+            completed: data(&self.completed, is_result_member)?,
+            ended: data(&self.ended, is_result_member)?,
             model: ModelNames::of_event(&event(&self.model)),
-        }
+        })
     }
 }
 

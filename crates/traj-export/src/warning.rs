@@ -169,12 +169,12 @@ impl Code {
                 "A long text that an event refers to is not in the blob folder.",
             ),
             Self::BlobTooLarge => (
-                Runtime,
+                Export,
                 "blob-too-large",
                 "A long text cannot be cut into parts to redact and was left out.",
             ),
             Self::TooManyBlobs => (
-                Runtime,
+                Export,
                 "too-many-blobs",
                 "A long text was left out, as a bundle has no room for more files.",
             ),

@@ -1,5 +1,7 @@
 //! `traj export`: a session with its trajectory as a redacted bundle.
 
+mod explain;
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,7 +10,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 use serde::Serialize;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::redaction::{RedactionPolicy, Redactor};
-use traj_core::session_store::{SessionStoreError, agent_of_key, default_store_path, is_safe_id};
+use traj_core::session_store::{agent_of_key, default_store_path, is_safe_id};
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
 use traj_export::{
@@ -17,15 +19,16 @@ use traj_export::{
 use traj_fs::{BundleForm, FsSources};
 
 use super::Outcome;
-use crate::command_error::{CommandError, ErrorKind};
+use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::export_place::ExportPlace;
 use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::WorkBar;
 use crate::terminal_text::escape_control;
+pub(super) use explain::explain_end;
 
-/// What `--now` may say, in milliseconds: 1970 to 9999.
+/// What time an export may be told, in milliseconds: 1970 to 9999.
 const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 /// More threads than this only wait for each other.
@@ -109,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &bar).map_err(
         |error| {
             let is_missing = matches!(&error, ExportError::Source(error) if error.is_not_found());
-            let explained = interruption.explain(explain(error));
+            let explained = explain_end(error, &interruption);
             if is_missing { explained.hint(where_else(&request.selection)) } else { explained }
         },
     )?;
@@ -218,6 +221,7 @@ fn now(arguments: &Arguments, host: &Host) -> Result<UnixMillis, CommandError> {
             .parse::<i64>()
             .ok()
             .and_then(|seconds| seconds.checked_mul(1_000))
+            .filter(|millis| NOW.contains(millis))
             .and_then(UnixMillis::new)
             .ok_or_else(|| {
                 CommandError::usage("SOURCE_DATE_EPOCH is not a number of seconds")
@@ -306,65 +310,6 @@ fn place(
     match &arguments.output_root {
         Some(named) => ExportPlace::named(named, form, host),
         None => ExportPlace::in_workspace(workspace, form, host),
-    }
-}
-
-/// What a failed export means for the user.
-pub(super) fn explain(error: ExportError) -> CommandError {
-    use traj_core::port::{BundleSinkError, SourceError};
-    let kind = match &error {
-        ExportError::SecretsRemain { .. } => ErrorKind::Findings,
-        ExportError::Store(SessionStoreError::UnknownKey) => ErrorKind::Failure,
-        ExportError::Store(_) => ErrorKind::Damaged,
-        ExportError::Sink(BundleSinkError::ReservedName { .. }) => ErrorKind::Usage,
-        _ => ErrorKind::Failure,
-    };
-    let hint = match &error {
-        ExportError::Source(SourceError::NotFound { .. }) => Some("check the path"),
-        ExportError::Source(SourceError::NotRegular { .. }) => {
-            Some("links are not followed; name the file itself")
-        }
-        ExportError::Source(SourceError::Outside { .. }) => Some("name a file, by a plain path"),
-        ExportError::Source(SourceError::Changed { .. }) => Some("run the export again"),
-        ExportError::Source(SourceError::Storage { .. }) => {
-            Some("nothing was written; look who may read it, and whether the disk is sound")
-        }
-        ExportError::Store(SessionStoreError::UnknownKey) => {
-            Some("run `traj sessions` to see the keys; another agent is named with --agent")
-        }
-        ExportError::Store(_) => Some("mend the store, or name the file with --session"),
-        ExportError::UnknownSession => Some("name it with --session-id"),
-        ExportError::Limit { .. } => Some("leave out --strict-limits to export it with a warning"),
-        ExportError::SecretsRemain { .. } => {
-            Some("nothing was written; report the rule and the place it names")
-        }
-        ExportError::Sink(BundleSinkError::Exists { .. }) => {
-            Some("choose another name with --output")
-        }
-        ExportError::Sink(BundleSinkError::InsideBundle { .. }) => {
-            Some("a bundle holds nothing but its files; name another folder")
-        }
-        ExportError::Sink(BundleSinkError::ReservedName { .. }) => {
-            Some("names of this form belong to exports under way; give another one")
-        }
-        ExportError::Sink(BundleSinkError::UnsafePlace { .. }) => {
-            Some("name a real folder with --output-root DIR")
-        }
-        ExportError::Sink(BundleSinkError::Storage { .. }) => {
-            Some("there is no bundle; --output-root DIR names another place")
-        }
-        ExportError::Sink(BundleSinkError::Unconfirmed { .. }) => {
-            Some("copy it to another disk, and look whether this one is sound")
-        }
-        ExportError::Sink(error) if error.is_full() => {
-            Some("free some space; there is no bundle, nor a part of one")
-        }
-        _ => None,
-    };
-    let explained = CommandError::new(kind, error.to_string()).because_of(&error);
-    match hint {
-        Some(hint) => explained.hint(hint),
-        None => explained,
     }
 }
 

@@ -89,7 +89,7 @@ fn inspect_session(
     let sink = FsBundleSink::new(folder, BundleForm::Folder).stopping_at(stop);
     let report =
         export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
-            .map_err(|error| interruption.explain(export_verb::explain(error)))?;
+            .map_err(|error| export_verb::explain_end(error, &interruption))?;
     let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
     inspect(&bundle).map_err(verify::explain)
 }

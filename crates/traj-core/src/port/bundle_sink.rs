@@ -3,6 +3,7 @@
 use std::fmt::{self, Debug};
 
 use super::{Scratch, ScratchError, Source};
+use crate::capture::BlobDigest;
 use crate::id::BundleName;
 use crate::redaction::Redacted;
 
@@ -104,7 +105,7 @@ pub enum BundleFile {
 impl BundleFile {
     /// A bundle has at most this many blobs; archives with far more entries
     /// are not read.
-    pub const MOST_BLOBS: usize = 100_000;
+    pub const MOST_BLOBS: usize = 50_000;
 
     /// The files that are not blobs, in the order a manifest lists them.
     pub const NAMED: [Self; 8] = [
@@ -117,6 +118,13 @@ impl BundleFile {
         Self::SystemPrompt,
         Self::Tools,
     ];
+
+    /// The file of a blob.
+    #[must_use]
+    pub fn blob(digest: &BlobDigest) -> Self {
+        // The name of a blob is the digits of a digest.
+        Self::Blob(parse_digest(digest.as_str()).unwrap_or_default())
+    }
 
     /// The file with this path in a bundle.
     #[must_use]

@@ -25,6 +25,12 @@ pub enum SourceError {
         /// The file as it was asked for.
         name: String,
     },
+    /// The file is larger than one of its kind can be.
+    #[error("{name} is too large for what it should be")]
+    TooLarge {
+        /// The file as it was asked for.
+        name: String,
+    },
     /// The file was cut or rewritten while it was read.
     #[error("{name} changed while it was read")]
     Changed {

@@ -61,17 +61,13 @@ impl BlobFolder<'_> {
         report: &mut RedactionReport,
     ) -> Result<Written, Uncopied> {
         let missing = || Uncopied::Warned(Code::BlobMissing);
-        let source = self.open(digest).ok_or_else(missing)?;
-        let mut found = [0; 32];
+        let opened = self.open(digest).map_err(|error| Uncopied::Failed(error.into()))?;
+        let source = opened.ok_or_else(missing)?;
         // First only looked at: a file of the bundle cannot be taken back.
         let mut bytes = Digested::new(&*source);
-        match visit_blocks(&mut bytes, redactor, |_| Ok(())) {
-            Ok(()) => found = bytes.digest.finalize().into(),
-            Err(BlockError::Read(_)) => {}
-            Err(BlockError::NoSeam) => return Err(Uncopied::Warned(Code::BlobTooLarge)),
-        }
+        visit_blocks(&mut bytes, redactor, |_| Ok(())).map_err(|error| unread(error, digest))?;
         // A blob that says something else than its name is not the one meant.
-        if hex(&found) != digest.as_str() {
+        if hex(&bytes.digest.finalize().into()) != digest.as_str() {
             return Err(missing());
         }
         let mut bytes = Digested::new(&*source);
@@ -116,10 +112,20 @@ fn copy_giant(
         return super::blob_lines::copy_lines(source, giant, bundle, redactor, report);
     }
     let text = || LiteralBytes::new(source, giant.place);
-    if matches!(visit_blocks(&mut text(), redactor, |_| Ok(())), Err(BlockError::NoSeam)) {
-        return Err(Uncopied::Warned(Code::BlobTooLarge));
-    }
+    visit_blocks(&mut text(), redactor, |_| Ok(()))
+        .map_err(|error| unread(error, &giant.digest))?;
     copy_text(&giant.digest, &mut text(), bundle, redactor, report)
+}
+
+/// Why a text that is there cannot be copied.
+fn unread(error: BlockError, digest: &BlobDigest) -> Uncopied {
+    match error {
+        BlockError::NoSeam => Uncopied::Warned(Code::BlobTooLarge),
+        BlockError::Read(error) => match error.downcast::<SourceError>() {
+            Ok(error) => Uncopied::Failed((*error).into()),
+            Err(_) => changed(digest),
+        },
+    }
 }
 
 pub(super) fn changed(digest: &BlobDigest) -> Uncopied {
@@ -135,8 +141,7 @@ fn copy_text(
     report: &mut RedactionReport,
 ) -> Result<Written, Uncopied> {
     let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
-    let file = BundleFile::parse(&format!("blobs/{digest}.txt")).ok_or_else(|| changed(digest))?;
-    let mut output = Output::create(bundle, file).map_err(failed)?;
+    let mut output = Output::create(bundle, BundleFile::blob(digest)).map_err(failed)?;
     let mut refused = None;
     let copied = visit_blocks(bytes, redactor, |block| {
         let text = String::from_utf8_lossy(block);
@@ -147,7 +152,7 @@ fn copy_text(
     match (copied, refused) {
         (_, Some(error)) => Err(failed(error)),
         (Ok(()), None) => output.finish().map_err(failed),
-        (Err(_), None) => Err(changed(digest)),
+        (Err(error), None) => Err(unread(error, digest)),
     }
 }
 

@@ -5,8 +5,8 @@
 //! is; as JSON they would not fit into memory.
 
 use traj_core::json::{Json, Object};
-use traj_core::port::{BundleFile, BundleWriter, Source};
-use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
+use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
+use traj_core::redaction::{RedactedText, RedactionReport, Redactor, block_end};
 
 use super::blob_copy::{Uncopied, changed};
 use crate::output::{Output, Written};
@@ -34,23 +34,36 @@ pub(super) fn copy_lines(
         Problem::Unreadable => changed(digest),
         Problem::Refused(error) => error,
     })?;
-    let file = BundleFile::parse(&format!("blobs/{digest}.txt")).ok_or_else(|| changed(digest))?;
-    let failed = |error: traj_core::port::BundleSinkError| Uncopied::Failed(error.into());
-    let mut output = Output::create(bundle, file).map_err(failed)?;
+    let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
+    let mut output = Output::create(bundle, BundleFile::blob(digest)).map_err(failed)?;
     let mut lines = RedactedText::new();
-    let mut append = |lines: RedactedText, report: &mut RedactionReport| {
+    let mut append = |lines: &RedactedText, end: usize, report: &mut RedactionReport| {
         // Readers take it for a text, and so do the rules when it is checked.
-        let mut content = RedactedText::new();
-        content.push_cow(&redactor.text(&lines.finish().into_inner(), report));
+        let mut head = RedactedText::with_capacity(end);
+        head.push_part(lines, 0..end);
+        let mut content = RedactedText::with_capacity(end);
+        content.push_cow(&redactor.text(&head.finish().into_inner(), report));
         output.append(&content.finish()).map_err(failed)
     };
     let visited = visit(source, giant.place, |line| {
         lines.push_json(redactor.json(line, report).view());
         lines.push_static("\n");
-        if lines.len() < LINES { Ok(()) } else { append(std::mem::take(&mut lines), report) }
+        if lines.len() < LINES {
+            return Ok(());
+        }
+        // Not inside a key that goes on in the next lines.
+        let end = block_end(lines.as_bytes()).filter(|end| *end > 0);
+        let Some(end) = end.or((lines.len() > BLOCK).then_some(lines.len())) else {
+            return Ok(());
+        };
+        append(&lines, end, report)?;
+        let mut rest = RedactedText::new();
+        rest.push_part(&lines, end..lines.len());
+        lines = rest;
+        Ok(())
     });
     match visited {
-        Ok(()) => append(lines, report)?,
+        Ok(()) => append(&lines, lines.len(), report)?,
         Err(Problem::Refused(error)) => return Err(error),
         Err(_) => return Err(changed(digest)),
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use traj_core::json::Json;
-use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
+use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, SourceError};
 use traj_core::redaction::{
     Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot,
 };
@@ -11,6 +11,7 @@ use traj_core::redaction::{
 use super::Common;
 use super::blobs::BlobFolder;
 use super::pretty::PrettyObject;
+use super::restore::Restorer;
 use crate::error::ExportError;
 use crate::output::{Output, Written};
 use crate::record::{Decoder, Encoder, Record};
@@ -92,7 +93,7 @@ pub(crate) fn write_prompts(
     let mut literal = |slot: SpillSlot, report: &mut RedactionReport| {
         let mut text = RedactedText::with_capacity(slot.length as usize);
         kept.read_into(slot, &mut text)?;
-        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, copied, redactor, report))
+        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, copied, redactor, report)?)
     };
     let mut prompt = None;
     while prompt.is_none()
@@ -158,15 +159,15 @@ fn whole_prompt(
     copied: &BTreeSet<BundleFile>,
     redactor: &Redactor,
     report: &mut RedactionReport,
-) -> Option<Redacted<String>> {
+) -> Result<Option<Redacted<String>>, SourceError> {
     if kept.as_ref().starts_with('"') {
-        return Some(kept);
+        return Ok(Some(kept));
     }
-    let data = Json::parse(kept.as_ref()).ok()?;
-    let prompt = blobs.restored_prompt(data, copied)?;
+    let Ok(data) = Json::parse(kept.as_ref()) else { return Ok(None) };
+    let Some(prompt) = Restorer::new(blobs).prompt(data, copied)? else { return Ok(None) };
     let mut text = RedactedText::new();
     text.push_cow(&redactor.text(&prompt, report));
     let mut literal = RedactedText::new();
     literal.push_literal(&text.finish());
-    Some(literal.finish())
+    Ok(Some(literal.finish()))
 }

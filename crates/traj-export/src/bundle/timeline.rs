@@ -15,7 +15,7 @@ mod work;
 
 use std::num::NonZeroUsize;
 
-use traj_core::port::{BundleWriter, Source};
+use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::transcript::EventFrame;
 
@@ -37,7 +37,7 @@ use event_file::EventFile;
 pub(crate) use event_file::EventsWritten;
 use feed::{Feed, Group};
 use kept_events::KeptEvents;
-use work::{Done, Worker};
+use work::{Changed, Done, Worker};
 
 /// What the timeline is written with.
 #[derive(Clone, Copy)]
@@ -45,7 +45,15 @@ pub(crate) struct TimelineContext<'c> {
     pub(crate) screen: &'c Screen,
     pub(crate) frame: &'c EventFrame,
     pub(crate) skills: &'c SkillPaths,
+    pub(crate) names: SourceNames<'c>,
     pub(crate) workers: NonZeroUsize,
+}
+
+/// What errors call the sources.
+#[derive(Clone, Copy)]
+pub(crate) struct SourceNames<'c> {
+    pub(crate) session: &'c str,
+    pub(crate) runtime: &'c str,
 }
 
 /// What the timeline is written from.
@@ -159,6 +167,14 @@ fn run(
             done
         },
         |mut done| {
+            if let Some(changed) = done.changed {
+                let SourceNames { session, runtime } = worker.context.names;
+                let name = match changed {
+                    Changed::Session => session,
+                    Changed::Runtime => runtime,
+                };
+                return Err(SourceError::Changed { name: name.to_owned() }.into());
+            }
             take(&mut done)?;
             total.marks.merge(&done.marks);
             total.report.merge(&done.report);

@@ -174,7 +174,11 @@ impl Planner {
             return;
         }
         self.charge(1);
-        // The charge may have cut this container, which ends with this byte.
+        // The charge may have cut this container, or one around it.
+        if let Some(inside) = self.skipped.as_mut().filter(|inside| **inside > 0) {
+            *inside -= 1;
+            return;
+        }
         let was_cut = self.skipped.take().is_some();
         let Some(Open { start, loose }) = self.open.pop() else {
             self.problem = Some(Plan::NotJson);

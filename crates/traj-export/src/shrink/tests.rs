@@ -79,6 +79,20 @@ fn a_row_of_millions_of_values_keeps_its_outer_levels() {
 }
 
 #[test]
+fn whatever_byte_exceeds_the_budget_the_row_stays_one() {
+    // The brackets of the items, of their list and of its object, one by one.
+    let items = r#"{"a":1},"#.repeat(45_000);
+    for pad in 0..120 {
+        let pad = "x".repeat(pad);
+        let row = format!(
+            r#"{{"id":"{pad}","message":{{"role":"user","content":[{items}{{"a":1}}]}},"z":1}}"#
+        );
+        let loaded = shortened(&row);
+        assert_eq!(parsed(&loaded).get("z").and_then(Json::as_u64), Some(1), "{}", pad.len());
+    }
+}
+
+#[test]
 fn texts_of_middle_length_go_before_their_list_does() {
     let text = format!(r#"{{"type":"text","text":"{}"}}"#, "words ".repeat(20_000));
     let row = format!(r#"{{"id":"a","content":[{}]}}"#, vec![text.as_str(); 40].join(","));

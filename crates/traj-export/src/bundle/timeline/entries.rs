@@ -105,13 +105,13 @@ impl<'s> EntryRows<'s> {
         Ok(self.next)
     }
 
-    /// The next entry; its row is appended to `rows`. `None` at the end, and
-    /// for a row of which nothing can be held.
+    /// The next entry; its row is appended to `rows`. `None` at the end.
     pub(super) fn next(&mut self, rows: &mut Vec<u8>) -> Result<Option<Entry>, ExportError> {
         let Some((step, record)) = self.peek()? else { return Ok(None) };
         self.next = None;
         self.at += 1;
-        let Some(place) = self.fetcher.fetch_into(record.place, rows)? else { return Ok(None) };
+        // A row of which nothing can be held is none that was indexed.
+        let place = self.fetcher.fetch_into(record.place, rows)?.unwrap_or_default();
         let version = self.index.version;
         let links = if version.is_list() {
             self.legacy_links(step.ordinal, &record, rows.get(place.clone()).unwrap_or_default())?

@@ -102,7 +102,10 @@ impl EventFile {
             let slot = prompts_kept.push(&prompt)?;
             self.prompts.push(PromptRecord { position, slot }, spool)?;
         }
-        self.blobs.append(&mut done.blobs);
+        // One more than a bundle can have tells that there are more.
+        if self.blobs.len() <= BundleFile::MOST_BLOBS {
+            self.blobs.append(&mut done.blobs);
+        }
         Ok(())
     }
 

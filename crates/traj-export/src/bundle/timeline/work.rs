@@ -48,6 +48,15 @@ pub(super) struct Done {
     pub(super) marks: SkillMarks,
     pub(super) blobs: BTreeSet<BlobDigest>,
     pub(super) report: RedactionReport,
+    /// The source of a row that does not read as it did when it was indexed.
+    pub(super) changed: Option<Changed>,
+}
+
+/// A source that was changed while it was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Changed {
+    Session,
+    Runtime,
 }
 
 /// An event: the lengths of what stands before and behind its numbers.
@@ -94,6 +103,7 @@ impl Buffer for Done {
         self.marks = SkillMarks::default();
         self.blobs.clear();
         self.report = RedactionReport::default();
+        self.changed = None;
     }
 }
 
@@ -137,9 +147,10 @@ impl<'c> Worker<'c> {
     fn entry(&self, entry: Entry, row: &[u8], done: &mut Done) {
         let TimelineContext { screen, frame, skills, .. } = self.context;
         let (text, _) = row_text(row);
-        // The row was valid when it was indexed; the check for changes at the
-        // end says so if it no longer is.
-        let Ok(mut value) = Json::parse(&text) else { return };
+        let Ok(mut value) = Json::parse(&text) else {
+            done.changed = Some(Changed::Session);
+            return;
+        };
         if let Some(object) = value.as_object_mut() {
             migrate(object, entry.version, entry.links);
             if let Some(parent) = entry.relink {
@@ -173,8 +184,10 @@ impl<'c> Worker<'c> {
 
     fn runtime_event(&self, row: &[u8], position: u64, done: &mut Done) {
         let (text, _) = row_text(row);
-        // As with entries.
-        let Ok(mut event) = Json::parse(&text) else { return };
+        let Ok(mut event) = Json::parse(&text) else {
+            done.changed = Some(Changed::Runtime);
+            return;
+        };
         if let Some(object) = event.as_object_mut() {
             envelope::settle(object);
         }

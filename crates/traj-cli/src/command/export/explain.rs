@@ -1,0 +1,77 @@
+//! What a failed export means for the user: which exit code, and what to do.
+
+use traj_core::port::{BundleSinkError, SourceError};
+use traj_core::session_store::SessionStoreError;
+use traj_export::ExportError;
+
+use crate::command_error::{CommandError, ErrorKind};
+use crate::interruption::Interruption;
+
+/// What the end of an export means, if it was asked to stop; a secret or a
+/// bundle that stays is told even so.
+pub(crate) fn explain_end(error: ExportError, interruption: &Interruption) -> CommandError {
+    match error {
+        ExportError::SecretsRemain { .. }
+        | ExportError::Sink(BundleSinkError::Unconfirmed { .. }) => explain(error),
+        error => interruption.explain(explain(error)),
+    }
+}
+
+/// What a failed export means for the user.
+fn explain(error: ExportError) -> CommandError {
+    let kind = match &error {
+        ExportError::SecretsRemain { .. } => ErrorKind::Findings,
+        ExportError::Store(SessionStoreError::UnknownKey) => ErrorKind::Failure,
+        ExportError::Store(_) => ErrorKind::Damaged,
+        ExportError::Sink(BundleSinkError::ReservedName { .. }) => ErrorKind::Usage,
+        _ => ErrorKind::Failure,
+    };
+    let hint = match &error {
+        ExportError::Source(SourceError::NotFound { .. }) => Some("check the path"),
+        ExportError::Source(SourceError::NotRegular { .. }) => {
+            Some("links are not followed; name the file itself")
+        }
+        ExportError::Source(SourceError::Outside { .. }) => Some("name a file, by a plain path"),
+        ExportError::Source(SourceError::Changed { .. }) => Some("run the export again"),
+        ExportError::Source(SourceError::TooLarge { .. }) => Some("name another file"),
+        ExportError::Source(SourceError::Storage { .. }) => {
+            Some("nothing was written; look who may read it, and whether the disk is sound")
+        }
+        ExportError::Store(SessionStoreError::UnknownKey) => {
+            Some("run `traj sessions` to see the keys; another agent is named with --agent")
+        }
+        ExportError::Store(_) => Some("mend the store, or name the file with --session"),
+        ExportError::UnknownSession => Some("name it with --session-id"),
+        ExportError::Limit { .. } => Some("leave out --strict-limits to export it with a warning"),
+        ExportError::SecretsRemain { .. } => {
+            Some("nothing was written; report the rule and the place it names")
+        }
+        ExportError::Sink(BundleSinkError::Exists { .. }) => {
+            Some("choose another name with --output")
+        }
+        ExportError::Sink(BundleSinkError::InsideBundle { .. }) => {
+            Some("a bundle holds nothing but its files; name another folder")
+        }
+        ExportError::Sink(BundleSinkError::ReservedName { .. }) => {
+            Some("names of this form belong to exports under way; give another one")
+        }
+        ExportError::Sink(BundleSinkError::UnsafePlace { .. }) => {
+            Some("name a real folder with --output-root DIR")
+        }
+        ExportError::Sink(BundleSinkError::Storage { .. }) => {
+            Some("there is no bundle; --output-root DIR names another place")
+        }
+        ExportError::Sink(BundleSinkError::Unconfirmed { .. }) => {
+            Some("copy it to another disk, and look whether this one is sound")
+        }
+        ExportError::Sink(error) if error.is_full() => {
+            Some("free some space; there is no bundle, nor a part of one")
+        }
+        _ => None,
+    };
+    let explained = CommandError::new(kind, error.to_string()).because_of(&error);
+    match hint {
+        Some(hint) => explained.hint(hint),
+        None => explained,
+    }
+}

@@ -1,0 +1,186 @@
+//! Putting back what the recorder had cut and stored as blobs.
+
+use std::collections::BTreeSet;
+
+use traj_core::capture::BlobDigest;
+use traj_core::json::{Json, Object};
+use traj_core::port::{BundleFile, SourceError};
+
+use super::blobs::{BlobFolder, Lookup, cut_marker};
+use crate::shrink::{self, SHORTENED};
+use crate::text_blocks::BLOCK;
+
+/// How many bytes one restorer puts back; what is cut beyond stays a marker.
+const MOST: usize = 4 * BLOCK;
+
+/// Puts back texts, lists and objects that were cut.
+pub(crate) struct Restorer<'f> {
+    folder: &'f BlobFolder<'f>,
+    left: usize,
+}
+
+impl<'f> Restorer<'f> {
+    pub(crate) const fn new(folder: &'f BlobFolder<'f>) -> Self {
+        Self { folder, left: MOST }
+    }
+
+    /// The prompt in the data of an event, whole if it can be held; a word
+    /// about where among the bundle's files it lies if not.
+    pub(crate) fn prompt(
+        &mut self,
+        data: Json<'_>,
+        copied: &BTreeSet<BundleFile>,
+    ) -> Result<Option<String>, SourceError> {
+        let whole = self.members(data, |name| name == "prompt")?;
+        let Some(prompt) = whole.get("prompt") else { return Ok(None) };
+        if let Some(text) = prompt.as_str() {
+            return Ok(Some(text.to_owned()));
+        }
+        let Some((reason, digest)) = cut_marker(prompt) else { return Ok(None) };
+        let length = if reason == SHORTENED {
+            prompt.get("originalBytes").and_then(Json::as_u64)
+        } else {
+            self.folder.open(&digest)?.map(|blob| blob.len())
+        };
+        let file = BundleFile::blob(&digest);
+        Ok(length.map(|length| {
+            if copied.contains(&file) {
+                format!("<{length} bytes in {file}>")
+            } else {
+                format!("<{length} bytes, left out>")
+            }
+        }))
+    }
+
+    /// Some members of an object, each with what was cut put back. Others may
+    /// be huge and are dropped before.
+    pub(crate) fn members<'a>(
+        &mut self,
+        data: Json<'a>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<Json<'a>, SourceError> {
+        let whole = match cut_marker(&data) {
+            Some((_, digest)) => self.parsed(&digest)?.unwrap_or(data),
+            None => data,
+        };
+        let Json::Object(object) = whole else { return Ok(whole) };
+        let mut kept = Object::new();
+        for (name, member) in object {
+            if is_wanted(&name) {
+                let member = self.value(member)?;
+                kept.push(name, member);
+            }
+        }
+        Ok(Json::Object(kept))
+    }
+
+    /// The whole of a value that was cut to a limit; the value itself where
+    /// nothing was cut or the blob is gone.
+    fn value<'a>(&mut self, value: Json<'a>) -> Result<Json<'a>, SourceError> {
+        match value {
+            Json::Object(object) => self.object(object),
+            Json::Array(mut items) => {
+                let is_cut = items
+                    .last()
+                    .and_then(cut_marker)
+                    .filter(|(reason, _)| *reason == "trajectory-array-size-limit");
+                if let Some((_, digest)) = is_cut
+                    && let Some(whole) = self.parsed(&digest)?
+                {
+                    return Ok(whole);
+                }
+                for item in &mut items {
+                    *item = self.value(std::mem::take(item))?;
+                }
+                Ok(Json::Array(items))
+            }
+            scalar => Ok(scalar),
+        }
+    }
+
+    fn object<'a>(&mut self, object: Object<'a>) -> Result<Json<'a>, SourceError> {
+        let value = Json::Object(object);
+        if let Some((reason, digest)) = cut_marker(&value) {
+            let whole = if reason == "trajectory-field-size-limit" {
+                self.text(&digest)?.map(Json::from)
+            } else {
+                self.parsed(&digest)?
+            };
+            return Ok(whole.unwrap_or(value));
+        }
+        if let Some((_, digest)) = value.get("_truncated").and_then(cut_marker)
+            && let Some(whole) = self.parsed(&digest)?
+        {
+            return Ok(whole);
+        }
+        let mut object = if let Json::Object(object) = value { object } else { Object::new() };
+        for (_, member) in object.iter_mut() {
+            *member = self.value(std::mem::take(member))?;
+        }
+        Ok(Json::Object(object))
+    }
+
+    fn parsed(&mut self, digest: &BlobDigest) -> Result<Option<Json<'static>>, SourceError> {
+        let text = self.text(digest)?.filter(|text| !shrink::is_heavy(text.as_bytes()));
+        Ok(text.and_then(|text| Json::parse(&text).ok().map(Json::into_owned)))
+    }
+
+    fn text(&mut self, digest: &BlobDigest) -> Result<Option<String>, SourceError> {
+        match self.folder.look_up(digest, BLOCK.min(self.left))? {
+            Lookup::Text(text) => {
+                self.left = self.left.saturating_sub(text.len());
+                Ok(Some(text))
+            }
+            Lookup::Missing | Lookup::TooLarge => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use traj_core::memory::MemorySources;
+
+    use super::*;
+    use crate::bundle::blobs::referenced;
+
+    #[test]
+    fn what_was_cut_is_restored_from_its_blob() {
+        let sources = MemorySources::new();
+        let blob = |text: &str| {
+            let digest = BlobDigest::of(text.as_bytes());
+            sources.put(format!("s.trajectory.blobs/{digest}"), text);
+            digest
+        };
+        let (prompt, tools) = (blob("the whole prompt"), blob(r#"["a","b","c"]"#));
+        let gone = BlobDigest::of(b"never stored");
+        let folder = BlobFolder::beside(&sources, Some("s.trajectory.jsonl"));
+        let data = format!(
+            r#"{{"prompt":{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{prompt}"}},"tools":["a",{{"truncated":true,"reason":"trajectory-array-size-limit","blob":"{tools}"}}],"lost":{{"truncated":true,"reason":"x","blob":"{gone}"}}}}"#
+        );
+        let data = Json::parse(&data).unwrap();
+        let mut digests = BTreeSet::new();
+        referenced(&data, &mut digests);
+        assert_eq!(digests.len(), 3);
+        let whole = Restorer::new(&folder).value(data).unwrap();
+        assert_eq!(whole.get("prompt").and_then(Json::as_str), Some("the whole prompt"));
+        assert_eq!(whole.get("tools").map(Json::to_line).as_deref(), Some(r#"["a","b","c"]"#));
+        assert!(whole.get("lost").unwrap().get("truncated").is_some());
+    }
+
+    #[test]
+    fn a_text_that_is_named_again_and_again_is_not_put_back_without_end() {
+        let sources = MemorySources::new();
+        let text = "t".repeat(BLOCK);
+        let digest = BlobDigest::of(text.as_bytes());
+        sources.put(format!("s.trajectory.blobs/{digest}"), &*text);
+        let folder = BlobFolder::beside(&sources, Some("s.trajectory.jsonl"));
+        let marker = format!(
+            r#"{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}"#
+        );
+        let list = format!("[{}]", vec![marker; 20].join(","));
+        let whole = Restorer::new(&folder).value(Json::parse(&list).unwrap()).unwrap();
+        let items = whole.as_array().unwrap();
+        assert_eq!(items.iter().filter(|item| item.as_str().is_some()).count(), MOST / BLOCK);
+        assert_eq!(items.iter().filter(|item| cut_marker(item).is_some()).count(), 16);
+    }
+}
