@@ -109,7 +109,7 @@ fn a_report_that_cannot_be_printed_does_not_hide_the_bundle() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("the bundle is complete: .openclaw/trajectory-exports/b"), "{said}");
+    assert!(said.contains("the bundle is complete: ws/.openclaw/trajectory-exports/b"), "{said}");
     assert_eq!(home.exports(), ["b"]);
 }
 
@@ -119,5 +119,47 @@ fn times_that_no_clock_shows_are_refused() {
     for time in ["99999-01-01", "1969-12-31T23:59:59Z", "soon", ""] {
         let output = home.traj(&["export", "--session", "s1.jsonl", &format!("--now={time}")]);
         assert_eq!(output.status.code(), Some(2), "{time}");
+    }
+}
+
+#[test]
+fn a_sidecar_elsewhere_is_read_if_it_is_the_sessions() {
+    let home = Home::new();
+    let elsewhere = Home::new();
+    let pointer = |target: &str| {
+        let target = elsewhere.path().join(target).display().to_string();
+        let pointer = serde_json::json!({"sessionId": "s1", "runtimeFile": target});
+        home.folder.write("s1.trajectory-path.json", pointer.to_string()).unwrap();
+        let exported = result(&home.export(&[]));
+        let notices = exported["result"]["notices"].as_array().cloned().unwrap_or_default();
+        let codes: Vec<_> = notices.iter().map(|notice| notice["code"].clone()).collect();
+        (exported["result"]["runtimeFile"].as_str().unwrap().ends_with(&target), codes)
+    };
+    let event = elsewhere.folder.read_to_string("s1.trajectory.jsonl").unwrap();
+    elsewhere.folder.create_dir_all("real").unwrap();
+    elsewhere.folder.write("real/s1.jsonl", &event).unwrap();
+    elsewhere.folder.write("real/s2.jsonl", &event).unwrap();
+    assert_eq!(pointer("real/s1.jsonl"), (true, vec![]));
+    // Another name, another session's events, none at all, a link on the way.
+    assert_eq!(pointer("real/s2.jsonl"), (false, vec!["pointer-ignored".into()]));
+    elsewhere.folder.create_dir("other").unwrap();
+    for foreign in [event.replace("\"s1\"", "\"s2\""), "{}".to_owned(), String::new()] {
+        elsewhere.folder.write("other/s1.jsonl", foreign).unwrap();
+        assert_eq!(pointer("other/s1.jsonl"), (false, vec!["pointer-ignored".into()]));
+    }
+    elsewhere.folder.symlink("real", "link").unwrap();
+    assert_eq!(pointer("link/s1.jsonl"), (false, vec!["runtime-refused".into()]));
+}
+
+#[test]
+fn a_file_that_is_no_transcript_is_told() {
+    let home = Home::new();
+    for (session, code) in
+        [("s1.trajectory.jsonl", "session-without-entries"), ("typo.jsonl", "session-missing")]
+    {
+        let base = ["export", "--session", session, "--runtime", "s1.trajectory.jsonl"];
+        let output = home.traj(&[&base[..], &["--workspace", "ws", "--json"]].concat());
+        let exported = result(&output);
+        assert_eq!(exported["result"]["notices"][0]["code"], code, "{exported}");
     }
 }

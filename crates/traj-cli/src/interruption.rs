@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use traj_fs::StopFlag;
 
@@ -25,7 +25,7 @@ impl Interruption {
         let watched = Self { stop: Arc::default(), signal: Arc::default() };
         // Whoever started us may have said that some do not concern us, as
         // `nohup` does.
-        let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter();
+        let heeded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter();
         for signal in heeded.filter(|signal| !host.ignores_signal(*signal)) {
             watched.register(signal).map_err(|error| {
                 CommandError::failure("cannot listen for signals").because(error)

@@ -139,7 +139,10 @@ impl Export<'_> {
                 facts.push(SourceFact::new("session", found, index.rows, index.digest));
                 Some(EntryRows::new(source, index, branch))
             }
-            None => None,
+            None => {
+                self.warnings.add(Code::SessionMissing, 0);
+                None
+            }
         };
         let mut order = Sorter::<EventRecord>::new();
         let runtime_index = match runtime.as_ref().zip(watched_runtime.as_ref()) {

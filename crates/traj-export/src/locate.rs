@@ -127,7 +127,7 @@ fn stated_beside(
     if let Some(id) = &pointer {
         let mut unheard = Warnings::default();
         let target = pointer_target(sources, session_file, id, hints, &mut unheard);
-        if target.is_some_and(|target| sources.open(&target).is_ok()) {
+        if target.is_some_and(|target| open_pointed(sources, &target, id).is_ok()) {
             return Ok(Some(id.as_str().to_owned()));
         }
     }
@@ -160,7 +160,9 @@ pub(crate) fn locate_runtime(
         candidates.extend(names.into_iter().map(|name| (format!("{folder}/{name}"), false)));
     }
     for (name, is_pointer) in candidates {
-        match sources.open(&name) {
+        let opened =
+            if is_pointer { open_pointed(sources, &name, session_id) } else { sources.open(&name) };
+        match opened {
             Ok(source) => return Ok(Some(Found { name, source })),
             Err(error) if error.is_not_found() => {}
             Err(SourceError::Outside { .. }) if is_pointer => {
@@ -173,6 +175,25 @@ pub(crate) fn locate_runtime(
         }
     }
     Ok(None)
+}
+
+/// Opens the sidecar that a pointer leads to. One that lies elsewhere has to
+/// show that it is this session's: a pointer is only a file beside another.
+fn open_pointed(
+    sources: &dyn Sources,
+    name: &str,
+    session_id: &SessionId,
+) -> Result<Box<dyn Source>, SourceError> {
+    match sources.open(name) {
+        Err(SourceError::Outside { .. }) => {}
+        opened => return opened,
+    }
+    let source = sources.open_relocated(name)?;
+    if index::stated_by_runtime(&*source)?.is_some_and(|stated| stated == session_id.as_str()) {
+        Ok(source)
+    } else {
+        Err(SourceError::Outside { name: name.to_owned() })
+    }
 }
 
 /// Whether there is a sidecar.

@@ -45,6 +45,8 @@ pub(crate) enum Code {
     InvalidRuntimeJson,
     InvalidRuntimeEvent,
     UnknownLeaf,
+    SessionMissing,
+    SessionWithoutEntries,
     SessionNotUtf8,
     RuntimeNotUtf8,
     SessionRowShortened,
@@ -102,6 +104,14 @@ impl Code {
                 "unknown-leaf-target",
                 "Ignored a leaf row whose target is not in the session.",
             ),
+            Self::SessionMissing => {
+                (Session, "session-missing", "There is no transcript: only runtime events.")
+            }
+            Self::SessionWithoutEntries => (
+                Session,
+                "session-without-entries",
+                "The session file has rows, but no header and no entries: it may be no transcript.",
+            ),
             Self::SessionNotUtf8 => {
                 (Session, "session-not-utf8", "Replaced bytes of a session row that are not UTF-8.")
             }
@@ -151,7 +161,7 @@ impl Code {
             Self::PointerIgnored => (
                 Runtime,
                 "pointer-ignored",
-                "Ignored a pointer that does not lead to a sidecar of this session in a folder that may be read; --runtime names it.",
+                "Ignored a pointer that does not lead to a sidecar of this session; --runtime names it.",
             ),
             Self::RuntimeRefused => (
                 Runtime,

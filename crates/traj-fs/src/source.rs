@@ -20,6 +20,8 @@ pub struct FsSources {
     current_dir: PathBuf,
     /// Each with its folder, if there is one.
     roots: Vec<(PathBuf, Option<Dir>)>,
+    /// The root of the filesystem, where relocated sidecars may lie.
+    relocated: Option<Dir>,
     stop: StopFlag,
 }
 
@@ -27,7 +29,8 @@ impl FsSources {
     /// No roots yet; relative names start from `current_dir`.
     #[must_use]
     pub fn new(current_dir: impl Into<PathBuf>) -> Self {
-        Self { current_dir: current_dir.into(), roots: Vec::new(), stop: StopFlag::default() }
+        let (roots, stop) = (Vec::new(), StopFlag::default());
+        Self { current_dir: current_dir.into(), roots, relocated: None, stop }
     }
 
     /// Reads fail once `stop` is raised.
@@ -52,6 +55,14 @@ impl FsSources {
         self
     }
 
+    /// Sidecars that a pointer leads to may lie anywhere below `root`, the root
+    /// of the filesystem. Links are not followed there either.
+    #[must_use]
+    pub fn with_relocated(mut self, root: Dir) -> Self {
+        self.relocated = Some(root);
+        self
+    }
+
     /// The root that holds a path, if it is there, and the way from it.
     fn find(&self, path: &Path) -> Option<(Option<&Dir>, PathBuf)> {
         let holding = self.roots.iter().filter_map(|(root, folder)| {
@@ -64,14 +75,38 @@ impl FsSources {
 
 impl Sources for FsSources {
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
-        let outside = || SourceError::Outside { name: name.to_owned() };
-        let path = self.current_dir.join(name);
-        if path.components().any(|part| part == Component::ParentDir) {
-            return Err(outside());
-        }
-        let (root, rest) = self.find(&path).ok_or_else(outside)?;
+        let path = self.path_of(name)?;
+        let (root, rest) = self.find(&path).ok_or_else(|| outside(name))?;
         let root = root.ok_or_else(|| SourceError::NotFound { name: name.to_owned() })?;
-        let file = open_below(root, &rest).map_err(|error| source_error(error, name))?;
+        self.open_below(root, &rest, name)
+    }
+
+    fn open_relocated(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
+        match (self.open(name), &self.relocated) {
+            (Err(SourceError::Outside { .. }), Some(root)) => {
+                let path = self.path_of(name)?;
+                let rest = path.strip_prefix("/").map_err(|_| outside(name))?;
+                self.open_below(root, rest, name)
+            }
+            (opened, _) => opened,
+        }
+    }
+}
+
+impl FsSources {
+    fn path_of(&self, name: &str) -> Result<PathBuf, SourceError> {
+        let path = self.current_dir.join(name);
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        if climbs { Err(outside(name)) } else { Ok(path) }
+    }
+
+    fn open_below(
+        &self,
+        root: &Dir,
+        path: &Path,
+        name: &str,
+    ) -> Result<Box<dyn Source>, SourceError> {
+        let file = open_below(root, path).map_err(|error| source_error(error, name))?;
         let source = FsSource::new(name.to_owned(), file, self.stop.clone());
         Ok(Box::new(source.map_err(|error| storage(error, name))?))
     }
@@ -88,6 +123,10 @@ fn open_below(root: &Dir, path: &Path) -> Result<File, FsError> {
     }
     // A file that is replaced in this moment is no attack.
     open_replaceable(inner.as_ref().unwrap_or(root), name, Access::Read)
+}
+
+fn outside(name: &str) -> SourceError {
+    SourceError::Outside { name: name.to_owned() }
 }
 
 fn source_error(error: FsError, name: &str) -> SourceError {

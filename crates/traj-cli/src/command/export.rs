@@ -20,7 +20,7 @@ use traj_fs::{BundleForm, FsSources};
 
 use super::Outcome;
 use crate::command_error::CommandError;
-use crate::compose::Host;
+use crate::compose::{Host, root};
 use crate::export_place::ExportPlace;
 use crate::interruption::Interruption;
 use crate::output::Output;
@@ -119,15 +119,16 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     bar.finish();
     let path = folder.join(&report.name);
     let display = path.strip_prefix(&workspace).unwrap_or(&path);
+    let from_here = path.strip_prefix(&host.facts.current_dir).unwrap_or(&path).to_owned();
     let exported = Exported {
         output_dir: path.to_string_lossy().into_owned(),
         display_path: display.to_string_lossy().into_owned(),
         report,
     };
     let complete = |error: CommandError| {
-        error.hint(format!("the bundle is complete: {}", exported.display_path))
+        error.hint(format!("the bundle is complete: {}", from_here.display()))
     };
-    output.result(&exported, describe).map_err(complete)?;
+    output.result(&exported, |exported| describe(exported, &from_here)).map_err(complete)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -262,15 +263,22 @@ pub(super) fn readable(
     host: &Host,
     request: &ExportRequest,
 ) -> Result<FsSources, CommandError> {
-    let mut sources = FsSources::new(&host.facts.current_dir);
+    let mut sources = FsSources::new(&host.facts.current_dir).with_relocated(root()?);
     for folder in named {
         sources = match host.folder_if_any(folder)? {
             Some(opened) => sources.with_root(folder, opened),
             None => sources.with_missing_root(folder),
         };
     }
+    if let Some(folder) = request.sidecar.trajectory_dir.as_deref().map(Path::new) {
+        sources = match host.folder_if_any(folder) {
+            Ok(Some(opened)) => sources.with_root(folder, opened),
+            Ok(None) => sources.with_missing_root(folder),
+            // What is looked for there is refused, and told.
+            Err(_) => sources,
+        };
+    }
     let mut others: Vec<PathBuf> = Vec::new();
-    others.extend(request.sidecar.trajectory_dir.as_ref().map(PathBuf::from));
     others.extend(host.facts.state_dir().map(PathBuf::from));
     if let Selection::Key { store, .. } = &request.selection {
         // Sessions of sibling agents lie beside each other.
@@ -279,8 +287,8 @@ pub(super) fn readable(
         others.extend(agents.map(Path::to_path_buf));
     }
     for folder in others {
-        // A folder that is not there holds nothing to read. As they were named,
-        // these may be reached through links.
+        // A folder that is not there holds nothing to read. The state folder
+        // may be reached through a link.
         if let Ok(opened) = host.named_root(&folder) {
             sources = sources.with_root(folder, opened);
         }
@@ -313,10 +321,10 @@ fn place(
     }
 }
 
-fn describe(exported: &Exported) -> String {
+fn describe(exported: &Exported, path: &Path) -> String {
     let report = &exported.report;
     let mut lines = vec![
-        format!("exported {}", escape_control(&exported.display_path)),
+        format!("exported {}", escape_control(&path.to_string_lossy())),
         format!("  session   {}", escape_control(&report.session_id)),
         format!(
             "  events    {} ({} runtime, {} transcript)",

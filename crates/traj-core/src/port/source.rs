@@ -66,6 +66,16 @@ pub trait Sources: Debug + Send + Sync {
     /// # Errors
     /// As [`SourceError`] says.
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError>;
+
+    /// Opens a sidecar that a pointer leads to, or a blob of one, which may lie
+    /// outside the folders if the implementation was told so. Callers have to
+    /// make sure that it belongs to the session.
+    ///
+    /// # Errors
+    /// As [`SourceError`] says.
+    fn open_relocated(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
+        self.open(name)
+    }
 }
 
 /// One opened input: a snapshot of the length it had when it was opened.

@@ -33,7 +33,7 @@ impl<'s> BlobFolder<'s> {
     /// When there is one and the storage fails: that is no text which is gone.
     pub(super) fn open(&self, digest: &BlobDigest) -> Result<Option<Box<dyn Source>>, SourceError> {
         let Some(folder) = &self.folder else { return Ok(None) };
-        match self.sources.open(&format!("{folder}/{digest}")) {
+        match self.sources.open_relocated(&format!("{folder}/{digest}")) {
             Ok(source) => Ok(Some(source)),
             Err(error @ SourceError::Storage { .. }) => Err(error),
             Err(_) => Ok(None),

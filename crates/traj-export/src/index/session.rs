@@ -122,8 +122,14 @@ pub(crate) fn index_session(
     let RowsRead { digest, rows } = read;
     let version = header.map_or_else(|| SessionVersion::of_header(None), |(_, version)| version);
     let header = header.map(|(place, _)| place);
-    let index = SessionIndex { entries, header, version, leaf, digest, rows };
-    if version.is_list() { Ok(link_list(index, spool)?) } else { Ok(index) }
+    let mut index = SessionIndex { entries, header, version, leaf, digest, rows };
+    if version.is_list() {
+        index = link_list(index, spool)?;
+    }
+    if rows > 0 && header.is_none() && index.leaf.start().is_none() {
+        warnings.add(Code::SessionWithoutEntries, 0);
+    }
+    Ok(index)
 }
 
 /// Links the entries of an old plain list, each to the one before.
