@@ -93,8 +93,35 @@ fn broken(rest: &[u8], length: usize) -> usize {
     if digits || mixed { length + indent } else { 0 }
 }
 
-/// A digest or a file name, alone on its line, continues nothing.
+/// How tokens begin that are often listed one below the other.
+const TOKEN_HEADS: [&[u8]; 16] = [
+    b"ghp_",
+    b"gho_",
+    b"ghu_",
+    b"ghs_",
+    b"ghr_",
+    b"github_pat_",
+    b"glpat-",
+    b"sk-",
+    b"sk_live_",
+    b"sk_test_",
+    b"xoxb-",
+    b"xoxp-",
+    b"hf_",
+    b"npm_",
+    b"pypi-",
+    b"eyJhbGciOi",
+];
+
+/// What is shorter is rather the rest of a token than one.
+const SHORTEST_TOKEN: usize = 24;
+
+/// A digest, a file name or another token, alone on its line, continues
+/// nothing.
 fn is_entry_of_its_own(piece: &[u8]) -> bool {
+    if piece.len() >= SHORTEST_TOKEN && TOKEN_HEADS.iter().any(|head| piece.starts_with(head)) {
+        return true;
+    }
     let is_digest = matches!(piece.len(), 32 | 40 | 64) && piece.iter().all(u8::is_ascii_hexdigit);
     let extension = piece.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
     let is_file = (1..=5).contains(&extension.len())

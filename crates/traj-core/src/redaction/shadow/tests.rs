@@ -37,6 +37,7 @@ fn joints_are_taken_out() {
     // What stands alone on its line and is known for what it is, stays alone.
     assert_eq!(shown(joined(b"ghp_ab\nREADME.md\n")), None);
     assert_eq!(shown(joined(b"ghp_ab\n9fceb02d0ae598e95dc970b74767f19372d61af8\n")), None);
+    assert_eq!(shown(joined(b"ghp_0aB1cD2eF3gH4iJ5kL6m\nghp_0aB1cD2eF3gH4iJ5kL6m\n")), None);
 }
 
 #[test]
