@@ -30,6 +30,9 @@
 //! # Ok::<(), traj_export::ExportError>(())
 //! ```
 //!
+//! `examples/in_memory.rs` goes on from there: it checks the bundle with
+//! [`verify`] and looks into it with [`inspect_checked`].
+//!
 //! Memory does not grow with the texts: the inputs are indexed once as small
 //! records, then read again in the order of the output. When there are very
 //! many records they wait in scratch files beside the bundle.
