@@ -74,7 +74,7 @@ pub(crate) fn make_subfolder(parent: &Dir, name: &str) -> Result<bool, FsError> 
 ///
 /// # Errors
 /// When the mode cannot be changed.
-pub fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
+pub(crate) fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
     let metadata = folder.dir_metadata().context("look at the folder", name)?;
     if metadata.mode() & 0o777 == 0o700 {
         return Ok(());
@@ -88,7 +88,7 @@ pub fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
 ///
 /// # Errors
 /// When the operating system does not tell.
-pub fn exposure_of(folder: &Dir, name: &str) -> Result<Option<Exposure>, FsError> {
+pub(crate) fn exposure_of(folder: &Dir, name: &str) -> Result<Option<Exposure>, FsError> {
     let metadata = folder.dir_metadata().context("look at the folder", name)?;
     let (owner, ourselves) = (metadata.uid(), rustix::process::geteuid().as_raw());
     let exposure = if owner != ourselves && owner != 0 {

@@ -80,21 +80,17 @@ pub use blob_folder::FsBlobFolder;
 pub use bundle_sink::{BundleForm, FsBundleSink};
 pub use bundle_source::FsBundleSource;
 pub use error::{FsError, Refusal};
-pub use folder::{
-    create_folder, create_subfolder, exposure_of, make_private, open_folder, open_subfolder,
-};
+pub use folder::{create_folder, create_subfolder, open_folder, open_subfolder};
 pub use folder_watch::FolderWatch;
 pub use followed_file::FollowedFile;
 pub use key_file::{KeyFileError, load_or_create_key};
 pub use line_log::FsLineLog;
-pub use lock::{FileLock, lock_exclusive};
 pub use new_file::NewFile;
 pub use open::{Access, Identity, identity_of, open_regular};
 pub use process_table::ProcessTable;
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
 pub use remains::{FsRemains, Remains};
-pub use removal::{remove_blobs, remove_inspected};
-pub use replace::{replace_file, sweep_leftovers, sync_folder};
+pub use replace::replace_file;
 pub use scratch::FsScratch;
 pub use session_rewriter::FsSessionRewriter;
 pub use source::FsSources;

@@ -22,7 +22,7 @@ const LAST_PAUSE: Duration = Duration::from_millis(1);
 
 /// Holds the lock on a file until it is dropped.
 #[derive(Debug)]
-pub struct FileLock<'a> {
+pub(crate) struct FileLock<'a> {
     file: &'a File,
 }
 
@@ -38,7 +38,7 @@ impl Drop for FileLock<'_> {
 /// # Errors
 /// When another process holds it for too long ([`FsError::Held`]), or the
 /// filesystem does not support locks.
-pub fn lock_exclusive<'a>(file: &'a File, name: &str) -> Result<FileLock<'a>, FsError> {
+pub(crate) fn lock_exclusive<'a>(file: &'a File, name: &str) -> Result<FileLock<'a>, FsError> {
     lock_within(file, name, FlockOperation::NonBlockingLockExclusive, PATIENCE)?;
     Ok(FileLock { file })
 }

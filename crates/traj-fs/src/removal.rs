@@ -18,7 +18,7 @@ use crate::temporary_name;
 ///
 /// # Errors
 /// When another file has the name, or it cannot be removed.
-pub fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Result<(), FsError> {
+pub(crate) fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Result<(), FsError> {
     const OPERATION: &str = "remove";
     let expected = Identity::of_file(inspected, name)?;
     let aside = temporary_name::file_name();
@@ -39,7 +39,7 @@ pub fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Result<()
 ///
 /// # Errors
 /// When it is a link, no folder, or cannot be emptied.
-pub fn remove_blobs(parent: &Dir, name: &str) -> Result<bool, FsError> {
+pub(crate) fn remove_blobs(parent: &Dir, name: &str) -> Result<bool, FsError> {
     let folder = open_subfolder(parent, name)?;
     for entry in folder.entries().context("read the folder", name)?.flatten() {
         let entry = entry.file_name();

@@ -62,7 +62,7 @@ pub(crate) fn put_in_place(
 ///
 /// # Errors
 /// When the disk fails.
-pub fn sync_folder(folder: &Dir, name: &str) -> Result<(), FsError> {
+pub(crate) fn sync_folder(folder: &Dir, name: &str) -> Result<(), FsError> {
     use rustix::io::Errno;
     let synced = folder.open(".").and_then(|handle| handle.sync_all());
     match synced.as_ref().err().and_then(Errno::from_io_error) {
@@ -76,7 +76,11 @@ pub fn sync_folder(folder: &Dir, name: &str) -> Result<(), FsError> {
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn sweep_leftovers(folder: &Dir, now: SystemTime, age: Duration) -> Result<usize, FsError> {
+pub(crate) fn sweep_leftovers(
+    folder: &Dir,
+    now: SystemTime,
+    age: Duration,
+) -> Result<usize, FsError> {
     let mut swept = 0;
     for entry in folder.entries().context("read the folder", ".")? {
         let Ok(entry) = entry else { continue };
