@@ -1,5 +1,7 @@
 //! Which skills a run used, told by the files its tool calls touched.
 
+use std::collections::HashMap;
+
 use traj_core::json::{Json, Object};
 
 /// Where the skills of a run lie, to compare tool calls with.
@@ -7,6 +9,11 @@ use traj_core::json::{Json, Object};
 pub(crate) struct SkillPaths {
     /// One for each entry of the skill list; `None` where it has no path.
     paths: Vec<Option<SkillPath>>,
+    /// Which of them can be meant by a path that ends with these two parts:
+    /// runs have many calls, and some many skills.
+    by_ending: HashMap<String, Vec<usize>>,
+    /// Those whose path is shorter than that.
+    short: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -28,6 +35,15 @@ impl SkillMarks {
         self.0.iter_mut().zip(&other.0).for_each(|(mark, other)| *mark |= other);
     }
 
+    fn set(&mut self, index: usize) {
+        if self.0.len() <= index {
+            self.0.resize(index + 1, false);
+        }
+        if let Some(mark) = self.0.get_mut(index) {
+            *mark = true;
+        }
+    }
+
     fn is_set(&self, index: usize) -> bool {
         self.0.get(index).copied().unwrap_or(false)
     }
@@ -46,7 +62,20 @@ impl SkillPaths {
             let ending = folder.map(|folder| format!("/{folder}/skill.md"));
             Some(SkillPath { ending, whole })
         });
-        Self { paths: paths.collect() }
+        let mut skills = Self { paths: paths.collect(), ..Self::default() };
+        for (index, path) in skills.paths.iter().enumerate() {
+            let Some(SkillPath { whole, ending }) = path else { continue };
+            match two_parts(whole) {
+                Some(parts) => {
+                    skills.by_ending.entry(parts.to_owned()).or_default().push(index);
+                    if let Some(ending) = ending.as_ref().filter(|ending| *ending != parts) {
+                        skills.by_ending.entry(ending.clone()).or_default().push(index);
+                    }
+                }
+                None => skills.short.push(index),
+            }
+        }
+        skills
     }
 
     /// Whether there is anything to look for.
@@ -73,13 +102,23 @@ impl SkillPaths {
     }
 
     fn mark_path(&self, candidate: &str, marks: &mut SkillMarks) {
-        marks.0.resize(self.paths.len(), false);
-        for (path, mark) in self.paths.iter().zip(&mut marks.0) {
-            let Some(path) = path else { continue };
-            *mark |= candidate.ends_with(&path.whole)
-                || path.ending.as_ref().is_some_and(|ending| candidate.ends_with(ending));
+        let alike = two_parts(candidate).and_then(|parts| self.by_ending.get(parts));
+        for index in alike.into_iter().flatten().chain(&self.short) {
+            let Some(Some(path)) = self.paths.get(*index) else { continue };
+            if candidate.ends_with(&path.whole)
+                || path.ending.as_ref().is_some_and(|ending| candidate.ends_with(ending))
+            {
+                marks.set(*index);
+            }
         }
     }
+}
+
+/// The last two parts of a path, with the separator before each.
+fn two_parts(path: &str) -> Option<&str> {
+    let last = path.rfind('/')?;
+    let before = path.get(..last)?.rfind('/')?;
+    path.get(before..)
 }
 
 fn skill_entries<'e, 'a>(data: Option<&'e Json<'a>>) -> Option<&'e [Json<'a>]> {
@@ -147,6 +186,24 @@ mod tests {
         let skills = r#"[{"filePath":"git/skill.md"}]"#;
         assert!(!invoked(skills, &[r#"["/a/git/skill.md"]"#]).contains("true"));
         assert!(invoked(skills, &[r#"{"n":[{"f":"/a/git/skill.md"}]}"#]).contains("true"));
+    }
+
+    #[test]
+    fn a_path_is_found_by_its_own_end_or_by_its_folder() {
+        let skills = r#"[{"filePath":"/x/y/deploy.md"},{"filePath":"git/skill.md"},{"filePath":"notes.md"},{"filePath":"/a/b/tool.md"}]"#;
+        let marked = |call: &str| {
+            let marked = invoked(skills, &[call]);
+            let entries = Json::parse(&marked).unwrap();
+            let entries = entries.as_array().unwrap().iter();
+            entries
+                .map(|entry| entry.get("invoked").unwrap().as_bool().unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(marked(r#"{"path":"/r/x/y/deploy.md"}"#), [true, false, false, false]);
+        assert_eq!(marked(r#"{"path":"/r/y/skill.md"}"#), [true, false, false, false]);
+        assert_eq!(marked(r#"{"path":"/r/legit/skill.md"}"#), [false, true, false, false]);
+        assert_eq!(marked(r#"{"path":"mynotes.md"}"#), [false, false, true, false]);
+        assert_eq!(marked(r#"{"path":"/q/b/tool.md"}"#), [false; 4]);
     }
 
     #[test]
