@@ -206,3 +206,91 @@ fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
     assert!(damage(&packed(&sum)).starts_with("entry 1 has a header"), "the sum of a header");
     assert_eq!(damage(&packed(&tar[..514])), "entry 1 is cut");
 }
+
+/// A zip file with one deflated entry, whose packed bytes are what `change`
+/// makes of them, by its list and by itself.
+fn zip_with_packed(content: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let whole = zip_of(&[("manifest.json", content)]);
+    let number = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) as usize;
+    let (start, length) = (30 + "manifest.json".len(), number(18));
+    let mut packed = whole[start..start + length].to_vec();
+    change(&mut packed);
+    let mut changed = [&whole[..start], &packed, &whole[start + length..]].concat();
+    let end = changed.len() - 22;
+    let list = number(whole.len() - 22 + 16) + packed.len() - length;
+    for (at, value) in [(18, packed.len()), (list + 20, packed.len()), (end + 16, list)] {
+        changed[at..at + 4].copy_from_slice(&u32::try_from(value).unwrap().to_le_bytes());
+    }
+    changed
+}
+
+#[test]
+fn every_packed_byte_of_a_zip_entry_belongs_to_its_content() {
+    let numbers: String = (0..40_000).map(|number| format!("{number} ")).collect();
+    for content in ["", "x", "{}\n", &"0".repeat(64 * 1024), &"a b".repeat(100_000), &numbers] {
+        let changed = |change: fn(&mut Vec<u8>)| zip_with_packed(content.as_bytes(), change);
+        visit(&changed(|_| ())).unwrap();
+        let length = content.len();
+        assert_eq!(damage(&changed(|packed| packed.push(0))), STRAY, "{length}");
+        assert_eq!(damage(&changed(|packed| packed.extend(b"hi"))), STRAY, "{length}");
+        let secret = |packed: &mut Vec<u8>| packed.extend(b"a whole file".repeat(10_000));
+        assert_eq!(damage(&changed(secret)), STRAY, "{length}");
+        let cut = damage(&changed(|packed| packed.truncate(packed.len() - 1)));
+        assert!(!cut.starts_with("Ok"), "{length}: {cut}");
+    }
+}
+
+#[test]
+fn a_zip_entry_is_as_long_as_the_list_says() {
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for options in [zip::write::SimpleFileOptions::default(), stored] {
+        let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        writer.start_file("manifest.json", options).unwrap();
+        writer.write_all(b"{}\n").unwrap();
+        let mut zip = writer.finish().unwrap().into_inner();
+        visit(&zip).unwrap();
+        let list = zip.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
+        (zip[22], zip[list + 24]) = (4, 4);
+        assert_eq!(damage(&zip), "entry 1 is not what the list of entries says");
+    }
+}
+
+#[test]
+fn the_numbers_of_a_tar_header_are_numbers_and_its_kind_is_one() {
+    let whole = tar_zst_of(&[("manifest.json", tar::EntryType::Regular, b"{}\n")]);
+    let tar = zstd::decode_all(Cursor::new(&whole)).unwrap();
+    let changed = |at: usize, to: &[u8], sum_end: &[u8]| {
+        let mut changed = tar.clone();
+        changed[at..at + to.len()].copy_from_slice(to);
+        changed[148..156].fill(b' ');
+        let sum: u32 = changed[..512].iter().map(|byte| u32::from(*byte)).sum();
+        let sum = [format!("{sum:06o}").as_bytes(), sum_end].concat();
+        changed[148..156].copy_from_slice(&sum);
+        damage(&zstd::encode_all(Cursor::new(changed), 3).unwrap())
+    };
+    let header = "entry 1 has a header that says more than it needs to";
+    let (size, kind) = (124, 257);
+    for (at, to, sum_end) in [
+        (size, &b"3\0hidden"[..], &b"\0 "[..]),
+        (size, b"3 hidden", b"\0 "),
+        (size, b"hidden", b"\0 "),
+        (size, b"\x80hid\0\0\0\0\0\0\0\x03", b"\0 "),
+        (kind, b"hidden!!", b"\0 "),
+        (kind, b"ustar\0hi", b"\0 "),
+        (kind, b"ustar  \0", b"\0x"),
+    ] {
+        assert_eq!(changed(at, to, sum_end), header, "{to:?} {sum_end:?}");
+    }
+    // What tar programs write.
+    for (at, to, sum_end) in [
+        (size, &b"00000000003\0"[..], &b"\0 "[..]),
+        (size, b"00000000003 ", b" \0"),
+        (size, b"          3 ", b"\0 "),
+        (size, b"\x80\0\0\0\0\0\0\0\0\0\0\x03", b"\0\0"),
+        (kind, b"ustar\x0000", b"\0 "),
+        (kind, &[0; 8], b"\0 "),
+    ] {
+        assert_eq!(changed(at, to, sum_end), "Ok(())", "{to:?} {sum_end:?}");
+    }
+}

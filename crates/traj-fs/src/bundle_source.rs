@@ -5,19 +5,22 @@ mod allowance;
 mod archive;
 mod damage;
 mod tar_entries;
+mod zip_content;
 mod zip_layout;
 
 use std::io::{ErrorKind, Read as _};
 
 use cap_std::fs::{Dir, File};
-use traj_core::port::{BundleContent, BundleNames, BundleSource, BundleSourceError, BundleVisitor};
+use traj_core::port::{
+    BundleContent, BundleFile, BundleNames, BundleSource, BundleSourceError, BundleVisitor,
+};
 
 use crate::error::FsError;
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular};
 
-/// The file that is read first.
-const MANIFEST: &str = "manifest.json";
+/// The folder of long texts.
+const BLOBS: &str = "blobs";
 
 /// A bundle in a folder, named as its entry there.
 #[derive(Debug)]
@@ -62,7 +65,7 @@ impl FsBundleSource {
         folder: &Dir,
         visit: &mut BundleVisitor<'_>,
     ) -> Result<(), BundleSourceError> {
-        folder.symlink_metadata(MANIFEST).map_err(|error| match error.kind() {
+        folder.symlink_metadata(manifest_name()).map_err(|error| match error.kind() {
             ErrorKind::NotFound => BundleSourceError::NoManifest { name: self.name.clone() },
             _ => storage(&self.name, error),
         })?;
@@ -86,42 +89,71 @@ impl FsBundleSource {
         Ok(())
     }
 
-    /// The paths of all files, the manifest first.
+    /// The paths of all files, the manifest first. Each counts as it is found:
+    /// a folder may have more of them than there is memory for.
     fn list(
         &self,
         folder: &Dir,
         names: &mut BundleNames,
     ) -> Result<Vec<String>, BundleSourceError> {
         let mut paths = Vec::new();
-        let entries = |dir: &Dir| -> Result<Vec<(String, bool)>, BundleSourceError> {
-            let mut found = Vec::new();
-            for entry in dir.entries().map_err(|error| storage(&self.name, error))? {
-                let entry = entry.map_err(|error| storage(&self.name, error))?;
-                let kind = entry.file_type().map_err(|error| storage(&self.name, error))?;
-                found.push((entry.file_name().to_string_lossy().into_owned(), kind.is_dir()));
-            }
-            found.sort_unstable();
-            Ok(found)
-        };
-        let mut take = |path: String| match names.take(&path) {
-            Err(BundleSourceError::UnsafeEntry { .. }) => {
-                Err(BundleSourceError::UnsafeFile { name: path })
-            }
-            taken => taken.map(|()| paths.push(path)),
-        };
-        for (name, is_dir) in entries(folder)? {
-            if is_dir && name == "blobs" {
-                let blobs = open_subfolder(folder, &name).map_err(|error| from_fs(&name, error))?;
-                for (blob, _) in entries(&blobs)? {
-                    take(format!("blobs/{blob}"))?;
-                }
-            } else {
-                take(name)?;
-            }
+        let mut has_blobs = false;
+        let files = self.entries(folder)?.filter(|entry| {
+            let is_blobs = matches!(entry, Ok((name, true)) if name == BLOBS);
+            has_blobs |= is_blobs;
+            !is_blobs
+        });
+        take_all(names, files.map(|entry| Ok(entry?.0)), &mut paths)?;
+        if has_blobs {
+            let blobs = open_subfolder(folder, BLOBS).map_err(|error| from_fs(BLOBS, error))?;
+            let files = self.entries(&blobs)?.map(|entry| Ok(format!("{BLOBS}/{}", entry?.0)));
+            take_all(names, files, &mut paths)?;
         }
-        paths.sort_by_key(|path| path != MANIFEST);
+        let manifest = manifest_name();
+        paths.sort_unstable_by(|one, other| {
+            (*one != manifest, one).cmp(&(*other != manifest, other))
+        });
         Ok(paths)
     }
+
+    /// The names in a folder, and whether each is that of a folder itself.
+    fn entries(
+        &self,
+        folder: &Dir,
+    ) -> Result<impl Iterator<Item = Result<(String, bool), BundleSourceError>>, BundleSourceError>
+    {
+        let failed = |error| storage(&self.name, error);
+        let entries = folder.entries().map_err(failed)?;
+        Ok(entries.map(move |entry| {
+            let entry = entry.map_err(failed)?;
+            let kind = entry.file_type().map_err(failed)?;
+            Ok((entry.file_name().to_string_lossy().into_owned(), kind.is_dir()))
+        }))
+    }
+}
+
+/// Takes the paths of files in a folder, until one is unsafe or taken.
+fn take_all(
+    names: &mut BundleNames,
+    files: impl Iterator<Item = Result<String, BundleSourceError>>,
+    paths: &mut Vec<String>,
+) -> Result<(), BundleSourceError> {
+    for path in files {
+        let path = path?;
+        match names.take(&path) {
+            Err(BundleSourceError::UnsafeEntry { .. }) => {
+                return Err(BundleSourceError::UnsafeFile { name: path });
+            }
+            taken => taken?,
+        }
+        paths.push(path);
+    }
+    Ok(())
+}
+
+/// The file that is read first.
+fn manifest_name() -> String {
+    BundleFile::Manifest.to_string()
 }
 
 impl BundleSource for FsBundleSource {
@@ -157,5 +189,17 @@ fn from_fs(name: &str, error: FsError) -> BundleSourceError {
     match error.refusal() {
         Some(_) => BundleSourceError::NotABundle { name: name.to_owned() },
         None => BundleSourceError::Storage { name: name.to_owned(), source: Box::new(error) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_without_end_is_not_listed_to_it() {
+        let endless = (0_u64..).map(|number| Ok(number.to_string()));
+        let taken = take_all(&mut BundleNames::default(), endless, &mut Vec::new());
+        assert!(matches!(taken, Err(BundleSourceError::TooManyEntries { .. })), "{taken:?}");
     }
 }

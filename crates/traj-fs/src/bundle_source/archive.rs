@@ -7,7 +7,7 @@ use traj_core::port::{BundleNames, BundleSourceError, BundleVisitor};
 
 use super::allowance::Allowance;
 use super::damage::{Damage, damaged};
-use super::{Form, MANIFEST, storage, tar_entries, zip_layout};
+use super::{Form, manifest_name, storage, tar_entries, zip_content, zip_layout};
 
 /// Tells an archive by its first bytes.
 pub(super) fn recognise(mut file: File) -> io::Result<Option<Form>> {
@@ -33,15 +33,17 @@ pub(super) fn visit_zip(
     let handle = file.try_clone().map_err(|error| storage(name, error))?;
     let mut archive = zip::ZipArchive::new(BufReader::new(handle)).map_err(damaged)?;
     // The manifest says how much the others may unpack to.
-    let manifest = archive.index_for_name(MANIFEST);
+    let manifest = archive.index_for_name(&manifest_name());
     let others = (0..archive.len()).filter(|index| Some(*index) != manifest);
     for index in manifest.into_iter().chain(others) {
-        let mut entry = archive.by_index(index).map_err(damaged)?;
+        let entry = archive.by_index(index).map_err(damaged)?;
         if entry.is_symlink() || entry.is_dir() || entry.encrypted() {
             return Err(BundleSourceError::UnsafeEntry { number: index + 1 });
         }
         let path = entry.name().map_err(damaged)?.into_owned();
-        allowance.show(&path, &mut entry, visit)?;
+        zip_content::show(file, index + 1, entry, &mut |content| {
+            allowance.show(&path, content, visit)
+        })?;
     }
     Ok(())
 }

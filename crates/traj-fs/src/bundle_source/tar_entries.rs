@@ -17,6 +17,16 @@ const MOST_PADDING: u64 = 1024 * 1024;
 /// time, device.
 const NUMBERS: [std::ops::Range<usize>; 3] = [100..124, 136..148, 329..345];
 
+/// The parts that are a number and nothing else, as it is read and believed:
+/// the size and the sum of the header.
+const SIZE: std::ops::Range<usize> = 124..136;
+const CHECKSUM: std::ops::Range<usize> = 148..156;
+
+/// What the three kinds of headers say that they are: GNU's, that of POSIX and
+/// the oldest one.
+const KIND: std::ops::Range<usize> = 257..265;
+const KINDS: [&[u8]; 3] = [b"ustar  \0", b"ustar\x0000", &[0; 8]];
+
 /// The parts that are empty: the target of a link, the owner by name, the
 /// start of a long name and what is not used.
 const EMPTY: [std::ops::Range<usize>; 3] = [157..257, 265..329, 345..512];
@@ -32,6 +42,10 @@ pub(super) fn visit(
         stream.read_exact(&mut block).map_err(damaged)?;
         if block == [0; BLOCK] {
             break;
+        }
+        // First of all: a reader would repeat what stands there for a number.
+        if !is_number(part(&block, CHECKSUM)) || !is_size(part(&block, SIZE)) {
+            return Err(Damage::Header { number }.into());
         }
         let header = tar::Header::from_byte_slice(&block);
         if header.cksum().map_err(damaged)? != checksum(&block) {
@@ -83,9 +97,30 @@ fn skip_zeros(stream: &mut dyn Read, most: u64) -> Result<u64, BundleSourceError
 
 /// Whether a header says nothing but what an entry's header has to say.
 fn is_plain(block: &[u8; BLOCK]) -> bool {
-    let mut numbers = NUMBERS.into_iter().flat_map(|part| block.get(part).unwrap_or_default());
-    let mut empty = EMPTY.into_iter().map(|part| block.get(part).unwrap_or_default());
-    numbers.all(|byte| matches!(byte, b'0'..=b'7' | b' ' | 0)) && empty.all(is_zero)
+    let mut numbers = NUMBERS.into_iter().flat_map(|range| part(block, range));
+    let mut empty = EMPTY.into_iter().map(|range| part(block, range));
+    numbers.all(|byte| matches!(byte, b'0'..=b'7' | b' ' | 0))
+        && empty.all(is_zero)
+        && KINDS.contains(&part(block, KIND))
+}
+
+/// Whether a field is octal digits, and blanks and zeros around them.
+fn is_number(field: &[u8]) -> bool {
+    let blanks = field.iter().take_while(|byte| **byte == b' ').count();
+    let (_, digits) = field.split_at(blanks);
+    let end = digits.iter().position(|byte| !matches!(byte, b'0'..=b'7'));
+    let (digits, rest) = digits.split_at(end.unwrap_or(digits.len()));
+    !digits.is_empty() && rest.iter().all(|byte| matches!(byte, b' ' | 0))
+}
+
+/// Whether a field is a size; those that do not fit in octal digits are in
+/// binary, behind a mark.
+fn is_size(field: &[u8]) -> bool {
+    is_number(field) || field.starts_with(&[0x80, 0, 0, 0])
+}
+
+fn part(block: &[u8; BLOCK], range: std::ops::Range<usize>) -> &[u8] {
+    block.get(range).unwrap_or_default()
 }
 
 fn is_zero(bytes: &[u8]) -> bool {

@@ -1,0 +1,94 @@
+//! The content of a zip entry, to the last packed byte. A decoder stops where
+//! its stream ends; what lies behind that, up to the length that the list of
+//! entries states, would be seen by nobody.
+
+use std::cell::Cell;
+use std::io::{self, BufReader, Read};
+
+use cap_std::fs::{File, FileExt as _};
+use traj_core::port::BundleSourceError;
+use zip::CompressionMethod;
+use zip::read::{ZipFile, ZipReadOptions, read_zipfile_from_stream_with_options};
+
+use super::damage::{Damage, damaged};
+
+/// How many bytes are added to the packed ones. The decoder asks for the first
+/// when it has used up all that are packed, and for the second only when its
+/// stream did not end with those.
+const BEYOND: u64 = 2;
+
+/// The header of a deflated entry, with a flag that its sizes and its checksum
+/// are told elsewhere.
+const HEADER: [u8; 30] = *b"PK\x03\x04\x14\0\x08\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+/// Takes the content of an entry.
+type Show<'s> = dyn FnMut(&mut dyn Read) -> Result<(), BundleSourceError> + 's;
+
+/// Shows the content of an entry, which has to be as long as the list says.
+pub(super) fn show<R: Read>(
+    file: &File,
+    number: usize,
+    mut entry: ZipFile<'_, R>,
+    show: &mut Show<'_>,
+) -> Result<(), BundleSourceError> {
+    let differs = || BundleSourceError::from(Damage::Differs { number });
+    let length = entry.size();
+    if entry.compression() != CompressionMethod::Deflated {
+        return show_all(&mut entry, length, show)?.ok_or_else(differs);
+    }
+    let asked = Cell::new(0);
+    let at = entry.data_start().ok_or_else(differs)?;
+    let packed = BufReader::new(Place { file, at }).take(entry.compressed_size());
+    let mut stream = HEADER.chain(packed).chain(Beyond(&asked));
+    let options = ZipReadOptions::default()
+        .override_compressed_size(entry.compressed_size().saturating_add(BEYOND))
+        .override_uncompressed_size(length)
+        .override_crc(entry.crc32());
+    let entry = read_zipfile_from_stream_with_options(&mut stream, options);
+    let mut entry = entry.map_err(damaged)?.ok_or_else(differs)?;
+    show_all(&mut entry, length, show)?.ok_or_else(differs)?;
+    // Asks once more: the end may have been seen without a look behind it.
+    entry.read(&mut [0]).map_err(damaged)?;
+    match asked.get() {
+        0 => Err(Damage::StrayBytes.into()),
+        1 => Ok(()),
+        _ => Err(differs()),
+    }
+}
+
+/// Shows content; it is nothing if that is not as long as it should be.
+fn show_all(
+    content: &mut dyn Read,
+    length: u64,
+    show: &mut Show<'_>,
+) -> Result<Option<()>, BundleSourceError> {
+    let mut content = content.take(length.saturating_add(1));
+    show(&mut content)?;
+    Ok((content.limit() == 1).then_some(()))
+}
+
+/// A file from some place on.
+struct Place<'f> {
+    file: &'f File,
+    at: u64,
+}
+
+impl Read for Place<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at = self.at.saturating_add(read as u64);
+        Ok(read)
+    }
+}
+
+/// The bytes behind the packed ones, one at a time, counted.
+struct Beyond<'c>(&'c Cell<u64>);
+
+impl Read for Beyond<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(byte) = buffer.first_mut().filter(|_| self.0.get() < BEYOND) else { return Ok(0) };
+        *byte = 0;
+        self.0.set(self.0.get() + 1);
+        Ok(1)
+    }
+}
