@@ -72,6 +72,8 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// What is damaged, as far as a look shows; `verify` tells all of it.
     pub problems: Vec<Problem>,
+    /// How many more places are.
+    pub problems_omitted: u64,
 }
 
 /// Looks through a bundle of one's own; [`inspect_checked`] is for those of
@@ -80,6 +82,14 @@ pub struct Summary {
 /// # Errors
 /// When it cannot be read, or is an archive that is not safe to read.
 pub fn inspect(bundle: &dyn BundleSource) -> Result<Summary, BundleSourceError> {
+    look_through(bundle, true)
+}
+
+/// Looks through a bundle, with or without its events.
+fn look_through(
+    bundle: &dyn BundleSource,
+    shows_events: bool,
+) -> Result<Summary, BundleSourceError> {
     let mut summary = Summary::default();
     let mut reader = EventReader::default();
     let (mut stated, mut has_manifest, mut has_events) = (None, false, false);
@@ -105,6 +115,9 @@ pub fn inspect(bundle: &dyn BundleSource) -> Result<Summary, BundleSourceError> 
             }
             Some(BundleFile::Events) => {
                 has_events = true;
+                if !shows_events {
+                    return Ok(());
+                }
                 let mut lines = Lines::default();
                 lines.visit(content, &mut |line| reader.take_line(line, &mut summary))?;
             }
@@ -119,9 +132,9 @@ pub fn inspect(bundle: &dyn BundleSource) -> Result<Summary, BundleSourceError> 
             summary.add_problem(&file.to_string(), None, "is missing");
         }
     }
-    if let Some(stated) = stated.filter(|stated| *stated != summary.events) {
+    if let Some(stated) = stated.filter(|stated| shows_events && *stated != summary.events) {
         let problem = format!("states {stated} events, there are {}", summary.events);
-        summary.add_problem("manifest.json", None, &problem);
+        summary.add_problem(&BundleFile::Manifest.to_string(), None, &problem);
     }
     Ok(summary)
 }
@@ -167,7 +180,7 @@ impl EventReader {
         };
         if let Some(problem) = problem.filter(|_| !self.is_told) {
             self.is_told = true;
-            summary.add_problem("events.jsonl", Some(self.line), problem);
+            summary.add_problem(&BundleFile::Events.to_string(), Some(self.line), problem);
         }
     }
 

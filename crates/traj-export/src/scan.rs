@@ -1,5 +1,6 @@
 //! Parsing and scanning what a bundle holds, file by file.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 use traj_core::json::{Json, Object};
@@ -15,12 +16,14 @@ use crate::shelf::Shelf;
 use crate::split::{Bytes, SplitError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 
-/// What was found in a file.
+/// What was found in a file: the first places, and how many more there are.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     pub(crate) findings: Vec<Finding>,
+    pub(crate) findings_omitted: u64,
     /// Lines that are not what they should be.
     pub(crate) broken: Vec<Broken>,
+    pub(crate) broken_omitted: u64,
 }
 
 /// A place that is not as it should be.
@@ -32,13 +35,30 @@ pub(crate) struct Broken {
 
 impl Scanned {
     fn extend(&mut self, other: Self) {
-        // The first ones tell enough; a hostile file could fill memory.
-        const ENOUGH: usize = 1_000;
-        if self.findings.len() < ENOUGH {
-            self.findings.extend(other.findings);
-        }
-        if self.broken.len() < ENOUGH {
-            self.broken.extend(other.broken);
+        add_first(&mut self.findings, &mut self.findings_omitted, other.findings);
+        add_first(&mut self.broken, &mut self.broken_omitted, other.broken);
+        self.findings_omitted += other.findings_omitted;
+        self.broken_omitted += other.broken_omitted;
+    }
+
+    fn add_broken(&mut self, line: u64, problem: &'static str) {
+        add_first(&mut self.broken, &mut self.broken_omitted, [Broken { line, problem }]);
+    }
+}
+
+/// Adds to a list while it is short, and counts what is left out: the first
+/// ones tell enough, and a hostile file could fill memory.
+pub(crate) fn add_first<T>(
+    kept: &mut Vec<T>,
+    omitted: &mut u64,
+    more: impl IntoIterator<Item = T>,
+) {
+    const ENOUGH: usize = 1_000;
+    for item in more {
+        if kept.len() < ENOUGH {
+            kept.push(item);
+        } else {
+            *omitted += 1;
         }
     }
 }
@@ -73,12 +93,11 @@ pub(crate) fn scan(
     let mut parts: Box<dyn Parts + '_> = match file {
         BundleFile::Events => Box::new(Lines::new(bytes)),
         BundleFile::SystemPrompt | BundleFile::Blob(_) => {
-            scan_text(file, bytes, scan.redactor, &mut scanned)?;
-            return Ok(scanned);
+            return scan_text(file, bytes, scan.redactor);
         }
         _ => Box::new(Elements::new(bytes)),
     };
-    let context = Context { name: file.to_string(), scan, hasher: notes.hasher };
+    let context = Context { file, name: file.to_string(), scan, hasher: notes.hasher };
     let groups = Shelf::<Group>::default();
     pipeline::ordered(
         scan.workers,
@@ -96,8 +115,12 @@ pub(crate) fn scan(
     Ok(scanned)
 }
 
+const NOT_JSON: &str = "not JSON";
+const NOT_UTF8: &str = "not UTF-8";
+
 /// What the parts of a file are scanned with.
 struct Context<'s> {
+    file: BundleFile,
     name: String,
     scan: Scan<'s>,
     /// What the notes know parts by.
@@ -108,26 +131,34 @@ impl Context<'_> {
     fn scan_group(&self, group: &Group) -> Scanned {
         let mut scanned = Scanned::default();
         for part in group.parts() {
-            let broken = |problem| Broken { line: part.line, problem };
-            let Ok(text) = std::str::from_utf8(part.bytes) else {
-                scanned.broken.push(broken("not UTF-8"));
+            if part.bytes.is_empty() {
+                scanned.add_broken(part.line, NOT_JSON);
                 continue;
-            };
+            }
+            // What is broken is scanned all the same: it can be read by others.
+            let text = String::from_utf8_lossy(part.bytes);
+            if matches!(text, Cow::Owned(_)) {
+                scanned.add_broken(part.line, NOT_UTF8);
+            }
             let value = match self.hasher {
-                Some(hasher) => ledger::parse_unseen(text, part.note, hasher),
-                None => Json::parse(text).map(Some),
+                Some(hasher) => ledger::parse_unseen(&text, part.note, hasher),
+                None => Json::parse(&text).map(Some),
             };
-            let value = match value {
-                Ok(Some(value)) => value,
+            let mut report = RedactionReport::listing();
+            match value {
+                Ok(Some(value)) => {
+                    if let Some(problem) = (self.scan.check)(&value, &part) {
+                        scanned.add_broken(part.line, problem);
+                    }
+                    let document = document(self.file, value, &part);
+                    self.scan.redactor.recheck_json(document, &mut report);
+                }
                 Ok(None) => continue,
                 Err(_) => {
-                    scanned.broken.push(broken("not JSON"));
-                    continue;
+                    scanned.add_broken(part.line, NOT_JSON);
+                    drop(self.scan.redactor.text(&text, &mut report));
                 }
-            };
-            scanned.broken.extend((self.scan.check)(&value, &part).map(broken));
-            let mut report = RedactionReport::listing();
-            self.scan.redactor.recheck_json(document(value, &part), &mut report);
+            }
             add_findings(&self.name, part.line, &report, &mut scanned);
         }
         scanned
@@ -135,65 +166,70 @@ impl Context<'_> {
 }
 
 /// What the rules look at: a part under its name.
-fn document<'a>(value: Json<'a>, part: &Part<'a>) -> Json<'a> {
+fn document<'a>(file: BundleFile, value: Json<'a>, part: &Part<'a>) -> Json<'a> {
     match (part.name, part.is_item) {
         (None, false) => value,
-        (Some(name), _) if name == SOURCE_FILES => paths_of(value),
+        (Some(SOURCE_FILES), false) if file == BundleFile::Manifest => source_files(value),
         (None, true) => Json::Array(vec![value]),
         (Some(name), is_item) => {
             let value = if is_item { Json::Array(vec![value]) } else { value };
-            let mut object = Object::with_capacity(1);
-            object.push(name, value);
-            Json::Object(object)
+            named(name, value)
         }
     }
+}
+
+fn named<'a>(name: impl Into<Cow<'a, str>>, value: Json<'a>) -> Json<'a> {
+    let mut object = Object::with_capacity(1);
+    object.push(name, value);
+    Json::Object(object)
 }
 
 /// The paths of the inputs without their names: what stands under `session`
 /// there is a path and no session's cookie. Each in a list of its own, so that
-/// none is taken for the name of the next.
-fn paths_of(source_files: Json<'_>) -> Json<'_> {
-    match source_files {
-        Json::Object(files) => {
-            Json::Array(files.into_iter().map(|(_, path)| Json::Array(vec![path])).collect())
-        }
-        other => other,
-    }
+/// none is taken for the name of the next. Members that a manifest does not
+/// have are no paths and keep their names.
+fn source_files(value: Json<'_>) -> Json<'_> {
+    const ROLES: [&str; 2] = ["session", "runtime"];
+    let Json::Object(files) = value else { return named(SOURCE_FILES, value) };
+    let files = files.into_iter().map(|(name, path)| match path {
+        Json::String(_) if ROLES.contains(&&*name) => Json::Array(vec![path]),
+        other => named(name, other),
+    });
+    Json::Array(files.collect())
 }
 
-fn scan_text(
+/// Scans a file as plain text, whatever it is.
+pub(crate) fn scan_text(
     file: BundleFile,
     bytes: &mut dyn Bytes,
     redactor: &Redactor,
-    scanned: &mut Scanned,
-) -> Result<(), SplitError> {
+) -> Result<Scanned, SplitError> {
+    let mut scanned = Scanned::default();
     let mut blocks = TextBlocks::new(bytes, NoSeam::Overlap);
     let mut line = 1;
     loop {
         let block = match blocks.next(redactor) {
             Ok(Some(block)) => block,
-            Ok(None) => return Ok(()),
+            Ok(None) => return Ok(scanned),
             Err(BlockError::Read(error)) => return Err(SplitError::Read(error)),
             Err(BlockError::NoSeam) => return Err(SplitError::TooLong { line }),
         };
-        let Ok(text) = std::str::from_utf8(&block) else {
-            scanned.broken.push(Broken { line, problem: "not UTF-8" });
-            return Ok(());
-        };
+        let text = String::from_utf8_lossy(&block);
+        if matches!(text, Cow::Owned(_)) {
+            scanned.add_broken(line, NOT_UTF8);
+        }
         let mut report = RedactionReport::listing();
-        drop(redactor.text(text, &mut report));
-        add_findings(&file.to_string(), line, &report, scanned);
+        drop(redactor.text(&text, &mut report));
+        add_findings(&file.to_string(), line, &report, &mut scanned);
         line += memchr::memchr_iter(b'\n', &block).count() as u64;
     }
 }
 
 fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut Scanned) {
-    let finding = |rule: &str| Finding::new(rule.to_owned(), file.to_owned(), line);
-    scanned.findings.extend(report.findings().iter().map(|found| finding(&found.rule)));
-    if report.paths() > 0 {
-        scanned.findings.push(finding("host-path"));
-    }
-    if report.media() > 0 {
-        scanned.findings.push(finding("media"));
-    }
+    let rules = report.findings().iter().map(|found| found.rule.as_str());
+    let rules = rules
+        .chain((report.paths() > 0).then_some("host-path"))
+        .chain((report.media() > 0).then_some("media"));
+    let findings = rules.map(|rule| Finding::new(rule.to_owned(), file.to_owned(), line));
+    add_first(&mut scanned.findings, &mut scanned.findings_omitted, findings);
 }

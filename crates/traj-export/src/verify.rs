@@ -1,16 +1,17 @@
 //! Checking a bundle: is everything there, unchanged, well-formed, and free of
 //! what the rules hide.
 
+mod content;
 mod facts;
 mod files;
 mod manifest;
 mod order;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::num::NonZeroUsize;
 
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 use traj_core::json::Json;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
 use traj_core::redaction::Redactor;
@@ -18,10 +19,13 @@ use traj_core::redaction::Redactor;
 use crate::error::Finding;
 use crate::ledger::Notes;
 use crate::parts::Part;
-use crate::scan::{self, Scan};
+use crate::scan::{self, Scan, Scanned};
 use crate::schema;
-use crate::split::{Bytes, ReadError, SplitError};
+use crate::split::SplitError;
+use content::{Digesting, Seen};
 use facts::Facts;
+
+pub(crate) use content::Reading;
 
 /// Manifests are small; a larger one is not ours.
 pub(crate) const MAX_MANIFEST_BYTES: usize = 16 * 1024 * 1024;
@@ -57,10 +61,17 @@ pub struct VerifyReport {
     /// The digest of the whole, as the manifest says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What is damaged.
+    /// What is damaged; the first places of many.
     pub problems: Vec<Problem>,
-    /// What should have been hidden.
+    /// How many more there are.
+    pub problems_omitted: u64,
+    /// What should have been hidden; the first places of many.
     pub findings: Vec<Finding>,
+    /// How many more there are.
+    pub findings_omitted: u64,
+    /// Files that could not be taken apart to their end.
+    #[serde(skip)]
+    pub(crate) unfinished: BTreeSet<BundleFile>,
 }
 
 impl VerifyReport {
@@ -70,8 +81,14 @@ impl VerifyReport {
         self.problems.is_empty() && self.findings.is_empty()
     }
 
-    fn add(&mut self, file: impl Into<String>, line: Option<u64>, problem: impl Into<String>) {
-        self.problems.push(Problem { file: file.into(), line, problem: problem.into() });
+    fn add(&mut self, file: impl Display, line: Option<u64>, problem: impl Into<String>) {
+        let problem = Problem { file: file.to_string(), line, problem: problem.into() };
+        scan::add_first(&mut self.problems, &mut self.problems_omitted, [problem]);
+    }
+
+    fn add_findings(&mut self, scanned: Scanned) {
+        scan::add_first(&mut self.findings, &mut self.findings_omitted, scanned.findings);
+        self.findings_omitted += scanned.findings_omitted;
     }
 }
 
@@ -81,129 +98,138 @@ const REMEMBERED: usize = 1 << 18;
 /// Checks a bundle in place.
 ///
 /// # Errors
-/// When it cannot be read at all, or is an archive that is not safe to read.
+/// When it cannot be read, or is an archive that is not safe to read; but where
+/// a secret was found before that, the report says both.
 pub fn verify(
     bundle: &dyn BundleSource,
     redactor: &Redactor,
     workers: NonZeroUsize,
 ) -> Result<VerifyReport, BundleSourceError> {
-    let mut report = VerifyReport::default();
-    let mut found = BTreeMap::new();
-    let mut manifest = None;
-    let facts = Facts::default();
     // Every message stands in a bundle twice, as an event and in the branch.
     let redactor = redactor.remembering(REMEMBERED);
-    bundle.visit(&mut |path, content| {
-        let Some(file) = BundleFile::parse(path) else {
-            report.add(path, None, "is no file of a bundle");
-            return Ok(());
-        };
-        let mut bytes = Digesting::new(content, file == BundleFile::Manifest);
-        let check = |value: &Json<'_>, part: &Part<'_>| facts.take(file, value, part);
-        let scan = Scan { check: &check, ..Scan::new(&redactor, workers) };
+    let mut check = Check::new(&redactor, workers);
+    let mut last = String::new();
+    let visited = bundle.visit(&mut |path, content| {
+        path.clone_into(&mut last);
+        match BundleFile::parse(path) {
+            Some(file) => check.take(file, content),
+            None => {
+                check.report.add(path, None, "is no file of a bundle");
+                Ok(())
+            }
+        }
+    });
+    let visited = visited.and(check.look_again(bundle));
+    match visited {
+        Ok(()) => Ok(check.finish()),
+        Err(error) if check.report.findings.is_empty() => Err(error),
+        Err(error) => {
+            // What it says of the rest is not known; the secret is said first.
+            check.report.add(last, None, format!("cannot be read on: {error}"));
+            Ok(check.close())
+        }
+    }
+}
+
+/// A check under way.
+struct Check<'r> {
+    redactor: &'r Redactor,
+    workers: NonZeroUsize,
+    report: VerifyReport,
+    found: BTreeMap<BundleFile, Seen>,
+    facts: Facts,
+    /// Files of which something was said.
+    broken: BTreeSet<BundleFile>,
+}
+
+impl<'r> Check<'r> {
+    fn new(redactor: &'r Redactor, workers: NonZeroUsize) -> Self {
+        let (report, found) = (VerifyReport::default(), BTreeMap::new());
+        Self { redactor, workers, report, found, facts: Facts::default(), broken: BTreeSet::new() }
+    }
+
+    /// Digests and scans a file.
+    fn take(
+        &mut self,
+        file: BundleFile,
+        content: &mut dyn BundleContent,
+    ) -> Result<(), BundleSourceError> {
+        let mut bytes = Digesting::new(file, content);
+        let check = |value: &Json<'_>, part: &Part<'_>| self.facts.take(file, value, part);
+        let scan = Scan { check: &check, ..Scan::new(self.redactor, self.workers) };
         let scanned = scan::scan(file, &mut bytes, scan, Notes::none());
+        let (seen, failure) = bytes.finish();
+        if let Some(line) = seen.cut_line.filter(|_| scanned.is_ok()) {
+            self.add_broken(file, Some(line), "is not JSON");
+        }
         match scanned {
-            Ok(scanned) => {
-                let broken = scanned.broken.into_iter();
-                for broken in broken {
-                    report.add(path, Some(broken.line), broken.problem);
+            Ok(mut scanned) => {
+                let broken = std::mem::take(&mut scanned.broken);
+                for broken in broken.into_iter().filter(|one| Some(one.line) != seen.cut_line) {
+                    self.add_broken(file, Some(broken.line), broken.problem);
                 }
-                report.findings.extend(scanned.findings);
+                self.report.problems_omitted += scanned.broken_omitted;
+                self.report.add_findings(scanned);
             }
-            Err(SplitError::NotJson { line }) => report.add(path, Some(line), "is not JSON"),
+            Err(SplitError::NotJson { line }) => {
+                self.add_unfinished(file, line, "is not JSON");
+            }
             Err(SplitError::TooLong { line }) => {
-                report.add(path, Some(line), "is too long to check");
+                self.add_unfinished(file, line, "is too long to check");
             }
-            Err(SplitError::Read(error)) => match error.downcast::<BundleSourceError>() {
-                Ok(error) => return Err(*error),
-                Err(source) => return Err(BundleSourceError::Damaged { source }),
-            },
+            Err(SplitError::Read(source)) => return Err(BundleSourceError::Damaged { source }),
         }
-        let seen = bytes.finish()?;
         if file == BundleFile::Manifest && seen.bytes > MAX_MANIFEST_BYTES as u64 {
-            report.add(path, None, LARGE_MANIFEST);
+            self.add_broken(file, None, LARGE_MANIFEST);
         }
-        if let Some(content) = &seen.kept {
-            manifest = Some(content.clone());
-        }
-        found.insert(file, seen);
-        Ok(())
-    })?;
-    check_schemas(bundle, &mut report)?;
-    report.files = found.len();
-    let said = facts.finish();
-    report.events = said.lines;
-    files::check(&said, found.contains_key(&BundleFile::SessionBranch), &mut report);
-    manifest::check(manifest.as_deref(), &found, &said, &mut report);
-    Ok(report)
-}
-
-/// Reads the JSON files once more, as what they are supposed to be.
-fn check_schemas(
-    bundle: &dyn BundleSource,
-    report: &mut VerifyReport,
-) -> Result<(), BundleSourceError> {
-    bundle.visit(&mut |path, content| {
-        let Some(file) = BundleFile::parse(path) else { return Ok(()) };
-        let is_named = !matches!(file, BundleFile::Events | BundleFile::Blob(_));
-        let was_broken = report.problems.iter().any(|problem| problem.file == path);
-        if is_named && !was_broken && !schema::fits(file, Reading(content)) {
-            report.add(path, None, "does not fit its schema");
-        }
-        Ok(())
-    })
-}
-
-/// A file that went by.
-struct Seen {
-    bytes: u64,
-    digest: [u8; 32],
-    kept: Option<Vec<u8>>,
-}
-
-/// Content that is digested as it is read.
-struct Digesting<'c> {
-    content: &'c mut dyn BundleContent,
-    digest: Sha256,
-    bytes: u64,
-    kept: Option<Vec<u8>>,
-}
-
-impl<'c> Digesting<'c> {
-    fn new(content: &'c mut dyn BundleContent, is_kept: bool) -> Self {
-        Self { content, digest: Sha256::new(), bytes: 0, kept: is_kept.then(Vec::new) }
+        self.found.insert(file, seen);
+        failure.map_or(Ok(()), Err)
     }
 
-    fn take(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
-        let read = self.content.read(buffer)?;
-        let part = buffer.get(..read).unwrap_or_default();
-        self.digest.update(part);
-        self.bytes += read as u64;
-        if let Some(kept) = self.kept.as_mut().filter(|kept| kept.len() < MAX_MANIFEST_BYTES) {
-            kept.extend_from_slice(part);
-        }
-        Ok(read)
+    fn add_broken(&mut self, file: BundleFile, line: Option<u64>, problem: &str) {
+        self.broken.insert(file);
+        self.report.add(file, line, problem);
     }
 
-    /// Reads what is left; a scan may stop early.
-    fn finish(mut self) -> Result<Seen, BundleSourceError> {
-        let mut buffer = vec![0; 64 * 1024];
-        while self.take(&mut buffer)? > 0 {}
-        Ok(Seen { bytes: self.bytes, digest: self.digest.finalize().into(), kept: self.kept })
+    fn add_unfinished(&mut self, file: BundleFile, line: u64, problem: &str) {
+        self.report.unfinished.insert(file);
+        self.add_broken(file, Some(line), problem);
     }
-}
 
-impl Bytes for Digesting<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
-        self.take(buffer).map_err(Into::into)
+    /// Reads the JSON files once more: those that are, as what they are
+    /// supposed to be; those that are not, as texts.
+    fn look_again(&mut self, bundle: &dyn BundleSource) -> Result<(), BundleSourceError> {
+        bundle.visit(&mut |path, content| {
+            let Some(file) = BundleFile::parse(path) else { return Ok(()) };
+            if self.report.unfinished.contains(&file) {
+                let mut bytes = Digesting::new(file, content);
+                if let Ok(scanned) = scan::scan_text(file, &mut bytes, self.redactor) {
+                    self.report.add_findings(scanned);
+                }
+                return Ok(());
+            }
+            let is_named = !matches!(file, BundleFile::Events | BundleFile::Blob(_));
+            if is_named && !self.broken.contains(&file) && !schema::fits(file, Reading(content)) {
+                self.report.add(path, None, "does not fit its schema");
+            }
+            Ok(())
+        })
     }
-}
 
-/// Content for readers of the standard library.
-pub(crate) struct Reading<'c>(pub(crate) &'c mut dyn BundleContent);
+    /// Holds everything against everything.
+    fn finish(mut self) -> VerifyReport {
+        let said = std::mem::take(&mut self.facts).finish();
+        files::check(&said, &self.found, &mut self.report);
+        manifest::check(&self.found, &said, &mut self.report);
+        self.report.events = said.lines;
+        self.report.files = self.found.len();
+        self.report
+    }
 
-impl std::io::Read for Reading<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read(buffer).map_err(std::io::Error::other)
+    /// Leaves it at what was found so far.
+    fn close(mut self) -> VerifyReport {
+        self.report.events = self.facts.finish().lines;
+        self.report.files = self.found.len();
+        self.report
     }
 }

@@ -103,6 +103,9 @@ fn describe(summary: &Summary) -> String {
     for problem in &summary.problems {
         line(format_args!("{}", verify::describe_problem(problem)));
     }
+    if let Some(omitted) = verify::describe_omitted(summary.problems_omitted) {
+        line(format_args!("{omitted}"));
+    }
     let shown =
         |value: &Option<String>| escape_control(value.as_deref().unwrap_or("-")).into_owned();
     line(format_args!("session   {}", shown(&summary.session_id)));

@@ -32,8 +32,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let bundle = WatchedBundle::new(open(&arguments.bundle, host)?, output);
-    let report = verify(&bundle, &rules()?, workers()).map_err(explain)?;
+    let report = check(arguments, host, output)?;
     // A secret is said first: who has it may be harmed by it.
     let fault = if report.findings.is_empty() {
         (!report.problems.is_empty()).then_some(ErrorKind::Damaged)
@@ -41,6 +40,16 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         Some(ErrorKind::Findings)
     };
     output.verdict(&report, fault, describe)
+}
+
+/// Checks the bundle; its bar is gone before anything is printed.
+fn check(
+    arguments: &Arguments,
+    host: &Host,
+    output: &Output,
+) -> Result<VerifyReport, CommandError> {
+    let bundle = WatchedBundle::new(open(&arguments.bundle, host)?, output);
+    verify(&bundle, &rules()?, workers()).map_err(explain)
 }
 
 /// The rules alone: the paths and names of this host say nothing about a
@@ -100,6 +109,11 @@ pub(super) fn explain(error: BundleSourceError) -> CommandError {
     }
 }
 
+/// How many places are damaged beyond those that are told.
+pub(super) fn describe_omitted(problems: u64) -> Option<String> {
+    (problems > 0).then(|| format!("damaged  … {problems} more places"))
+}
+
 /// What is damaged, and where.
 pub(super) fn describe_problem(problem: &Problem) -> String {
     let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
@@ -110,9 +124,13 @@ pub(super) fn describe_problem(problem: &Problem) -> String {
 fn describe(report: &VerifyReport) -> String {
     let mut lines = Vec::new();
     lines.extend(report.problems.iter().map(describe_problem));
+    lines.extend(describe_omitted(report.problems_omitted));
     for finding in &report.findings {
         let text = format!("secret   {}:{} rule {}", finding.file, finding.line, finding.rule);
         lines.push(escape_control(&text).into_owned());
+    }
+    if report.findings_omitted > 0 {
+        lines.push(format!("secret   … {} more places", report.findings_omitted));
     }
     let verdict = if report.is_sound() { "sound" } else { "not sound" };
     lines.push(format!("{verdict}: {} files, {} events", report.files, report.events));
@@ -120,4 +138,18 @@ fn describe(report: &VerifyReport) -> String {
         lines.push(escape_control(digest).into_owned());
     }
     lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let mut report = VerifyReport::default();
+        assert_eq!(describe(&report), "sound: 0 files, 0 events\n");
+        (report.problems_omitted, report.findings_omitted) = (7, 8);
+        let text = describe(&report);
+        assert!(text.starts_with("damaged  … 7 more places\nsecret   … 8 more places\n"), "{text}");
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroUsize;
 
-use traj_core::port::{BundleSource, BundleSourceError};
+use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
 use traj_core::redaction::Redactor;
 
-use super::{Summary, inspect};
+use super::{Summary, look_through};
 use crate::error::Finding;
 use crate::verify::verify;
 
@@ -24,8 +24,8 @@ pub enum InspectError {
     },
 }
 
-/// Checks a bundle as [`verify`] does, then looks through it as [`inspect`]
-/// does. What is damaged is told with the summary.
+/// Checks a bundle as [`verify`] does, then looks through it as
+/// [`inspect`](super::inspect) does. What is damaged is told with the summary.
 ///
 /// # Errors
 /// When it cannot be read, or the rules find something in it.
@@ -38,11 +38,14 @@ pub fn inspect_checked(
     if !checked.findings.is_empty() {
         return Err(InspectError::SecretsRemain { findings: checked.findings });
     }
-    let mut summary = inspect(bundle)?;
+    // A summary could repeat what was not scanned either.
+    let shows_events = !checked.unfinished.contains(&BundleFile::Events);
+    let mut summary = look_through(bundle, shows_events)?;
     for problem in checked.problems {
         if !summary.problems.contains(&problem) {
             summary.problems.push(problem);
         }
     }
+    summary.problems_omitted = checked.problems_omitted;
     Ok(summary)
 }

@@ -19,6 +19,10 @@ const MOST_SESSIONS: usize = 16;
 /// The members that say what a file belongs to.
 const COMMON: [&str; 3] = ["generatedAt", "traceId", "sessionId"];
 
+/// The members of the manifest whose place is told with a problem.
+const PLACED: [&str; 7] =
+    ["generatedAt", "traceId", "leafId", "sourceFiles", "supplementalFiles", "contents", "sources"];
+
 /// What was said so far.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
@@ -44,18 +48,17 @@ pub(super) struct Said {
     pub(super) last_entry: Option<(u64, Option<String>)>,
     /// The line and id of the branch's leaf, if the branch says anything.
     pub(super) leaf: Option<(u64, Option<String>)>,
-    /// What the smaller files say they belong to.
-    pub(super) belongs: Vec<Belongs>,
-    /// Where the members of the manifest stand.
-    pub(super) manifest_lines: BTreeMap<String, u64>,
+    /// What the smaller files say they belong to, by file and member.
+    pub(super) belongs: BTreeMap<(BundleFile, &'static str), Belongs>,
+    /// Where members of the manifest stand.
+    manifest_lines: BTreeMap<&'static str, u64>,
 }
 
-/// A member that says what its file belongs to.
+/// What a member says its file belongs to.
 #[derive(Debug)]
 pub(super) struct Belongs {
-    pub(super) file: BundleFile,
     pub(super) line: u64,
-    pub(super) member: String,
+    /// The one text that it has, if it is one.
     pub(super) text: Option<String>,
 }
 
@@ -90,20 +93,33 @@ impl Facts {
             BundleFile::Events => return self.take_event(value, part),
             BundleFile::SessionBranch => self.take_branch(value, part),
             BundleFile::Manifest => {
-                if let Some(name) = part.name.filter(|_| !part.is_item) {
-                    self.said().manifest_lines.insert(name.to_owned(), part.line);
+                if let Some(name) = one_of(&PLACED, part).filter(|_| !part.is_item) {
+                    self.said().manifest_lines.insert(name, part.line);
                 }
             }
             BundleFile::Metadata | BundleFile::Artifacts | BundleFile::Prompts => {
-                if let Some(member) = part.name.filter(|name| COMMON.contains(name)) {
-                    let (line, member) = (part.line, member.to_owned());
-                    let text = value.as_str().map(str::to_owned);
-                    self.said().belongs.push(Belongs { file, line, member, text });
+                if let Some(member) = one_of(&COMMON, part) {
+                    self.take_belongs((file, member), value, part);
                 }
             }
             _ => {}
         }
         None
+    }
+
+    /// Takes what a file belongs to. A member that says two things, or is a
+    /// list, says nothing; however many items that has, they are told as one.
+    fn take_belongs(&self, key: (BundleFile, &'static str), value: &Json<'_>, part: &Part<'_>) {
+        let text = value.as_str().filter(|_| !part.is_item);
+        let mut said = self.said();
+        let belongs = said
+            .belongs
+            .entry(key)
+            .or_insert_with(|| Belongs { line: part.line, text: text.map(str::to_owned) });
+        if belongs.text.as_deref() != text {
+            belongs.text = None;
+        }
+        belongs.line = belongs.line.min(part.line);
     }
 
     fn take_event(&self, value: &Json<'_>, part: &Part<'_>) -> Option<&'static str> {
@@ -152,4 +168,9 @@ impl Facts {
     fn said(&self) -> std::sync::MutexGuard<'_, Said> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Which of these names a part has.
+fn one_of(names: &[&'static str], part: &Part<'_>) -> Option<&'static str> {
+    names.iter().find(|name| part.name == Some(**name)).copied()
 }

@@ -1,21 +1,32 @@
 //! Holding the files of a bundle against each other.
 
-use super::VerifyReport;
-use super::facts::Said;
+use std::collections::BTreeMap;
 
-const EVENTS: &str = "events.jsonl";
-const BRANCH: &str = "session-branch.json";
+use traj_core::port::BundleFile;
+
+use super::facts::Said;
+use super::{Seen, VerifyReport};
+
+/// The files that every bundle has beside its manifest, whatever that lists.
+pub(super) const ALWAYS: [BundleFile; 2] = [BundleFile::Events, BundleFile::SessionBranch];
 
 /// Checks what events and branch say of each other, without the manifest.
-pub(super) fn check(said: &Said, has_branch: bool, report: &mut VerifyReport) {
+pub(super) fn check(said: &Said, found: &BTreeMap<BundleFile, Seen>, report: &mut VerifyReport) {
+    for file in ALWAYS {
+        if !found.contains_key(&file) {
+            report.add(file, None, "is missing");
+        }
+    }
     for line in &said.order.misplaced {
-        report.add(EVENTS, Some(*line), "is earlier than the event before it");
+        report.add(BundleFile::Events, Some(*line), "is earlier than the event before it");
     }
     if let Some((line, leaf)) = &said.leaf {
         check_leaf(*line, leaf.as_deref(), said, report);
     }
+    let has_branch = found.contains_key(&BundleFile::SessionBranch);
     if let Some(line) = said.stray_event().filter(|_| has_branch) {
-        report.add(EVENTS, Some(line), "stands for an entry that is not on the branch");
+        let problem = "stands for an entry that is not on the branch";
+        report.add(BundleFile::Events, Some(line), problem);
     }
 }
 
@@ -26,6 +37,7 @@ fn check_leaf(line: u64, leaf: Option<&str>, said: &Said, report: &mut VerifyRep
     let id = last.and_then(|(_, id)| id.as_deref());
     if leaf != Some("") && leaf != id {
         let line = last.map_or(line, |(line, _)| *line);
-        report.add(BRANCH, Some(line), "ends with an entry that is not its leaf");
+        let problem = "ends with an entry that is not its leaf";
+        report.add(BundleFile::SessionBranch, Some(line), problem);
     }
 }

@@ -8,21 +8,17 @@ use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
 
 use super::facts::Said;
+use super::files::ALWAYS;
 use super::{Seen, VerifyReport};
 use crate::bundle::digest_without_seal;
 use crate::output::hex;
 use crate::schema::{self, Manifest, ManifestContent, SourceRole};
 
-const NAME: &str = "manifest.json";
+const NAME: BundleFile = BundleFile::Manifest;
 
 /// Checks everything the manifest states.
-pub(super) fn check(
-    manifest: Option<&[u8]>,
-    found: &BTreeMap<BundleFile, Seen>,
-    said: &Said,
-    report: &mut VerifyReport,
-) {
-    let Some(bytes) = manifest else {
+pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mut VerifyReport) {
+    let Some(bytes) = found.get(&NAME).and_then(|seen| seen.kept.as_deref()) else {
         report.add(NAME, None, "is missing");
         return;
     };
@@ -50,12 +46,15 @@ pub(super) fn check(
             report.add(NAME, None, format!("lists {file} twice"));
         }
         let Some(seen) = found.get(&file) else {
-            report.add(file.to_string(), None, "is missing");
+            // Of those that are always there it was said already.
+            if !ALWAYS.contains(&file) {
+                report.add(file, None, "is missing");
+            }
             continue;
         };
         if seen.bytes != content.bytes {
             let (actual, stated) = (seen.bytes, content.bytes);
-            report.add(file.to_string(), None, format!("has {actual} bytes, not {stated}"));
+            report.add(file, None, format!("has {actual} bytes, not {stated}"));
         }
         if content.media_type != file.media_type() {
             let problem = format!("has another media type for {file} than {}", file.media_type());
@@ -63,13 +62,13 @@ pub(super) fn check(
         }
         match &content.sha256 {
             Some(stated) if *stated == hex(&seen.digest) => {}
-            Some(_) => report.add(file.to_string(), None, "was changed: its digest differs"),
-            None => report.add(file.to_string(), None, "has no digest in the manifest"),
+            Some(_) => report.add(file, None, "was changed: its digest differs"),
+            None => report.add(file, None, "has no digest in the manifest"),
         }
     }
     for file in found.keys().filter(|file| **file != BundleFile::Manifest) {
         if !listed.contains_key(file) {
-            report.add(file.to_string(), None, "is not listed in the manifest");
+            report.add(file, None, "is not listed in the manifest");
         }
     }
     check_supplements(&manifest, &listed, said, report);
@@ -128,7 +127,7 @@ fn check_identity(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
     }
     for (session, line) in &said.sessions {
         if *session != manifest.session_id {
-            report.add("events.jsonl", Some(*line), "belongs to another session");
+            report.add(BundleFile::Events, Some(*line), "belongs to another session");
         }
     }
     if let Some((_, leaf)) = &said.leaf
@@ -136,15 +135,15 @@ fn check_identity(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
     {
         report.add(NAME, said.line_of("leafId"), "names another leaf than session-branch.json");
     }
-    for belongs in &said.belongs {
-        let stated = match belongs.member.as_str() {
+    for ((file, member), belongs) in &said.belongs {
+        let stated = match *member {
             "generatedAt" => &manifest.generated_at,
             "traceId" => &manifest.trace_id,
             _ => &manifest.session_id,
         };
         if belongs.text.as_ref() != Some(stated) {
-            let problem = format!("has another {} than the manifest", belongs.member);
-            report.add(belongs.file.to_string(), Some(belongs.line), problem);
+            let problem = format!("has another {member} than the manifest");
+            report.add(*file, Some(belongs.line), problem);
         }
     }
 }

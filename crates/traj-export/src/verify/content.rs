@@ -1,0 +1,109 @@
+//! The content of a file while it is checked.
+
+use sha2::{Digest as _, Sha256};
+use traj_core::port::{BundleContent, BundleFile, BundleSourceError};
+
+use super::MAX_MANIFEST_BYTES;
+use crate::split::{Bytes, ReadError};
+
+/// A file that went by.
+pub(super) struct Seen {
+    pub(super) bytes: u64,
+    pub(super) digest: [u8; 32],
+    /// All of it, if it is the manifest.
+    pub(super) kept: Option<Vec<u8>>,
+    /// The line that has no end, if lines have one in this file.
+    pub(super) cut_line: Option<u64>,
+}
+
+/// Content that is digested as it is read. Where it cannot be read any further
+/// it ends, so that whatever came before that is looked at.
+pub(super) struct Digesting<'c> {
+    content: &'c mut dyn BundleContent,
+    digest: Sha256,
+    bytes: u64,
+    kept: Option<Vec<u8>>,
+    ending: Option<Ending>,
+    failure: Option<BundleSourceError>,
+}
+
+/// Where lines end. A last one without an end gets one for whoever reads it, or
+/// the lines before it would not be looked at either.
+#[derive(Default)]
+struct Ending {
+    line_ends: u64,
+    is_cut: bool,
+    is_mended: bool,
+}
+
+impl<'c> Digesting<'c> {
+    pub(super) fn new(file: BundleFile, content: &'c mut dyn BundleContent) -> Self {
+        Self {
+            content,
+            digest: Sha256::new(),
+            bytes: 0,
+            kept: (file == BundleFile::Manifest).then(Vec::new),
+            ending: (file == BundleFile::Events).then(Ending::default),
+            failure: None,
+        }
+    }
+
+    fn take(&mut self, buffer: &mut [u8]) -> usize {
+        if self.failure.is_some() {
+            return 0;
+        }
+        let read = self.content.read(buffer).unwrap_or_else(|error| {
+            self.failure = Some(error);
+            0
+        });
+        let part = buffer.get(..read).unwrap_or_default();
+        self.digest.update(part);
+        self.bytes += read as u64;
+        if let Some(kept) = self.kept.as_mut().filter(|kept| kept.len() < MAX_MANIFEST_BYTES) {
+            kept.extend_from_slice(part);
+        }
+        if let (Some(ending), Some(last)) = (&mut self.ending, part.last()) {
+            ending.line_ends += memchr::memchr_iter(b'\n', part).count() as u64;
+            ending.is_cut = *last != b'\n';
+        }
+        read
+    }
+
+    /// Reads what is left; a scan may stop early. Also says why the content
+    /// could not be read to its end.
+    pub(super) fn finish(mut self) -> (Seen, Option<BundleSourceError>) {
+        let mut buffer = vec![0; 64 * 1024];
+        while self.take(&mut buffer) > 0 {}
+        let cut = self.ending.filter(|ending| ending.is_cut && self.failure.is_none());
+        let seen = Seen {
+            bytes: self.bytes,
+            digest: self.digest.finalize().into(),
+            kept: self.kept,
+            cut_line: cut.map(|ending| ending.line_ends + 1),
+        };
+        (seen, self.failure)
+    }
+}
+
+impl Bytes for Digesting<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let read = self.take(buffer);
+        if let (0, Some(ending), Some(byte)) = (read, &mut self.ending, buffer.first_mut())
+            && ending.is_cut
+            && !std::mem::replace(&mut ending.is_mended, true)
+        {
+            *byte = b'\n';
+            return Ok(1);
+        }
+        Ok(read)
+    }
+}
+
+/// Content for readers of the standard library.
+pub(crate) struct Reading<'c>(pub(crate) &'c mut dyn BundleContent);
+
+impl std::io::Read for Reading<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(buffer).map_err(std::io::Error::other)
+    }
+}
