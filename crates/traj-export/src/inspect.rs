@@ -3,6 +3,7 @@
 mod calls;
 mod checked;
 mod lines;
+mod tally;
 mod timeline;
 mod usage;
 
@@ -52,20 +53,28 @@ pub struct Summary {
     pub duration_millis: i64,
     /// All events.
     pub events: u64,
-    /// Events by kind.
+    /// Events by kind, of the first kinds.
     pub kinds: BTreeMap<String, u64>,
-    /// Models and how many events name them.
+    /// Events of kinds beyond those.
+    pub other_kinds: u64,
+    /// Models and how many events name them, of the first models.
     pub models: BTreeMap<String, u64>,
-    /// Tools and what became of their calls.
+    /// Events that name models beyond those.
+    pub other_models: u64,
+    /// Tools and what became of their calls, of the first tools.
     pub tools: BTreeMap<String, ToolSummary>,
+    /// Calls of tools beyond those.
+    pub other_tools: u64,
     /// Tokens and cost, where they are known.
     pub usage: Usage,
     /// What happened, in order; the first moments of a long session.
     pub timeline: Vec<Moment>,
     /// How many moments came after those.
     pub timeline_omitted: u64,
-    /// How the runs ended.
+    /// How the runs ended, the first ones.
     pub endings: Vec<String>,
+    /// How many came after those.
+    pub other_endings: u64,
     /// What was hidden.
     pub redaction: ManifestSummary,
     /// What was skipped, and what else is worth knowing.
@@ -190,20 +199,22 @@ impl EventReader {
         let Ok(event) = Json::parse(&text) else { return false };
         let Some(kind) = event.get("type").and_then(Json::as_str) else { return false };
         summary.events += 1;
-        *summary.kinds.entry(kind.to_owned()).or_default() += 1;
+        tally::count(&mut summary.kinds, &mut summary.other_kinds, kind);
         let at = event.get("ts").and_then(Json::as_str).and_then(UnixMillis::parse_lenient);
         if let Some(at) = at {
             self.first = Some(self.first.map_or(at, |first| first.min(at)));
             self.last = Some(self.last.map_or(at, |last| last.max(at)));
         }
         if let Some(model) = timeline::model_of(&event) {
-            *summary.models.entry(model).or_default() += 1;
+            tally::count(&mut summary.models, &mut summary.other_models, &model);
         }
         summary.usage.take(kind, &event);
         self.calls.take(kind, &event, at);
         if kind == "session.ended" {
             let status = event.get("data").and_then(|data| data.get("status"));
-            summary.endings.extend(status.and_then(Json::as_str).map(str::to_owned));
+            if let Some(status) = status.and_then(Json::as_str) {
+                tally::list(&mut summary.endings, &mut summary.other_endings, status);
+            }
         }
         match timeline::moment(kind, &event) {
             Some(moment) if summary.timeline.len() < MOMENTS => summary.timeline.push(moment),
@@ -216,9 +227,9 @@ impl EventReader {
         summary.started_at = self.first.map(UnixMillis::to_iso);
         summary.ended_at = self.last.map(UnixMillis::to_iso);
         if let (Some(first), Some(last)) = (self.first, self.last) {
-            summary.duration_millis = last.as_millis() - first.as_millis();
+            summary.duration_millis = last.as_millis().saturating_sub(first.as_millis());
         }
-        summary.tools = self.calls.finish();
+        (summary.tools, summary.other_tools) = self.calls.finish();
     }
 }
 

@@ -124,8 +124,11 @@ pub fn verify(
         Ok(()) => Ok(check.finish()),
         Err(error) if check.report.findings.is_empty() => Err(error),
         Err(error) => {
-            // What it says of the rest is not known; the secret is said first.
+            // First of all, or it could be left out behind many others.
+            let problems = std::mem::take(&mut check.report.problems);
             check.report.add(last, None, format!("cannot be read on: {error}"));
+            let report = &mut check.report;
+            scan::add_first(&mut report.problems, &mut report.problems_omitted, problems);
             Ok(check.close())
         }
     }

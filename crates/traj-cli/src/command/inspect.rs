@@ -122,10 +122,16 @@ fn describe(summary: &Summary) -> String {
     for (kind, count) in &summary.kinds {
         line(format_args!("  {count:>6}  {}", escape_control(kind)));
     }
+    if summary.other_kinds > 0 {
+        line(format_args!("  {:>6}  … of other kinds", summary.other_kinds));
+    }
     if !summary.models.is_empty() {
         line(format_args!("models"));
         for (model, count) in &summary.models {
             line(format_args!("  {count:>6}  {}", escape_control(model)));
+        }
+        if summary.other_models > 0 {
+            line(format_args!("  {:>6}  … of other models", summary.other_models));
         }
     }
     if !summary.tools.is_empty() {
@@ -141,9 +147,12 @@ fn describe(summary: &Summary) -> String {
                 escape_control(name),
             ));
         }
+        if summary.other_tools > 0 {
+            line(format_args!("  {:>12}  … of other tools", summary.other_tools));
+        }
     }
     let usage = &summary.usage;
-    if usage.input_tokens + usage.output_tokens > 0 {
+    if usage.input_tokens.max(usage.output_tokens) > 0 {
         let cost = usage.cost.map_or_else(String::new, |cost| format!(", cost {cost:.4}"));
         line(format_args!(
             "usage     {} tokens in ({} cached), {} out{cost}",
@@ -151,7 +160,12 @@ fn describe(summary: &Summary) -> String {
         ));
     }
     if !summary.endings.is_empty() {
-        line(format_args!("ended     {}", escape_control(&summary.endings.join(", "))));
+        let endings = summary.endings.join(", ");
+        let more = match summary.other_endings {
+            0 => String::new(),
+            count => format!(", … {count} more"),
+        };
+        line(format_args!("ended     {}{more}", escape_control(&endings)));
     }
     line(format_args!("timeline"));
     for moment in summary.timeline.iter().take(PRINTED_MOMENTS) {
@@ -160,7 +174,7 @@ fn describe(summary: &Summary) -> String {
         line(format_args!("  {:>6}  {ts}  {kind}  {about}", moment.seq));
     }
     let kept = summary.timeline.len().saturating_sub(PRINTED_MOMENTS) as u64;
-    let left = kept + summary.timeline_omitted;
+    let left = kept.saturating_add(summary.timeline_omitted);
     if left > 0 {
         line(format_args!("  … {left} more events"));
     }
@@ -177,4 +191,30 @@ fn describe(summary: &Summary) -> String {
         line(format_args!("warning   {} × {message}", warning.count));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_told_apart_is_counted() {
+        let mut summary = Summary::default();
+        (summary.usage.input_tokens, summary.usage.output_tokens) = (u64::MAX, u64::MAX);
+        summary.models.insert("m".to_owned(), 1);
+        summary.tools.insert("t".to_owned(), Default::default());
+        summary.endings.push("success".to_owned());
+        (summary.other_kinds, summary.other_models) = (1, 2);
+        (summary.other_tools, summary.other_endings, summary.problems_omitted) = (3, 4, 5);
+        let text = describe(&summary);
+        for line in [
+            "damaged  … 5 more places\n",
+            "       1  … of other kinds\n",
+            "       2  … of other models\n",
+            "             3  … of other tools\n",
+            "ended     success, … 4 more\n",
+        ] {
+            assert!(text.contains(line), "{line:?} in {text}");
+        }
+    }
 }

@@ -1,10 +1,13 @@
 //! Tool calls, matched with their results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
 
 use serde::Serialize;
 use traj_core::json::Json;
 use traj_core::timestamp::UnixMillis;
+
+use super::tally;
 
 /// How many calls are remembered to match results with.
 const REMEMBERED: usize = 100_000;
@@ -45,10 +48,14 @@ struct Answer {
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     tools: BTreeMap<String, ToolSummary>,
-    /// By call id: sidecar and transcript may tell of the same call.
-    calls: BTreeMap<String, Call>,
+    /// The calls of tools beyond those.
+    others: u64,
+    /// By the hash of their id, which may be of any length: sidecar and
+    /// transcript may tell of the same call.
+    calls: HashMap<u64, Call>,
     /// Answers to calls that were not seen yet: a clock may go back.
-    early: BTreeMap<String, Answer>,
+    early: HashMap<u64, Answer>,
+    hasher: RandomState,
 }
 
 impl Calls {
@@ -63,25 +70,32 @@ impl Calls {
     }
 
     fn start(&mut self, data: &Json<'_>, at: Option<UnixMillis>) {
-        let tool = text(data, "name").unwrap_or("unnamed").to_owned();
-        let Some(id) = text(data, "toolCallId") else {
+        let tool = tally::short(text(data, "name").unwrap_or("unnamed"));
+        let Some(id) = self.id(data) else {
             self.count(&tool);
             return;
         };
-        if self.calls.contains_key(id) {
+        if self.calls.contains_key(&id) {
             return;
         }
         self.count(&tool);
         if self.calls.len() < REMEMBERED {
-            self.calls.insert(id.to_owned(), Call { tool, started: at, is_answered: false });
-            if let Some(answer) = self.early.remove(id) {
+            self.calls.insert(id, Call { tool, started: at, is_answered: false });
+            if let Some(answer) = self.early.remove(&id) {
                 self.answer(id, answer);
             }
         }
     }
 
     fn count(&mut self, tool: &str) {
-        self.tools.entry(tool.to_owned()).or_default().calls += 1;
+        match tally::entry(&mut self.tools, tool) {
+            Some(tool) => tool.calls += 1,
+            None => self.others += 1,
+        }
+    }
+
+    fn id(&self, data: &Json<'_>) -> Option<u64> {
+        text(data, "toolCallId").map(|id| self.hasher.hash_one(id))
     }
 
     fn end(&mut self, data: &Json<'_>, at: Option<UnixMillis>) {
@@ -89,41 +103,46 @@ impl Calls {
         let result = data.get("message").unwrap_or(data);
         let flag = |name| result.get(name).and_then(Json::as_bool);
         let is_error = flag("isError") == Some(true) || flag("success") == Some(false);
-        if let Some(id) = text(result, "toolCallId") {
+        if let Some(id) = self.id(result) {
             self.answer(id, Answer { is_error, at });
         }
     }
 
     fn fail(&mut self, data: &Json<'_>) {
-        if let Some(id) = text(data, "toolCallId") {
+        if let Some(id) = self.id(data) {
             self.answer(id, Answer { is_error: true, at: None });
         }
     }
 
-    fn answer(&mut self, id: &str, answer: Answer) {
-        let Some(call) = self.calls.get_mut(id) else {
+    fn answer(&mut self, id: u64, answer: Answer) {
+        let Some(call) = self.calls.get_mut(&id) else {
             if self.early.len() < REMEMBERED {
-                self.early.entry(id.to_owned()).or_insert(answer);
+                self.early.entry(id).or_insert(answer);
             }
             return;
         };
         if std::mem::replace(&mut call.is_answered, true) {
             return;
         }
-        let tool = self.tools.entry(call.tool.clone()).or_default();
+        // One of the others is not told of.
+        let Some(tool) = self.tools.get_mut(&call.tool) else { return };
         tool.errors += u64::from(answer.is_error);
         if let (Some(started), Some(at)) = (call.started, answer.at) {
-            let millis = (at.as_millis() - started.as_millis()).max(0);
-            tool.total_millis += millis;
+            let millis = at.as_millis().saturating_sub(started.as_millis()).max(0);
+            tool.total_millis = tool.total_millis.saturating_add(millis);
             tool.longest_millis = tool.longest_millis.max(millis);
         }
     }
 
-    pub(super) fn finish(mut self) -> BTreeMap<String, ToolSummary> {
+    /// What became of the calls of each tool, and how many those of the other
+    /// tools were.
+    pub(super) fn finish(mut self) -> (BTreeMap<String, ToolSummary>, u64) {
         for call in self.calls.into_values().filter(|call| !call.is_answered) {
-            self.tools.entry(call.tool).or_default().unanswered += 1;
+            if let Some(tool) = self.tools.get_mut(&call.tool) {
+                tool.unanswered += 1;
+            }
         }
-        self.tools
+        (self.tools, self.others)
     }
 }
 

@@ -82,3 +82,50 @@ fn a_long_timeline_says_how_much_of_it_is_left_out() {
     assert_eq!(summary.timeline.len() as u64 + summary.timeline_omitted, 1_000);
     assert!(summary.timeline_omitted > 0);
 }
+
+#[test]
+fn sums_of_any_numbers_are_numbers() {
+    let mut bundle = MemoryBundleSource::default();
+    let most = u64::MAX;
+    let usage = format!(
+        r#"{{"type":"model.completed","data":{{"usage":{{"input":{most},"output":{most},"cacheRead":{most}}}}}}}"#
+    );
+    let calls = (0..600).flat_map(|id| {
+        [("tool.call", "-271000"), ("tool.result", "+275000")].map(|(kind, year)| {
+            format!(
+                r#"{{"type":"{kind}","ts":"{year}-01-01T00:00:00Z","data":{{"toolCallId":"{id}","name":"x"}}}}"#
+            )
+        })
+    });
+    let lines: Vec<String> = calls.chain([usage.clone(), usage]).collect();
+    bundle.push("events.jsonl", lines.join("\n") + "\n");
+    let summary = inspect(&bundle).unwrap();
+    let usage = &summary.usage;
+    assert_eq!([usage.input_tokens, usage.output_tokens, usage.cached_tokens], [u64::MAX; 3]);
+    assert_eq!((summary.tools["x"].calls, summary.tools["x"].total_millis), (600, i64::MAX));
+}
+
+#[test]
+fn very_many_long_names_are_told_in_few_words() {
+    let mut bundle = MemoryBundleSource::default();
+    let lines = (0..1_000).flat_map(|number| {
+        let name = format!("{number}{}", "x".repeat(10_000));
+        let event = |kind: &str, data: &str| {
+            format!(r#"{{"type":"{kind}","modelId":"{name}","ts":"{name}","seq":1,"data":{data}}}"#)
+        };
+        [
+            event(&name, "{}"),
+            event("tool.call", &format!(r#"{{"toolCallId":"{name}","name":"{name}"}}"#)),
+            event("session.ended", &format!(r#"{{"status":"{name}"}}"#)),
+        ]
+    });
+    let lines: Vec<String> = lines.collect();
+    bundle.push("events.jsonl", lines.join("\n") + "\n");
+    let summary = inspect(&bundle).unwrap();
+    assert_eq!(summary.kinds.values().sum::<u64>() + summary.other_kinds, summary.events);
+    assert_eq!((summary.models.len(), summary.other_models), (200, 2_400));
+    assert_eq!((summary.tools.len(), summary.other_tools), (200, 800));
+    assert_eq!((summary.endings.len(), summary.other_endings), (200, 800));
+    let told = serde_json::to_string(&summary).unwrap();
+    assert!(told.len() < 300_000, "{}", told.len());
+}

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use traj_core::json::Json;
 
-/// How many characters of a text are shown.
-const SHOWN: usize = 100;
+use super::tally::short;
 
 /// One event in a few words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -26,8 +25,8 @@ pub(super) fn moment(kind: &str, event: &Json<'_>) -> Option<Moment> {
     let about = about(kind, event.get("data").unwrap_or(&Json::Null));
     Some(Moment {
         seq: event.get("seq")?.as_u64()?,
-        ts: event.get("ts")?.as_str()?.to_owned(),
-        kind: kind.to_owned(),
+        ts: short(event.get("ts")?.as_str()?),
+        kind: short(kind),
         about: about.unwrap_or_default(),
     })
 }
@@ -35,19 +34,21 @@ pub(super) fn moment(kind: &str, event: &Json<'_>) -> Option<Moment> {
 fn about(kind: &str, data: &Json<'_>) -> Option<String> {
     let text = |name: &str| data.get(name).and_then(Json::as_str);
     Some(match kind {
-        "tool.call" => text("name")?.to_owned(),
+        "tool.call" => short(text("name")?),
         "tool.result" => {
             let result = data.get("message").unwrap_or(data);
             let name = result.get("toolName").or_else(|| result.get("name"));
             let name = name.and_then(Json::as_str).unwrap_or("tool");
             let flag = |name| result.get(name).and_then(Json::as_bool);
             let is_error = flag("isError") == Some(true) || flag("success") == Some(false);
-            format!("{name} {}", if is_error { "failed" } else { "ok" })
+            format!("{} {}", short(name), if is_error { "failed" } else { "ok" })
         }
         "user.message" | "assistant.message" => shorten(&message_text(data.get("message")?)),
         "prompt.submitted" => shorten(text("prompt")?),
-        "session.ended" => text("status")?.to_owned(),
-        "session.model_change" => format!("{}/{}", text("provider")?, text("modelId")?),
+        "session.ended" => short(text("status")?),
+        "session.model_change" => {
+            format!("{}/{}", short(text("provider")?), short(text("modelId")?))
+        }
         "session.compaction" | "session.branch_summary" => shorten(text("summary")?),
         "session.info" => shorten(text("name")?),
         _ => return None,
@@ -68,11 +69,7 @@ fn message_text(message: &Json<'_>) -> String {
 }
 
 fn shorten(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
-        None => line,
-    }
+    short(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The model that an event names.

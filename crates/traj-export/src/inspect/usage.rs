@@ -43,10 +43,17 @@ impl Usage {
         let number = |names: &[&str]| {
             names.iter().find_map(|name| usage.get(name)?.as_u64()).unwrap_or_default()
         };
-        self.input_tokens += number(&["input", "inputTokens", "input_tokens"]);
-        self.output_tokens += number(&["output", "outputTokens", "output_tokens"]);
-        self.cached_tokens +=
-            number(&["cacheRead", "cachedInputTokens", "cache_read_input_tokens"]);
+        for (sum, names) in [
+            (&mut self.input_tokens, ["input", "inputTokens", "input_tokens"]),
+            (&mut self.output_tokens, ["output", "outputTokens", "output_tokens"]),
+            (
+                &mut self.cached_tokens,
+                ["cacheRead", "cachedInputTokens", "cache_read_input_tokens"],
+            ),
+        ] {
+            // Anybody can write any number into a bundle.
+            *sum = sum.saturating_add(number(&names));
+        }
         let cost = usage.get("cost");
         let cost = cost.and_then(|cost| cost.get("total").unwrap_or(cost).as_f64());
         if let Some(cost) = cost {
