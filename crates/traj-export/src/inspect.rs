@@ -25,9 +25,7 @@ use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
 use crate::warning::Warning;
 use calls::Calls;
 use lines::{Line, Lines};
-
-/// How many moments of the timeline are kept.
-const MOMENTS: usize = 400;
+use timeline::Timeline;
 
 /// What a bundle tells at a glance. Texts come from a redacted bundle.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -67,16 +65,22 @@ pub struct Summary {
     pub other_tools: u64,
     /// Tokens and cost, where they are known.
     pub usage: Usage,
-    /// What happened, in order; the first moments of a long session.
+    /// What happened, in order; of a long session the first moments and the
+    /// last ones.
     pub timeline: Vec<Moment>,
-    /// How many moments came after those.
+    /// How many moments there were between those.
     pub timeline_omitted: u64,
+    /// What went wrong, in the order in which it was first told.
+    pub errors: Vec<String>,
+    /// How many errors came after those.
+    pub other_errors: u64,
     /// How the runs ended, the first ones.
     pub endings: Vec<String>,
     /// How many came after those.
     pub other_endings: u64,
-    /// What was hidden.
-    pub redaction: ManifestSummary,
+    /// What was hidden, if the bundle says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redaction: Option<ManifestSummary>,
     /// What was skipped, and what else is worth knowing.
     pub warnings: Vec<Warning>,
     /// What is damaged, as far as a look shows; `verify` tells all of it.
@@ -153,7 +157,7 @@ impl Summary {
         self.session_id = Some(manifest.session_id);
         self.session_key = manifest.session_key;
         self.generated_at = Some(manifest.generated_at);
-        self.redaction = manifest.redaction.unwrap_or_default();
+        self.redaction = manifest.redaction;
         self.warnings = manifest.warnings;
         self.warnings.extend(manifest.notices);
     }
@@ -170,6 +174,9 @@ struct EventReader {
     first: Option<UnixMillis>,
     last: Option<UnixMillis>,
     calls: Calls,
+    timeline: Timeline,
+    /// How runs ended by their artifacts, if nothing else says so.
+    statuses: Vec<String>,
     line: u64,
     /// Whether a line that is no event was told; one is enough.
     is_told: bool,
@@ -201,7 +208,8 @@ impl EventReader {
         summary.events += 1;
         tally::count(&mut summary.kinds, &mut summary.other_kinds, kind);
         let at = event.get("ts").and_then(Json::as_str).and_then(UnixMillis::parse_lenient);
-        if let Some(at) = at {
+        // An entry without a readable time stands at the beginning of all time.
+        if let Some(at) = at.filter(|at| *at != UnixMillis::EPOCH) {
             self.first = Some(self.first.map_or(at, |first| first.min(at)));
             self.last = Some(self.last.map_or(at, |last| last.max(at)));
         }
@@ -210,17 +218,31 @@ impl EventReader {
         }
         summary.usage.take(kind, &event);
         self.calls.take(kind, &event, at);
-        if kind == "session.ended" {
-            let status = event.get("data").and_then(|data| data.get("status"));
-            if let Some(status) = status.and_then(Json::as_str) {
-                tally::list(&mut summary.endings, &mut summary.other_endings, status);
-            }
-        }
-        match timeline::moment(kind, &event) {
-            Some(moment) if summary.timeline.len() < MOMENTS => summary.timeline.push(moment),
-            omitted => summary.timeline_omitted += u64::from(omitted.is_some()),
+        self.take_end(kind, event.get("data").unwrap_or(&Json::Null), summary);
+        if let Some(moment) = timeline::moment(kind, &event) {
+            self.timeline.push(moment);
         }
         true
+    }
+
+    /// Takes what an event tells of the end of a run, or of an error.
+    fn take_end(&mut self, kind: &str, data: &Json<'_>, summary: &mut Summary) {
+        let text = |name: &str| data.get(name).and_then(Json::as_str);
+        if kind == "session.ended"
+            && let Some(status) = text("status")
+        {
+            tally::list(&mut summary.endings, &mut summary.other_endings, status);
+        }
+        if kind == "trace.artifacts"
+            && let Some(status) = text("finalStatus")
+        {
+            tally::list(&mut self.statuses, &mut 0, status);
+        }
+        let error = timeline::error_of(data.get("message").unwrap_or(data));
+        // The sidecar and the transcript tell of the same one.
+        if let Some(error) = error.filter(|error| !summary.errors.contains(error)) {
+            tally::list(&mut summary.errors, &mut summary.other_errors, &error);
+        }
     }
 
     fn finish(self, summary: &mut Summary) {
@@ -230,6 +252,11 @@ impl EventReader {
             summary.duration_millis = last.as_millis().saturating_sub(first.as_millis());
         }
         (summary.tools, summary.other_tools) = self.calls.finish();
+        (summary.timeline, summary.timeline_omitted) = self.timeline.finish();
+        if summary.endings.is_empty() {
+            summary.endings = self.statuses;
+        }
+        summary.usage.settle();
     }
 }
 

@@ -1,6 +1,8 @@
 //! `traj inspect`: a session or bundle at a glance.
 
-use std::fmt::Write as _;
+mod describe;
+
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -16,10 +18,7 @@ use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::{WatchedBundle, WorkBar};
-use crate::terminal_text::escape_control;
-
-/// Moments of the timeline that are printed.
-const PRINTED_MOMENTS: usize = 60;
+use describe::describe;
 
 #[derive(Debug, Args)]
 #[command(
@@ -32,7 +31,7 @@ const PRINTED_MOMENTS: usize = 60;
                   128+N ended by signal N"
 )]
 pub(crate) struct Arguments {
-    /// A bundle (folder, zip, tar.zst) or a session file (.jsonl)
+    /// A bundle (folder, zip, tar.zst) or a session file
     #[arg(value_name = "BUNDLE|SESSION")]
     subject: PathBuf,
     /// The folder the agent worked in; its path is hidden
@@ -41,14 +40,25 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let is_session = arguments.subject.extension().is_some_and(|extension| extension == "jsonl");
-    let summary = if is_session {
+    let summary = if is_session(&arguments.subject, host) {
         inspect_session(arguments, host, output)?
     } else {
         inspect_bundle(arguments, host, output)?
     };
     let fault = (!summary.problems.is_empty()).then_some(ErrorKind::Damaged);
     output.verdict(&summary, fault, describe)
+}
+
+/// Whether a file is a session: by its name, else by how it begins.
+fn is_session(subject: &Path, host: &Host) -> bool {
+    if subject.extension().is_some_and(|extension| extension == "jsonl") {
+        return true;
+    }
+    let opened = host.folder_of(subject).ok().and_then(|(folder, name)| {
+        traj_fs::open_regular(&folder, &name, traj_fs::Access::Read).ok()
+    });
+    let mut head = [0];
+    opened.is_some_and(|mut file| file.read_exact(&mut head).is_ok() && head == *b"{")
 }
 
 fn inspect_bundle(
@@ -92,129 +102,4 @@ fn inspect_session(
             .map_err(|error| export_verb::explain_end(error, &interruption))?;
     let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
     inspect(&bundle).map_err(verify::explain)
-}
-
-fn describe(summary: &Summary) -> String {
-    let mut text = String::new();
-    let mut line = |parts: std::fmt::Arguments<'_>| {
-        // Writing to a string does not fail.
-        writeln!(text, "{parts}").ok();
-    };
-    for problem in &summary.problems {
-        line(format_args!("{}", verify::describe_problem(problem)));
-    }
-    if let Some(omitted) = verify::describe_omitted(summary.problems_omitted) {
-        line(format_args!("{omitted}"));
-    }
-    let shown =
-        |value: &Option<String>| escape_control(value.as_deref().unwrap_or("-")).into_owned();
-    line(format_args!("session   {}", shown(&summary.session_id)));
-    if summary.session_key.is_some() {
-        line(format_args!("key       {}", shown(&summary.session_key)));
-    }
-    let seconds = summary.duration_millis as f64 / 1_000.0;
-    line(format_args!(
-        "from      {} to {} ({seconds:.1} s)",
-        shown(&summary.started_at),
-        shown(&summary.ended_at)
-    ));
-    line(format_args!("events    {}", summary.events));
-    for (kind, count) in &summary.kinds {
-        line(format_args!("  {count:>6}  {}", escape_control(kind)));
-    }
-    if summary.other_kinds > 0 {
-        line(format_args!("  {:>6}  … of other kinds", summary.other_kinds));
-    }
-    if !summary.models.is_empty() {
-        line(format_args!("models"));
-        for (model, count) in &summary.models {
-            line(format_args!("  {count:>6}  {}", escape_control(model)));
-        }
-        if summary.other_models > 0 {
-            line(format_args!("  {:>6}  … of other models", summary.other_models));
-        }
-    }
-    if !summary.tools.is_empty() {
-        line(format_args!("tools      calls  errors  no answer  total s  longest s"));
-        for (name, tool) in &summary.tools {
-            line(format_args!(
-                "  {:>12}  {:>6}  {:>9}  {:>7.1}  {:>9.1}  {}",
-                tool.calls,
-                tool.errors,
-                tool.unanswered,
-                tool.total_millis as f64 / 1_000.0,
-                tool.longest_millis as f64 / 1_000.0,
-                escape_control(name),
-            ));
-        }
-        if summary.other_tools > 0 {
-            line(format_args!("  {:>12}  … of other tools", summary.other_tools));
-        }
-    }
-    let usage = &summary.usage;
-    if usage.input_tokens.max(usage.output_tokens) > 0 {
-        let cost = usage.cost.map_or_else(String::new, |cost| format!(", cost {cost:.4}"));
-        line(format_args!(
-            "usage     {} tokens in ({} cached), {} out{cost}",
-            usage.input_tokens, usage.cached_tokens, usage.output_tokens
-        ));
-    }
-    if !summary.endings.is_empty() {
-        let endings = summary.endings.join(", ");
-        let more = match summary.other_endings {
-            0 => String::new(),
-            count => format!(", … {count} more"),
-        };
-        line(format_args!("ended     {}{more}", escape_control(&endings)));
-    }
-    line(format_args!("timeline"));
-    for moment in summary.timeline.iter().take(PRINTED_MOMENTS) {
-        let (ts, kind) = (escape_control(&moment.ts), escape_control(&moment.kind));
-        let about = escape_control(&moment.about);
-        line(format_args!("  {:>6}  {ts}  {kind}  {about}", moment.seq));
-    }
-    let kept = summary.timeline.len().saturating_sub(PRINTED_MOMENTS) as u64;
-    let left = kept.saturating_add(summary.timeline_omitted);
-    if left > 0 {
-        line(format_args!("  … {left} more events"));
-    }
-    let redaction = &summary.redaction;
-    line(format_args!(
-        "redacted  {} secrets, {} media, {} paths",
-        redaction.total, redaction.media, redaction.paths
-    ));
-    for rule in &redaction.rules {
-        line(format_args!("  {:>6}  {}", rule.count, escape_control(&rule.rule)));
-    }
-    for warning in &summary.warnings {
-        let message = escape_control(&warning.message);
-        line(format_args!("warning   {} × {message}", warning.count));
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_told_apart_is_counted() {
-        let mut summary = Summary::default();
-        (summary.usage.input_tokens, summary.usage.output_tokens) = (u64::MAX, u64::MAX);
-        summary.models.insert("m".to_owned(), 1);
-        summary.tools.insert("t".to_owned(), Default::default());
-        summary.endings.push("success".to_owned());
-        (summary.other_kinds, summary.other_models) = (1, 2);
-        (summary.other_tools, summary.other_endings, summary.problems_omitted) = (3, 4, 5);
-        let text = describe(&summary);
-        for line in [
-            "damaged  … 5 more places\n",
-            "       1  … of other kinds\n",
-            "       2  … of other models\n",
-            "             3  … of other tools\n",
-            "ended     success, … 4 more\n",
-        ] {
-            assert!(text.contains(line), "{line:?} in {text}");
-        }
-    }
 }

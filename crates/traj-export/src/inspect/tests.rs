@@ -81,6 +81,8 @@ fn a_long_timeline_says_how_much_of_it_is_left_out() {
     assert_eq!(summary.events, 1_000);
     assert_eq!(summary.timeline.len() as u64 + summary.timeline_omitted, 1_000);
     assert!(summary.timeline_omitted > 0);
+    let seq = |at: usize| summary.timeline[at].seq;
+    assert_eq!((seq(0), seq(summary.timeline.len() - 1)), (1, 1_000), "from both ends");
 }
 
 #[test]
@@ -128,4 +130,51 @@ fn very_many_long_names_are_told_in_few_words() {
     assert_eq!((summary.endings.len(), summary.other_endings), (200, 800));
     let told = serde_json::to_string(&summary).unwrap();
     assert!(told.len() < 300_000, "{}", told.len());
+}
+
+#[test]
+fn why_a_run_failed_is_told() {
+    let mut bundle = MemoryBundleSource::default();
+    let event = |seq: u32, kind: &str, data: &str| {
+        format!(r#"{{"type":"{kind}","ts":"2026-06-01T10:00:0{seq}Z","seq":{seq},"data":{data}}}"#)
+            + "\n"
+    };
+    let lines = [
+        r#"{"type":"x","ts":"1970-01-01T00:00:00.000Z","seq":0,"data":{}}"#.to_owned() + "\n",
+        event(1, "tool.timeout", r#"{"name":"shell","timeoutMs":1000}"#),
+        event(
+            2,
+            "model.completed",
+            r#"{"timedOut":true,"promptError":"429  overloaded","usage":{"input":900}}"#,
+        ),
+        event(
+            3,
+            "assistant.message",
+            r#"{"message":{"errorMessage":"429 overloaded","usage":{"input":200}}}"#,
+        ),
+        event(
+            4,
+            "trace.artifacts",
+            r#"{"finalStatus":"error","terminalError":{"message":"gave up"}}"#,
+        ),
+        event(5, "trace.truncated", "{}"),
+    ];
+    bundle.push("events.jsonl", lines.concat());
+    let summary = inspect(&bundle).unwrap();
+    let about: Vec<&str> = summary.timeline.iter().map(|moment| moment.about.as_str()).collect();
+    assert_eq!(
+        about,
+        [
+            "",
+            "shell timed out",
+            "timed out: 429 overloaded",
+            "429 overloaded",
+            "error: gave up",
+            "recording ended here"
+        ]
+    );
+    assert_eq!(summary.errors, ["429 overloaded", "gave up"]);
+    assert_eq!(summary.endings, ["error"]);
+    assert_eq!(summary.usage.input_tokens, 900, "the transcript tells of fewer turns");
+    assert_eq!(summary.duration_millis, 4_000, "a time that was not readable is none");
 }

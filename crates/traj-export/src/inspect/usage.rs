@@ -17,29 +17,49 @@ pub struct Usage {
     /// The cost that the harness computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// Whether the transcript gave the figures; they count more than the
-    /// sidecar's, which may tell of the same turns.
+    /// What the transcript says of the same turns.
     #[serde(skip)]
-    is_from_transcript: bool,
+    transcript: Option<Box<Self>>,
 }
 
 impl Usage {
     pub(super) fn take(&mut self, kind: &str, event: &Json<'_>) {
         let data = event.get("data");
-        let (usage, is_transcript) = match kind {
+        match kind {
             "assistant.message" => {
-                (data.and_then(|data| data.get("message")).and_then(|m| m.get("usage")), true)
+                let usage = data.and_then(|data| data.get("message")).and_then(|m| m.get("usage"));
+                if let Some(usage) = usage.filter(|usage| usage.as_object().is_some()) {
+                    self.transcript.get_or_insert_default().add(usage);
+                }
             }
-            "model.completed" => (data.and_then(|data| data.get("usage")), false),
-            _ => return,
-        };
-        let Some(usage) = usage.filter(|usage| usage.as_object().is_some()) else { return };
-        if is_transcript && !self.is_from_transcript {
-            *self = Self { is_from_transcript: true, ..Self::default() };
+            "model.completed" => {
+                let usage = data.and_then(|data| data.get("usage"));
+                if let Some(usage) = usage.filter(|usage| usage.as_object().is_some()) {
+                    self.add(usage);
+                }
+            }
+            _ => {}
         }
-        if is_transcript != self.is_from_transcript {
-            return;
+    }
+
+    /// Both tell of the same turns; the one that tells of more of them counts.
+    pub(super) fn settle(&mut self) {
+        let Some(transcript) = self.transcript.take() else { return };
+        if transcript.tokens() >= self.tokens() {
+            let cost = transcript.cost.or(self.cost);
+            *self = Self { cost, ..*transcript };
+        } else {
+            self.cost = self.cost.or(transcript.cost);
         }
+    }
+
+    /// All tokens together.
+    #[must_use]
+    pub const fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens).saturating_add(self.cached_tokens)
+    }
+
+    fn add(&mut self, usage: &Json<'_>) {
         let number = |names: &[&str]| {
             names.iter().find_map(|name| usage.get(name)?.as_u64()).unwrap_or_default()
         };
