@@ -1,6 +1,7 @@
 //! Parsing and scanning what a bundle holds, file by file.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use traj_core::json::{Json, Object};
@@ -93,7 +94,7 @@ pub(crate) fn scan(
     let mut parts: Box<dyn Parts + '_> = match file {
         BundleFile::Events => Box::new(Lines::new(bytes)),
         BundleFile::SystemPrompt | BundleFile::Blob(_) => {
-            return scan_text(file, bytes, scan.redactor);
+            return scan_text(&file.to_string(), bytes, scan.redactor);
         }
         _ => Box::new(Elements::new(bytes)),
     };
@@ -200,7 +201,7 @@ fn source_files(value: Json<'_>) -> Json<'_> {
 
 /// Scans a file as plain text, whatever it is.
 pub(crate) fn scan_text(
-    file: BundleFile,
+    file: &str,
     bytes: &mut dyn Bytes,
     redactor: &Redactor,
 ) -> Result<Scanned, SplitError> {
@@ -220,9 +221,49 @@ pub(crate) fn scan_text(
         }
         let mut report = RedactionReport::listing();
         drop(redactor.text(&text, &mut report));
-        add_findings(&file.to_string(), line, &report, &mut scanned);
+        if report.findings().is_empty() {
+            add_findings(file, line, &report, &mut scanned);
+        } else {
+            find_lines(file, &text, line, redactor, &report, &mut scanned);
+        }
         line += memchr::memchr_iter(b'\n', &block).count() as u64;
     }
+}
+
+/// Adds what was found in a text with its line, where it lies in one; what lies
+/// in several has the line that the text begins with.
+fn find_lines(
+    file: &str,
+    text: &str,
+    first: u64,
+    redactor: &Redactor,
+    report: &RedactionReport,
+    scanned: &mut Scanned,
+) {
+    let mut left: BTreeMap<&str, u64> = BTreeMap::new();
+    for found in report.findings() {
+        *left.entry(found.rule.as_str()).or_default() += 1;
+    }
+    let mut findings = Vec::new();
+    for (line, text) in (first..).zip(text.lines()) {
+        if left.is_empty() {
+            break;
+        }
+        let mut report = RedactionReport::listing();
+        drop(redactor.text(text, &mut report));
+        for found in report.findings() {
+            let Some(count) = left.get_mut(found.rule.as_str()) else { continue };
+            *count -= 1;
+            if *count == 0 {
+                left.remove(found.rule.as_str());
+            }
+            findings.push(Finding::new(found.rule.clone(), file.to_owned(), line));
+        }
+    }
+    let several = left.into_iter().flat_map(|(rule, count)| (0..count).map(move |_| rule));
+    let several = several.map(|rule| Finding::new(rule.to_owned(), file.to_owned(), first));
+    findings.splice(0..0, several);
+    add_first(&mut scanned.findings, &mut scanned.findings_omitted, findings);
 }
 
 fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut Scanned) {

@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use serde::Serialize;
 use traj_core::json::Json;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
-use traj_core::redaction::Redactor;
+use traj_core::redaction::{RedactionReport, Redactor};
 
 use crate::error::Finding;
 use crate::ledger::Notes;
@@ -29,6 +29,10 @@ pub(crate) use content::Reading;
 
 /// Manifests are small; a larger one is not ours.
 pub(crate) const MAX_MANIFEST_BYTES: usize = 16 * 1024 * 1024;
+
+// One of ours with all the blobs that a bundle can have is smaller: a blob takes
+// 258 bytes in it.
+const _: () = assert!(BundleFile::MOST_BLOBS * 300 < MAX_MANIFEST_BYTES);
 
 /// What is said of one that is.
 pub(crate) const LARGE_MANIFEST: &str = "is larger than a manifest can be";
@@ -113,10 +117,7 @@ pub fn verify(
         path.clone_into(&mut last);
         match BundleFile::parse(path) {
             Some(file) => check.take(file, content),
-            None => {
-                check.report.add(path, None, "is no file of a bundle");
-                Ok(())
-            }
+            None => check.take_stray(path, content),
         }
     });
     let visited = visited.and(check.look_again(bundle));
@@ -189,6 +190,28 @@ impl<'r> Check<'r> {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Scans a file that no bundle has, its name as well: whoever gets the
+    /// bundle gets it, too.
+    fn take_stray(
+        &mut self,
+        path: &str,
+        content: &mut dyn BundleContent,
+    ) -> Result<(), BundleSourceError> {
+        let mut report = RedactionReport::listing();
+        let name = self.redactor.text(path, &mut report).as_ref().clone().into_owned();
+        let in_name = report.findings().iter();
+        let in_name = in_name.map(|found| Finding::new(found.rule.clone(), name.clone(), 0));
+        self.report.add(name.clone(), None, "is no file of a bundle");
+        let mut scanned = Scanned::default();
+        scan::add_first(&mut scanned.findings, &mut scanned.findings_omitted, in_name);
+        self.report.add_findings(scanned);
+        let mut bytes = Digesting::new(BundleFile::SystemPrompt, content);
+        if let Ok(scanned) = scan::scan_text(&name, &mut bytes, self.redactor) {
+            self.report.add_findings(scanned);
+        }
+        bytes.finish().1.map_or(Ok(()), Err)
+    }
+
     fn add_broken(&mut self, file: BundleFile, line: Option<u64>, problem: &str) {
         self.broken.insert(file);
         self.report.add(file, line, problem);
@@ -206,7 +229,7 @@ impl<'r> Check<'r> {
             let Some(file) = BundleFile::parse(path) else { return Ok(()) };
             if self.report.unfinished.contains(&file) {
                 let mut bytes = Digesting::new(file, content);
-                if let Ok(scanned) = scan::scan_text(file, &mut bytes, self.redactor) {
+                if let Ok(scanned) = scan::scan_text(path, &mut bytes, self.redactor) {
                     self.report.add_findings(scanned);
                 }
                 return Ok(());

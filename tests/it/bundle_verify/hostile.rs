@@ -8,7 +8,7 @@ use traj_core::port::{BundleContent, BundleSource, BundleSourceError, BundleVisi
 use traj_export::{inspect_checked, verify};
 use traj_tests::export_fixture::{redactor, runtime};
 
-use super::{bundle, check, replace};
+use super::{bundle, check, problem_after, replace};
 
 /// A made-up secret, put together here so that no scanner takes it for a leak.
 fn secret() -> String {
@@ -158,4 +158,48 @@ fn nothing_is_shown_of_a_broken_bundle_with_a_secret() {
     let summary = look(&bundle).unwrap();
     assert_eq!((summary.events, summary.timeline.len()), (0, 0));
     assert!(summary.problems.iter().any(|one| one.problem == "is not JSON"));
+}
+
+#[test]
+fn a_secret_in_a_file_that_no_bundle_has_is_told_and_its_name_is_not() {
+    let secret = secret();
+    let mut strays = bundle();
+    strays.push(&format!("{secret}.txt"), "nothing");
+    strays.push("notes.txt", format!("one\ntwo {secret}\n"));
+    let report = check(&strays);
+    let places: Vec<_> = report.findings.iter().map(|found| (&*found.file, found.line)).collect();
+    assert_eq!(places.len(), 2, "{places:?}");
+    assert!(places[0].0.starts_with("<redacted:") && places[1] == ("notes.txt", 2), "{places:?}");
+    assert!(!format!("{report:?}").contains(&secret[4..]), "{report:?}");
+}
+
+#[test]
+fn a_secret_in_a_text_is_told_with_its_line() {
+    let secret = secret();
+    let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\n\
+               -----END PRIVATE KEY-----";
+    let mut leaking = bundle();
+    let text = format!("a\nb\n{secret}\nc {secret}\n{key}\nend\n");
+    *leaking.content_mut("system-prompt.txt").unwrap() = text.into_bytes();
+    let report = check(&leaking);
+    let mut lines: Vec<_> = report.findings.iter().map(|found| found.line).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [1, 3, 4], "what lies in several lines has the first: {:?}", report.findings);
+}
+
+#[test]
+fn a_bundle_of_another_exporter_is_known_for_what_it_is() {
+    let problem = problem_after(|bundle| {
+        let content = bundle.content_mut("manifest.json").unwrap();
+        let mut manifest: serde_json::Value = serde_json::from_slice(content).unwrap();
+        let manifest_object = manifest.as_object_mut().unwrap();
+        for member in ["tool", "digest", "redaction", "sources", "notices"] {
+            manifest_object.remove(member);
+        }
+        *content = manifest.to_string().into_bytes();
+    });
+    assert_eq!(
+        problem,
+        "manifest.json was not written by traj: it has no digests to check the files by"
+    );
 }

@@ -100,6 +100,9 @@ pub(super) fn explain(error: BundleSourceError) -> CommandError {
         | BundleSourceError::RepeatedEntry { .. }
         | BundleSourceError::TooManyEntries { .. }
         | BundleSourceError::Bomb => Some("nothing was unpacked; do not trust this archive"),
+        BundleSourceError::Damaged { .. } => {
+            Some("if it was packed anew by another program, unpack it and name the folder")
+        }
         _ => None,
     };
     let explained = CommandError::new(kind, error.to_string()).because_of(&error);

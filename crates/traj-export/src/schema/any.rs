@@ -5,6 +5,31 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 
+/// The schema of a member that has to be there, if only as null. It is read
+/// with [`nullable`]: an option alone may be missing.
+pub(crate) struct Nullable<T>(std::marker::PhantomData<T>);
+
+/// Reads such a member.
+pub(crate) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
+}
+
+impl<T: JsonSchema> JsonSchema for Nullable<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        <Option<T>>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        <Option<T>>::json_schema(generator)
+    }
+}
+
 /// Any JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Any;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::any::AnyObject;
+use super::any::{AnyObject, Nullable, nullable};
 
 /// The active branch of the session.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -12,8 +12,12 @@ use super::any::AnyObject;
 #[expect(dead_code, reason = "members are read to be checked")]
 pub(crate) struct SessionBranch {
     /// The first header row, brought to version 3.
+    #[serde(deserialize_with = "nullable")]
+    #[schemars(with = "Nullable<AnyObject>")]
     header: Option<AnyObject>,
     /// The id of the last entry.
+    #[serde(deserialize_with = "nullable")]
+    #[schemars(with = "Nullable<String>")]
     leaf_id: Option<String>,
     /// The entries from the root to the leaf.
     entries: Vec<AnyObject>,

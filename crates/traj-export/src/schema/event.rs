@@ -33,6 +33,7 @@ pub(crate) struct Event {
     /// When it happened, as its source wrote it.
     pub(crate) ts: String,
     /// Its place in the bundle, from 1.
+    #[schemars(range(min = 1))]
     pub(crate) seq: u64,
     /// Its place in its source.
     #[serde(default)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::any::{TraceSchema, Version};
+use super::any::{Nullable, TraceSchema, Version, nullable};
 use crate::warning::Warning;
 
 /// What the bundle holds, where it came from, what was hidden.
@@ -21,6 +21,8 @@ pub(crate) struct Manifest {
     #[serde(default)]
     pub(crate) session_key: Option<String>,
     workspace_dir: String,
+    #[serde(deserialize_with = "nullable")]
+    #[schemars(with = "Nullable<String>")]
     pub(crate) leaf_id: Option<String>,
     pub(crate) event_count: u64,
     pub(crate) runtime_event_count: u64,
@@ -45,7 +47,7 @@ pub(crate) struct Manifest {
     #[schemars(required, length(min = 1, max = 2))]
     pub(crate) sources: Option<Vec<ManifestSource>>,
     /// SHA-256 of this manifest on one line, without this member.
-    #[schemars(required)]
+    #[schemars(required, regex(pattern = r"^sha256:[0-9a-f]{64}$"))]
     pub(crate) digest: Option<String>,
 }
 
@@ -70,7 +72,7 @@ pub struct ManifestContent {
     /// Its size.
     pub bytes: u64,
     /// SHA-256 of its content, in hexadecimal.
-    #[schemars(required)]
+    #[schemars(required, regex(pattern = r"^[0-9a-f]{64}$"))]
     pub sha256: Option<String>,
 }
 
@@ -132,5 +134,6 @@ pub struct ManifestSource {
     /// How many rows that was.
     pub rows: u64,
     /// SHA-256 of what was read, in hexadecimal.
+    #[schemars(regex(pattern = r"^[0-9a-f]{64}$"))]
     pub sha256: String,
 }

@@ -27,6 +27,11 @@ pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mu
         report.add(NAME, None, "cannot be held against its files");
         return;
     };
+    if manifest.tool.is_none() && manifest.digest.is_none() && manifest.redaction.is_none() {
+        // Other exporters write the same files, and nothing to check them by.
+        report.add(NAME, None, "was not written by traj: it has no digests to check the files by");
+        return;
+    }
     report.session_id = Some(manifest.session_id.clone());
     check_members(&manifest, said, report);
     check_identity(&manifest, said, report);
@@ -35,11 +40,7 @@ pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mu
     let mut listed = BTreeMap::new();
     for content in &manifest.contents {
         let Some(file) = BundleFile::parse(&content.path) else {
-            report.add(
-                NAME,
-                None,
-                format!("lists {:?}, which is no file of a bundle", content.path),
-            );
+            report.add(NAME, said.line_of("contents"), "lists what is no file of a bundle");
             continue;
         };
         if listed.insert(file, content).is_some() {
