@@ -137,7 +137,7 @@ impl Context<'_> {
                 continue;
             }
             // What is broken is scanned all the same: it can be read by others.
-            let text = String::from_utf8_lossy(part.bytes);
+            let text = text_of(part.bytes);
             if matches!(text, Cow::Owned(_)) {
                 scanned.add_broken(part.line, NOT_UTF8);
             }
@@ -163,6 +163,15 @@ impl Context<'_> {
             add_findings(&self.name, part.line, &report, &mut scanned);
         }
         scanned
+    }
+}
+
+/// Bytes as text, with U+FFFD for what is none: that is asked for second, as it
+/// is slower to find that there is nothing to replace.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
     }
 }
 
@@ -215,7 +224,7 @@ pub(crate) fn scan_text(
             Err(BlockError::Read(error)) => return Err(SplitError::Read(error)),
             Err(BlockError::NoSeam) => return Err(SplitError::TooLong { line }),
         };
-        let text = String::from_utf8_lossy(&block);
+        let text = text_of(&block);
         if matches!(text, Cow::Owned(_)) {
             scanned.add_broken(line, NOT_UTF8);
         }

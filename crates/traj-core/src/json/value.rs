@@ -58,9 +58,9 @@ impl<'a> Json<'a> {
     /// # Errors
     /// As [`Json::parse`].
     pub fn parse_lossy(bytes: &'a [u8]) -> Result<Self, ParseError> {
-        match String::from_utf8_lossy(bytes) {
-            Cow::Borrowed(text) => Self::parse(text),
-            Cow::Owned(text) => Json::parse(&text).map(Json::into_owned),
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(text),
+            Err(_) => Json::parse(&String::from_utf8_lossy(bytes)).map(Json::into_owned),
         }
     }
 
