@@ -3,6 +3,7 @@
 //! from here.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -204,6 +205,13 @@ impl Host {
             paths.dedup();
         }
         labels
+    }
+
+    /// How many threads work on a bundle: one for each core, but more than a
+    /// few only wait for each other, and each holds something in memory.
+    pub(crate) fn workers() -> NonZeroUsize {
+        const MOST: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+        std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |cores| cores.min(MOST))
     }
 
     /// The table of running processes, where the system has one.

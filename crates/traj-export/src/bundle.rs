@@ -17,7 +17,9 @@ mod timeline;
 pub(crate) use artifacts::{artifacts, is_result_member};
 pub(crate) use blobs::BlobFolder;
 pub(crate) use common::Common;
-pub(crate) use manifest::{ManifestParts, SOURCE_FILES, SourceFact, digest_without_seal, manifest};
+pub(crate) use manifest::{
+    ManifestParts, SOURCE_FILES, SOURCE_ROLES, SourceFact, digest_without_seal, manifest,
+};
 pub(crate) use metadata::{ModelNames, is_metadata_member, metadata};
 pub(crate) use prompts::{Prompting, write_prompts};
 pub(crate) use restore::Restorer;

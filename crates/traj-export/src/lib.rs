@@ -62,6 +62,7 @@ mod shelf;
 mod shrink;
 mod side;
 mod sort;
+mod source_bytes;
 mod split;
 mod text_blocks;
 mod verify;

@@ -1,14 +1,15 @@
 //! Reading the finished files back: everything parses, and nothing is left
 //! that the rules would hide.
 
-use traj_core::port::{BundleWriter, Source, SourceError};
+use traj_core::port::{BundleWriter, SourceError};
 
 use crate::error::ExportError;
 use crate::ledger::Ledger;
 use crate::output::Written;
 use crate::progress::{Progress, Watched};
 use crate::scan::{self, Scan};
-use crate::split::{Bytes, ReadError, SplitError};
+use crate::source_bytes::SourceBytes;
+use crate::split::SplitError;
 
 /// Reads every file of a bundle in the making. What is found ends the export.
 pub(crate) fn recheck(
@@ -41,28 +42,6 @@ pub(crate) fn recheck(
         findings.extend(scanned.findings);
     }
     if findings.is_empty() { Ok(()) } else { Err(ExportError::SecretsRemain { findings }) }
-}
-
-/// A source from start to end.
-pub(crate) struct SourceBytes<'s> {
-    source: &'s dyn Source,
-    at: u64,
-}
-
-impl<'s> SourceBytes<'s> {
-    pub(crate) const fn new(source: &'s dyn Source) -> Self {
-        Self { source, at: 0 }
-    }
-}
-
-impl Bytes for SourceBytes<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
-        let left = usize::try_from(self.source.len() - self.at).unwrap_or(usize::MAX);
-        let part = buffer.get_mut(..left.min(buffer.len())).unwrap_or_default();
-        self.source.read_exact_at(self.at, part)?;
-        self.at += part.len() as u64;
-        Ok(part.len())
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 
-use crate::bundle::SOURCE_FILES;
+use crate::bundle::{SOURCE_FILES, SOURCE_ROLES};
 use crate::error::Finding;
 use crate::ledger::{self, Notes};
 use crate::parts::{Elements, Group, Lines, Part, Parts};
@@ -199,10 +199,9 @@ fn named<'a>(name: impl Into<Cow<'a, str>>, value: Json<'a>) -> Json<'a> {
 /// none is taken for the name of the next. Members that a manifest does not
 /// have are no paths and keep their names.
 fn source_files(value: Json<'_>) -> Json<'_> {
-    const ROLES: [&str; 2] = ["session", "runtime"];
     let Json::Object(files) = value else { return named(SOURCE_FILES, value) };
     let files = files.into_iter().map(|(name, path)| match path {
-        Json::String(_) if ROLES.contains(&&*name) => Json::Array(vec![path]),
+        Json::String(_) if SOURCE_ROLES.contains(&&*name) => Json::Array(vec![path]),
         other => named(name, other),
     });
     Json::Array(files.collect())

@@ -2,7 +2,6 @@
 
 mod explain;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,9 +29,6 @@ pub(super) use explain::explain_end;
 
 /// What time an export may be told, in milliseconds: 1970 to 9999.
 const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
-
-/// More threads than this only wait for each other.
-const MAX_WORKERS: usize = 4;
 
 #[derive(Debug, Args)]
 #[command(
@@ -157,8 +153,7 @@ fn request(
 pub(super) fn adapt(request: &mut ExportRequest, host: &Host) {
     request.sidecar.current_dir.clone_from(&host.facts.current_dir);
     request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
-    let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    request.workers = NonZeroUsize::new(workers.min(MAX_WORKERS)).unwrap_or(NonZeroUsize::MIN);
+    request.workers = Host::workers();
 }
 
 /// The redactor of this owner, with the paths and names of this host.

@@ -67,7 +67,7 @@ fn inspect_bundle(
     output: &Output,
 ) -> Result<Summary, CommandError> {
     let bundle = WatchedBundle::new(verify::open(&arguments.subject, host)?, output);
-    let looked = inspect_checked(&bundle, &verify::rules()?, verify::workers());
+    let looked = inspect_checked(&bundle, &verify::rules()?, Host::workers());
     looked.map_err(|error| match error {
         InspectError::Source(error) => verify::explain(error),
         secret => CommandError::new(ErrorKind::Findings, secret.to_string())

@@ -1,7 +1,6 @@
 //! `traj verify`: is a bundle complete, unchanged, well-formed and free of
 //! secrets.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -49,18 +48,13 @@ fn check(
     output: &Output,
 ) -> Result<VerifyReport, CommandError> {
     let bundle = WatchedBundle::new(open(&arguments.bundle, host)?, output);
-    verify(&bundle, &rules()?, workers()).map_err(explain)
+    verify(&bundle, &rules()?, Host::workers()).map_err(explain)
 }
 
 /// The rules alone: the paths and names of this host say nothing about a
 /// bundle from another one.
 pub(super) fn rules() -> Result<Redactor, CommandError> {
     Ok(Redactor::new(RedactionPolicy::standard(Host::passing_key()?)))
-}
-
-/// As many threads as there are cores.
-pub(super) fn workers() -> NonZeroUsize {
-    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// Opens a bundle that the user named.

@@ -107,6 +107,9 @@ impl BundleFile {
     /// are not read.
     pub const MOST_BLOBS: usize = 50_000;
 
+    /// Those that a manifest lists once more, as far as they are there.
+    pub const SUPPLEMENTAL: [Self; 3] = [Self::Metadata, Self::Artifacts, Self::Prompts];
+
     /// The files that are not blobs, in the order a manifest lists them.
     pub const NAMED: [Self; 8] = [
         Self::Manifest,

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use sha2::{Digest as _, Sha256};
 use traj_core::capture::BlobDigest;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source, SourceError};
 use traj_core::redaction::{MediaStream, RedactedText, RedactionReport, Redactor};
@@ -12,9 +11,9 @@ use super::blobs::BlobFolder;
 use crate::error::ExportError;
 use crate::literal::LiteralBytes;
 use crate::output::{Output, Written, hex};
-use crate::recheck::SourceBytes;
 use crate::shrink::Giant;
-use crate::split::{Bytes, ReadError};
+use crate::source_bytes::DigestedBytes;
+use crate::split::Bytes;
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 use crate::warning::{Code, Warnings};
 
@@ -64,15 +63,15 @@ impl BlobFolder<'_> {
         let opened = self.open(digest).map_err(|error| Uncopied::Failed(error.into()))?;
         let source = opened.ok_or_else(missing)?;
         // First only looked at: a file of the bundle cannot be taken back.
-        let mut bytes = Digested::new(&*source);
+        let mut bytes = DigestedBytes::new(&*source);
         visit_blocks(&mut bytes, redactor, |_| Ok(())).map_err(|error| unread(error, digest))?;
         // A blob that says something else than its name is not the one meant.
-        if hex(&bytes.digest.finalize().into()) != digest.as_str() {
+        if hex(&bytes.finish()) != digest.as_str() {
             return Err(missing());
         }
-        let mut bytes = Digested::new(&*source);
+        let mut bytes = DigestedBytes::new(&*source);
         let written = copy_text(digest, &mut bytes, bundle, redactor, report)?;
-        if hex(&bytes.digest.finalize().into()) != digest.as_str() {
+        if hex(&bytes.finish()) != digest.as_str() {
             return Err(changed(digest));
         }
         Ok(written)
@@ -181,24 +180,4 @@ fn visit_blocks(
 fn begins_medium(block: &[u8]) -> bool {
     let head = block.get(..MediaStream::SAMPLE_HEAD).unwrap_or(block);
     std::str::from_utf8(head).is_ok_and(|head| MediaStream::of_text(head).is_some())
-}
-
-/// Bytes that are digested as they are read.
-struct Digested<'s> {
-    bytes: SourceBytes<'s>,
-    digest: Sha256,
-}
-
-impl<'s> Digested<'s> {
-    fn new(source: &'s dyn Source) -> Self {
-        Self { bytes: SourceBytes::new(source), digest: Sha256::new() }
-    }
-}
-
-impl Bytes for Digested<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
-        let read = self.bytes.read(buffer)?;
-        self.digest.update(buffer.get(..read).unwrap_or_default());
-        Ok(read)
-    }
 }

@@ -12,7 +12,8 @@ use super::blob_copy::{Uncopied, changed};
 use crate::output::{Output, Written};
 use crate::rows::Place;
 use crate::shrink::{self, Giant};
-use crate::split::{Bytes, Element, ReadError, SplitError, Splitter};
+use crate::source_bytes::SourceBytes;
+use crate::split::{Element, SplitError, Splitter};
 use crate::text_blocks::BLOCK;
 use crate::warning::Code;
 
@@ -84,7 +85,7 @@ fn visit(
     place: Place,
     mut line: impl FnMut(Json<'_>) -> Result<(), Uncopied>,
 ) -> Result<(), Problem> {
-    let mut bytes = PlaceBytes { source, place, at: 0 };
+    let mut bytes = SourceBytes::at(source, place);
     let mut splitter = Splitter::new(&mut bytes, BLOCK);
     loop {
         let element = match splitter.next(None) {
@@ -111,21 +112,4 @@ fn line_of<'e>(element: &Element<'e>) -> Option<Json<'e>> {
     let mut object = Object::with_capacity(1);
     object.push(name, if element.is_item { Json::Array(vec![value]) } else { value });
     Some(Json::Object(object))
-}
-
-/// The bytes at a place of a source.
-struct PlaceBytes<'s> {
-    source: &'s dyn Source,
-    place: Place,
-    at: u64,
-}
-
-impl Bytes for PlaceBytes<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
-        let left = usize::try_from(self.place.length - self.at).unwrap_or(usize::MAX);
-        let part = buffer.get_mut(..left.min(buffer.len())).unwrap_or_default();
-        self.source.read_exact_at(self.place.offset + self.at, part)?;
-        self.at += part.len() as u64;
-        Ok(part.len())
-    }
 }

@@ -48,7 +48,7 @@ pub(crate) struct ManifestParts<'m> {
 
 /// The member that names the inputs, and what each of them is to the bundle.
 pub(crate) const SOURCE_FILES: &str = "sourceFiles";
-const SOURCE_ROLES: [&str; 2] = ["session", "runtime"];
+pub(crate) const SOURCE_ROLES: [&str; 2] = ["session", "runtime"];
 
 /// The file's content, and the digest of the whole bundle.
 pub(crate) fn manifest(
@@ -63,7 +63,7 @@ pub(crate) fn manifest(
     object.push("transcriptEventCount", parts.transcript_events);
     object.push(SOURCE_FILES, source_files(parts));
     push_warnings(&mut object, "warnings", parts.warnings);
-    let supplemental = [BundleFile::Metadata, BundleFile::Artifacts, BundleFile::Prompts]
+    let supplemental = BundleFile::SUPPLEMENTAL
         .into_iter()
         .filter(|file| parts.files.iter().any(|written| written.file == *file))
         .map(|file| file.to_string());

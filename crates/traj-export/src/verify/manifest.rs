@@ -156,8 +156,7 @@ fn check_supplements(
     said: &Said,
     report: &mut VerifyReport,
 ) {
-    let supplements = [BundleFile::Metadata, BundleFile::Artifacts, BundleFile::Prompts];
-    let present = supplements.into_iter().filter(|file| listed.contains_key(file));
+    let present = BundleFile::SUPPLEMENTAL.into_iter().filter(|file| listed.contains_key(file));
     let is_same =
         present.map(|file| file.to_string()).eq(manifest.supplemental_files.iter().cloned());
     if !is_same {

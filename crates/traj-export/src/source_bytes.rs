@@ -1,0 +1,61 @@
+//! A source, or a part of one, from start to end; and the same, digested.
+
+use sha2::{Digest as _, Sha256};
+use traj_core::port::Source;
+
+use crate::rows::Place;
+use crate::split::{Bytes, ReadError};
+
+/// The bytes at a place of a source.
+pub(crate) struct SourceBytes<'s> {
+    source: &'s dyn Source,
+    place: Place,
+    at: u64,
+}
+
+impl<'s> SourceBytes<'s> {
+    /// All of a source.
+    pub(crate) fn new(source: &'s dyn Source) -> Self {
+        Self::at(source, Place { offset: 0, length: source.len() })
+    }
+
+    /// A part of a source.
+    pub(crate) const fn at(source: &'s dyn Source, place: Place) -> Self {
+        Self { source, place, at: 0 }
+    }
+}
+
+impl Bytes for SourceBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let left = usize::try_from(self.place.length - self.at).unwrap_or(usize::MAX);
+        let part = buffer.get_mut(..left.min(buffer.len())).unwrap_or_default();
+        self.source.read_exact_at(self.place.offset + self.at, part)?;
+        self.at += part.len() as u64;
+        Ok(part.len())
+    }
+}
+
+/// A source that is digested as it is read.
+pub(crate) struct DigestedBytes<'s> {
+    bytes: SourceBytes<'s>,
+    digest: Sha256,
+}
+
+impl<'s> DigestedBytes<'s> {
+    pub(crate) fn new(source: &'s dyn Source) -> Self {
+        Self { bytes: SourceBytes::new(source), digest: Sha256::new() }
+    }
+
+    /// The digest of what was read.
+    pub(crate) fn finish(self) -> [u8; 32] {
+        self.digest.finalize().into()
+    }
+}
+
+impl Bytes for DigestedBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let read = self.bytes.read(buffer)?;
+        self.digest.update(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
+}
