@@ -23,7 +23,7 @@ pub(crate) struct WorkBar {
 impl WorkBar {
     /// A bar for an export.
     pub(crate) fn new(output: &Output) -> Self {
-        Self::with_line(output, ProgressBar::new(0), KNOWN)
+        Self::with_line(output, ProgressBar::no_length(), KNOWN)
     }
 
     fn with_line(output: &Output, bar: ProgressBar, line: &str) -> Self {

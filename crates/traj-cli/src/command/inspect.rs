@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use traj_core::timestamp::UnixMillis;
 use traj_export::{
-    ExportPorts, ExportRequest, InspectError, Selection, Summary, export, inspect, inspect_checked,
+    ExportError, ExportPorts, ExportRequest, InspectError, Selection, Summary, export, inspect,
+    inspect_checked,
 };
 use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
 
@@ -99,7 +100,12 @@ fn inspect_session(
     let sink = FsBundleSink::new(folder, BundleForm::Folder).stopping_at(stop);
     let report =
         export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
-            .map_err(|error| export_verb::explain_end(error, &interruption))?;
+            .map_err(|error| {
+                let is_ours = matches!(error, ExportError::Sink(_));
+                let explained = export_verb::explain_end(error, &interruption);
+                // The place was not the user's choice.
+                if is_ours { explained.hint("TMPDIR names another place") } else { explained }
+            })?;
     let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
     inspect(&bundle).map_err(verify::explain)
 }
