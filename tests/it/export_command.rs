@@ -215,6 +215,13 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     assert_eq!(code(), Some(0));
     // No bundle is put into another.
     assert_eq!(home.export(&["--output", "b/inner"]).status.code(), Some(1));
+    home.folder.create_dir(bundle.join("blobs")).unwrap();
+    for root in ["", "deeper/still", "blobs"] {
+        let root = bundle.join(root);
+        let output = home.export(&["--output-root", root.to_str().unwrap(), "--output", "x"]);
+        assert_eq!(output.status.code(), Some(1), "{}", root.display());
+    }
+    home.folder.remove_dir(bundle.join("blobs")).unwrap();
     assert_eq!(code(), Some(0));
     assert_eq!(home.traj(&["verify", "s1.jsonl"]).status.code(), Some(4));
     assert_eq!(home.traj(&["verify", "ws"]).status.code(), Some(4));

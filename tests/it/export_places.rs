@@ -147,6 +147,9 @@ fn a_sidecar_elsewhere_is_read_if_it_is_the_sessions() {
         elsewhere.folder.write("other/s1.jsonl", foreign).unwrap();
         assert_eq!(pointer("other/s1.jsonl"), (false, vec!["pointer-ignored".into()]));
     }
+    // What cannot even be looked for is nothing that ends an export.
+    let long = format!("{}/s1.jsonl", "x".repeat(300));
+    assert_eq!(pointer(&long), (false, vec!["pointer-ignored".into()]));
     elsewhere.folder.symlink("real", "link").unwrap();
     assert_eq!(pointer("link/s1.jsonl"), (false, vec!["runtime-refused".into()]));
 }

@@ -77,6 +77,12 @@ impl CommandError {
         self
     }
 
+    /// Gives this hint instead of all others.
+    pub(crate) fn only_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints = vec![hint.into()];
+        self
+    }
+
     /// Adds the error behind this one.
     pub(crate) fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let source = source.into();

@@ -192,6 +192,19 @@ impl Host {
         }
     }
 
+    /// Refuses a folder that lies in a bundle, or is one: with more in it the
+    /// bundle would not be sound any more.
+    pub(crate) fn check_outside_bundles(&self, path: &Path) -> Result<(), CommandError> {
+        for folder in self.absolute(path).ancestors().filter(|folder| folder.parent().is_some()) {
+            if self.named_root_if_any(folder)?.is_some_and(|folder| traj_fs::is_bundle(&folder)) {
+                let message = format!("{} is itself a bundle", folder.display());
+                return Err(CommandError::failure(message)
+                    .hint("a bundle holds nothing but its files; name another folder"));
+            }
+        }
+        Ok(())
+    }
+
     /// The paths and names of this host, and of the workspace of a run if it
     /// is known. A path through links stands for what it leads to as well.
     pub(crate) fn path_labels(&self, workspace: Option<&Path>) -> PathLabels {

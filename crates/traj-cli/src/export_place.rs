@@ -23,6 +23,7 @@ pub(crate) struct ExportPlace {
 impl ExportPlace {
     /// A folder that the user named as a root.
     pub(crate) fn named(root: &Path, form: BundleForm, host: &Host) -> Result<Self, CommandError> {
+        host.check_outside_bundles(root)?;
         let (folder, missing) = host.nearest_root(root)?;
         let sink = FsBundleSink::new(folder, form).down(missing);
         Ok(Self { sink, path: host.absolute(root) })

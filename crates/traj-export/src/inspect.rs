@@ -177,6 +177,7 @@ struct EventReader {
     timeline: Timeline,
     /// How runs ended by their artifacts, if nothing else says so.
     statuses: Vec<String>,
+    other_statuses: u64,
     line: u64,
     /// Whether a line that is no event was told; one is enough.
     is_told: bool,
@@ -236,9 +237,10 @@ impl EventReader {
         if kind == "trace.artifacts"
             && let Some(status) = text("finalStatus")
         {
-            tally::list(&mut self.statuses, &mut 0, status);
+            tally::list(&mut self.statuses, &mut self.other_statuses, status);
         }
-        let error = timeline::error_of(data.get("message").unwrap_or(data));
+        let error = data.get("message").and_then(timeline::error_of);
+        let error = error.or_else(|| timeline::error_of(data));
         // The sidecar and the transcript tell of the same one.
         if let Some(error) = error.filter(|error| !summary.errors.contains(error)) {
             tally::list(&mut summary.errors, &mut summary.other_errors, &error);
@@ -254,7 +256,7 @@ impl EventReader {
         (summary.tools, summary.other_tools) = self.calls.finish();
         (summary.timeline, summary.timeline_omitted) = self.timeline.finish();
         if summary.endings.is_empty() {
-            summary.endings = self.statuses;
+            (summary.endings, summary.other_endings) = (self.statuses, self.other_statuses);
         }
         summary.usage.settle();
     }

@@ -188,11 +188,17 @@ fn open_pointed(
         Err(SourceError::Outside { .. }) => {}
         opened => return opened,
     }
-    let source = sources.open_relocated(name)?;
-    if index::stated_by_runtime(&*source)?.is_some_and(|stated| stated == session_id.as_str()) {
+    let outside = || SourceError::Outside { name: name.to_owned() };
+    let source = sources.open_relocated(name).map_err(|error| match error {
+        SourceError::NotFound { .. } | SourceError::NotRegular { .. } => error,
+        // What cannot be read, there or at all, is not ours.
+        _ => outside(),
+    })?;
+    let stated = index::stated_by_runtime(&*source).map_err(|_| outside())?;
+    if stated.is_some_and(|stated| stated == session_id.as_str()) {
         Ok(source)
     } else {
-        Err(SourceError::Outside { name: name.to_owned() })
+        Err(outside())
     }
 }
 

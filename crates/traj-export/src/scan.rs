@@ -229,25 +229,24 @@ pub(crate) fn scan_text(
         }
         let mut report = RedactionReport::listing();
         drop(redactor.text(&text, &mut report));
-        if report.findings().is_empty() {
-            add_findings(file, line, &report, &mut scanned);
-        } else {
-            find_lines(file, &text, line, redactor, &report, &mut scanned);
-        }
+        let rules = find_lines(file, &text, line, redactor, &report);
+        let others =
+            others(&report).map(|rule| Finding::new(rule.to_owned(), file.to_owned(), line));
+        let findings = rules.into_iter().chain(others);
+        add_first(&mut scanned.findings, &mut scanned.findings_omitted, findings);
         line += memchr::memchr_iter(b'\n', &block).count() as u64;
     }
 }
 
-/// Adds what was found in a text with its line, where it lies in one; what lies
-/// in several has the line that the text begins with.
+/// What rules found in a text, with its line where it lies in one; what lies in
+/// several has the line that the text begins with.
 fn find_lines(
     file: &str,
     text: &str,
     first: u64,
     redactor: &Redactor,
     report: &RedactionReport,
-    scanned: &mut Scanned,
-) {
+) -> Vec<Finding> {
     let mut left: BTreeMap<&str, u64> = BTreeMap::new();
     for found in report.findings() {
         *left.entry(found.rule.as_str()).or_default() += 1;
@@ -271,14 +270,19 @@ fn find_lines(
     let several = left.into_iter().flat_map(|(rule, count)| (0..count).map(move |_| rule));
     let several = several.map(|rule| Finding::new(rule.to_owned(), file.to_owned(), first));
     findings.splice(0..0, several);
-    add_first(&mut scanned.findings, &mut scanned.findings_omitted, findings);
+    findings
+}
+
+/// What was found besides secrets.
+fn others<'r>(report: &RedactionReport) -> impl Iterator<Item = &'r str> + use<'r> {
+    let paths = (report.paths() > 0).then_some("host-path");
+    paths.into_iter().chain((report.media() > 0).then_some("media"))
 }
 
 fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut Scanned) {
     let rules = report.findings().iter().map(|found| found.rule.as_str());
-    let rules = rules
-        .chain((report.paths() > 0).then_some("host-path"))
-        .chain((report.media() > 0).then_some("media"));
-    let findings = rules.map(|rule| Finding::new(rule.to_owned(), file.to_owned(), line));
+    let findings = rules
+        .chain(others(report))
+        .map(|rule| Finding::new(rule.to_owned(), file.to_owned(), line));
     add_first(&mut scanned.findings, &mut scanned.findings_omitted, findings);
 }

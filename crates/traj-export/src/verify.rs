@@ -112,15 +112,17 @@ pub fn verify(
     // Every message stands in a bundle twice, as an event and in the branch.
     let redactor = redactor.remembering(REMEMBERED);
     let mut check = Check::new(&redactor, workers);
-    let mut last = String::new();
-    let visited = bundle.visit(&mut |path, content| {
-        path.clone_into(&mut last);
-        match BundleFile::parse(path) {
-            Some(file) => check.take(file, content),
-            None => check.take_stray(path, content),
-        }
+    let visited = bundle.visit(&mut |path, content| match BundleFile::parse(path) {
+        Some(file) => check.take(file, content),
+        None => check.take_stray(path, content),
     });
-    let visited = visited.and(check.look_again(bundle));
+    let last = std::mem::take(&mut check.last);
+    // Also what came before the place where it broke.
+    let visited_again = check.look_again(bundle);
+    let (visited, last) = match visited {
+        Ok(()) => (visited_again, std::mem::take(&mut check.last)),
+        broken => (broken, last),
+    };
     match visited {
         Ok(()) => Ok(check.finish()),
         Err(error) if check.report.findings.is_empty() => Err(error),
@@ -142,6 +144,8 @@ struct Check<'r> {
     report: VerifyReport,
     found: BTreeMap<BundleFile, Seen>,
     facts: Facts,
+    /// The file that was looked at last, by a name that may be told.
+    last: String,
     /// Files of which something was said.
     broken: BTreeSet<BundleFile>,
 }
@@ -149,7 +153,8 @@ struct Check<'r> {
 impl<'r> Check<'r> {
     fn new(redactor: &'r Redactor, workers: NonZeroUsize) -> Self {
         let (report, found) = (VerifyReport::default(), BTreeMap::new());
-        Self { redactor, workers, report, found, facts: Facts::default(), broken: BTreeSet::new() }
+        let (facts, last, broken) = (Facts::default(), String::new(), BTreeSet::new());
+        Self { redactor, workers, report, found, facts, last, broken }
     }
 
     /// Digests and scans a file.
@@ -158,6 +163,7 @@ impl<'r> Check<'r> {
         file: BundleFile,
         content: &mut dyn BundleContent,
     ) -> Result<(), BundleSourceError> {
+        self.last = file.to_string();
         let mut bytes = Digesting::new(file, content);
         let check = |value: &Json<'_>, part: &Part<'_>| self.facts.take(file, value, part);
         let scan = Scan { check: &check, ..Scan::new(self.redactor, self.workers) };
@@ -199,13 +205,14 @@ impl<'r> Check<'r> {
     ) -> Result<(), BundleSourceError> {
         let mut report = RedactionReport::listing();
         let name = self.redactor.text(path, &mut report).as_ref().clone().into_owned();
+        self.last.clone_from(&name);
         let in_name = report.findings().iter();
         let in_name = in_name.map(|found| Finding::new(found.rule.clone(), name.clone(), 0));
         self.report.add(name.clone(), None, "is no file of a bundle");
         let mut scanned = Scanned::default();
         scan::add_first(&mut scanned.findings, &mut scanned.findings_omitted, in_name);
         self.report.add_findings(scanned);
-        let mut bytes = Digesting::new(BundleFile::SystemPrompt, content);
+        let mut bytes = Digesting::plain(content);
         if let Ok(scanned) = scan::scan_text(&name, &mut bytes, self.redactor) {
             self.report.add_findings(scanned);
         }
@@ -227,8 +234,9 @@ impl<'r> Check<'r> {
     fn look_again(&mut self, bundle: &dyn BundleSource) -> Result<(), BundleSourceError> {
         bundle.visit(&mut |path, content| {
             let Some(file) = BundleFile::parse(path) else { return Ok(()) };
+            self.last = file.to_string();
             if self.report.unfinished.contains(&file) {
-                let mut bytes = Digesting::new(file, content);
+                let mut bytes = Digesting::plain(content);
                 if let Ok(scanned) = scan::scan_text(path, &mut bytes, self.redactor) {
                     self.report.add_findings(scanned);
                 }

@@ -28,6 +28,7 @@ use crate::stop_flag::StopFlag;
 use crate::temporary_folder::TemporaryFolder;
 use early_sync::EarlySync;
 use target::Target;
+pub use target::is_bundle;
 
 /// The folder of blobs in a bundle.
 const BLOBS: &str = "blobs";
@@ -112,6 +113,7 @@ impl From<FsError> for BeginError {
 impl FsBundleSink {
     /// The folder in which the bundle is made, and those made on the way to it.
     fn open_place(&self, target: &Target) -> Result<(MadeFolders, TemporaryFolder), BeginError> {
+        target.check_way(&self.root, &self.way).map_err(BeginError::Sink)?;
         let mut made = MadeFolders::default();
         let root = made.open(&self.root, self.way.iter().map(String::as_str))?;
         target.check_place(&root).map_err(BeginError::Sink)?;

@@ -77,7 +77,7 @@ mod trajectory_store;
 
 pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
 pub use blob_folder::FsBlobFolder;
-pub use bundle_sink::{BundleForm, FsBundleSink};
+pub use bundle_sink::{BundleForm, FsBundleSink, is_bundle};
 pub use bundle_source::FsBundleSource;
 pub use error::{FsError, Refusal};
 pub use folder::{create_folder, create_subfolder, open_folder, open_subfolder};

@@ -20,9 +20,9 @@ const REMOVALS: u32 = 3;
 /// just made.
 const LOSSES: u32 = 100;
 
-/// What another host left is removed when it is this many seconds older than
-/// a new folder: whether that host still uses it, its locks may not tell.
-const FOREIGN_SECONDS: i64 = 24 * 60 * 60;
+/// What another host left, or what cannot be locked, is removed when it is this
+/// many seconds older than a new folder: whether it is in use, locks may not tell.
+const OLD_SECONDS: i64 = 24 * 60 * 60;
 
 /// A private folder that is removed with its value.
 ///
@@ -101,7 +101,8 @@ impl TemporaryFolder {
             let Some(name) = name.to_str().filter(|name| *name != self.name()) else { continue };
             let Some(owner) = temporary_name::bundle_owner(name) else { continue };
             let Ok(metadata) = parent.symlink_metadata(name) else { continue };
-            if owner == BundleOwner::AnotherHost && now - metadata.mtime() < FOREIGN_SECONDS {
+            let is_old = now - metadata.mtime() >= OLD_SECONDS;
+            if owner == BundleOwner::AnotherHost && !is_old {
                 continue;
             }
             let handle = if metadata.is_file() {
@@ -110,10 +111,11 @@ impl TemporaryFolder {
                 open_subfolder(parent, name)
                     .and_then(|inner| inner.open(".").context("open the folder", name))
             };
-            // Where locks are not supported, it may be in use.
-            let claimed = handle.and_then(|handle| claim(parent, name, handle));
-            if let Ok(Claim::Held(_lock)) = claimed {
-                remove(parent, name).ok();
+            match handle.and_then(|handle| claim(parent, name, handle)) {
+                Ok(Claim::Held(_lock)) => drop(remove(parent, name)),
+                // Nobody can tell whether it is in use, but that it was not for long.
+                Ok(Claim::WithoutLocks) if is_old => drop(remove(parent, name)),
+                _ => {}
             }
         }
     }

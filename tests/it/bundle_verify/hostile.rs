@@ -73,9 +73,9 @@ fn a_secret_is_found_in_what_is_broken() {
 
 /// A bundle whose file cannot be read beyond a place.
 #[derive(Debug)]
-struct Breaking {
+struct Breaking<'p> {
     bundle: MemoryBundleSource,
-    path: &'static str,
+    path: &'p str,
     length: usize,
 }
 
@@ -95,7 +95,7 @@ impl BundleContent for BreakingContent<'_> {
     }
 }
 
-impl BundleSource for Breaking {
+impl BundleSource for Breaking<'_> {
     fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError> {
         self.bundle.visit(&mut |path, content| {
             let left = if path == self.path { self.length } else { usize::MAX };
@@ -119,6 +119,14 @@ fn a_secret_before_the_place_where_a_bundle_breaks_is_told() {
         assert_eq!(first.problem, "cannot be read on: the archive is cut or damaged");
         assert!(!format!("{report:?}").contains(&secret()));
     }
+    // The name of a file may be a secret as well.
+    let path = format!("{}.txt", secret());
+    let mut stray = bundle();
+    stray.push(path.as_str(), "nothing but words");
+    let breaking = Breaking { bundle: stray, path: &path, length: 5 };
+    let report = verify(&breaking, &redactor(), NonZeroUsize::MIN).unwrap();
+    assert!(report.problems[0].problem.starts_with("cannot be read on"), "{report:?}");
+    assert!(!format!("{report:?}").contains(&secret()), "{report:?}");
     // Nothing was found: it is what it is.
     let breaking = Breaking { bundle: bundle(), path: "events.jsonl", length: 100 };
     let error = verify(&breaking, &redactor(), NonZeroUsize::MIN).unwrap_err();

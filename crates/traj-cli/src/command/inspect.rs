@@ -103,8 +103,13 @@ fn inspect_session(
             .map_err(|error| {
                 let is_ours = matches!(error, ExportError::Sink(_));
                 let explained = export_verb::explain_end(error, &interruption);
-                // The place was not the user's choice.
-                if is_ours { explained.hint("TMPDIR names another place") } else { explained }
+                let is_interrupted = matches!(explained.kind, ErrorKind::Interrupted { .. });
+                // The place was not the user's choice, and cannot be one here.
+                if is_ours && !is_interrupted {
+                    explained.only_hint("TMPDIR names another place for what is looked at")
+                } else {
+                    explained
+                }
             })?;
     let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
     inspect(&bundle).map_err(verify::explain)

@@ -38,6 +38,7 @@ pub(super) fn copy_lines(
     let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
     let mut output = Output::create(bundle, BundleFile::blob(digest)).map_err(failed)?;
     let mut lines = RedactedText::new();
+    let mut next_try = LINES;
     let mut append = |lines: &RedactedText, end: usize, report: &mut RedactionReport| {
         // Readers take it for a text, and so do the rules when it is checked.
         let mut head = RedactedText::with_capacity(end);
@@ -49,14 +50,17 @@ pub(super) fn copy_lines(
     let visited = visit(source, giant.place, |line| {
         lines.push_json(redactor.json(line, report).view());
         lines.push_static("\n");
-        if lines.len() < LINES {
+        if lines.len() < next_try {
             return Ok(());
         }
         // Not inside a key that goes on in the next lines.
         let end = block_end(lines.as_bytes()).filter(|end| *end > 0);
         let Some(end) = end.or((lines.len() > BLOCK).then_some(lines.len())) else {
+            // To look again at every line would cost a look at all of them.
+            next_try = lines.len() + LINES;
             return Ok(());
         };
+        next_try = LINES;
         append(&lines, end, report)?;
         let mut rest = RedactedText::new();
         rest.push_part(&lines, end..lines.len());

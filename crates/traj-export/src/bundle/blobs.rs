@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use traj_core::capture::BlobDigest;
-use traj_core::json::Json;
+use traj_core::json::{Json, Object};
 use traj_core::location::blobs_beside;
 use traj_core::port::{BundleFile, Source, SourceError, Sources};
 
@@ -64,7 +64,11 @@ impl<'s> BlobFolder<'s> {
 
 /// The reason and the blob of a value that was cut.
 pub(super) fn cut_marker<'e>(value: &'e Json<'_>) -> Option<(&'e str, BlobDigest)> {
-    let object = value.as_object()?;
+    marker_of(value.as_object()?)
+}
+
+/// The same, of an object.
+pub(super) fn marker_of<'e>(object: &'e Object<'_>) -> Option<(&'e str, BlobDigest)> {
     let is_cut = object.get("truncated").and_then(Json::as_bool) == Some(true);
     let digest = BlobDigest::parse(object.get("blob")?.as_str()?)?;
     is_cut.then_some((object.get("reason")?.as_str()?, digest))

@@ -6,7 +6,7 @@ use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, SourceError};
 
-use super::blobs::{BlobFolder, Lookup, cut_marker};
+use super::blobs::{BlobFolder, Lookup, cut_marker, marker_of};
 use crate::shrink::{self, SHORTENED};
 use crate::text_blocks::BLOCK;
 
@@ -98,22 +98,20 @@ impl<'f> Restorer<'f> {
         }
     }
 
-    fn object<'a>(&mut self, object: Object<'a>) -> Result<Json<'a>, SourceError> {
-        let value = Json::Object(object);
-        if let Some((reason, digest)) = cut_marker(&value) {
+    fn object<'a>(&mut self, mut object: Object<'a>) -> Result<Json<'a>, SourceError> {
+        if let Some((reason, digest)) = marker_of(&object) {
             let whole = if reason == "trajectory-field-size-limit" {
                 self.text(&digest)?.map(Json::from)
             } else {
                 self.parsed(&digest)?
             };
-            return Ok(whole.unwrap_or(value));
+            return Ok(whole.unwrap_or(Json::Object(object)));
         }
-        if let Some((_, digest)) = value.get("_truncated").and_then(cut_marker)
+        if let Some((_, digest)) = object.get("_truncated").and_then(cut_marker)
             && let Some(whole) = self.parsed(&digest)?
         {
             return Ok(whole);
         }
-        let mut object = if let Json::Object(object) = value { object } else { Object::new() };
         for (_, member) in object.iter_mut() {
             *member = self.value(std::mem::take(member))?;
         }

@@ -158,6 +158,7 @@ fn why_a_run_failed_is_told() {
             r#"{"finalStatus":"error","terminalError":{"message":"gave up"}}"#,
         ),
         event(5, "trace.truncated", "{}"),
+        event(6, "x", r#"{"message":"run failed","error":"no quota"}"#),
     ];
     bundle.push("events.jsonl", lines.concat());
     let summary = inspect(&bundle).unwrap();
@@ -170,11 +171,12 @@ fn why_a_run_failed_is_told() {
             "timed out: 429 overloaded",
             "429 overloaded",
             "error: gave up",
-            "recording ended here"
+            "recording ended here",
+            "no quota"
         ]
     );
-    assert_eq!(summary.errors, ["429 overloaded", "gave up"]);
+    assert_eq!(summary.errors, ["429 overloaded", "gave up", "no quota"]);
     assert_eq!(summary.endings, ["error"]);
     assert_eq!(summary.usage.input_tokens, 900, "the transcript tells of fewer turns");
-    assert_eq!(summary.duration_millis, 4_000, "a time that was not readable is none");
+    assert_eq!(summary.duration_millis, 5_000, "a time that was not readable is none");
 }

@@ -39,13 +39,16 @@ struct Ending {
 impl<'c> Digesting<'c> {
     pub(super) fn new(file: BundleFile, content: &'c mut dyn BundleContent) -> Self {
         Self {
-            content,
-            digest: Sha256::new(),
-            bytes: 0,
             kept: (file == BundleFile::Manifest).then(Vec::new),
             ending: (file == BundleFile::Events).then(Ending::default),
-            failure: None,
+            ..Self::plain(content)
         }
+    }
+
+    /// Content of which nothing is known.
+    pub(super) fn plain(content: &'c mut dyn BundleContent) -> Self {
+        let (digest, bytes) = (Sha256::new(), 0);
+        Self { content, digest, bytes, kept: None, ending: None, failure: None }
     }
 
     fn take(&mut self, buffer: &mut [u8]) -> usize {

@@ -114,8 +114,9 @@ fn check_members(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
     if manifest.source_files.runtime.is_some() != (counts.1 > 0) {
         report.add(NAME, said.line_of("sourceFiles"), "names other files than its sources");
     }
-    let is_digest =
-        |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_digest = |text: &str| {
+        text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
     if !sources.iter().all(|source| is_digest(&source.sha256)) {
         report.add(NAME, line, "has a source without a digest");
     }

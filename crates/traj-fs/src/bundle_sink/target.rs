@@ -38,27 +38,37 @@ impl Target {
         if path.split('/').any(is_reserved) {
             return Err(BundleSinkError::ReservedName { name: path });
         }
-        // A bundle with another one in it would not be sound any more.
-        let inside = || BundleSinkError::InsideBundle { name: path.clone() };
-        if is_bundle(root) {
-            return Err(inside());
-        }
-        let mut parts: Vec<&str> = path.split('/').collect();
+        let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();
         let last = parts.pop().unwrap_or_default();
-        let mut folder: Option<Dir> = None;
-        for part in parts {
-            match open_subfolder(folder.as_ref().unwrap_or(root), part) {
-                Ok(inner) if is_bundle(&inner) => return Err(inside()),
-                Ok(inner) => folder = Some(inner),
-                Err(error) if error.is_not_found() => return Ok(()),
-                Err(error) => return Err(from_fs(&path, error)),
-            }
-        }
-        let is_there = folder.as_ref().unwrap_or(root).symlink_metadata(last).is_ok();
-        if is_there && self.taken == NameTaken::Refuse {
+        let Some(folder) = self.check_way(root, &parts)? else { return Ok(()) };
+        if folder.symlink_metadata(last).is_ok() && self.taken == NameTaken::Refuse {
             return Err(BundleSinkError::Exists { name: path });
         }
         Ok(())
+    }
+
+    /// Looks at the folders on a way from `root`, as far as they are there; the
+    /// last one, if all are. A bundle with another one in it would not be sound
+    /// any more.
+    pub(super) fn check_way(
+        &self,
+        root: &Dir,
+        way: &[String],
+    ) -> Result<Option<Dir>, BundleSinkError> {
+        let name = || self.path(1);
+        let mut folder = root.try_clone().map_err(|error| sink_error(&name(), error))?;
+        let mut way = way.iter();
+        loop {
+            if is_bundle(&folder) {
+                return Err(BundleSinkError::InsideBundle { name: name() });
+            }
+            let Some(part) = way.next() else { return Ok(Some(folder)) };
+            folder = match open_subfolder(&folder, part) {
+                Ok(inner) => inner,
+                Err(error) if error.is_not_found() => return Ok(None),
+                Err(error) => return Err(from_fs(&name(), error)),
+            };
+        }
     }
 
     /// Gives what lies in `root` as `staged` its name, for good, and returns
@@ -94,9 +104,10 @@ impl Target {
     }
 }
 
-/// Whether a folder has what every bundle has; a manifest alone has many a
-/// folder.
-fn is_bundle(folder: &Dir) -> bool {
+/// Whether a folder is a bundle: it has what every bundle has. A manifest alone
+/// has many a folder.
+#[must_use]
+pub fn is_bundle(folder: &Dir) -> bool {
     [BundleFile::Manifest, BundleFile::Events, BundleFile::SessionBranch]
         .iter()
         .all(|file| folder.symlink_metadata(file.to_string()).is_ok())
