@@ -6,6 +6,7 @@ mod command;
 mod command_error;
 mod compose;
 mod export_place;
+mod export_setup;
 mod input_lines;
 mod interruptible_input;
 mod interruption;

@@ -112,13 +112,13 @@ impl From<FsError> for BeginError {
 
 impl FsBundleSink {
     /// The folder in which the bundle is made, and those made on the way to it.
-    fn open_place(&self, target: &Target) -> Result<(MadeFolders, TemporaryFolder), BeginError> {
+    fn open_place(&self, target: &Target) -> Result<Workplace, BeginError> {
         target.check_way(&self.root, &self.way).map_err(BeginError::Sink)?;
         let mut made = MadeFolders::default();
         let root = made.open(&self.root, self.way.iter().map(String::as_str))?;
         target.check_place(&root).map_err(BeginError::Sink)?;
         let staging = TemporaryFolder::create(&root)?;
-        Ok((made, staging))
+        Ok(Workplace { staging, made })
     }
 }
 
@@ -134,21 +134,26 @@ impl BundleSink for FsBundleSink {
         if matches!(&opened, Err(BeginError::Fs(error)) if error.is_not_found()) {
             opened = self.open_place(&target);
         }
-        let (made, staging) = opened.map_err(|error| match error {
+        let place = opened.map_err(|error| match error {
             BeginError::Fs(error) => from_fs(name.as_str(), error),
             BeginError::Sink(error) => error,
         })?;
         let (files, stop) = (BTreeSet::new(), self.stop.clone());
-        Ok(Box::new(FsBundleWriter { target, staging, made, files, stop }))
+        Ok(Box::new(FsBundleWriter { target, place, files, stop }))
     }
+}
+
+/// Where a bundle is made. What lies in a folder goes before the folder does.
+#[derive(Debug)]
+struct Workplace {
+    staging: TemporaryFolder,
+    made: MadeFolders,
 }
 
 #[derive(Debug)]
 struct FsBundleWriter {
     target: Target,
-    staging: TemporaryFolder,
-    // Behind what lies in them.
-    made: MadeFolders,
+    place: Workplace,
     files: BTreeSet<BundleFile>,
     stop: StopFlag,
 }
@@ -161,7 +166,7 @@ impl FsBundleWriter {
     /// The folder a file lies in, and its name there.
     fn place(&self, file: BundleFile) -> Result<(Dir, String), BundleSinkError> {
         let path = file.to_string();
-        let folder = self.staging.folder();
+        let folder = self.place.staging.folder();
         let (folder, name) = match path.split_once('/') {
             Some((inner, name)) => {
                 let made = create_subfolder(folder, inner)
@@ -198,14 +203,14 @@ impl BundleWriter for FsBundleWriter {
     }
 
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError> {
-        let folder = self.staging.folder().try_clone();
+        let folder = self.place.staging.folder().try_clone();
         let folder = folder.map_err(|error| sink_error(self.name(), error))?;
         Ok(Box::new(FsScratch::new(vec![folder])))
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
-        // What is named last goes first: the folders behind what lies in them.
-        let Self { made, target, staging, files, stop } = *self;
+        let Self { target, place, files, stop } = *self;
+        let Workplace { staging, made } = &place;
         let name = target.name.as_str().to_owned();
         let failed = |error: io::Error| sink_error(&name, error);
         stop.check().map_err(failed)?;
@@ -214,20 +219,20 @@ impl BundleWriter for FsBundleWriter {
             sync(staging.folder()).map_err(|error| from_fs(&name, error))?;
             stop.check().map_err(failed)?;
             let path = target.publish(staging.parent(), staging.name())?;
-            staging.keep();
+            place.staging.keep();
             path
         } else {
             let files: Vec<BundleFile> = files.into_iter().collect();
-            let packed = archive::pack(&staging, &files, target.form, &stop);
+            let packed = archive::pack(staging, &files, target.form, &stop);
             let archive = packed.map_err(|error| from_fs(&name, error))?;
             // Before the archive appears: behind that nothing may fail.
-            staging.remove().map_err(failed)?;
+            place.staging.remove().map_err(failed)?;
             stop.check().map_err(failed)?;
             let path = target.publish(&archive.parent, &archive.name)?;
             archive.keep();
             path
         };
-        made.keep();
+        place.made.keep();
         Ok(path)
     }
 }

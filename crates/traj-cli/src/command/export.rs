@@ -8,9 +8,7 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args, ValueEnum};
 use serde::Serialize;
 use traj_core::id::{BundleName, SessionId};
-use traj_core::redaction::{RedactionPolicy, Redactor};
 use traj_core::session_store::{agent_of_key, default_store_path, is_safe_id};
-use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
 use traj_export::{
     ExportError, ExportLimits, ExportPorts, ExportReport, ExportRequest, Selection, export,
@@ -19,8 +17,9 @@ use traj_fs::{BundleForm, FsSources};
 
 use super::Outcome;
 use crate::command_error::CommandError;
-use crate::compose::{Host, root};
+use crate::compose::Host;
 use crate::export_place::ExportPlace;
+use crate::export_setup;
 use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::WorkBar;
@@ -134,7 +133,7 @@ fn request(
     output: &Output,
     workspace: &Path,
 ) -> Result<ExportRequest, CommandError> {
-    let redactor = redactor(host, output, workspace)?;
+    let redactor = export_setup::redactor(host, output, workspace)?;
     let workspace = workspace.to_string_lossy();
     let selection = selection(arguments, host)?;
     let mut request = ExportRequest::new(selection, workspace, now(arguments, host)?, redactor);
@@ -144,30 +143,8 @@ fn request(
     if arguments.strict_limits {
         request.limits = ExportLimits::strict();
     }
-    adapt(&mut request, host);
+    export_setup::adapt(&mut request, host);
     Ok(request)
-}
-
-/// Makes a request use what this host has: its cores, and where it keeps
-/// sidecars.
-pub(super) fn adapt(request: &mut ExportRequest, host: &Host) {
-    request.sidecar.current_dir.clone_from(&host.facts.current_dir);
-    request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
-    request.workers = Host::workers();
-}
-
-/// The redactor of this owner, with the paths and names of this host.
-pub(super) fn redactor(
-    host: &Host,
-    output: &Output,
-    workspace: &Path,
-) -> Result<Redactor, CommandError> {
-    let key = host.marker_key().or_else(|error| {
-        output.note(&format!("{}; using a key for this run only", error.message));
-        Host::passing_key()
-    })?;
-    let labels = host.path_labels(Some(workspace));
-    Ok(Redactor::new(RedactionPolicy::standard(key).with_paths(labels)))
 }
 
 fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandError> {
@@ -247,48 +224,7 @@ fn sources(
     if let Selection::Key { store, .. } = &request.selection {
         named.extend(parent_of(Path::new(store)));
     }
-    readable(&named, host, request)
-}
-
-/// Reads below folders that the user named, and below those where sessions and
-/// sidecars usually lie. A named one that is missing is no error yet: a sidecar
-/// can be exported without its session.
-pub(super) fn readable(
-    named: &[PathBuf],
-    host: &Host,
-    request: &ExportRequest,
-) -> Result<FsSources, CommandError> {
-    let mut sources = FsSources::new(&host.facts.current_dir).with_relocated(root()?);
-    for folder in named {
-        sources = match host.folder_if_any(folder)? {
-            Some(opened) => sources.with_root(folder, opened),
-            None => sources.with_missing_root(folder),
-        };
-    }
-    if let Some(folder) = request.sidecar.trajectory_dir.as_deref().map(Path::new) {
-        sources = match host.folder_if_any(folder) {
-            Ok(Some(opened)) => sources.with_root(folder, opened),
-            Ok(None) => sources.with_missing_root(folder),
-            // What is looked for there is refused, and told.
-            Err(_) => sources,
-        };
-    }
-    let mut others: Vec<PathBuf> = Vec::new();
-    others.extend(host.facts.state_dir().map(PathBuf::from));
-    if let Selection::Key { store, .. } = &request.selection {
-        // Sessions of sibling agents lie beside each other.
-        let store = host.absolute(Path::new(store));
-        let agents = store.ancestors().nth(3).filter(|folder| folder.ends_with("agents"));
-        others.extend(agents.map(Path::to_path_buf));
-    }
-    for folder in others {
-        // A folder that is not there holds nothing to read. The state folder
-        // may be reached through a link.
-        if let Ok(opened) = host.named_root(&folder) {
-            sources = sources.with_root(folder, opened);
-        }
-    }
-    Ok(sources)
+    export_setup::readable(&named, host, request)
 }
 
 /// Where else to look for what is missing.

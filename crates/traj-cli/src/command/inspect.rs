@@ -16,6 +16,7 @@ use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
 use super::{Outcome, export as export_verb, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::export_setup;
 use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::{WatchedBundle, WorkBar};
@@ -83,15 +84,15 @@ fn inspect_session(
 ) -> Result<Summary, CommandError> {
     let session = host.absolute(&arguments.subject);
     let workspace = host.absolute(&arguments.workspace);
-    let redactor = export_verb::redactor(host, output, &workspace)?;
+    let redactor = export_setup::redactor(host, output, &workspace)?;
     let workspace = workspace.to_string_lossy();
     let selection = Selection::file(session.to_string_lossy());
     let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
     let parent = session.parent().unwrap_or(Path::new("/")).to_path_buf();
-    export_verb::adapt(&mut request, host);
+    export_setup::adapt(&mut request, host);
     let interruption = Interruption::watch(host)?;
     let stop = interruption.stop_flag();
-    let sources = export_verb::readable(&[parent], host, &request)?.stopping_at(stop.clone());
+    let sources = export_setup::readable(&[parent], host, &request)?.stopping_at(stop.clone());
     let temporary = host.temporary_folder()?;
     let folder = temporary
         .folder()

@@ -1,0 +1,76 @@
+//! What every export on this host has in common, whoever asks for it: threads,
+//! the redactor, the folders that may be read.
+
+use std::path::{Path, PathBuf};
+
+use traj_core::redaction::{RedactionPolicy, Redactor};
+use traj_core::settings::Settings;
+use traj_export::{ExportRequest, Selection};
+use traj_fs::FsSources;
+
+use crate::command_error::CommandError;
+use crate::compose::{Host, root};
+use crate::output::Output;
+
+/// Makes a request use what this host has: its cores, and where it keeps
+/// sidecars.
+pub(crate) fn adapt(request: &mut ExportRequest, host: &Host) {
+    request.sidecar.current_dir.clone_from(&host.facts.current_dir);
+    request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
+    request.workers = Host::workers();
+}
+
+/// The redactor of this owner, with the paths and names of this host.
+pub(crate) fn redactor(
+    host: &Host,
+    output: &Output,
+    workspace: &Path,
+) -> Result<Redactor, CommandError> {
+    let key = host.marker_key().or_else(|error| {
+        output.note(&format!("{}; using a key for this run only", error.message));
+        Host::passing_key()
+    })?;
+    let labels = host.path_labels(Some(workspace));
+    Ok(Redactor::new(RedactionPolicy::standard(key).with_paths(labels)))
+}
+
+/// Reads below folders that the user named, and below those where sessions and
+/// sidecars usually lie. A named one that is missing is no error yet: a sidecar
+/// can be exported without its session.
+pub(crate) fn readable(
+    named: &[PathBuf],
+    host: &Host,
+    request: &ExportRequest,
+) -> Result<FsSources, CommandError> {
+    let mut sources = FsSources::new(&host.facts.current_dir).with_relocated(root()?);
+    for folder in named {
+        sources = match host.folder_if_any(folder)? {
+            Some(opened) => sources.with_root(folder, opened),
+            None => sources.with_missing_root(folder),
+        };
+    }
+    if let Some(folder) = request.sidecar.trajectory_dir.as_deref().map(Path::new) {
+        sources = match host.folder_if_any(folder) {
+            Ok(Some(opened)) => sources.with_root(folder, opened),
+            Ok(None) => sources.with_missing_root(folder),
+            // What is looked for there is refused, and told.
+            Err(_) => sources,
+        };
+    }
+    let mut others: Vec<PathBuf> = Vec::new();
+    others.extend(host.facts.state_dir().map(PathBuf::from));
+    if let Selection::Key { store, .. } = &request.selection {
+        // Sessions of sibling agents lie beside each other.
+        let store = host.absolute(Path::new(store));
+        let agents = store.ancestors().nth(3).filter(|folder| folder.ends_with("agents"));
+        others.extend(agents.map(Path::to_path_buf));
+    }
+    for folder in others {
+        // A folder that is not there holds nothing to read. The state folder
+        // may be reached through a link.
+        if let Ok(opened) = host.named_root(&folder) {
+            sources = sources.with_root(folder, opened);
+        }
+    }
+    Ok(sources)
+}
