@@ -87,8 +87,11 @@ fn a_bundle_that_cannot_be_taken_back_is_said_to_be_there() {
 #[test]
 fn without_another_thread_the_work_is_done_by_one() {
     let home = ExportHome::new();
-    let Some(output) = export(&home, "clone,clone3", "error=EAGAIN", &[]) else { return };
+    let threads = ["--threads", "3"];
+    let Some(output) = export(&home, "clone,clone3", "error=EAGAIN", &threads) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let traced = home.folder.read_to_string(TRACE).unwrap();
+    assert!(traced.contains("(INJECTED)"), "a thread was asked for: {traced}");
     assert_whole_or_nothing(&home, &output, "no threads");
 }
 

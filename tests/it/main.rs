@@ -32,6 +32,7 @@ mod export_process_faults;
 mod export_shapes;
 mod export_sources;
 mod export_stores;
+mod export_threads;
 mod export_values;
 mod file_limit;
 mod help_texts;

@@ -30,8 +30,7 @@ use early_sync::EarlySync;
 use target::Target;
 pub use target::is_bundle;
 
-/// The folder of blobs in a bundle.
-const BLOBS: &str = "blobs";
+const BLOBS: &str = BundleFile::BLOB_FOLDER;
 
 /// How much is written at once.
 const BUFFER: usize = 256 * 1024;

@@ -19,8 +19,7 @@ use crate::error::FsError;
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular};
 
-/// The folder of long texts.
-const BLOBS: &str = "blobs";
+const BLOBS: &str = BundleFile::BLOB_FOLDER;
 
 /// A bundle in a folder, named as its entry there.
 #[derive(Debug)]

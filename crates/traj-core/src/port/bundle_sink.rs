@@ -107,6 +107,12 @@ impl BundleFile {
     /// are not read.
     pub const MOST_BLOBS: usize = 50_000;
 
+    /// The files that every bundle has.
+    pub const ALWAYS: [Self; 3] = [Self::Manifest, Self::Events, Self::SessionBranch];
+
+    /// The folder of blobs.
+    pub const BLOB_FOLDER: &str = "blobs";
+
     /// Those that a manifest lists once more, as far as they are there.
     pub const SUPPLEMENTAL: [Self; 3] = [Self::Metadata, Self::Artifacts, Self::Prompts];
 

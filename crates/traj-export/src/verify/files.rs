@@ -7,13 +7,11 @@ use traj_core::port::BundleFile;
 use super::facts::Said;
 use super::{Seen, VerifyReport};
 
-/// The files that every bundle has beside its manifest, whatever that lists.
-pub(super) const ALWAYS: [BundleFile; 2] = [BundleFile::Events, BundleFile::SessionBranch];
-
 /// Checks what events and branch say of each other, without the manifest.
 pub(super) fn check(said: &Said, found: &BTreeMap<BundleFile, Seen>, report: &mut VerifyReport) {
-    for file in ALWAYS {
-        if !found.contains_key(&file) {
+    // A missing manifest is told by whoever needs it.
+    for file in BundleFile::ALWAYS {
+        if file != BundleFile::Manifest && !found.contains_key(&file) {
             report.add(file, None, "is missing");
         }
     }

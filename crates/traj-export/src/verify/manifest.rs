@@ -8,7 +8,6 @@ use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
 
 use super::facts::Said;
-use super::files::ALWAYS;
 use super::{Seen, VerifyReport};
 use crate::bundle::digest_without_seal;
 use crate::output::hex;
@@ -48,7 +47,7 @@ pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mu
         }
         let Some(seen) = found.get(&file) else {
             // Of those that are always there it was said already.
-            if !ALWAYS.contains(&file) {
+            if !BundleFile::ALWAYS.contains(&file) {
                 report.add(file, None, "is missing");
             }
             continue;

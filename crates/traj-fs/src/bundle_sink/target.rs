@@ -108,9 +108,7 @@ impl Target {
 /// has many a folder.
 #[must_use]
 pub fn is_bundle(folder: &Dir) -> bool {
-    [BundleFile::Manifest, BundleFile::Events, BundleFile::SessionBranch]
-        .iter()
-        .all(|file| folder.symlink_metadata(file.to_string()).is_ok())
+    BundleFile::ALWAYS.iter().all(|file| folder.symlink_metadata(file.to_string()).is_ok())
 }
 
 /// Renames, but never over something.

@@ -1,0 +1,27 @@
+//! Exports on several threads: faster at best, never different.
+
+use traj_tests::export_fixture::message;
+use traj_tests::export_home::{EXPORTS, ExportHome as Home};
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let home = Home::new();
+    // Many groups of rows, so that several are under way at a time.
+    let text = format!(r#"{{"role":"user","content":"{}"}}"#, "some words ".repeat(400));
+    let row = |number: u32| {
+        let parent = number.checked_sub(1).map(|before| format!("m{before}"));
+        message(&format!("m{number}"), parent.as_deref(), number % 60, &text)
+    };
+    home.put_session(&(0..500).map(row).collect::<Vec<_>>());
+    let export = |threads: &str| {
+        let name = format!("with-{threads}");
+        let more = ["--threads", threads, "--archive", "zip", "--output", &name];
+        assert!(home.export(&more).status.success(), "{threads}");
+        home.folder.read(format!("{EXPORTS}/{name}.zip")).unwrap()
+    };
+    let one = export("1");
+    assert!(export("2") == one && export("4") == one);
+    for wrong in ["0", "17", "many", "-1"] {
+        assert_eq!(home.export(&["--threads", wrong]).status.code(), Some(2), "{wrong}");
+    }
+}
