@@ -196,7 +196,9 @@ impl Host {
     /// bundle would not be sound any more.
     pub(crate) fn check_outside_bundles(&self, path: &Path) -> Result<(), CommandError> {
         for folder in self.absolute(path).ancestors().filter(|folder| folder.parent().is_some()) {
-            if self.named_root_if_any(folder)?.is_some_and(|folder| traj_fs::is_bundle(&folder)) {
+            // One that may not be looked into is told when it is used.
+            let opened = self.named_root_if_any(folder).ok().flatten();
+            if opened.is_some_and(|folder| traj_fs::is_bundle(&folder)) {
                 let message = format!("{} is itself a bundle", folder.display());
                 return Err(CommandError::failure(message)
                     .hint("a bundle holds nothing but its files; name another folder"));
