@@ -15,10 +15,11 @@ use crate::bundle::{
     SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
-use crate::index::{self, EventRecord, RuntimeIndex};
+use crate::index::{self, RuntimeIndex};
 use crate::ledger::Ledger;
 use crate::locate::{self, Found, Located};
 use crate::output::{Output, Written};
+use crate::pipeline;
 use crate::progress::{Outlook, Progress, Stage, Watched};
 use crate::recheck;
 use crate::report::{self, ExportReport};
@@ -131,34 +132,44 @@ impl Export<'_> {
         let mut facts = Vec::new();
 
         progress.enter(Stage::Index, outlook.left_at(Stage::Index));
-        let entries = match session.as_ref().zip(watched_session.as_ref()) {
-            Some((found, source)) => {
-                let spool = &&*bundle;
+        let spool = &&*bundle;
+        let (entries, (runtime_index, order, runtime_warnings)) = pipeline::both(
+            request.workers,
+            || {
+                let Some(source) = &watched_session else {
+                    self.warnings.add(Code::SessionMissing, 0);
+                    return Ok(None);
+                };
                 let mut index = index::index_session(source, spool, &mut self.warnings)?;
                 let branch = index::resolve(&mut index, spool, &mut self.warnings)?;
-                facts.push(SourceFact::new("session", found, index.rows, index.digest));
-                Some(EntryRows::new(source, index, branch))
-            }
-            None => {
-                self.warnings.add(Code::SessionMissing, 0);
-                None
-            }
-        };
-        let mut order = Sorter::<EventRecord>::new();
-        let runtime_index = match runtime.as_ref().zip(watched_runtime.as_ref()) {
-            Some((found, source)) => {
-                let index = index::index_runtime(
-                    source,
-                    self.session_id.as_str(),
-                    &&*bundle,
-                    &mut self.warnings,
-                    |record, spool| order.push(record, spool),
-                )?;
-                facts.push(SourceFact::new("runtime", found, index.rows, index.digest));
-                index
-            }
-            None => RuntimeIndex::default(),
-        };
+                Ok::<_, ExportError>(Some((index, branch)))
+            },
+            || {
+                let (mut order, mut warnings) = (Sorter::new(), Warnings::default());
+                let index = match &watched_runtime {
+                    Some(source) => index::index_runtime(
+                        source,
+                        self.session_id.as_str(),
+                        spool,
+                        &mut warnings,
+                        |record, spool| order.push(record, spool),
+                    )?,
+                    None => RuntimeIndex::default(),
+                };
+                Ok((index, order, warnings))
+            },
+        )?;
+        self.warnings.append(runtime_warnings);
+        if let Some((found, (index, _))) = session.as_ref().zip(entries.as_ref()) {
+            facts.push(SourceFact::new("session", found, index.rows, index.digest));
+        }
+        if let Some(found) = &runtime {
+            let RuntimeIndex { rows, digest, .. } = runtime_index;
+            facts.push(SourceFact::new("runtime", found, rows, digest));
+        }
+        let entries = watched_session.as_ref().zip(entries);
+        let entries =
+            entries.map(|(source, (index, branch))| EntryRows::new(source, index, branch));
         let limit = request.limits.runtime_events;
         self.check(
             Code::TooManyRuntimeEvents,

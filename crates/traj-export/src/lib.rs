@@ -37,6 +37,7 @@
 //! records, then read again in the order of the output. When there are very
 //! many records they wait in scratch files beside the bundle.
 
+mod buffer;
 mod bundle;
 mod error;
 mod export;
@@ -58,7 +59,6 @@ mod rows;
 mod scan;
 mod schema;
 mod screen;
-mod shelf;
 mod shrink;
 mod side;
 mod sort;

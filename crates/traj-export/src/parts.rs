@@ -1,16 +1,15 @@
 //! The parts of a file, lines or elements, handed on in groups.
 //!
-//! A group has one buffer for the bytes of all its parts: it is filled on one
-//! thread and read on another, and a buffer for each part would have both wait
-//! for the allocator.
+//! A group has one buffer for the bytes of all its parts: a buffer for each
+//! would cost more than what is done with most of them.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use traj_core::json::Json;
 
+use crate::buffer::Buffer;
 use crate::ledger::{Notes, PartNote};
-use crate::shelf::Buffer;
 use crate::split::{Bytes, SplitError, Splitter};
 use crate::window::Window;
 
@@ -96,10 +95,10 @@ impl Group {
 }
 
 /// Takes a file apart.
-pub(crate) trait Parts {
-    /// An empty group with the next parts and the notes on them, if there are
-    /// any parts.
-    fn fill(&mut self, group: Group, notes: &mut Notes<'_>) -> Result<Option<Group>, SplitError>;
+pub(crate) trait Parts: Send {
+    /// Puts the next parts and the notes on them into an empty group; says
+    /// whether there were any.
+    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<bool, SplitError>;
 }
 
 /// The members and items of a document. There are notes on items only.
@@ -116,11 +115,7 @@ impl<'b> Elements<'b> {
 }
 
 impl Parts for Elements<'_> {
-    fn fill(
-        &mut self,
-        mut group: Group,
-        notes: &mut Notes<'_>,
-    ) -> Result<Option<Group>, SplitError> {
+    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<bool, SplitError> {
         while !group.is_full(group.bytes.filled().len()) {
             let length = notes.peek()?.byte_length();
             let Some(element) = self.splitter.next(length)? else { break };
@@ -135,7 +130,7 @@ impl Parts for Elements<'_> {
             let note = if element.is_item { notes.next()? } else { PartNote::default() };
             group.add(name, element.is_item, element.line, note, element.value);
         }
-        Ok((!group.places.is_empty()).then_some(group))
+        Ok(!group.places.is_empty())
     }
 }
 
@@ -166,13 +161,13 @@ impl<'b> Lines<'b> {
     }
 
     /// A file without events is one line end and nothing else.
-    fn expect_end(&mut self, group: &mut Group) -> Result<Option<Group>, SplitError> {
+    fn expect_end(&mut self, group: &mut Group) -> Result<bool, SplitError> {
         loop {
             if group.bytes.filled().len() > 1 {
                 return Err(SplitError::NotJson { line: 2 });
             }
             if self.is_drained {
-                return Ok(None);
+                return Ok(false);
             }
             self.read_more(group)?;
         }
@@ -180,11 +175,7 @@ impl<'b> Lines<'b> {
 }
 
 impl Parts for Lines<'_> {
-    fn fill(
-        &mut self,
-        mut group: Group,
-        notes: &mut Notes<'_>,
-    ) -> Result<Option<Group>, SplitError> {
+    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<bool, SplitError> {
         group.bytes.push(&self.rest);
         let (mut start, mut searched) = (0, 0);
         while !group.is_full(start) {
@@ -194,7 +185,7 @@ impl Parts for Lines<'_> {
                 let range = start..searched + length;
                 self.line += 1;
                 if range.is_empty() && self.line == 1 {
-                    return self.expect_end(&mut group);
+                    return self.expect_end(group);
                 }
                 start = range.end + 1;
                 searched = start;
@@ -213,12 +204,12 @@ impl Parts for Lines<'_> {
             if searched - start > LONGEST {
                 return Err(SplitError::TooLong { line: self.line + 1 });
             }
-            self.read_more(&mut group)?;
+            self.read_more(group)?;
         }
         self.rest.clear();
         self.rest.extend_from_slice(group.bytes.filled().get(start..).unwrap_or_default());
         group.bytes.truncate(start);
-        Ok((!group.places.is_empty()).then_some(group))
+        Ok(!group.places.is_empty())
     }
 }
 
@@ -247,12 +238,11 @@ mod tests {
         let mut sips = Sips(content, sip);
         let mut parts = Lines::new(&mut sips);
         let (mut lines, mut groups) = (Vec::new(), 0);
-        let mut used = Group::default();
-        while let Some(group) = parts.fill(used, &mut Notes::none())? {
+        let mut group = Group::default();
+        while parts.fill(&mut group, &mut Notes::none())? {
             lines.extend(group.parts().map(|part| (part.line, part.bytes.to_vec())));
             groups += 1;
-            used = group;
-            used.empty();
+            group.empty();
         }
         Ok((lines, groups))
     }

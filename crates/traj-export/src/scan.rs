@@ -8,12 +8,12 @@ use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 
+use crate::buffer::Buffer as _;
 use crate::bundle::{SOURCE_FILES, SOURCE_ROLES};
 use crate::error::Finding;
 use crate::ledger::{self, Notes};
 use crate::parts::{Elements, Group, Lines, Part, Parts};
 use crate::pipeline;
-use crate::shelf::Shelf;
 use crate::split::{Bytes, SplitError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 
@@ -99,17 +99,15 @@ pub(crate) fn scan(
         _ => Box::new(Elements::new(bytes)),
     };
     let context = Context { file, name: file.to_string(), scan, hasher: notes.hasher };
-    let groups = Shelf::<Group>::default();
-    pipeline::ordered(
+    pipeline::in_turn(
         scan.workers,
-        || parts.fill(groups.take(), &mut notes),
-        |group| {
-            let scanned = context.scan_group(&group);
-            groups.put(group);
-            scanned
+        |(group, _): &mut (Group, Scanned)| parts.fill(group, &mut notes),
+        |(group, found)| {
+            *found = context.scan_group(group);
+            group.make_ready();
         },
-        |part| {
-            scanned.extend(part);
+        |(_, found)| {
+            scanned.extend(std::mem::take(found));
             Ok(())
         },
     )?;

@@ -24,7 +24,7 @@ pub(crate) type ReadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where the bytes of a document come from: fills the buffer from the front
 /// and says how many there were; none at the end.
-pub(crate) trait Bytes {
+pub(crate) trait Bytes: Send {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError>;
 }
 

@@ -225,6 +225,11 @@ impl Warnings {
         }
     }
 
+    /// Adds those that came up elsewhere, of kinds that are not among these.
+    pub(crate) fn append(&mut self, mut others: Self) {
+        self.groups.append(&mut others.groups);
+    }
+
     /// Warnings that the original knows, then those that it does not.
     pub(crate) fn finish(self) -> (Vec<Warning>, Vec<Warning>) {
         let (original, ours): (Vec<_>, Vec<_>) =

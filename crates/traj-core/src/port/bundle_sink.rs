@@ -219,7 +219,7 @@ pub trait BundleSink: Debug + Send + Sync {
 
 /// A bundle in the making. Dropped without [`BundleWriter::commit`], it leaves
 /// nothing behind.
-pub trait BundleWriter: Debug + Send {
+pub trait BundleWriter: Debug + Send + Sync {
     /// Starts a file of the bundle, empty. Several may be written at a time.
     ///
     /// # Errors

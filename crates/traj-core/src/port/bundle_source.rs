@@ -89,7 +89,7 @@ pub type BundleVisitor<'v> =
     dyn FnMut(&str, &mut dyn BundleContent) -> Result<(), BundleSourceError> + 'v;
 
 /// The content of a file in a bundle, from start to end.
-pub trait BundleContent {
+pub trait BundleContent: Send {
     /// Fills the front of `buffer`; returns how much, nothing at the end.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::transcript::EventFrame;
 
 use super::skills::{SkillMarks, SkillPaths};
+use crate::buffer::Buffer as _;
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::EventRecord;
@@ -28,7 +29,6 @@ use crate::output::Written;
 use crate::pipeline;
 use crate::progress::Stage;
 use crate::screen::Screen;
-use crate::shelf::Shelf;
 use crate::shrink::Giant;
 use crate::sort::Sorter;
 use branch_file::BranchFile;
@@ -155,18 +155,16 @@ fn run(
     worker: &Worker<'_>,
     mut feed: Feed<'_, '_>,
     total: &mut Total,
-    mut take: impl FnMut(&mut Done) -> Result<(), ExportError>,
+    mut take: impl FnMut(&mut Done) -> Result<(), ExportError> + Send,
 ) -> Result<(), ExportError> {
-    let (groups, spent) = (Shelf::<Group>::default(), Shelf::<Done>::default());
-    pipeline::ordered(
+    pipeline::in_turn(
         worker.context.workers,
-        || feed.group(groups.take()),
-        |mut group| {
-            let done = worker.work(&mut group, spent.take());
-            groups.put(group);
-            done
+        |(group, _): &mut (Group, Done)| feed.fill(group),
+        |(group, done)| {
+            worker.work(group, done);
+            group.make_ready();
         },
-        |mut done| {
+        |(_, done)| {
             if let Some(changed) = done.changed {
                 let SourceNames { session, runtime } = worker.context.names;
                 let name = match changed {
@@ -175,10 +173,10 @@ fn run(
                 };
                 return Err(SourceError::Changed { name: name.to_owned() }.into());
             }
-            take(&mut done)?;
+            take(done)?;
             total.marks.merge(&done.marks);
             total.report.merge(&done.report);
-            spent.put(done);
+            done.make_ready();
             Ok(())
         },
     )

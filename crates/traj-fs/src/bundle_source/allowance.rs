@@ -31,7 +31,7 @@ impl Allowance {
     pub(super) fn show(
         &mut self,
         path: &str,
-        content: &mut dyn Read,
+        content: &mut (dyn Read + Send),
         visit: &mut BundleVisitor<'_>,
     ) -> Result<(), BundleSourceError> {
         let is_manifest = BundleFile::parse(path) == Some(BundleFile::Manifest);
@@ -53,7 +53,7 @@ impl Allowance {
 
 /// A file that is unpacked as it is read.
 struct Packed<'c> {
-    content: &'c mut dyn Read,
+    content: &'c mut (dyn Read + Send),
     /// What is left of its stated size.
     stated: u64,
     unstated: &'c mut u64,

@@ -33,8 +33,8 @@ const EMPTY: [std::ops::Range<usize>; 3] = [157..257, 265..329, 345..512];
 
 /// Shows every entry of a tar file to `show`, up to the end of the stream.
 pub(super) fn visit(
-    stream: &mut dyn Read,
-    mut show: impl FnMut(&str, &mut dyn Read) -> Result<(), BundleSourceError>,
+    stream: &mut (dyn Read + Send),
+    mut show: impl FnMut(&str, &mut (dyn Read + Send)) -> Result<(), BundleSourceError>,
 ) -> Result<(), BundleSourceError> {
     let mut names = BundleNames::default();
     let mut block = [0; BLOCK];
@@ -80,7 +80,7 @@ pub(super) fn visit(
 }
 
 /// Reads up to this many bytes, which have to be zero; returns how many.
-fn skip_zeros(stream: &mut dyn Read, most: u64) -> Result<u64, BundleSourceError> {
+fn skip_zeros(stream: &mut (dyn Read + Send), most: u64) -> Result<u64, BundleSourceError> {
     let mut padding = stream.take(most);
     let mut buffer = [0; BLOCK];
     loop {

@@ -2,8 +2,8 @@
 //! its stream ends; what lies behind that, up to the length that the list of
 //! entries states, would be seen by nobody.
 
-use std::cell::Cell;
 use std::io::{self, BufReader, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::{File, FileExt as _};
 use traj_core::port::BundleSourceError;
@@ -22,10 +22,10 @@ const BEYOND: u64 = 2;
 const HEADER: [u8; 30] = *b"PK\x03\x04\x14\0\x08\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// Takes the content of an entry.
-type Show<'s> = dyn FnMut(&mut dyn Read) -> Result<(), BundleSourceError> + 's;
+type Show<'s> = dyn FnMut(&mut (dyn Read + Send)) -> Result<(), BundleSourceError> + 's;
 
 /// Shows the content of an entry, which has to be as long as the list says.
-pub(super) fn show<R: Read>(
+pub(super) fn show<R: Read + Send>(
     file: &File,
     number: usize,
     mut entry: ZipFile<'_, R>,
@@ -36,7 +36,7 @@ pub(super) fn show<R: Read>(
     if entry.compression() != CompressionMethod::Deflated {
         return show_all(&mut entry, length, show)?.ok_or_else(differs);
     }
-    let asked = Cell::new(0);
+    let asked = AtomicU64::new(0);
     let at = entry.data_start().ok_or_else(differs)?;
     let packed = BufReader::new(Place { file, at }).take(entry.compressed_size());
     let mut stream = HEADER.chain(packed).chain(Beyond(&asked));
@@ -49,7 +49,7 @@ pub(super) fn show<R: Read>(
     show_all(&mut entry, length, show)?.ok_or_else(differs)?;
     // Asks once more: the end may have been seen without a look behind it.
     entry.read(&mut [0]).map_err(damaged)?;
-    match asked.get() {
+    match asked.load(Ordering::Relaxed) {
         0 => Err(Damage::StrayBytes.into()),
         1 => Ok(()),
         _ => Err(differs()),
@@ -58,7 +58,7 @@ pub(super) fn show<R: Read>(
 
 /// Shows content; it is nothing if that is not as long as it should be.
 fn show_all(
-    content: &mut dyn Read,
+    content: &mut (dyn Read + Send),
     length: u64,
     show: &mut Show<'_>,
 ) -> Result<Option<()>, BundleSourceError> {
@@ -82,13 +82,14 @@ impl Read for Place<'_> {
 }
 
 /// The bytes behind the packed ones, one at a time, counted.
-struct Beyond<'c>(&'c Cell<u64>);
+struct Beyond<'c>(&'c AtomicU64);
 
 impl Read for Beyond<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(byte) = buffer.first_mut().filter(|_| self.0.get() < BEYOND) else { return Ok(0) };
+        let asked = self.0.load(Ordering::Relaxed);
+        let Some(byte) = buffer.first_mut().filter(|_| asked < BEYOND) else { return Ok(0) };
         *byte = 0;
-        self.0.set(self.0.get() + 1);
+        self.0.store(asked + 1, Ordering::Relaxed);
         Ok(1)
     }
 }

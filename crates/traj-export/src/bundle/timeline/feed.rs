@@ -6,10 +6,10 @@ use std::ops::Range;
 use traj_core::redaction::{RedactedSpill, RedactedText, SpillSlot};
 
 use super::entries::{Entry, EntryRows};
+use crate::buffer::Buffer;
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{EventOrigin, EventRecord};
-use crate::shelf::Buffer;
 use crate::sort::Sorted;
 
 /// Groups have about this many bytes.
@@ -89,8 +89,8 @@ impl<'f, 's> Feed<'f, 's> {
         Self { entries: None, order: Some(order), record: None, runtime, kept: Some(kept) }
     }
 
-    /// An empty group with what comes next, if there is anything.
-    pub(super) fn group(&mut self, mut group: Group) -> Result<Option<Group>, ExportError> {
+    /// Puts what comes next into an empty group; says whether there was anything.
+    pub(super) fn fill(&mut self, group: &mut Group) -> Result<bool, ExportError> {
         while group.rows.len() + group.kept.len() < GROUP_BYTES {
             let entry_at = match &mut self.entries {
                 Some(entries) => entries.next_instant()?,
@@ -101,7 +101,7 @@ impl<'f, 's> Feed<'f, 's> {
             match (self.peek_event()?.filter(is_before), &mut self.entries) {
                 (Some(event), _) => {
                     self.record = None;
-                    self.add_event(event, &mut group)?;
+                    self.add_event(event, group)?;
                 }
                 (None, Some(entries)) if entry_at.is_some() => {
                     let entry = entries.next(&mut group.rows)?;
@@ -110,7 +110,7 @@ impl<'f, 's> Feed<'f, 's> {
                 (None, _) => break,
             }
         }
-        Ok((!group.items.is_empty()).then_some(group))
+        Ok(!group.items.is_empty())
     }
 
     fn peek_event(&mut self) -> Result<Option<EventRecord>, ExportError> {

@@ -16,12 +16,12 @@ use traj_core::transcript::{
 use super::TimelineContext;
 use super::entries::Entry;
 use super::feed::{Group, Item};
+use crate::buffer::Buffer;
 use crate::bundle::pretty::PrettyArray;
 use crate::bundle::skills::{SkillMarks, SkillPaths};
 use crate::bundle::{blobs, envelope};
 use crate::index::row_text;
 use crate::ledger::PartNote;
-use crate::shelf::Buffer;
 
 /// The level of indentation that entries stand at.
 const ENTRY_LEVEL: usize = 2;
@@ -120,17 +120,17 @@ impl<'c> Worker<'c> {
     }
 
     /// Works on a group; what comes of it is put into empty buffers.
-    pub(super) fn work(&self, group: &mut Group, mut done: Done) -> Done {
+    pub(super) fn work(&self, group: &mut Group, done: &mut Done) {
         let mut kept = 0;
         for item in group.items.drain(..) {
             match item {
                 Item::Entry(entry) => {
                     let row = group.rows.get(entry.place.clone()).unwrap_or_default();
-                    self.entry(entry, row, &mut done);
+                    self.entry(entry, row, done);
                 }
                 Item::Runtime { place, position } => {
                     let row = group.rows.get(place).unwrap_or_default();
-                    self.runtime_event(row, position, &mut done);
+                    self.runtime_event(row, position, done);
                 }
                 Item::Kept { head, tail, number, is_seen } => {
                     let event = kept..kept + head + tail;
@@ -141,7 +141,6 @@ impl<'c> Worker<'c> {
                 }
             }
         }
-        done
     }
 
     fn entry(&self, entry: Entry, row: &[u8], done: &mut Done) {

@@ -1,0 +1,51 @@
+//! Buffers that were used and are used again.
+
+/// A buffer with more room is not kept: it was made for a row of unusual length.
+const MOST_ROOM: usize = 4 * 1024 * 1024;
+
+/// Something that holds memory when it is empty.
+pub(crate) trait Buffer: Default {
+    /// The bytes it holds.
+    fn room(&self) -> usize;
+
+    /// Forgets what is in it.
+    fn empty(&mut self);
+
+    /// Forgets what is in it, and gives back memory of unusual size.
+    fn make_ready(&mut self) {
+        if self.room() > MOST_ROOM {
+            *self = Self::default();
+        } else {
+            self.empty();
+        }
+    }
+}
+
+impl<T> Buffer for Vec<T> {
+    fn room(&self) -> usize {
+        self.capacity() * size_of::<T>()
+    }
+
+    fn empty(&mut self) {
+        self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_becomes_empty_and_keeps_its_room() {
+        let mut buffer = vec![7_u8; 1_000];
+        buffer.make_ready();
+        assert!(buffer.is_empty() && buffer.capacity() >= 1_000);
+    }
+
+    #[test]
+    fn room_of_unusual_size_is_given_back() {
+        let mut buffer = vec![0_u64; MOST_ROOM / 8 + 1];
+        buffer.make_ready();
+        assert_eq!(buffer.capacity(), 0);
+    }
+}
