@@ -12,9 +12,10 @@ use crate::command_error::CommandError;
 use crate::compose::{Host, root};
 use crate::output::Output;
 
-/// Makes a request use what this host has: where it starts from, and where it keeps
-/// sidecars.
+/// Makes a request use what this host has: its cores, where it starts from, and
+/// where it keeps sidecars.
 pub(crate) fn adapt(request: &mut ExportRequest, host: &Host) {
+    request.workers = Host::workers();
     request.sidecar.current_dir.clone_from(&host.facts.current_dir);
     request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
 }

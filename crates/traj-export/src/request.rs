@@ -128,7 +128,7 @@ pub struct ExportRequest {
     pub redactor: Redactor,
     /// Limits of other exporters.
     pub limits: ExportLimits,
-    /// How many threads redact.
+    /// How many threads work on the bundle.
     pub workers: NonZeroUsize,
 }
 

@@ -74,10 +74,9 @@ pub(crate) struct Arguments {
     /// The time to write into the bundle [default: SOURCE_DATE_EPOCH, else now]
     #[arg(long, value_name = "TIME")]
     now: Option<String>,
-    /// How many threads redact. A second one saves up to a third of the time of
-    /// very large sessions, and costs CPU and memory where cores share no cache
-    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN, value_parser = threads)]
-    threads: NonZeroUsize,
+    /// How many threads work on the bundle [default: one for each core, four at most]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<NonZeroUsize>,
     /// Refuse what is larger than other exporters accept
     #[arg(long)]
     strict_limits: bool,
@@ -149,7 +148,9 @@ fn request(
         request.limits = ExportLimits::strict();
     }
     export_setup::adapt(&mut request, host);
-    request.workers = arguments.threads;
+    if let Some(threads) = arguments.threads {
+        request.workers = threads;
+    }
     Ok(request)
 }
 
