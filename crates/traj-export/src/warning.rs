@@ -45,6 +45,7 @@ pub(crate) enum Code {
     InvalidRuntimeJson,
     InvalidRuntimeEvent,
     UnknownLeaf,
+    UnknownVersion,
     SessionMissing,
     SessionWithoutEntries,
     SessionNotUtf8,
@@ -103,6 +104,11 @@ impl Code {
                 Session,
                 "unknown-leaf-target",
                 "Ignored a leaf row whose target is not in the session.",
+            ),
+            Self::UnknownVersion => (
+                Session,
+                "unknown-session-version",
+                "The session is of a version that is not known here; read it as version 3.",
             ),
             Self::SessionMissing => {
                 (Session, "session-missing", "There is no transcript: only runtime events.")

@@ -30,6 +30,12 @@ impl SessionVersion {
         self.0 < 2.0
     }
 
+    /// Whether the version is one that is known here, up to the third.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        self.0 <= 3.0
+    }
+
     /// Whether some roles still have their old names.
     #[must_use]
     pub fn has_old_roles(self) -> bool {
@@ -109,6 +115,15 @@ mod tests {
         assert!(!list(r#"{"version":"abc"}"#));
         assert!(!list(r#"{"version":2}"#));
         assert!(SessionVersion::of_header(None).is_list());
+    }
+
+    #[test]
+    fn later_versions_are_not_known() {
+        let is_known = |header: &str| {
+            SessionVersion::of_header(Some(&Json::parse(header).unwrap())).is_known()
+        };
+        assert!(is_known("{}") && is_known(r#"{"version":3}"#) && is_known(r#"{"version":"2"}"#));
+        assert!(!is_known(r#"{"version":4}"#) && !is_known(r#"{"version":"next"}"#));
     }
 
     #[test]

@@ -111,7 +111,11 @@ pub(crate) fn index_session(
                 return Ok(());
             };
             if skeleton.kind == RowKind::Header && header.is_none() {
-                header = Some((place, SessionVersion::of_header(Some(&row))));
+                let version = SessionVersion::of_header(Some(&row));
+                if !version.is_known() {
+                    warnings.add(Code::UnknownVersion, number);
+                }
+                header = Some((place, version));
             }
             leaf.see(entries.len(), &skeleton);
             let instant = entry_instant(&row);
@@ -186,6 +190,13 @@ mod tests {
         let (warnings, _) = warnings.finish();
         assert_eq!(warnings[0].rows, [2]);
         assert_eq!(warnings[1].rows, [4]);
+    }
+
+    #[test]
+    fn a_version_to_come_is_told() {
+        let (_, warnings) = index("{\"type\":\"session\",\"version\":9,\"id\":\"s\"}\n");
+        let (_, notices) = warnings.finish();
+        assert_eq!((&*notices[0].code, &*notices[0].rows), ("unknown-session-version", &[1][..]));
     }
 
     #[test]
