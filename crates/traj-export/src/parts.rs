@@ -19,6 +19,9 @@ const LONGEST: usize = 96 * 1024 * 1024;
 /// Groups have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;
 
+/// A read of fewer bytes costs as much.
+const LEAST_READ: usize = 16 * 1024;
+
 /// What a part costs besides its bytes: very small ones would fill memory.
 const PART_BYTES: usize = 64;
 
@@ -154,8 +157,11 @@ impl<'b> Lines<'b> {
         Self { bytes, rest: Vec::new(), line: 0, is_drained: false }
     }
 
+    /// Reads what the group has room for: the rest is copied to the next one.
     fn read_more(&mut self, group: &mut Group) -> Result<(), SplitError> {
-        let read = group.bytes.fill(0, GROUP_BYTES, |piece| self.bytes.read(piece));
+        let room = GROUP_BYTES.checked_sub(group.bytes.filled().len());
+        let piece = room.map_or(GROUP_BYTES, |room| room.max(LEAST_READ));
+        let read = group.bytes.fill(0, piece, |piece| self.bytes.read(piece));
         self.is_drained = read.map_err(SplitError::Read)? == 0;
         Ok(())
     }
