@@ -21,7 +21,7 @@ pub(crate) use manifest::{
     ManifestParts, SOURCE_FILES, SOURCE_ROLES, SourceFact, digest_without_seal, manifest,
 };
 pub(crate) use metadata::{ModelNames, is_metadata_member, metadata};
-pub(crate) use prompts::{Prompting, write_prompts};
+pub(crate) use prompts::{Prompting, PromptsParts, write_prompts};
 pub(crate) use restore::Restorer;
 pub(crate) use skills::{SkillMarks, SkillPaths};
 pub(crate) use timeline::{

@@ -1,5 +1,7 @@
 //! The export itself, step by step.
 
+mod indexing;
+mod limits;
 mod side_files;
 
 use traj_core::id::{BundleName, SessionId};
@@ -11,15 +13,13 @@ use traj_core::redaction::{RedactedSpill, RedactionReport, Redactor};
 use traj_core::transcript::EventFrame;
 
 use crate::bundle::{
-    self, BlobFolder, Common, EntryRows, EventsWritten, ManifestParts, SkillPaths, SourceFact,
+    self, BlobFolder, Common, EntryRows, EventsWritten, ManifestParts, PromptsParts, SkillPaths,
     SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
-use crate::index::{self, RuntimeIndex};
 use crate::ledger::Ledger;
 use crate::locate::{self, Found, Located};
 use crate::output::{Output, Written};
-use crate::pipeline;
 use crate::progress::{Outlook, Progress, Stage, Watched};
 use crate::recheck;
 use crate::report::{self, ExportReport};
@@ -27,8 +27,8 @@ use crate::request::ExportRequest;
 use crate::scan::Scan;
 use crate::screen::{LINKS, Screen};
 use crate::side::SideRows;
-use crate::sort::Sorter;
 use crate::warning::{Code, Warnings};
+use indexing::{Indexed, facts};
 
 /// What an export reads from and writes to.
 #[derive(Clone, Copy, Debug)]
@@ -123,50 +123,18 @@ impl Export<'_> {
         self.check_sizes(session.as_ref(), runtime.as_ref())?;
         let progress = self.progress;
         let length = |found: &Option<Found>| found.as_ref().map_or(0, |found| found.source.len());
-        let mut outlook =
+        let outlook =
             Outlook { session: length(&session), runtime: length(&runtime), written: None };
         let screen = Screen::new(&request.redactor);
         let watched_session = session.as_ref().map(|found| Watched::new(&*found.source, progress));
         let watched_runtime = runtime.as_ref().map(|found| Watched::new(&*found.source, progress));
         let mut ledger = Ledger::new(screen.hasher().clone());
-        let mut facts = Vec::new();
 
-        progress.enter(Stage::Index, outlook.left_at(Stage::Index));
-        let spool = &&*bundle;
-        let (entries, (runtime_index, order, runtime_warnings)) = pipeline::both(
-            request.workers,
-            || {
-                let Some(source) = &watched_session else {
-                    self.warnings.add(Code::SessionMissing, 0);
-                    return Ok(None);
-                };
-                let mut index = index::index_session(source, spool, &mut self.warnings)?;
-                let branch = index::resolve(&mut index, spool, &mut self.warnings)?;
-                Ok::<_, ExportError>(Some((index, branch)))
-            },
-            || {
-                let (mut order, mut warnings) = (Sorter::new(), Warnings::default());
-                let index = match &watched_runtime {
-                    Some(source) => index::index_runtime(
-                        source,
-                        self.session_id.as_str(),
-                        spool,
-                        &mut warnings,
-                        |record, spool| order.push(record, spool),
-                    )?,
-                    None => RuntimeIndex::default(),
-                };
-                Ok((index, order, warnings))
-            },
-        )?;
-        self.warnings.append(runtime_warnings);
-        if let Some((found, (index, _))) = session.as_ref().zip(entries.as_ref()) {
-            facts.push(SourceFact::new("session", found, index.rows, index.digest));
-        }
-        if let Some(found) = &runtime {
-            let RuntimeIndex { rows, digest, .. } = runtime_index;
-            facts.push(SourceFact::new("runtime", found, rows, digest));
-        }
+        let enter = |stage| progress.enter(stage, outlook.left_at(stage));
+        enter(Stage::Index);
+        let Indexed { session: entries, runtime: runtime_index, order } =
+            self.index(watched_session.as_ref(), watched_runtime.as_ref(), &&*bundle)?;
+        let facts = facts(session.as_ref(), entries.as_ref(), runtime.as_ref(), &runtime_index);
         let entries = watched_session.as_ref().zip(entries);
         let entries =
             entries.map(|(source, (index, branch))| EntryRows::new(source, index, branch));
@@ -222,7 +190,7 @@ impl Export<'_> {
             TimelineInputs { entries, runtime: runtime_source, order },
             &mut prompts_kept,
             &mut ledger,
-            |stage| progress.enter(stage, outlook.left_at(stage)),
+            enter,
         )?;
         let EventsWritten { written: events, lines, unfit, prompts, blobs: referenced } = events;
         self.files.extend([branch, events]);
@@ -235,36 +203,22 @@ impl Export<'_> {
             request.limits.total_events,
         )?;
 
-        progress.enter(Stage::SideFiles, outlook.left_at(Stage::SideFiles));
-        self.write_metadata(&mut *bundle, &common, &side, &marks)?;
-        self.write_artifacts(&mut *bundle, &common, &side)?;
-        // Before the prompts, which name those that came along.
+        enter(Stage::SideFiles);
         let giants = [(&watched_session, session_giants), (&watched_runtime, runtime_giants)];
         let giants = giants.into_iter().filter_map(|(source, giants)| {
             source.as_ref().map(|source| (source as &dyn Source, giants))
         });
-        let copied = blobs.copy(
-            referenced,
-            giants,
-            &mut *bundle,
-            &request.redactor,
-            &mut self.report,
-            &mut self.warnings,
-        )?;
-        let prompting = side.prompting();
-        self.files.extend(bundle::write_prompts(
-            &mut *bundle,
-            screen.redactor(),
-            &mut self.report,
-            &common,
-            &prompting,
-            &blobs,
-            &copied.iter().map(|written| written.file).collect(),
-            prompts,
-            &mut prompts_kept,
-        )?);
-        self.write_context(&mut *bundle, &side)?;
-        self.files.extend(copied);
+        let copied = self.copy_blobs(&mut *bundle, &blobs, referenced, giants)?;
+        self.write_side_files(&mut *bundle, &common, &side, &marks)?;
+        let prompts = PromptsParts {
+            common: &common,
+            prompting: side.prompting(),
+            submitted: prompts,
+            kept: &mut prompts_kept,
+            blobs: &blobs,
+            copied,
+        };
+        self.write_prompts(&mut *bundle, prompts)?;
         self.files.sort_by_key(|written| written.file);
         for found in session.iter().chain(&runtime) {
             found.source.check_unchanged()?;
@@ -290,15 +244,9 @@ impl Export<'_> {
         let (manifest, digest) = bundle::manifest(&parts, &request.redactor);
         let manifest = Output::put(&mut *bundle, BundleFile::Manifest, &manifest)?;
         self.files.insert(0, manifest);
-        outlook.written = Some(self.files.iter().map(|written| written.bytes).sum());
-        progress.enter(Stage::Recheck, outlook.left_at(Stage::Recheck));
-        let scan = Scan::new(screen.redactor(), request.workers);
-        recheck::recheck(&*bundle, &self.files, scan, &mut ledger, progress)?;
         // Some filesystems keep open files in their folder.
-        drop((ledger, prompts_kept));
-
-        progress.enter(Stage::Commit, outlook.left_at(Stage::Commit));
-        let name = bundle.commit()?;
+        drop(prompts_kept);
+        let name = self.check_and_commit(bundle, &screen, ledger, outlook)?;
         Ok(ExportReport {
             name,
             session_id: self.shown_id.as_str().to_owned(),
@@ -313,49 +261,23 @@ impl Export<'_> {
             digest,
         })
     }
-
-    fn check_sizes(
-        &mut self,
-        session: Option<&Found>,
-        runtime: Option<&Found>,
-    ) -> Result<(), ExportError> {
-        let limits = self.request.limits;
-        if let Some(found) = session {
-            let bytes = found.source.len();
-            self.check(
-                Code::SessionTooLarge,
-                "the size of the session file",
-                bytes,
-                limits.session_bytes,
-            )?;
-        }
-        if let Some(found) = runtime {
-            let bytes = found.source.len();
-            self.check(
-                Code::RuntimeTooLarge,
-                "the size of the runtime file",
-                bytes,
-                limits.runtime_bytes,
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Holds a figure against a limit of other exporters.
-    fn check(
-        &mut self,
-        code: Code,
-        what: &'static str,
-        actual: u64,
-        limit: u64,
-    ) -> Result<(), ExportError> {
-        if actual <= limit {
-            return Ok(());
-        }
-        if self.request.limits.are_strict {
-            return Err(ExportError::Limit { what, actual, limit });
-        }
-        self.warnings.add(code, 0);
-        Ok(())
+    /// Reads everything back, and makes the bundle visible if it is as it should
+    /// be. Returns its name.
+    fn check_and_commit(
+        &self,
+        bundle: Box<dyn BundleWriter>,
+        screen: &Screen,
+        mut ledger: Ledger,
+        outlook: Outlook,
+    ) -> Result<String, ExportError> {
+        let written = Some(self.files.iter().map(|written| written.bytes).sum());
+        let outlook = Outlook { written, ..outlook };
+        let enter = |stage| self.progress.enter(stage, outlook.left_at(stage));
+        enter(Stage::Recheck);
+        let scan = Scan::new(screen.redactor(), self.request.workers);
+        recheck::recheck(&*bundle, &self.files, scan, &mut ledger, self.progress)?;
+        drop(ledger);
+        enter(Stage::Commit);
+        Ok(bundle.commit()?)
     }
 }

@@ -72,7 +72,7 @@ impl Decoder<'_> {
 }
 
 /// Makes scratch files when stores outgrow memory.
-pub(crate) trait Spool {
+pub(crate) trait Spool: Sync {
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError>;
 }
 

@@ -78,22 +78,30 @@ impl<'a> Prompting<'a> {
     }
 }
 
+/// What the file is written from.
+pub(crate) struct PromptsParts<'p> {
+    pub(crate) common: &'p Common,
+    pub(crate) prompting: Prompting<'p>,
+    /// The submitted prompts in the order of the sidecar, and where they are.
+    pub(crate) submitted: Sorted<PromptRecord>,
+    pub(crate) kept: &'p mut RedactedSpill,
+    /// Where prompts lie that were cut, and which of those came along.
+    pub(crate) blobs: &'p BlobFolder<'p>,
+    pub(crate) copied: BTreeSet<BundleFile>,
+}
+
 /// Writes the file, unless there is nothing to tell.
 pub(crate) fn write_prompts(
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
-    common: &Common,
-    prompting: &Prompting<'_>,
-    blobs: &BlobFolder<'_>,
-    copied: &BTreeSet<BundleFile>,
-    mut submitted: Sorted<PromptRecord>,
-    kept: &mut RedactedSpill,
+    parts: PromptsParts<'_>,
 ) -> Result<Option<Written>, ExportError> {
+    let PromptsParts { common, prompting, mut submitted, kept, blobs, copied } = parts;
     let mut literal = |slot: SpillSlot, report: &mut RedactionReport| {
         let mut text = RedactedText::with_capacity(slot.length as usize);
         kept.read_into(slot, &mut text)?;
-        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, copied, redactor, report)?)
+        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, &copied, redactor, report)?)
     };
     let mut prompt = None;
     while prompt.is_none()

@@ -1,18 +1,62 @@
 //! The small files beside the events, each written if there is something for it.
 
+use std::collections::BTreeSet;
+
+use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
-use traj_core::port::{BundleFile, BundleWriter};
+use traj_core::port::{BundleFile, BundleWriter, Source};
 use traj_core::redaction::RedactedText;
 
 use super::Export;
-use crate::bundle::{self, Common, SkillMarks};
+use crate::bundle::{self, BlobFolder, Common, PromptsParts, SkillMarks};
 use crate::error::ExportError;
 use crate::output::Output;
 use crate::screen::LINKS;
+use crate::shrink::Giant;
 use crate::side::SideData;
 
 impl Export<'_> {
-    pub(super) fn write_metadata(
+    /// Copies the texts that events refer to and those that were too long for
+    /// theirs; says which came along.
+    pub(super) fn copy_blobs<'s>(
+        &mut self,
+        bundle: &mut dyn BundleWriter,
+        blobs: &BlobFolder<'_>,
+        referenced: BTreeSet<BlobDigest>,
+        giants: impl Iterator<Item = (&'s dyn Source, Vec<Giant>)>,
+    ) -> Result<BTreeSet<BundleFile>, ExportError> {
+        let (redactor, report) = (&self.request.redactor, &mut self.report);
+        let copied =
+            blobs.copy(referenced, giants, bundle, redactor, report, &mut self.warnings)?;
+        self.files.extend(&copied);
+        Ok(copied.iter().map(|written| written.file).collect())
+    }
+
+    /// Writes what is made from a few events: all but the prompts.
+    pub(super) fn write_side_files(
+        &mut self,
+        bundle: &mut dyn BundleWriter,
+        common: &Common,
+        side: &SideData<'_>,
+        marks: &SkillMarks,
+    ) -> Result<(), ExportError> {
+        self.write_metadata(bundle, common, side, marks)?;
+        self.write_artifacts(bundle, common, side)?;
+        self.write_context(bundle, side)
+    }
+
+    pub(super) fn write_prompts(
+        &mut self,
+        bundle: &mut dyn BundleWriter,
+        parts: PromptsParts<'_>,
+    ) -> Result<(), ExportError> {
+        let written =
+            bundle::write_prompts(bundle, &self.request.redactor, &mut self.report, parts)?;
+        self.files.extend(written);
+        Ok(())
+    }
+
+    fn write_metadata(
         &mut self,
         bundle: &mut dyn BundleWriter,
         common: &Common,
@@ -24,7 +68,7 @@ impl Export<'_> {
         self.put_json(bundle, BundleFile::Metadata, content)
     }
 
-    pub(super) fn write_artifacts(
+    fn write_artifacts(
         &mut self,
         bundle: &mut dyn BundleWriter,
         common: &Common,
@@ -37,7 +81,7 @@ impl Export<'_> {
         }
     }
 
-    pub(super) fn write_context(
+    fn write_context(
         &mut self,
         bundle: &mut dyn BundleWriter,
         side: &SideData<'_>,
