@@ -10,6 +10,7 @@ use traj_core::json::Json;
 
 use crate::buffer::Buffer;
 use crate::ledger::{Notes, PartNote};
+use crate::pipeline::Fill;
 use crate::split::{Bytes, SplitError, Splitter};
 use crate::window::Window;
 
@@ -91,6 +92,12 @@ impl Group {
         self.places.push(Place { name, is_item, line, note, range });
     }
 
+    /// What filling it came to.
+    fn filled(&self) -> Fill {
+        let bytes = self.bytes.filled().len();
+        if self.places.is_empty() { Fill::Nothing } else { Fill::of(bytes) }
+    }
+
     /// Whether so many bytes are enough for a group with so many parts.
     const fn is_full(&self, bytes: usize) -> bool {
         bytes + self.places.len() * PART_BYTES >= GROUP_BYTES
@@ -99,9 +106,8 @@ impl Group {
 
 /// Takes a file apart.
 pub(crate) trait Parts: Send {
-    /// Puts the next parts and the notes on them into an empty group; says
-    /// whether there were any.
-    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<bool, SplitError>;
+    /// Puts the next parts and the notes on them into an empty group.
+    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<Fill, SplitError>;
 }
 
 /// The members and items of a document. There are notes on items only.
@@ -118,7 +124,7 @@ impl<'b> Elements<'b> {
 }
 
 impl Parts for Elements<'_> {
-    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<bool, SplitError> {
+    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<Fill, SplitError> {
         while !group.is_full(group.bytes.filled().len()) {
             let length = notes.peek()?.byte_length();
             let Some(element) = self.splitter.next(length)? else { break };
@@ -133,7 +139,7 @@ impl Parts for Elements<'_> {
             let note = if element.is_item { notes.next()? } else { PartNote::default() };
             group.add(name, element.is_item, element.line, note, element.value);
         }
-        Ok(!group.places.is_empty())
+        Ok(group.filled())
     }
 }
 
@@ -167,13 +173,13 @@ impl<'b> Lines<'b> {
     }
 
     /// A file without events is one line end and nothing else.
-    fn expect_end(&mut self, group: &mut Group) -> Result<bool, SplitError> {
+    fn expect_end(&mut self, group: &mut Group) -> Result<Fill, SplitError> {
         loop {
             if group.bytes.filled().len() > 1 {
                 return Err(SplitError::NotJson { line: 2 });
             }
             if self.is_drained {
-                return Ok(false);
+                return Ok(Fill::Nothing);
             }
             self.read_more(group)?;
         }
@@ -181,7 +187,7 @@ impl<'b> Lines<'b> {
 }
 
 impl Parts for Lines<'_> {
-    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<bool, SplitError> {
+    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<Fill, SplitError> {
         group.bytes.push(&self.rest);
         let (mut start, mut searched) = (0, 0);
         while !group.is_full(start) {
@@ -215,7 +221,7 @@ impl Parts for Lines<'_> {
         self.rest.clear();
         self.rest.extend_from_slice(group.bytes.filled().get(start..).unwrap_or_default());
         group.bytes.truncate(start);
-        Ok(!group.places.is_empty())
+        Ok(group.filled())
     }
 }
 
@@ -245,7 +251,7 @@ mod tests {
         let mut parts = Lines::new(&mut sips);
         let (mut lines, mut groups) = (Vec::new(), 0);
         let mut group = Group::default();
-        while parts.fill(&mut group, &mut Notes::none())? {
+        while parts.fill(&mut group, &mut Notes::none())? != Fill::Nothing {
             lines.extend(group.parts().map(|part| (part.line, part.bytes.to_vec())));
             groups += 1;
             group.empty();

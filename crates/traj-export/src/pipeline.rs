@@ -10,21 +10,42 @@ use std::panic;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+/// What filling a bench came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// There was nothing left.
+    Nothing,
+    /// Something to work on.
+    Something,
+    /// So much that it is worked on alone: memory must not grow with the number
+    /// of workers.
+    Much,
+}
+
+impl Fill {
+    /// Of a bench with so many bytes on it.
+    pub(crate) const fn of(bytes: usize) -> Self {
+        const MUCH: usize = 1024 * 1024;
+        if bytes < MUCH { Self::Something } else { Self::Much }
+    }
+}
+
 /// Has benches filled, worked on and emptied until `fill` says that there is
 /// nothing left.
 ///
 /// `fill` and `empty` see the benches in the same order and never two at a
-/// time; `work` goes on at all of them at once. The calling thread is one of
-/// the workers. The first error in that order ends everything.
+/// time; `work` goes on at all of them at once, but for those with much on
+/// them. The calling thread is one of the workers. The first error in that
+/// order ends everything.
 pub(crate) fn in_turn<B: Default, E: Send>(
     workers: NonZeroUsize,
-    mut fill: impl FnMut(&mut B) -> Result<bool, E> + Send,
+    mut fill: impl FnMut(&mut B) -> Result<Fill, E> + Send,
     work: impl Fn(&mut B) + Sync,
     mut empty: impl FnMut(&mut B) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     if workers.get() == 1 {
         let mut bench = B::default();
-        while fill(&mut bench)? {
+        while fill(&mut bench)? != Fill::Nothing {
             work(&mut bench);
             empty(&mut bench)?;
         }
@@ -37,14 +58,23 @@ pub(crate) fn in_turn<B: Default, E: Send>(
         let _guard = Leaving(&emptying);
         let mut bench = B::default();
         loop {
-            let Some((number, filled)) = lock(&filling).next(&mut bench) else { return };
-            if let Ok(true) = filled {
+            let mut filling = lock(&filling);
+            let Some((number, filled)) = filling.next(&mut bench) else { return };
+            // No other bench is filled while this is held.
+            let alone = matches!(filled, Ok(Fill::Much)).then_some(filling);
+            if let Ok(Fill::Something) = filled {
                 work(&mut bench);
             }
-            let is_over = emptying.wait(number, |empty| match filled {
-                Ok(true) => empty(&mut bench).map(|()| true),
-                other => other,
+            let is_over = emptying.take_turn(number, |empty| {
+                let filled = filled?;
+                if filled == Fill::Much {
+                    // All benches before this one are empty now.
+                    work(&mut bench);
+                }
+                let is_something = filled != Fill::Nothing;
+                if is_something { empty(&mut bench).map(|()| true) } else { Ok(false) }
             });
+            drop(alone);
             if is_over {
                 return;
             }
@@ -73,12 +103,12 @@ struct Filling<F> {
 impl<F> Filling<F> {
     /// The number of the bench that was to be filled, and what came of it;
     /// nothing when there was no need to look.
-    fn next<B, E>(&mut self, bench: &mut B) -> Option<(u64, Result<bool, E>)>
+    fn next<B, E>(&mut self, bench: &mut B) -> Option<(u64, Result<Fill, E>)>
     where
-        F: FnMut(&mut B) -> Result<bool, E>,
+        F: FnMut(&mut B) -> Result<Fill, E>,
     {
         let filled = self.action.as_mut()?(bench);
-        if !matches!(filled, Ok(true)) {
+        if !matches!(filled, Ok(Fill::Something | Fill::Much)) {
             self.action = None;
         }
         let number = self.number;
@@ -106,9 +136,9 @@ impl<F, E> Turns<F, E> {
         Self { state, passed: Condvar::new() }
     }
 
-    /// Waits for the turn with this number and uses it; says whether it was the
-    /// last one.
-    fn wait(&self, number: u64, turn: impl FnOnce(&mut F) -> Result<bool, E>) -> bool {
+    /// Waits for the turn with this number and takes it; `turn` says whether
+    /// there is another. Says whether it was the last one.
+    fn take_turn(&self, number: u64, turn: impl FnOnce(&mut F) -> Result<bool, E>) -> bool {
         let waits = |state: &mut Turn<F, E>| state.end.is_none() && state.number != number;
         let state = self.passed.wait_while(lock(&self.state), waits);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +177,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Does two things, at the same time where there may be several threads and
-/// another one is to be had. The first one's error counts first.
+/// another one is to be had. The first one's error counts first, and is told
+/// when both have come to their end.
 pub(crate) fn both<A, B: Send, E: Send>(
     workers: NonZeroUsize,
     first: impl FnOnce() -> Result<A, E>,
@@ -171,6 +202,7 @@ pub(crate) fn both<A, B: Send, E: Send>(
 mod tests {
     use std::panic::AssertUnwindSafe;
     use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
 
@@ -192,9 +224,10 @@ mod tests {
             |bench: &mut u64| match numbers.next() {
                 Some(number) => {
                     *bench = number;
-                    Ok(true)
+                    // Now and then one of them is worked on alone.
+                    Ok(if number % 10 == 9 { Fill::Much } else { Fill::Something })
                 }
-                None => Ok(false),
+                None => Ok(Fill::Nothing),
             },
             |bench| *bench = work(*bench),
             |bench| {
@@ -234,7 +267,7 @@ mod tests {
                 workers(many),
                 |(): &mut ()| {
                     filled += 1;
-                    if filled > 9 { Err("gone") } else { Ok(true) }
+                    if filled > 9 { Err("gone") } else { Ok(Fill::Something) }
                 },
                 |()| (),
                 |()| {
@@ -246,15 +279,44 @@ mod tests {
         }
     }
 
+    /// Has `many` benches worked on by two; says how many there were at a time
+    /// at the most, from being filled to being empty.
+    fn most_at_a_time(fill: Fill, many: usize, work: impl Fn() + Sync) -> usize {
+        let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let mut left = many;
+        let outcome = in_turn(
+            workers(2),
+            |(): &mut ()| {
+                if left == 0 {
+                    return Ok::<_, ()>(Fill::Nothing);
+                }
+                left -= 1;
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                Ok(fill)
+            },
+            |()| work(),
+            |()| {
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            },
+        );
+        assert_eq!(outcome, Ok(()));
+        most.into_inner()
+    }
+
     #[test]
     fn benches_are_worked_on_at_the_same_time() {
         let both_there = Barrier::new(2);
-        let wait = |number| {
-            // Whoever is alone here waits for ever.
+        // Whoever is alone here waits for ever.
+        let wait = || {
             both_there.wait();
-            number
         };
-        assert_eq!(count(workers(2), 100, wait, |_| Ok(())).0.len(), 100);
+        assert_eq!(most_at_a_time(Fill::of(1), 100, wait), 2);
+    }
+
+    #[test]
+    fn what_is_much_is_worked_on_alone() {
+        assert_eq!(most_at_a_time(Fill::of(1 << 20), 100, thread::yield_now), 1);
     }
 
     #[test]
@@ -263,7 +325,7 @@ mod tests {
             let mut filled = 0;
             let fill = |(): &mut ()| {
                 filled += 1;
-                Ok::<_, ()>(filled <= 9)
+                Ok::<_, ()>(if filled > 9 { Fill::Nothing } else { Fill::Something })
             };
             assert_eq!(in_turn(workers(many), fill, |()| (), |()| Ok(())), Ok(()));
             assert_eq!(filled, 10);

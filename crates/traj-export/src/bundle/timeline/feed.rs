@@ -10,6 +10,7 @@ use crate::buffer::Buffer;
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{EventOrigin, EventRecord};
+use crate::pipeline::Fill;
 use crate::sort::Sorted;
 
 /// Groups have about this many bytes.
@@ -89,8 +90,8 @@ impl<'f, 's> Feed<'f, 's> {
         Self { entries: None, order: Some(order), record: None, runtime, kept: Some(kept) }
     }
 
-    /// Puts what comes next into an empty group; says whether there was anything.
-    pub(super) fn fill(&mut self, group: &mut Group) -> Result<bool, ExportError> {
+    /// Puts what comes next into an empty group.
+    pub(super) fn fill(&mut self, group: &mut Group) -> Result<Fill, ExportError> {
         while group.rows.len() + group.kept.len() < GROUP_BYTES {
             let entry_at = match &mut self.entries {
                 Some(entries) => entries.next_instant()?,
@@ -110,7 +111,9 @@ impl<'f, 's> Feed<'f, 's> {
                 (None, _) => break,
             }
         }
-        Ok(!group.items.is_empty())
+        let is_empty = group.items.is_empty();
+        let bytes = group.rows.len() + group.kept.len();
+        Ok(if is_empty { Fill::Nothing } else { Fill::of(bytes) })
     }
 
     fn peek_event(&mut self) -> Result<Option<EventRecord>, ExportError> {
