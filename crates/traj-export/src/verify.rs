@@ -6,6 +6,7 @@ mod facts;
 mod files;
 mod manifest;
 mod order;
+mod sample;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;

@@ -1,7 +1,7 @@
 //! What the files of a bundle say, collected while they are scanned: part by
 //! part, on several threads, in hardly any order.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,6 +10,7 @@ use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
 
 use super::order::Order;
+use super::sample::Sample;
 use crate::parts::Part;
 use crate::schema::{self, EventSource};
 
@@ -40,10 +41,10 @@ pub(super) struct Said {
     pub(super) order: Order,
     /// The sessions that events belong to, each with its first line.
     pub(super) sessions: BTreeMap<String, u64>,
-    /// The entries that events stand for, by their hash, each with a line.
-    named: HashMap<u64, u64>,
-    /// The ids of the branch's entries, by their hash.
-    entries: HashSet<u64>,
+    /// The entries that events stand for.
+    named: Sample,
+    /// The entries of the branch.
+    entries: Sample,
     /// The line and id of the branch's last entry.
     pub(super) last_entry: Option<(u64, Option<String>)>,
     /// The line and id of the branch's leaf, if the branch says anything.
@@ -71,8 +72,7 @@ impl Said {
     /// The first line of an event that stands for an entry which the branch
     /// does not have.
     pub(super) fn stray_event(&self) -> Option<u64> {
-        let strays = self.named.iter().filter(|(entry, _)| !self.entries.contains(*entry));
-        strays.map(|(_, line)| *line).min()
+        self.named.first_missing_in(&self.entries)
     }
 }
 
@@ -134,8 +134,7 @@ impl Facts {
         let count = if is_transcript { &mut said.transcript } else { &mut said.runtime };
         *count += 1;
         if let Some(entry) = value.get("entryId").and_then(Json::as_str).filter(|_| is_transcript) {
-            let line = said.named.entry(self.hasher.hash_one(entry)).or_insert(part.line);
-            *line = part.line.min(*line);
+            said.named.add(self.hasher.hash_one(entry), part.line);
         }
         if said.sessions.contains_key(&event.session_id) || said.sessions.len() < MOST_SESSIONS {
             let line = said.sessions.entry(event.session_id).or_insert(part.line);
@@ -156,7 +155,9 @@ impl Facts {
             Some("entries") if part.is_item => {
                 let id = value.get("id").and_then(text);
                 let mut said = self.said();
-                said.entries.extend(id.as_ref().map(|id| self.hasher.hash_one(id.as_str())));
+                if let Some(id) = &id {
+                    said.entries.add(self.hasher.hash_one(id.as_str()), part.line);
+                }
                 if said.last_entry.as_ref().is_none_or(|(line, _)| *line <= part.line) {
                     said.last_entry = Some((part.line, id));
                 }
