@@ -81,12 +81,15 @@ impl Output {
         fault: Option<ErrorKind>,
         human: impl FnOnce(&R) -> String,
     ) -> Result<ExitCode, CommandError> {
-        if self.json {
-            self.write_bytes(result_document(result, fault).as_bytes())?;
+        let printed = if self.json {
+            self.write_bytes(result_document(result, fault).as_bytes())
         } else {
-            self.write_text(&human(result))?;
+            self.write_text(&human(result))
+        };
+        match fault {
+            None => printed.map(|()| ExitCode::SUCCESS),
+            Some(fault) => whoever_reads(printed).map(|()| fault.exit_code()),
         }
-        Ok(fault.map_or(ExitCode::SUCCESS, ErrorKind::exit_code))
     }
 
     /// Prints a result that is not what was asked for, and why, in one
@@ -98,13 +101,13 @@ impl Output {
         human: impl FnOnce(&R) -> String,
     ) -> Result<ExitCode, CommandError> {
         if !self.json {
-            self.write_text(&human(result))?;
+            whoever_reads(self.write_text(&human(result)))?;
             return Ok(self.fail(error));
         }
         let (schema, version) = (ENVELOPE_SCHEMA, env!("CARGO_PKG_VERSION"));
         let (result, described) = (Some(result), Some(described(error)));
         let envelope = Envelope { schema, version, ok: false, result, error: described };
-        self.write_bytes(document(&envelope).as_bytes())?;
+        whoever_reads(self.write_bytes(document(&envelope).as_bytes()))?;
         Ok(error.kind.exit_code())
     }
 
@@ -214,6 +217,15 @@ fn document(envelope: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(envelope).unwrap_or_default();
     text.push('\n');
     escape_json(text)
+}
+
+/// What was printed of bad news. Where nobody read it to its end, the exit code
+/// still tells it: `verify | head` must not call a bundle sound.
+fn whoever_reads(printed: Result<(), CommandError>) -> Result<(), CommandError> {
+    printed.or_else(|error| match error.kind {
+        ErrorKind::ClosedPipe => Ok(()),
+        _ => Err(error),
+    })
 }
 
 /// Turns a failed write to standard output into an error of the verb.
