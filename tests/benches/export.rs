@@ -31,6 +31,9 @@ const MEMORY: &str = "/dev/shm";
 
 const CASES: [&str; 3] = ["mixed", "secret-heavy", "many-small"];
 
+/// The case of rows that take the most memory.
+const LONG_ROWS: &str = "long-rows";
+
 /// The cases of which there is one of ten times the size.
 const TENFOLD: [&str; 2] = ["mixed", "many-small"];
 
@@ -46,6 +49,9 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         figures
             .push(Figure::new(format!("{name}: peak memory"), usage.peak_mib, "MiB").at_most(96.0));
     }
+    let long = export(traj, &cases.join(LONG_ROWS), &cases.join(LONG_ROWS))?;
+    figures
+        .push(Figure::new(format!("{LONG_ROWS}: peak memory"), long.peak_mib, "MiB").at_most(96.0));
     // Last, for the disk is busy for a while with what they leave.
     let memory = Path::new(MEMORY).is_dir().then(|| tempfile::tempdir_in(MEMORY)).transpose()?;
     for name in TENFOLD {

@@ -193,6 +193,9 @@ fn whatever_the_manifest_states_is_checked() {
         ("\"role\": \"runtime\"", "\"role\": \"session\"", "does not name a session, a sidecar or"),
         ("\"role\": \"runtime\"", "\"role\": \"other\"", "manifest.json does not fit its schema"),
         ("\"runtime\": \"", "\"running\": \"", "names other files than its sources"),
+        ("\"total\": ", "\"total\": 9", "states another number of secrets than its rules hid"),
+        ("\"rows\": ", "\"rows\": 9999", "states rows that a source cannot have"),
+        ("\"rows\": ", "\"rows\": 0.0", "manifest.json does not fit its schema"),
     ] {
         let found = problem_of_forging("manifest.json", from, to);
         assert!(found.contains(problem), "{from} {to}: {found}");

@@ -184,3 +184,21 @@ fn what_was_typed_does_not_steer_the_terminal() {
         }
     }
 }
+
+#[test]
+fn bad_news_are_told_by_the_exit_code_where_nobody_reads_them() {
+    let home = home();
+    let secret = ["token: ghp", "_0123456789abcdefghijklmnopqrstuvwxyz\n"].concat();
+    fs::write(home.path().join("leak.txt"), secret).unwrap();
+    fs::write(home.path().join("folder/manifest.json"), "{}\n").unwrap();
+    let code_of = |arguments: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        traj_command(home.path()).args(arguments).stdout(writer).status().unwrap().code()
+    };
+    for more in [&[][..], &["--json"]] {
+        assert_eq!(code_of(&[&["scan", "leak.txt"], more].concat()), Some(3));
+        assert_eq!(code_of(&[&["verify", "folder"], more].concat()), Some(4));
+        assert_eq!(code_of(&[&["scan", "s.jsonl"], more].concat()), Some(0));
+    }
+}

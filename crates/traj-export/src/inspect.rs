@@ -21,6 +21,7 @@ pub use timeline::Moment;
 pub use usage::Usage;
 
 use crate::schema::{self, Manifest, ManifestSummary};
+use crate::shrink;
 use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
 use crate::warning::Warning;
 use calls::Calls;
@@ -203,6 +204,9 @@ impl EventReader {
 
     /// Takes a line, if it is an event.
     fn take(&mut self, line: &[u8], summary: &mut Summary) -> bool {
+        if shrink::is_bomb(line) {
+            return false;
+        }
         let text = String::from_utf8_lossy(line);
         let Ok(event) = Json::parse(&text) else { return false };
         let Some(kind) = event.get("type").and_then(Json::as_str) else { return false };

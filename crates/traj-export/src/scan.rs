@@ -14,6 +14,7 @@ use crate::error::Finding;
 use crate::ledger::{self, Notes};
 use crate::parts::{Elements, Group, Lines, Part, Parts};
 use crate::pipeline;
+use crate::shrink;
 use crate::split::{Bytes, SplitError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 
@@ -116,6 +117,7 @@ pub(crate) fn scan(
 
 const NOT_JSON: &str = "not JSON";
 const NOT_UTF8: &str = "not UTF-8";
+const TOO_MANY_VALUES: &str = "has more values than a bundle holds";
 
 /// What the parts of a file are scanned with.
 struct Context<'s> {
@@ -139,6 +141,11 @@ impl Context<'_> {
             if matches!(text, Cow::Owned(_)) {
                 scanned.add_broken(part.line, NOT_UTF8);
             }
+            if shrink::is_bomb(part.bytes) {
+                scanned.add_broken(part.line, TOO_MANY_VALUES);
+                self.scan_unparsed(&text, part.line, &mut scanned);
+                continue;
+            }
             let value = match self.hasher {
                 Some(hasher) => ledger::parse_unseen(&text, part.note, hasher),
                 None => Json::parse(&text).map(Some),
@@ -155,12 +162,19 @@ impl Context<'_> {
                 Ok(None) => continue,
                 Err(_) => {
                     scanned.add_broken(part.line, NOT_JSON);
-                    drop(self.scan.redactor.text(&text, &mut report));
+                    self.scan_unparsed(&text, part.line, &mut scanned);
                 }
             }
             add_findings(&self.name, part.line, &report, &mut scanned);
         }
         scanned
+    }
+
+    /// Scans a part as text: it is no JSON, or too much of it.
+    fn scan_unparsed(&self, text: &str, line: u64, scanned: &mut Scanned) {
+        let mut report = RedactionReport::listing();
+        drop(self.scan.redactor.text(text, &mut report));
+        add_findings(&self.name, line, &report, scanned);
     }
 }
 

@@ -93,11 +93,22 @@ impl Loaded {
     }
 }
 
+/// No part of a bundle has more values: a light row has no more than bytes.
+const MAX_WRITTEN_VALUES: usize = LIGHT_BYTES;
+
 /// Whether parsing these bytes would cost much more memory than they do.
 pub(crate) fn is_heavy(bytes: &[u8]) -> bool {
-    if bytes.len() <= LIGHT_BYTES {
-        return false;
-    }
+    bytes.len() > LIGHT_BYTES && count_values(bytes) > MAX_VALUES
+}
+
+/// Whether these bytes hold more values than any part of a bundle does, and
+/// would take the memory of many when parsed.
+pub(crate) fn is_bomb(bytes: &[u8]) -> bool {
+    bytes.len() > MAX_WRITTEN_VALUES && count_values(bytes) > MAX_WRITTEN_VALUES
+}
+
+/// About how many values there are, without parsing them.
+fn count_values(bytes: &[u8]) -> usize {
     let mut values = 0_usize;
     let mut in_text = false;
     let mut escaped = false;
@@ -117,7 +128,7 @@ pub(crate) fn is_heavy(bytes: &[u8]) -> bool {
             }
         }
     }
-    values > MAX_VALUES
+    values
 }
 
 /// Reads a row, shortened if it has to be.

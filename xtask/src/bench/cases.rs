@@ -20,15 +20,18 @@ enum Mix {
     Secretful,
     /// Very many events of a few words.
     Small,
+    /// A few entries and events of megabytes.
+    Long,
 }
 
 /// The cases: their names, what fills them, and how often the usual size.
-const CASES: [(&str, Mix, usize); 5] = [
+const CASES: [(&str, Mix, usize); 6] = [
     ("mixed", Mix::Mixed, 1),
     ("mixed-tenfold", Mix::Mixed, 10),
     ("secret-heavy", Mix::Secretful, 1),
     ("many-small", Mix::Small, 1),
     ("many-small-tenfold", Mix::Small, 10),
+    ("long-rows", Mix::Long, 1),
 ];
 
 /// Writes every case below `folder`; the usual size is `mib` for session and
@@ -119,7 +122,9 @@ fn body(number: usize, mix: Mix) -> String {
         return word(number).to_owned();
     }
     let mut text = String::with_capacity(3_600);
-    for at in 0..120 {
+    // Just short enough to be exported as they are.
+    let words = if matches!(mix, Mix::Long) { 2_650_000 } else { 120 };
+    for at in 0..words {
         text.push_str(word(at));
         text.push(' ');
     }

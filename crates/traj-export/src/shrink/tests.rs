@@ -127,6 +127,13 @@ fn only_long_rows_with_many_values_are_heavy() {
 }
 
 #[test]
+fn what_no_export_writes_is_a_bomb() {
+    assert!(!is_bomb(format!("[{}1]", "1,\n".repeat(LIGHT_BYTES / 2)).as_bytes()));
+    assert!(!is_bomb(format!("[\"{}\"]", "[".repeat(2 * LIGHT_BYTES)).as_bytes()));
+    assert!(is_bomb(format!("[{}1]", "{},".repeat(LIGHT_BYTES)).as_bytes()));
+}
+
+#[test]
 fn a_giant_that_is_a_medium_gets_the_marker_of_ordinary_rows() {
     // Without a head that tells: only what stands beside it does.
     let bytes = "q83vASNF".repeat(MAX_TEXT / 8 + 1);

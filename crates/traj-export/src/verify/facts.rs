@@ -45,6 +45,8 @@ pub(super) struct Said {
     named: Sample,
     /// The entries of the branch.
     entries: Sample,
+    /// How many entries the branch has.
+    pub(super) entry_count: u64,
     /// The line and id of the branch's last entry.
     pub(super) last_entry: Option<(u64, Option<String>)>,
     /// The line and id of the branch's leaf, if the branch says anything.
@@ -155,6 +157,7 @@ impl Facts {
             Some("entries") if part.is_item => {
                 let id = value.get("id").and_then(text);
                 let mut said = self.said();
+                said.entry_count += 1;
                 if let Some(id) = &id {
                     said.entries.add(self.hasher.hash_one(id.as_str()), part.line);
                 }

@@ -12,6 +12,7 @@ use super::{Seen, VerifyReport};
 use crate::bundle::digest_without_seal;
 use crate::output::hex;
 use crate::schema::{self, Manifest, ManifestContent, SourceRole};
+use crate::shrink;
 
 const NAME: BundleFile = BundleFile::Manifest;
 
@@ -33,6 +34,7 @@ pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mu
     }
     report.session_id = Some(manifest.session_id.clone());
     check_members(&manifest, said, report);
+    check_figures(&manifest, said, report);
     check_identity(&manifest, said, report);
     check_seal(bytes, manifest.digest.as_deref(), report);
     report.digest.clone_from(&manifest.digest);
@@ -121,6 +123,27 @@ fn check_members(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
     }
 }
 
+/// Figures that no file can be held against: they have to fit each other.
+fn check_figures(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+    if let Some(redaction) = &manifest.redaction {
+        let counts = redaction.rules.iter().map(|rule| rule.count);
+        if counts.fold(0_u64, u64::saturating_add) != redaction.total {
+            report.add(NAME, None, "states another number of secrets than its rules hid");
+        }
+    }
+    for source in manifest.sources.iter().flatten() {
+        // The last row may have no end.
+        let most_rows = source.bytes.saturating_add(1);
+        let made_of_rows = match source.role {
+            SourceRole::Session => said.entry_count,
+            SourceRole::Runtime => said.runtime,
+        };
+        if source.rows > most_rows || source.rows < made_of_rows {
+            report.add(NAME, said.line_of("sources"), "states rows that a source cannot have");
+        }
+    }
+}
+
 /// Which session, run and branch the files belong to: all to the same.
 fn check_identity(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
     if manifest.trace_id != manifest.session_id {
@@ -166,6 +189,10 @@ fn check_supplements(
 }
 
 fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
+    if shrink::is_bomb(bytes) {
+        report.add(NAME, None, "has more values than a bundle holds");
+        return;
+    }
     let text = String::from_utf8_lossy(bytes);
     let Ok(value) = Json::parse(&text) else { return };
     // The digest is over what it says; how it says it is ours as well.
