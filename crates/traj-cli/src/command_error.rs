@@ -3,6 +3,7 @@
 mod advice;
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What an error means for whoever called us.
@@ -69,6 +70,12 @@ impl CommandError {
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
+    }
+
+    /// Says that a file cannot be named in what we write, or at all.
+    pub(crate) fn not_utf8(path: &Path) -> Self {
+        Self::usage(format!("{} is not named in UTF-8", path.display()))
+            .hint("rename it, or copy it to another name")
     }
 
     /// Adds what the user can do about it.

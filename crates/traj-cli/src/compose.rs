@@ -281,10 +281,7 @@ impl Host {
             return Err(CommandError::usage(format!("{} does not name a file", path.display()))
                 .hint("the root folder is none of the files or folders that traj works on"));
         };
-        let name = name.to_str().ok_or_else(|| {
-            CommandError::usage(format!("{} is not named in UTF-8", path.display()))
-                .hint("rename it")
-        })?;
+        let name = name.to_str().ok_or_else(|| CommandError::not_utf8(&path))?;
         Ok((parent.to_path_buf(), name.to_owned()))
     }
 }

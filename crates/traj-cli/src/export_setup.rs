@@ -34,6 +34,11 @@ pub(crate) fn redactor(
     Ok(Redactor::new(RedactionPolicy::standard(key).with_paths(labels)))
 }
 
+/// A path as text, which is how inputs are named from here on.
+pub(crate) fn text_of(path: &Path) -> Result<String, CommandError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| CommandError::not_utf8(path))
+}
+
 /// Reads below folders that the user named, and below those where sessions and
 /// sidecars usually lie. A named one that is missing is no error yet: a sidecar
 /// can be exported without its session.

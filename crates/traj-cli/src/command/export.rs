@@ -143,7 +143,8 @@ fn request(
     let mut request = ExportRequest::new(selection, workspace, now(arguments, host)?, redactor);
     let name = arguments.output.as_deref().filter(|name| !name.trim().is_empty());
     request.name = name.map(bundle_name).transpose()?;
-    request.sidecar.runtime_file = arguments.runtime.as_deref().map(|file| name_of(file, host));
+    let runtime = arguments.runtime.as_deref();
+    request.sidecar.runtime_file = runtime.map(|file| name_of(file, host)).transpose()?;
     if arguments.strict_limits {
         request.limits = ExportLimits::strict();
     }
@@ -160,7 +161,7 @@ fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandErr
         let session_id =
             id.map_err(|error| CommandError::usage("--session-id is not usable").because(error))?;
         let session_key = arguments.session_key.clone();
-        return Ok(Selection::with_names(name_of(session, host), session_id, session_key));
+        return Ok(Selection::with_names(name_of(session, host)?, session_id, session_key));
     }
     let session_key = arguments.session_key.clone().unwrap_or_default();
     let agent = arguments.agent.as_deref().unwrap_or_else(|| agent_of_key(&session_key));
@@ -170,7 +171,7 @@ fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandErr
     }
     let store = match (&arguments.store, host.facts.state_dir()) {
         // Its entries name files by where the store lies.
-        (Some(store), _) => host.absolute(store).to_string_lossy().into_owned(),
+        (Some(store), _) => export_setup::text_of(&host.absolute(store))?,
         (None, Some(state_dir)) => default_store_path(&state_dir, agent),
         (None, None) => {
             return Err(CommandError::usage("there is no state folder to look for sessions in")
@@ -181,10 +182,10 @@ fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandErr
 }
 
 /// A file as the user named it, unless that name would not be unique.
-fn name_of(file: &Path, host: &Host) -> String {
-    let text = file.to_string_lossy();
+fn name_of(file: &Path, host: &Host) -> Result<String, CommandError> {
+    let text = export_setup::text_of(file)?;
     let is_plain = !text.starts_with('~') && !text.split('/').any(|part| part == "..");
-    if is_plain { text.into_owned() } else { host.absolute(file).to_string_lossy().into_owned() }
+    if is_plain { Ok(text) } else { export_setup::text_of(&host.absolute(file)) }
 }
 
 fn now(arguments: &Arguments, host: &Host) -> Result<UnixMillis, CommandError> {
