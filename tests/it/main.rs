@@ -36,6 +36,7 @@ mod export_threads;
 mod export_values;
 mod file_limit;
 mod help_texts;
+mod inspect_command;
 mod prune_strays;
 mod recorder_ahead;
 mod recorder_behaviour;

@@ -1,8 +1,8 @@
 //! `traj inspect`: a session or bundle at a glance.
 
 mod describe;
+mod subject;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -21,6 +21,7 @@ use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::{WatchedBundle, WorkBar};
 use describe::describe;
+use subject::Subject;
 
 #[derive(Debug, Args)]
 #[command(
@@ -33,7 +34,7 @@ use describe::describe;
                   128+N ended by signal N"
 )]
 pub(crate) struct Arguments {
-    /// A bundle (folder, zip, tar.zst) or a session file
+    /// A bundle (folder, zip, tar.zst), a session file or its sidecar
     #[arg(value_name = "BUNDLE|SESSION")]
     subject: PathBuf,
     /// The folder the agent worked in; its path is hidden
@@ -42,25 +43,14 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let summary = if is_session(&arguments.subject, host) {
-        inspect_session(arguments, host, output)?
-    } else {
-        inspect_bundle(arguments, host, output)?
+    let summary = match Subject::of(&arguments.subject, host)? {
+        Subject::Bundle => inspect_bundle(arguments, host, output)?,
+        Subject::Session { file, sidecar } => {
+            inspect_session(&file, sidecar.as_deref(), arguments, host, output)?
+        }
     };
     let fault = (!summary.problems.is_empty()).then_some(ErrorKind::Damaged);
     output.verdict(&summary, fault, describe)
-}
-
-/// Whether a file is a session: by its name, else by how it begins.
-fn is_session(subject: &Path, host: &Host) -> bool {
-    if subject.extension().is_some_and(|extension| extension == "jsonl") {
-        return true;
-    }
-    let opened = host.folder_of(subject).ok().and_then(|(folder, name)| {
-        traj_fs::open_regular(&folder, &name, traj_fs::Access::Read).ok()
-    });
-    let mut head = [0];
-    opened.is_some_and(|mut file| file.read_exact(&mut head).is_ok() && head == *b"{")
 }
 
 fn inspect_bundle(
@@ -78,21 +68,25 @@ fn inspect_bundle(
 }
 
 fn inspect_session(
+    session: &Path,
+    sidecar: Option<&Path>,
     arguments: &Arguments,
     host: &Host,
     output: &Output,
 ) -> Result<Summary, CommandError> {
-    let session = host.absolute(&arguments.subject);
     let workspace = host.absolute(&arguments.workspace);
     let redactor = export_setup::redactor(host, output, &workspace)?;
     let workspace = workspace.to_string_lossy();
-    let selection = Selection::file(session.to_string_lossy());
+    let selection = Selection::file(export_setup::text_of(session)?);
     let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
-    let parent = session.parent().unwrap_or(Path::new("/")).to_path_buf();
     export_setup::adapt(&mut request, host);
+    request.sidecar.runtime_file = sidecar.map(export_setup::text_of).transpose()?;
+    let files = [Some(session), sidecar].into_iter().flatten();
+    let folders: Vec<PathBuf> =
+        files.filter_map(|file| file.parent().map(Path::to_path_buf)).collect();
     let interruption = Interruption::watch(host)?;
     let stop = interruption.stop_flag();
-    let sources = export_setup::readable(&[parent], host, &request)?.stopping_at(stop.clone());
+    let sources = export_setup::readable(&folders, host, &request)?.stopping_at(stop.clone());
     let temporary = host.temporary_folder()?;
     let folder = temporary
         .folder()

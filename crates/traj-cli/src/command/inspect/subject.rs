@@ -1,0 +1,134 @@
+//! What the user wants to look at: by what it is, then by how it begins, then
+//! by its name.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::{Dir, File};
+use traj_core::event::RuntimeRow;
+use traj_core::json::Json;
+use traj_core::port::BundleFile;
+use traj_core::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
+use traj_core::transcript::trim;
+use traj_fs::{Access, is_bundle, open_regular};
+
+use crate::command_error::CommandError;
+use crate::compose::Host;
+
+/// So much of a file is looked at to tell what it is.
+const HEAD: u64 = 1024 * 1024;
+
+/// Stores are small; more than this is none.
+const LONGEST_STORE: u64 = 64 * 1024 * 1024;
+
+/// How sidecars are named that lie beside their session.
+const SIDECAR: &str = ".trajectory.jsonl";
+
+/// What to look at.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    Bundle,
+    /// A session, which need not be there if its sidecar is named.
+    Session {
+        file: PathBuf,
+        sidecar: Option<PathBuf>,
+    },
+}
+
+impl Subject {
+    /// What the user named. Something that cannot be opened is told by whoever
+    /// uses it.
+    pub(super) fn of(named: &Path, host: &Host) -> Result<Self, CommandError> {
+        let path = host.absolute(named);
+        let (parent, name) = host.parent_and_name(&path)?;
+        let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
+        let unseen = if is_lines {
+            Self::Session { file: path.clone(), sidecar: None }
+        } else {
+            Self::Bundle
+        };
+        let Ok(folder) = host.folder(&parent) else { return Ok(unseen) };
+        if folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_dir()) {
+            return Ok(Self::Bundle);
+        }
+        let Ok(file) = open_regular(&folder, &name, Access::Read) else { return Ok(unseen) };
+        let Some(head) = head_of(&file) else { return Ok(unseen) };
+        if BundleFile::parse(&name).is_some() && is_bundle(&folder) {
+            return Err(CommandError::usage(format!("{} is a part of a bundle", named.display()))
+                .hint("name the bundle's folder"));
+        }
+        let is_json = trim(&head).starts_with('{');
+        let row = first_row(&head);
+        if is_json && row.is_none() && is_store(&folder, &name) {
+            return Err(CommandError::usage(format!("{} is a session store", named.display()))
+                .hint("name one of its sessions; `traj sessions --store FILE` lists them")
+                .hint("`traj export --session-key KEY --store FILE` makes a bundle of one"));
+        }
+        let event = row.clone().and_then(|row| RuntimeRow::from_json(row).ok());
+        if event.is_some() || (row.is_none() && name.ends_with(SIDECAR)) {
+            let file = session_of(&parent, &name, event.as_ref(), host)
+                .ok_or_else(|| unknown_session(named))?;
+            return Ok(Self::Session { file, sidecar: Some(path) });
+        }
+        Ok(if is_json { Self::Session { file: path, sidecar: None } } else { unseen })
+    }
+}
+
+/// How a file begins.
+fn head_of(file: &File) -> Option<String> {
+    let mut bytes = Vec::new();
+    file.take(HEAD).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The first row that says what it is; the outer level of it.
+fn first_row(head: &str) -> Option<Json<'_>> {
+    head.lines().find_map(|line| {
+        let row = Json::parse_shallow(trim(line), 1).ok()?;
+        row.get("type").and_then(Json::as_str)?;
+        Some(row)
+    })
+}
+
+/// Whether a file lists sessions.
+fn is_store(folder: &Dir, name: &str) -> bool {
+    let Ok(file) = open_regular(folder, name, Access::Read) else { return false };
+    let mut bytes = Vec::new();
+    let read = file.take(LONGEST_STORE).read_to_end(&mut bytes);
+    let store = read.ok().and_then(|_| SessionStore::parse(&String::from_utf8_lossy(&bytes)).ok());
+    store.is_some_and(|store| !store.sessions.is_empty() || name == "sessions.json")
+}
+
+/// The session of a sidecar: by the name of the sidecar, else by what its first
+/// event says. The one that is there, else the first it may be.
+fn session_of(
+    parent: &Path,
+    name: &str,
+    event: Option<&RuntimeRow<'_>>,
+    host: &Host,
+) -> Option<PathBuf> {
+    let mut files = Vec::new();
+    if let Some(stem) = name.strip_suffix(SIDECAR) {
+        files.extend([format!("{stem}.jsonl"), stem.to_owned()].map(|file| parent.join(file)));
+    }
+    if let Some(event) = event.filter(|event| is_safe_id(event.session_id())) {
+        let file = format!("{}.jsonl", event.session_id());
+        // A sidecar in a folder of its own is named like its session.
+        files.extend((file != name).then(|| parent.join(&file)));
+        let key = event.as_json().get("sessionKey").and_then(Json::as_str).unwrap_or_default();
+        let store =
+            host.facts.state_dir().map(|state| default_store_path(&state, agent_of_key(key)));
+        files.extend(store.map(|store| Path::new(&store).with_file_name(&file)));
+    }
+    let is_there = |file: &&PathBuf| {
+        host.folder_of(file).is_ok_and(|(folder, name)| {
+            folder.symlink_metadata(name).is_ok_and(|metadata| metadata.is_file())
+        })
+    };
+    files.iter().find(is_there).or(files.first()).cloned()
+}
+
+fn unknown_session(sidecar: &Path) -> CommandError {
+    CommandError::usage(format!("{} is a sidecar that names no session file", sidecar.display()))
+        .hint("`traj export --session FILE --runtime SIDECAR` makes a bundle of both")
+}
