@@ -76,12 +76,16 @@ fn tools(summary: &Summary, lines: &mut Vec<String>) {
 
 fn ends(summary: &Summary, lines: &mut Vec<String>) {
     let usage = &summary.usage;
-    if usage.tokens() > 0 {
-        let cost = usage.cost.map_or_else(String::new, |cost| format!(", cost {cost:.4}"));
-        lines.push(format!(
-            "usage     {} tokens in ({} cached), {} out{cost}",
+    let tokens = (usage.tokens() > 0).then(|| {
+        format!(
+            "{} tokens in ({} cached), {} out",
             usage.input_tokens, usage.cached_tokens, usage.output_tokens
-        ));
+        )
+    });
+    let cost = usage.cost.map(|cost| format!("cost {cost:.4}"));
+    let used: Vec<String> = tokens.into_iter().chain(cost).collect();
+    if !used.is_empty() {
+        lines.push(format!("usage     {}", used.join(", ")));
     }
     if !summary.endings.is_empty() {
         let more = match summary.other_endings {
@@ -161,5 +165,20 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line:?} in {text}");
         }
+    }
+
+    #[test]
+    fn tokens_and_cost_are_told_whichever_is_known() {
+        let mut summary = Summary::default();
+        let used = |summary: &Summary| {
+            let text = describe(summary);
+            text.lines().find(|line| line.starts_with("usage")).map(str::to_owned)
+        };
+        assert_eq!(used(&summary), None);
+        summary.usage.cost = Some(0.25);
+        assert_eq!(used(&summary).unwrap(), "usage     cost 0.2500");
+        summary.usage.input_tokens = 7;
+        let both = "usage     7 tokens in (0 cached), 0 out, cost 0.2500";
+        assert_eq!(used(&summary).unwrap(), both);
     }
 }
