@@ -1,8 +1,11 @@
 //! Exports follow the active branch, whatever the session looks like.
 
+use std::sync::Mutex;
+
 use serde_json::json;
-use traj_core::memory::MemorySources;
+use traj_core::memory::{MemoryBundleSink, MemorySources};
 use traj_core::port::BundleFile;
+use traj_export::{ExportPorts, Progress, Stage, export};
 use traj_tests::export_fixture::{HEADER, export_from, exported, message, request};
 
 const USER: &str = r#"{"role":"user","content":"hi"}"#;
@@ -187,4 +190,33 @@ fn odd_values_come_through_unchanged() {
     let line = &export.files[&BundleFile::Events];
     let kept = content.strip_prefix(r#"{"role":"user","content":"#).unwrap();
     assert!(line.contains(kept.strip_suffix('}').unwrap()), "{line}");
+}
+
+/// The steps that were told.
+#[derive(Debug, Default)]
+struct Steps(Mutex<Vec<Stage>>);
+
+impl Progress for Steps {
+    fn enter(&self, stage: Stage, _left: u64) {
+        self.0.lock().unwrap().push(stage);
+    }
+
+    fn advance(&self, _bytes: u64) {}
+}
+
+#[test]
+fn what_is_written_at_once_is_one_step() {
+    use Stage::{Branch, Commit, Events, Index, Recheck, SideFiles, Timeline};
+    let behind = [SideFiles, Recheck, Commit];
+    for (seconds, written) in [([1, 2], &[Timeline][..]), ([2, 1], &[Branch, Events])] {
+        let rows = [("a", None), ("b", Some("a"))].into_iter().zip(seconds);
+        let rows = rows.map(|((id, parent), second)| message(id, parent, second, USER));
+        let sources = MemorySources::new();
+        let rows: Vec<String> = [HEADER.to_owned()].into_iter().chain(rows).collect();
+        sources.put("s1.jsonl", rows.join("\n"));
+        let (sink, steps) = (MemoryBundleSink::new(), Steps::default());
+        export(ExportPorts { sources: &sources, sink: &sink }, &request(), &steps).unwrap();
+        let steps = steps.0.into_inner().unwrap();
+        assert_eq!(steps, [&[Index][..], written, &behind].concat(), "{seconds:?}");
+    }
 }

@@ -1,40 +1,61 @@
 //! A bar for long work, on a terminal only.
 
+use std::sync::Once;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use traj_core::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
 use traj_export::{Progress, Stage};
 
 use crate::output::Output;
 
 /// The line while it is known how much there is to do.
-const KNOWN: &str = "{msg:18} [{wide_bar}] {bytes} of {total_bytes}, {eta} left";
+const KNOWN: &str = "{msg:20} [{wide_bar}] {bytes} of {total_bytes}, {eta} left";
 /// The line while it is not.
 const UNKNOWN: &str = "{spinner} {msg} {bytes}";
 
-/// Shows which step is under way and how far it has come. Where nobody looks
-/// it shows nothing.
+/// Work that is done before this needs no bar, which would only flash.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// Shows which step is under way and how far it has come, once the work has
+/// lasted a while. Where nobody looks it shows nothing.
 #[derive(Debug)]
 pub(crate) struct WorkBar {
     bar: ProgressBar,
+    /// When it is time to show it; `None` where nobody looks.
+    patience: Option<Duration>,
+    shown: Once,
 }
 
 impl WorkBar {
     /// A bar for an export.
     pub(crate) fn new(output: &Output) -> Self {
-        Self::with_line(output, ProgressBar::no_length(), KNOWN)
+        Self::with_line(output, KNOWN)
     }
 
-    fn with_line(output: &Output, bar: ProgressBar, line: &str) -> Self {
-        if !output.shows_progress() {
-            return Self { bar: ProgressBar::hidden() };
-        }
+    fn with_line(output: &Output, line: &str) -> Self {
+        let work = Self::hidden(output.shows_progress().then_some(PATIENCE));
         if let Ok(style) = ProgressStyle::with_template(line) {
-            bar.set_style(style.progress_chars("=> "));
+            work.bar.set_style(style.progress_chars("=> "));
         }
-        bar.enable_steady_tick(Duration::from_millis(120));
-        Self { bar }
+        work
+    }
+
+    fn hidden(patience: Option<Duration>) -> Self {
+        Self { bar: ProgressBar::hidden(), patience, shown: Once::new() }
+    }
+
+    /// Shows the bar if it is time to.
+    fn show_in_time(&self) {
+        if self.shown.is_completed() {
+            return;
+        }
+        if self.patience.is_some_and(|patience| self.bar.elapsed() >= patience) {
+            self.shown.call_once(|| {
+                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+                self.bar.enable_steady_tick(Duration::from_millis(120));
+            });
+        }
     }
 
     /// Clears the line.
@@ -54,16 +75,19 @@ impl Progress for WorkBar {
     fn enter(&self, stage: Stage, left: u64) {
         self.bar.set_message(name(stage));
         self.bar.set_length(self.bar.position().saturating_add(left));
+        self.show_in_time();
     }
 
     fn advance(&self, bytes: u64) {
         self.bar.inc(bytes);
+        self.show_in_time();
     }
 }
 
 const fn name(stage: Stage) -> &'static str {
     match stage {
         Stage::Index => "reading",
+        Stage::Timeline => "writing the timeline",
         Stage::Branch => "writing the branch",
         Stage::Events => "writing events",
         Stage::SideFiles => "writing the rest",
@@ -81,7 +105,7 @@ pub(crate) struct WatchedBundle<B> {
 
 impl<B: BundleSource> WatchedBundle<B> {
     pub(crate) fn new(bundle: B, output: &Output) -> Self {
-        let bar = WorkBar::with_line(output, ProgressBar::new_spinner(), UNKNOWN);
+        let bar = WorkBar::with_line(output, UNKNOWN);
         bar.bar.set_message("checking");
         Self { bundle, bar }
     }
@@ -89,20 +113,20 @@ impl<B: BundleSource> WatchedBundle<B> {
 
 impl<B: BundleSource> BundleSource for WatchedBundle<B> {
     fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError> {
-        let bar = &self.bar.bar;
+        let bar = &self.bar;
         self.bundle.visit(&mut |name, content| visit(name, &mut WatchedContent { content, bar }))
     }
 }
 
 struct WatchedContent<'c> {
     content: &'c mut dyn BundleContent,
-    bar: &'c ProgressBar,
+    bar: &'c WorkBar,
 }
 
 impl BundleContent for WatchedContent<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
         let read = self.content.read(buffer)?;
-        self.bar.inc(read as u64);
+        self.bar.advance(read as u64);
         Ok(read)
     }
 }
@@ -113,13 +137,28 @@ mod tests {
 
     #[test]
     fn a_bar_follows_the_steps_and_is_corrected_as_it_goes() {
-        let work = WorkBar { bar: ProgressBar::hidden() };
+        let work = WorkBar::hidden(None);
         let shown = || (work.bar.message(), work.bar.position(), work.bar.length());
         work.enter(Stage::Index, 4_096);
         work.advance(1_024);
         assert_eq!(shown(), ("reading".to_owned(), 1_024, Some(4_096)));
         work.enter(Stage::Recheck, 1_024);
         assert_eq!(shown(), ("checking".to_owned(), 1_024, Some(2_048)));
+    }
+
+    #[test]
+    fn a_bar_is_shown_only_when_the_work_lasts() {
+        for (patience, is_shown) in
+            [(None, false), (Some(Duration::MAX), false), (Some(Duration::ZERO), true)]
+        {
+            let entered = WorkBar::hidden(patience);
+            entered.enter(Stage::Index, 1);
+            let advanced = WorkBar::hidden(patience);
+            advanced.advance(1);
+            for work in [entered, advanced] {
+                assert_eq!(work.shown.is_completed(), is_shown, "{patience:?}");
+            }
+        }
     }
 
     #[test]

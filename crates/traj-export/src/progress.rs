@@ -11,9 +11,11 @@ use traj_core::port::{Source, SourceError};
 pub enum Stage {
     /// Reading the inputs once.
     Index,
-    /// Writing the active branch.
+    /// Writing the active branch and the events, both at once.
+    Timeline,
+    /// Writing the active branch alone: its entries are not in order of time.
     Branch,
-    /// Writing the events.
+    /// Writing the events behind it.
     Events,
     /// Writing the smaller files.
     SideFiles,
@@ -61,7 +63,7 @@ impl Outlook {
         let written = self.written.unwrap_or_else(|| sources.saturating_mul(2));
         let steps: &[u64] = match stage {
             Stage::Index => &[sources, self.session, self.runtime, written],
-            Stage::Branch => &[self.session, self.runtime, written],
+            Stage::Timeline | Stage::Branch => &[self.session, self.runtime, written],
             Stage::Events => &[self.runtime, written],
             Stage::SideFiles | Stage::Recheck => &[written],
             Stage::Commit => &[],
@@ -111,6 +113,7 @@ mod tests {
                 .map(|stage| outlook.left_at(stage))
         };
         assert_eq!(left(&outlook), [600, 450, 350, 300, 0]);
+        assert_eq!(outlook.left_at(Stage::Timeline), 450);
         outlook.written = Some(7);
         assert_eq!(outlook.left_at(Stage::Recheck), 7);
         outlook.session = u64::MAX;

@@ -87,7 +87,6 @@ pub(crate) fn write_timeline(
     ledger: &mut Ledger,
     enter: impl Fn(Stage),
 ) -> Result<TimelineOutcome, ExportError> {
-    enter(Stage::Branch);
     let TimelineInputs { mut entries, runtime, mut order } = inputs;
     let mut fetcher = runtime.map(RowFetcher::new);
     let mut total = Total::default();
@@ -102,6 +101,7 @@ pub(crate) fn write_timeline(
     let Ledger { entries: entry_notes, events: event_notes, .. } = ledger;
     let transcript_events;
     if entries.as_mut().map_or(Ok(true), EntryRows::are_in_order)? {
+        enter(Stage::Timeline);
         let order = order.finish(spool)?;
         let feed = Feed::of_all(entries.as_mut(), order, fetcher.as_mut());
         run(&worker, feed, &mut total, |done| {
@@ -110,6 +110,7 @@ pub(crate) fn write_timeline(
         })?;
         transcript_events = events.fresh();
     } else {
+        enter(Stage::Branch);
         let mut kept = KeptEvents::new(bundle.scratch()?);
         run(&worker, Feed::of_entries(entries.as_mut()), &mut total, |done| {
             branch.add(done, entry_notes, spool)?;
