@@ -109,6 +109,24 @@ fn a_store_is_none() {
 }
 
 #[test]
+fn the_same_damage_is_told_once() {
+    let home = Home::new();
+    home.export(&["--output", "b"]);
+    let bundle = format!("{EXPORTS}/b");
+    let whole = home.folder.read_to_string(format!("{bundle}/events.jsonl")).unwrap();
+    home.folder.write(format!("{bundle}/events.jsonl"), format!("{whole}{{}}\n")).unwrap();
+    let output = home.traj(&["inspect", &bundle]);
+    assert_eq!(output.status.code(), Some(4));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("events.jsonl:3 ")).collect();
+    assert_eq!(told, ["damaged  events.jsonl:3 is no event"]);
+    assert!(
+        text.contains("damaged  events.jsonl "),
+        "what the manifest states is told too: {text}"
+    );
+}
+
+#[test]
 fn names_that_are_not_utf_8_are_said_to_be_none() {
     let home = Home::new();
     home.folder.create_dir(OsStr::from_bytes(b"d\xff")).unwrap();

@@ -7,7 +7,7 @@ use traj_core::redaction::Redactor;
 
 use super::{Summary, look_through};
 use crate::error::Finding;
-use crate::verify::verify;
+use crate::verify::{Problem, verify};
 
 /// Why nothing of a bundle is shown.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +41,16 @@ pub fn inspect_checked(
     // A summary could repeat what was not scanned either.
     let shows_events = !checked.unfinished.contains(&BundleFile::Events);
     let mut summary = look_through(bundle, shows_events)?;
+    let seen = summary.problems.len();
     for problem in checked.problems {
-        if !summary.problems.contains(&problem) {
+        // What a look has seen already is told once, in its words.
+        let is_same = |told: &Problem| told.file == problem.file && told.line == problem.line;
+        let is_told = match problem.line {
+            Some(_) => summary.problems.iter().take(seen).any(is_same),
+            // Of a whole file, several things can be wrong.
+            None => summary.problems.contains(&problem),
+        };
+        if !is_told {
             summary.problems.push(problem);
         }
     }
