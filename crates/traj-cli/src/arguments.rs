@@ -1,6 +1,7 @@
 //! The command line as typed: global flags, and usage errors in the form that
 //! was asked for.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, ValueEnum};
@@ -66,7 +67,7 @@ pub(crate) fn definition() -> clap::Command {
 /// Parses the command line; prints help and usage errors itself.
 pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
     Cli::try_parse_from(host.arguments()).map_err(|error| {
-        let wants_json = host.arguments().any(|argument| argument == "--json");
+        let wants_json = asks_for_json(host.arguments());
         if error.use_stderr() && wants_json {
             output::usage_error_as_json(&error)
         } else {
@@ -74,4 +75,24 @@ pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
             ExitCode::from(u8::from(error.use_stderr()) * 2)
         }
     })
+}
+
+/// Whether `--json` is among the options; behind `--` there are none.
+fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    let mut options = arguments.take_while(|argument| argument != "--");
+    options.any(|argument| argument == "--json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_looks_like_the_option_is_none() {
+        let asks = |line: &str| asks_for_json(line.split(' ').map(OsString::from));
+        assert!(asks("traj verify --bogus --json"));
+        assert!(asks("traj --json verify --bogus -- x"));
+        assert!(!asks("traj verify --bogus -- --json"));
+        assert!(!asks("traj verify"));
+    }
 }
