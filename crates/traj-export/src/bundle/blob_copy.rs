@@ -13,7 +13,7 @@ use crate::literal::LiteralBytes;
 use crate::output::{Output, Written, hex};
 use crate::shrink::Giant;
 use crate::source_bytes::DigestedBytes;
-use crate::split::Bytes;
+use crate::split::{Bytes, ReadError};
 use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
 use crate::warning::{Code, Warnings};
 
@@ -120,10 +120,15 @@ fn copy_giant(
 fn unread(error: BlockError, digest: &BlobDigest) -> Uncopied {
     match error {
         BlockError::NoSeam => Uncopied::Warned(Code::BlobTooLarge),
-        BlockError::Read(error) => match error.downcast::<SourceError>() {
-            Ok(error) => Uncopied::Failed((*error).into()),
-            Err(_) => changed(digest),
-        },
+        BlockError::Read(error) => unreadable(error, digest),
+    }
+}
+
+/// Why a source cannot be read: as it says itself.
+pub(super) fn unreadable(error: ReadError, digest: &BlobDigest) -> Uncopied {
+    match error.downcast::<SourceError>() {
+        Ok(error) => Uncopied::Failed((*error).into()),
+        Err(_) => changed(digest),
     }
 }
 

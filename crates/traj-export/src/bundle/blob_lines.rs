@@ -8,12 +8,12 @@ use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor, block_end};
 
-use super::blob_copy::{Uncopied, changed};
+use super::blob_copy::{Uncopied, changed, unreadable};
 use crate::output::{Output, Written};
 use crate::rows::Place;
 use crate::shrink::{self, Giant};
 use crate::source_bytes::SourceBytes;
-use crate::split::{Element, SplitError, Splitter};
+use crate::split::{Element, ReadError, SplitError, Splitter};
 use crate::text_blocks::BLOCK;
 use crate::warning::Code;
 
@@ -32,7 +32,8 @@ pub(super) fn copy_lines(
     // First only looked at: a file of the bundle cannot be taken back.
     visit(source, giant.place, |_| Ok(())).map_err(|problem| match problem {
         Problem::Uncuttable => Uncopied::Warned(Code::BlobTooLarge),
-        Problem::Unreadable => changed(digest),
+        Problem::Unread(error) => unreadable(error, digest),
+        Problem::NotJson => changed(digest),
         Problem::Refused(error) => error,
     })?;
     let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
@@ -70,7 +71,8 @@ pub(super) fn copy_lines(
     match visited {
         Ok(()) => append(&lines, lines.len(), report)?,
         Err(Problem::Refused(error)) => return Err(error),
-        Err(_) => return Err(changed(digest)),
+        Err(Problem::Unread(error)) => return Err(unreadable(error, digest)),
+        Err(Problem::Uncuttable | Problem::NotJson) => return Err(changed(digest)),
     }
     output.finish().map_err(failed)
 }
@@ -79,7 +81,8 @@ pub(super) fn copy_lines(
 enum Problem {
     /// A part of it is too much for one line.
     Uncuttable,
-    Unreadable,
+    NotJson,
+    Unread(ReadError),
     Refused(Uncopied),
 }
 
@@ -96,14 +99,13 @@ fn visit(
             Ok(Some(element)) => element,
             Ok(None) => return Ok(()),
             Err(SplitError::TooLong { .. }) => return Err(Problem::Uncuttable),
-            Err(SplitError::NotJson { .. } | SplitError::Read(_)) => {
-                return Err(Problem::Unreadable);
-            }
+            Err(SplitError::NotJson { .. }) => return Err(Problem::NotJson),
+            Err(SplitError::Read(error)) => return Err(Problem::Unread(error)),
         };
         if shrink::is_heavy(element.value) {
             return Err(Problem::Uncuttable);
         }
-        let value = line_of(&element).ok_or(Problem::Unreadable)?;
+        let value = line_of(&element).ok_or(Problem::NotJson)?;
         line(value).map_err(Problem::Refused)?;
     }
 }
@@ -116,4 +118,50 @@ fn line_of<'e>(element: &Element<'e>) -> Option<Json<'e>> {
     let mut object = Object::with_capacity(1);
     object.push(name, if element.is_item { Json::Array(vec![value]) } else { value });
     Some(Json::Object(object))
+}
+
+#[cfg(test)]
+mod tests {
+    use traj_core::capture::BlobDigest;
+    use traj_core::id::BundleName;
+    use traj_core::memory::MemoryBundleSink;
+    use traj_core::port::{BundleSink as _, NameTaken, SourceError};
+    use traj_core::redaction::{MarkerKey, RedactionPolicy};
+
+    use super::*;
+    use crate::error::ExportError;
+
+    /// A source on a disk that fails.
+    #[derive(Debug)]
+    struct Broken;
+
+    impl Source for Broken {
+        fn len(&self) -> u64 {
+            100
+        }
+
+        fn read_exact_at(&self, _offset: u64, _buffer: &mut [u8]) -> Result<(), SourceError> {
+            let source = std::io::Error::other("the disk fails").into();
+            Err(SourceError::Storage { name: "s".to_owned(), source })
+        }
+
+        fn check_unchanged(&self) -> Result<(), SourceError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fails_is_not_a_source_that_changed() {
+        let name = BundleName::parse("b").unwrap();
+        let mut bundle = MemoryBundleSink::new().begin(&name, NameTaken::Refuse).unwrap();
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let place = Place { offset: 0, length: 100 };
+        let giant = Giant { place, digest: BlobDigest::of(b""), is_text: false };
+        let mut report = RedactionReport::default();
+        let copied = copy_lines(&Broken, &giant, &mut *bundle, &redactor, &mut report);
+        assert!(matches!(
+            copied,
+            Err(Uncopied::Failed(ExportError::Source(SourceError::Storage { .. })))
+        ));
+    }
 }
