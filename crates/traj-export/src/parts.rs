@@ -15,7 +15,7 @@ use crate::split::{Bytes, SplitError, Splitter};
 use crate::window::Window;
 
 /// Elements and lines longer than this were not written by us.
-const LONGEST: usize = 64 * 1024 * 1024;
+const LONGEST: usize = 32 * 1024 * 1024;
 
 /// Groups have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;
