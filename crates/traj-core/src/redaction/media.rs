@@ -4,19 +4,20 @@
 //! original: `<media:image/png;bytes=68;sha256=…>`.
 
 mod declared;
+mod extent;
+mod head;
+mod picture;
+mod reader;
 mod stream;
-
-use std::fmt::Write as _;
-use std::sync::LazyLock;
-
-use base64::Engine as _;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use memchr::memmem::Finder;
-use sha2::{Digest as _, Sha256};
+#[cfg(test)]
+mod uri_tests;
 
 use crate::json::{Json, Object};
 use declared::declared_type;
 pub(super) use declared::{may_be_type, says_type};
+use extent::Extents;
+use head::{Head, says_base64};
+use reader::{Coding, Reader};
 pub use stream::{MediaMark, MediaStream};
 
 /// In running text a data URI smaller than this is a pixel or an icon's
@@ -24,11 +25,6 @@ pub use stream::{MediaMark, MediaStream};
 const MIN_IN_TEXT: usize = 128;
 /// A bare base64 string is taken for media from this length on.
 const MIN_BARE: usize = 100;
-
-const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
-    .with_decode_allow_trailing_bits(true)
-    .with_decode_padding_mode(DecodePaddingMode::Indifferent);
-const STANDARD: GeneralPurpose = GeneralPurpose::new(&base64::alphabet::STANDARD, LENIENT);
 
 /// Heads of base64 texts and what they are.
 const HEADS: &[(&str, &str)] = &[
@@ -82,82 +78,12 @@ impl Medium {
         format!("<media:{};bytes={};sha256={}>", self.media_type, self.bytes, self.sha256)
     }
 
-    /// Measures and digests base64 text.
-    fn read(media_type: &str, text: &str) -> Self {
-        let mut reader = Reader::default();
+    /// Measures and digests what a text stands for.
+    fn read(media_type: &str, text: &str, coding: Coding) -> Self {
+        let mut reader = Reader::new(coding);
         reader.push(text.as_bytes());
         reader.finish(media_type)
     }
-}
-
-/// How much base64 is decoded at once.
-const BASE64_PIECE: usize = 16 * 1024;
-
-/// Measures and digests base64 text in pieces.
-#[derive(Clone, Debug, Default)]
-struct Reader {
-    hash: Sha256,
-    bytes: u64,
-    buffer: Vec<u8>,
-    decoded: Vec<u8>,
-}
-
-impl Reader {
-    fn push(&mut self, text: &[u8]) {
-        for byte in text {
-            match byte {
-                b'-' => self.buffer.push(b'+'),
-                b'_' => self.buffer.push(b'/'),
-                _ if byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=') => {
-                    self.buffer.push(*byte);
-                }
-                _ => {}
-            }
-            if self.buffer.len() == BASE64_PIECE {
-                self.flush();
-            }
-        }
-    }
-
-    fn flush(&mut self) {
-        self.decoded.clear();
-        // What cannot be decoded is digested as it stands.
-        match STANDARD.decode_vec(&self.buffer, &mut self.decoded) {
-            Ok(()) => {
-                self.hash.update(&self.decoded);
-                self.bytes += self.decoded.len() as u64;
-            }
-            Err(_) => {
-                self.hash.update(&self.buffer);
-                self.bytes += (self.buffer.len() * 3 / 4) as u64;
-            }
-        }
-        self.buffer.clear();
-    }
-
-    fn finish(mut self, media_type: &str) -> Medium {
-        self.flush();
-        let mut sha256 = String::with_capacity(64);
-        for byte in self.hash.finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(sha256, "{byte:02x}");
-        }
-        Medium { media_type: clean_type(media_type), bytes: self.bytes, sha256 }
-    }
-}
-
-/// A media type with nothing in it that could be a secret or break the marker.
-fn clean_type(media_type: &str) -> String {
-    let cleaned: String = media_type
-        .trim()
-        .chars()
-        .take_while(|letter| {
-            letter.is_ascii_alphanumeric() || matches!(letter, '/' | '+' | '-' | '.')
-        })
-        .take(64)
-        .collect::<String>()
-        .to_ascii_lowercase();
-    if cleaned.is_empty() { "application/octet-stream".to_owned() } else { cleaned }
 }
 
 /// The type a bare base64 text announces by its head.
@@ -175,11 +101,17 @@ fn sniff(text: &str) -> Option<&'static str> {
 }
 
 fn is_base64(text: &str) -> bool {
+    is_base64_of(text, |_| false)
+}
+
+/// Whether a text is base64 at its ends, and nothing but what else may be in it.
+fn is_base64_of(text: &str, is_allowed: impl Fn(&u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let edges = bytes.iter().take(4096).chain(bytes.iter().rev().take(64));
     edges.clone().all(|byte| {
         byte.is_ascii_alphanumeric()
             || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'\n' | b'\r')
+            || is_allowed(byte)
     }) && edges.count() > 0
 }
 
@@ -191,9 +123,12 @@ pub(super) fn whole(text: &str) -> Option<Medium> {
     if let Some(rest) = strip_ignore_case(text, "data:") {
         let (head, body) = rest.split_once(',')?;
         let media_type = head.split(';').next().unwrap_or_default();
-        let encoded = head.len() >= 7 && head.to_ascii_lowercase().ends_with(";base64");
-        if head.len() < 128 && encoded && is_base64(body) && body.len() * 3 / 4 >= MIN_IN_TEXT {
-            return Some(Medium::read(media_type, body));
+        if head.len() < 128
+            && says_base64(head)
+            && is_base64_of(body, |byte| *byte == b'%')
+            && body.len() * 3 / 4 >= MIN_IN_TEXT
+        {
+            return Some(Medium::read(media_type, body, Coding::Base64));
         }
         return None;
     }
@@ -201,7 +136,7 @@ pub(super) fn whole(text: &str) -> Option<Medium> {
         && let Some(media_type) = sniff(text)
         && is_base64(text)
     {
-        return Some(Medium::read(media_type, text));
+        return Some(Medium::read(media_type, text, Coding::Base64));
     }
     None
 }
@@ -211,47 +146,42 @@ fn strip_ignore_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     if head.eq_ignore_ascii_case(prefix) { text.get(prefix.len()..) } else { None }
 }
 
-/// Every data URI has it.
-static SIGN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(";base64,"));
-
 /// Whether there may be data URIs inside a longer text.
 pub(super) fn may_be_in(text: &str) -> bool {
-    text.len() >= MIN_IN_TEXT && SIGN.find(text.as_bytes()).is_some()
+    text.len() >= MIN_IN_TEXT && Head::find(text, 0).is_some()
 }
 
 /// Data URIs inside a longer text; the stretches and what they were.
 pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
-    let bytes = text.as_bytes();
     let mut out = Vec::new();
+    let mut extents = Extents::new(text.as_bytes());
     let mut place = 0;
-    while let Some(found) = SIGN.find(&bytes[place..]) {
-        let comma = place + found + 7;
-        let floor = (place + found).saturating_sub(100);
-        let start = memchr::memmem::rfind(&bytes[floor..place + found], b"data:")
-            .map(|found| floor + found);
-        let end = comma
-            + 1
-            + bytes[comma + 1..]
-                .iter()
-                .take_while(|byte| {
-                    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
-                })
-                .count();
-        if let Some(start) = start
-            && (end - comma) * 3 / 4 >= MIN_IN_TEXT
-            && let (Some(media_type), Some(body)) =
-                (text.get(start + 5..place + found), text.get(comma + 1..end))
-            && !media_type.contains(|letter: char| letter.is_whitespace() || letter == '"')
+    while let Some(head) = Head::find(text, place) {
+        let end = extents.end(&head);
+        let length = match head.coding {
+            Coding::Base64 => (end - head.body) * 3 / 4,
+            Coding::Plain => end - head.start,
+        };
+        place = head.body;
+        if length >= MIN_IN_TEXT
+            && let Some(body) = text.get(head.body..end)
         {
-            out.push((
-                start,
-                end,
-                Medium::read(media_type.split(';').next().unwrap_or_default(), body),
-            ));
+            out.push((head.start, end, Medium::read(head.media_type, body, head.coding)));
+            place = end;
         }
-        place = end;
     }
     out
+}
+
+/// Where the bytes of a medium begin in a text that is nothing else, and how
+/// they are written.
+fn bytes_of(text: &str) -> (usize, Coding) {
+    let Some((head, body)) = strip_ignore_case(text, "data:").and_then(|rest| rest.split_once(','))
+    else {
+        return (0, Coding::Base64);
+    };
+    let is_encoded = says_base64(head) || is_base64(body);
+    (text.len() - body.len(), if is_encoded { Coding::Base64 } else { Coding::Plain })
 }
 
 /// Replaces the bytes in an object that declares itself a medium, and adds
@@ -273,11 +203,8 @@ pub(super) fn object(object: &mut Object<'_>) -> bool {
     }) else {
         return false;
     };
-    let body = match strip_ignore_case(text, "data:").and_then(|rest| rest.split_once(',')) {
-        Some((_, body)) => body,
-        None => text,
-    };
-    let medium = Medium::read(&media_type, body);
+    let (start, coding) = bytes_of(text);
+    let medium = Medium::read(&media_type, text.get(start..).unwrap_or_default(), coding);
     object.insert(name, medium.marker());
     object.insert("bytes", medium.bytes);
     object.insert("sha256", medium.sha256);
@@ -295,6 +222,9 @@ fn sniffed(object: &Object<'_>, fallback: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+
+    use super::reader::STANDARD;
     use super::*;
 
     fn pixel() -> String {
@@ -305,26 +235,7 @@ mod tests {
     }
 
     fn digest() -> String {
-        Medium::read("image/png", &pixel()).sha256
-    }
-
-    #[test]
-    fn the_decoded_original_is_measured_and_digested() {
-        let medium = Medium::read("image/png", "aGVsbG8=");
-        assert_eq!(medium.bytes, 5);
-        assert_eq!(
-            medium.sha256,
-            "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
-        );
-        assert_eq!(Medium::read("image/png", "aGVs\nbG8="), medium);
-    }
-
-    #[test]
-    fn a_long_text_is_digested_as_one() {
-        let bytes: Vec<u8> = (0..100_000_u32).map(|place| (place % 251) as u8).collect();
-        let medium = Medium::read("x/y", &STANDARD.encode(&bytes));
-        assert_eq!(medium.bytes, 100_000);
-        assert_eq!(medium.sha256, Medium::read("x/y", &STANDARD.encode(&bytes)).sha256);
+        Medium::read("image/png", &pixel(), Coding::Base64).sha256
     }
 
     #[test]

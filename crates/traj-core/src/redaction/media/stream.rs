@@ -1,6 +1,6 @@
 //! Media too long to be held: judged by a sample of their text, read in pieces.
 
-use super::{Reader, strip_ignore_case};
+use super::reader::Reader;
 use crate::json::{Json, Object};
 
 /// A medium of any length, on its way to the marker that stands for it.
@@ -53,9 +53,8 @@ impl MediaStream {
     }
 
     fn new(media_type: &str, sample: &str) -> Self {
-        let body = strip_ignore_case(sample, "data:").and_then(|rest| rest.split_once(','));
-        let skipped = body.map_or(0, |(_, body)| sample.len() - body.len());
-        Self { media_type: media_type.to_owned(), skipped, reader: Reader::default() }
+        let (skipped, coding) = super::bytes_of(sample);
+        Self { media_type: media_type.to_owned(), skipped, reader: Reader::new(coding) }
     }
 
     /// The next piece of the text.
@@ -77,7 +76,7 @@ impl MediaStream {
 mod tests {
     use base64::Engine as _;
 
-    use super::super::STANDARD;
+    use super::super::reader::STANDARD;
     use super::*;
 
     #[test]
@@ -86,10 +85,13 @@ mod tests {
         bytes.extend((0..100_000_u32).map(|place| (place % 251) as u8));
         let plain = STANDARD.encode(&bytes);
         let uri = format!("data:image/png;base64,{plain}");
+        let escaped = uri.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
+        let escaped = escaped.replacen("%2F", "/", 1);
         for (members, text) in [
             (r#"{"type":"image","mimeType":"image/png"}"#, &plain),
             (r#"{"type":"base64","media_type":"image/jpeg"}"#, &plain),
             (r#"{"type":"image"}"#, &uri),
+            (r#"{"type":"image"}"#, &escaped),
             (r#"{"type":"text"}"#, &plain),
         ] {
             let Ok(Json::Object(object)) = Json::parse(members) else { panic!("an object") };

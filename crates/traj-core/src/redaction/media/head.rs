@@ -1,0 +1,166 @@
+//! The head of a data URI: `data:image/png;base64,`.
+
+use super::reader::Coding;
+
+const SCHEME: &[u8] = b"data:";
+
+/// A longer head is none.
+const LONGEST_HEAD: usize = 128;
+
+/// What a type begins with. In front of a comma, other words are not types.
+const TOP_LEVELS: &[&str] = &[
+    "application",
+    "audio",
+    "chemical",
+    "font",
+    "image",
+    "message",
+    "model",
+    "multipart",
+    "text",
+    "video",
+];
+
+/// Where a data URI begins and what its head says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head<'t> {
+    pub(super) start: usize,
+    /// Where the head ends and the rest begins.
+    pub(super) body: usize,
+    pub(super) media_type: &'t str,
+    pub(super) coding: Coding,
+}
+
+impl<'t> Head<'t> {
+    /// The first head of `text` from `place` on.
+    pub(super) fn find(text: &'t str, place: usize) -> Option<Self> {
+        let bytes = text.as_bytes();
+        // Colons are found fast; few of them end the word.
+        memchr::memchr_iter(b':', bytes.get(place..)?).find_map(|colon| {
+            let after = place + colon + 1;
+            let start = after.checked_sub(SCHEME.len()).filter(|start| *start >= place)?;
+            let is_scheme = bytes.get(start..after)?.eq_ignore_ascii_case(SCHEME);
+            if is_scheme { Self::read(text, start) } else { None }
+        })
+    }
+
+    /// The head at `start`, where the scheme stands.
+    fn read(text: &'t str, start: usize) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let first = start + SCHEME.len();
+        let stretch = stretch(bytes.get(first..)?);
+        let head_before = |comma: usize| text.get(first..first + comma);
+        let mut commas = memchr::memchr_iter(b',', stretch);
+        let nearest = commas.clone().next()?;
+        let encoded = commas.find(|comma| head_before(*comma).is_some_and(says_base64));
+        let (comma, coding) = match encoded {
+            Some(comma) => (comma, Coding::Base64),
+            // Only what says its type is taken for more than a word and a colon.
+            None if stands_alone(bytes, start) && head_before(nearest).is_some_and(is_type) => {
+                (nearest, Coding::Plain)
+            }
+            None => return None,
+        };
+        let media_type = head_before(comma)?.split(';').next().unwrap_or_default();
+        Some(Self { start, body: first + comma + 1, media_type, coding })
+    }
+}
+
+/// As many bytes as may belong to a head. A blank belongs to it only in front of
+/// a parameter, and the head of another URI does not.
+fn stretch(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.get(..LONGEST_HEAD).unwrap_or(bytes);
+    let mut before = b' ';
+    let end = bytes.iter().position(|byte| {
+        let is_led = *byte == b' ' && before == b';';
+        before = *byte;
+        !is_led && (byte.is_ascii_whitespace() || matches!(byte, 0..32 | b'"' | b'<' | b'>'))
+    });
+    let bytes = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+    let next = bytes.windows(SCHEME.len()).position(|word| word.eq_ignore_ascii_case(SCHEME));
+    bytes.get(..next.unwrap_or(bytes.len())).unwrap_or_default()
+}
+
+/// Whether what stands before the comma ends with `;base64`.
+pub(super) fn says_base64(head: &str) -> bool {
+    let word = "base64";
+    head.len().checked_sub(word.len()).and_then(|place| head.split_at_checked(place)).is_some_and(
+        |(before, end)| {
+            end.eq_ignore_ascii_case(word) && before.trim_end_matches(' ').ends_with(';')
+        },
+    )
+}
+
+/// Whether the scheme is not the end of a longer word.
+fn stands_alone(bytes: &[u8], start: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|place| bytes.get(place));
+    before.is_none_or(|byte| {
+        !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'.' | b'$')
+    })
+}
+
+/// Whether what stands before the comma is a media type, with parameters or
+/// without.
+fn is_type(head: &str) -> bool {
+    let is_token = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-' | b'_')
+            })
+    };
+    let mut parts = head.split(';');
+    let is_type = parts.next().and_then(|kind| kind.split_once('/')).is_some_and(|(top, sub)| {
+        TOP_LEVELS.iter().any(|known| top.eq_ignore_ascii_case(known)) && is_token(sub)
+    });
+    is_type
+        && parts.all(|parameter| {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, "x"));
+            is_token(name.trim_start_matches(' ')) && is_token(value)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_say_type_and_coding() {
+        let (base64, plain) = (Coding::Base64, Coding::Plain);
+        for (text, start, media_type, coding) in [
+            ("see data:image/png;base64,x", 4, "image/png", base64),
+            ("DATA:image/PNG;BASE64,x", 0, "image/PNG", base64),
+            ("data:;base64,x", 0, "", base64),
+            ("data:image/png; base64,x", 0, "image/png", base64),
+            ("metadata:image/png;name=a,b;base64,x", 4, "image/png", base64),
+            ("data:a,data:image/gif;base64,x", 7, "image/gif", base64),
+            ("data:image/svg+xml,x", 0, "image/svg+xml", plain),
+            ("(data:image/svg+xml;utf8,x", 1, "image/svg+xml", plain),
+            ("data:text/plain; charset=utf-8,x", 0, "text/plain", plain),
+        ] {
+            let head = Head::find(text, 0).expect(text);
+            assert_eq!((head.start, head.media_type, head.coding), (start, media_type, coding));
+            assert_eq!(text.get(head.body..), Some("x"), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_in_front_of_a_colon_are_no_heads() {
+        for text in [
+            "data: string, x",
+            "data:image/*,x",
+            "accept data:image/png or text, x",
+            "data:\n  a: b, c",
+            "data: {\"a\":1,\"b\":2}",
+            "data:{\"a\":1,\"b\":2}",
+            "data:a/b,c/d",
+            "data:1,2,3",
+            "url(data:…), x",
+            "metadata:text/plain,x",
+            "\"data:image/png\" + \";base64,\"",
+            "data:<redacted:token:595633>;base64,x",
+            "data:",
+        ] {
+            assert_eq!(Head::find(text, 0), None, "{text}");
+        }
+    }
+}
