@@ -8,7 +8,9 @@
 
 mod civil;
 mod iso;
+mod parts;
 mod prose;
+mod token;
 
 #[cfg(test)]
 mod tests;

@@ -1,174 +1,154 @@
 //! Dates as people and old tools write them: words, slashes, zones by name.
 //!
-//! The rules are those of the JavaScript engines whose files we read: up to
-//! three numbers are a date, numbers joined by colons a time; words before the
-//! first number mean nothing unless they name a month or a zone, unknown words
-//! after it spoil the date; parentheses are comments.
+//! The rules are those of the JavaScript engines whose files we read: a date
+//! may begin as ISO 8601 does; up to three numbers are a date, numbers joined
+//! by colons a time; words before the first number mean nothing unless they
+//! name a month or a zone, unknown words after it spoil the date; parentheses
+//! are comments.
 
 use super::UnixMillis;
-use super::civil::{Date, MILLIS_PER_DAY, Time};
+use super::civil::MILLIS_PER_DAY;
+use super::parts::{Clock, Day, Zone};
+use super::token::{Token, Tokens};
 
 pub(super) fn parse(text: &str) -> Option<UnixMillis> {
     let mut reading = Reading::default();
-    let mut tokens = Tokens { rest: text.as_bytes() };
-    while let Some(token) = tokens.next() {
+    // Clocks of some languages put narrow blanks in front of `PM`.
+    let text = text.replace(|letter: char| letter.is_whitespace() || letter == '\u{feff}', " ");
+    let mut tokens = Tokens::new(text.as_bytes());
+    let mut next = reading.iso_date(&mut tokens)?;
+    reading.read_number = !reading.day.is_empty();
+    while let Some(token) = next.or_else(|| tokens.next()) {
+        next = None;
         reading.accept(token, &mut tokens)?;
     }
-    let days = reading.date()?.to_days();
-    UnixMillis::new(days.checked_mul(MILLIS_PER_DAY)?.checked_add(reading.time()?)?)
-}
-
-enum Token {
-    Number(i64, usize),
-    Word([u8; 3]),
-    Symbol(u8),
-}
-
-struct Tokens<'a> {
-    rest: &'a [u8],
-}
-
-impl Tokens<'_> {
-    fn next(&mut self) -> Option<Token> {
-        let first = *self.rest.first()?;
-        if first.is_ascii_digit() {
-            let digits = self.run(u8::is_ascii_digit);
-            let value =
-                digits.iter().take(10).fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
-            return Some(Token::Number(value, digits.len()));
-        }
-        if first.is_ascii_alphabetic() {
-            let word = self.run(u8::is_ascii_alphabetic);
-            let mut prefix = [0; 3];
-            for (slot, byte) in prefix.iter_mut().zip(word) {
-                *slot = byte.to_ascii_lowercase();
-            }
-            return Some(Token::Word(prefix));
-        }
-        if first == b'(' {
-            self.comment();
-            // A comment separates like a blank does.
-            return (!self.rest.is_empty()).then_some(Token::Symbol(b' '));
-        }
-        self.rest = &self.rest[1..];
-        Some(Token::Symbol(first))
-    }
-
-    fn comment(&mut self) {
-        let mut depth = 0_usize;
-        while let Some((first, rest)) = self.rest.split_first() {
-            self.rest = rest;
-            match first {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return;
-            }
-        }
-    }
-
-    fn run(&mut self, belongs: impl Fn(&u8) -> bool) -> &[u8] {
-        let length = self.rest.iter().take_while(|byte| belongs(byte)).count();
-        let (run, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        run
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        let found = self.rest.first() == Some(&byte);
-        if found {
-            self.rest = &self.rest[1..];
-        }
-        found
-    }
+    let days = reading.day.date()?.to_days();
+    let time = reading.clock.millis(reading.zone.offset())?;
+    UnixMillis::new(days.checked_mul(MILLIS_PER_DAY)?.checked_add(time)?)
 }
 
 #[derive(Default)]
 struct Reading {
-    numbers: Vec<i64>,
-    month: Option<i64>,
-    clock: Vec<i64>,
-    millis: i64,
-    /// A zone was named or a sign opened one.
-    zone: Option<i64>,
-    sign: Option<i64>,
-    afternoon: Option<bool>,
+    day: Day,
+    clock: Clock,
+    zone: Zone,
     read_number: bool,
-    clock_open: bool,
 }
 
 impl Reading {
+    /// Reads as much of an ISO date as there is; gives back the token behind
+    /// it. `None` where a time follows that is none.
+    fn iso_date(&mut self, tokens: &mut Tokens<'_>) -> Option<Option<Token>> {
+        let first = tokens.next();
+        let year = match first {
+            Some(Token::Symbol(sign @ (b'+' | b'-'))) => match tokens.fixed(6) {
+                Some(year) if sign == b'+' || year != 0 => {
+                    if sign == b'+' {
+                        year
+                    } else {
+                        -year
+                    }
+                }
+                _ => return Some(first),
+            },
+            Some(Token::Number(year, 4)) => year,
+            _ => return Some(first),
+        };
+        self.day.add(year)?;
+        for most in [12, 31] {
+            if !tokens.take(b'-') {
+                break;
+            }
+            match tokens.next() {
+                Some(Token::Number(part, 2)) if (1..=most).contains(&part) => self.day.add(part)?,
+                other => return Some(other),
+            }
+        }
+        let next = tokens.next();
+        // With a good time behind it, the date would have been read as ISO.
+        if matches!(next, Some(Token::Word([b't', 0, 0], _))) { None } else { Some(next) }
+    }
+
     fn accept(&mut self, token: Token, tokens: &mut Tokens<'_>) -> Option<()> {
         match token {
-            Token::Number(value, digits) => {
+            Token::Number(value, _) => {
                 self.read_number = true;
-                self.number(value, digits, tokens)
+                self.number(value, tokens)
             }
-            Token::Word(word) => self.word(&word, tokens),
-            Token::Symbol(sign @ (b'+' | b'-'))
-                if self.zone.is_some() || !self.clock.is_empty() =>
-            {
-                self.zone = Some(0);
-                self.sign = Some(if sign == b'+' { 1 } else { -1 });
-                self.clock_open = false;
-                Some(())
+            Token::Word(word, letters) => self.word(&word, letters, tokens),
+            Token::Symbol(sign @ (b'+' | b'-')) if self.zone.is_utc() || !self.clock.is_empty() => {
+                self.read_number = true;
+                self.offset(if sign == b'+' { 1 } else { -1 }, tokens)
             }
             Token::Symbol(b'+' | b'-' | b')') if self.read_number => None,
-            Token::Symbol(_) => {
-                self.clock_open = false;
-                Some(())
-            }
+            Token::Symbol(_) => Some(()),
         }
     }
 
-    fn number(&mut self, value: i64, digits: usize, tokens: &mut Tokens<'_>) -> Option<()> {
-        if let Some(sign) = self.sign.take() {
-            let (hours, minutes) = if tokens.take(b':') {
-                let Some(Token::Number(minutes, _)) = tokens.next() else { return None };
-                (value, minutes)
-            } else if digits > 2 {
-                (value / 100, value % 100)
-            } else {
-                (value, 0)
+    /// What follows a sign behind a time or a zone.
+    fn offset(&mut self, sign: i64, tokens: &mut Tokens<'_>) -> Option<()> {
+        let (value, digits) = tokens.number().unwrap_or((0, 0));
+        self.zone = if tokens.is_at(b':') {
+            Zone { sign: Some(sign), hours: Some(value), minutes: None }
+        } else {
+            let (hours, minutes) = match digits {
+                1 | 2 => (value, 0),
+                3 | 4 => (value / 100, value % 100),
+                _ => return None,
             };
-            self.zone = Some(sign * (hours * 60 + minutes));
-            return (hours < 24 && minutes < 60).then_some(());
-        }
+            Zone { sign: Some(sign), hours: Some(hours), minutes: Some(minutes) }
+        };
+        Some(())
+    }
+
+    fn number(&mut self, value: i64, tokens: &mut Tokens<'_>) -> Option<()> {
         if tokens.take(b':') {
-            self.clock.push(value);
-            self.clock_open = true;
-            return (self.clock.len() < 4).then_some(());
-        }
-        if self.clock_open {
-            self.clock.push(value);
-            self.clock_open = false;
-            if self.clock.len() == 3 && tokens.take(b'.') {
-                let Some(Token::Number(fraction, places)) = tokens.next() else { return None };
-                let scale = |places: usize| 10_i64.pow(u32::try_from(places).unwrap_or(9).min(9));
-                let places = places.min(10);
-                self.millis = if places <= 3 {
-                    fraction * scale(3 - places)
+            if tokens.take(b':') {
+                // No minutes are none past the hour.
+                return if self.clock.is_empty() {
+                    self.clock.add(value)?;
+                    self.clock.add(0)
                 } else {
-                    fraction / scale(places - 3)
+                    None
                 };
             }
-            return (self.clock.len() < 4).then_some(());
+            self.clock.add(value)?;
+            tokens.take(b'.');
+            return Some(());
         }
-        self.numbers.push(value);
+        if tokens.take(b'.') && self.clock.expects(value) {
+            self.clock.add(value)?;
+            let (fraction, digits) = tokens.number()?;
+            self.clock.add_last(millis_of(fraction, digits));
+            return Some(());
+        }
+        if self.zone.expects(value) {
+            self.zone.minutes = Some(value);
+            return Some(());
+        }
+        if self.clock.expects(value) {
+            self.clock.add_last(value);
+            return tokens.may_follow_time().then_some(());
+        }
+        self.day.add(value)?;
         tokens.take(b'-');
-        (self.numbers.len() <= 3).then_some(())
+        Some(())
     }
 
-    fn word(&mut self, word: &[u8; 3], tokens: &mut Tokens<'_>) -> Option<()> {
+    fn word(&mut self, word: &[u8; 3], letters: usize, tokens: &mut Tokens<'_>) -> Option<()> {
         const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
+        if (word == b"am\0" || word == b"pm\0") && !self.clock.is_empty() {
+            self.clock.afternoon = Some(word == b"pm\0");
+            return Some(());
+        }
         if let Some(month) = MONTHS.chunks_exact(3).position(|name| name == word) {
-            self.month = Some(i64::try_from(month).ok()? + 1);
+            self.day.month = Some(i64::try_from(month).ok()? + 1);
             tokens.take(b'-');
             return Some(());
         }
+        // Only months have names that may be longer.
         let zone_hours = match word {
+            _ if letters > word.len() => None,
             b"utc" | b"gmt" | [b'z', 0, 0] | [b'u', b't', 0] => Some(0),
             b"est" | b"cdt" => Some(-5),
             b"edt" => Some(-4),
@@ -178,47 +158,20 @@ impl Reading {
             _ => None,
         };
         if let Some(hours) = zone_hours.filter(|_| self.read_number) {
-            self.zone = Some(hours * 60);
-            return Some(());
-        }
-        if (word == b"am\0" || word == b"pm\0") && !self.clock.is_empty() {
-            self.afternoon = Some(word == b"pm\0");
+            self.zone = Zone::hours(hours);
             return Some(());
         }
         // Other words are greetings before a date and garbage behind one.
-        let runs_into_number = tokens.rest.first().is_some_and(u8::is_ascii_digit);
-        (!self.read_number && !runs_into_number).then_some(())
+        (!self.read_number && !tokens.is_at_number()).then_some(())
     }
+}
 
-    fn date(&self) -> Option<Date> {
-        let first = *self.numbers.first()?;
-        let second = self.numbers.get(1).copied().unwrap_or(1);
-        let third = self.numbers.get(2).copied().unwrap_or(1);
-        let is_day = (1..=31).contains(&first);
-        let (year, month, day) = match (self.month, is_day) {
-            (Some(month), true) => (second, month, first),
-            (Some(month), false) => (first, month, second),
-            (None, true) => (third, first, second),
-            (None, false) => (first, second, third),
-        };
-        let year = match year {
-            0..=49 => year + 2_000,
-            50..=99 => year + 1_900,
-            year => year,
-        };
-        ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Date { year, month, day })
-    }
-
-    fn time(&self) -> Option<i64> {
-        let part = |index: usize| self.clock.get(index).copied().unwrap_or(0);
-        let mut hour = part(0);
-        if let Some(afternoon) = self.afternoon {
-            if !(1..=12).contains(&hour) {
-                return None;
-            }
-            hour = hour % 12 + if afternoon { 12 } else { 0 };
-        }
-        let offset = self.zone.unwrap_or(0);
-        Time { hour, minute: part(1), second: part(2), milli: self.millis, offset }.to_millis()
+/// What is finer than a millisecond is cut.
+fn millis_of(fraction: i64, digits: usize) -> i64 {
+    match digits {
+        1 => fraction * 100,
+        2 => fraction * 10,
+        // Only so many digits of a number are kept.
+        _ => (3..digits.min(Token::MOST_DIGITS)).fold(fraction, |millis, _| millis / 10),
     }
 }

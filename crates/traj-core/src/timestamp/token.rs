@@ -1,0 +1,126 @@
+//! A date in prose, cut into numbers, words and signs.
+
+#[derive(Clone, Copy)]
+pub(super) enum Token {
+    /// The value, and how many digits it is written with.
+    Number(i64, usize),
+    /// The first three letters, in lower case, and how many there are.
+    Word([u8; 3], usize),
+    Symbol(u8),
+}
+
+impl Token {
+    /// So many digits of a number count, without the zeros that lead.
+    pub(super) const MOST_DIGITS: usize = 9;
+}
+
+pub(super) struct Tokens<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Tokens<'a> {
+    /// The only blanks of the text are spaces.
+    pub(super) const fn new(text: &'a [u8]) -> Self {
+        Self { rest: text }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Token> {
+        let first = *self.rest.first()?;
+        if first.is_ascii_digit() {
+            let digits = self.run(u8::is_ascii_digit);
+            let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+            let counted = digits.iter().skip(zeros).take(Token::MOST_DIGITS);
+            let value = counted.fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+            return Some(Token::Number(value, digits.len()));
+        }
+        if is_in_word(&first) {
+            let word = self.run(is_in_word);
+            let mut prefix = [0; 3];
+            for (slot, byte) in prefix.iter_mut().zip(word) {
+                *slot = byte.to_ascii_lowercase();
+            }
+            return Some(Token::Word(prefix, word.len()));
+        }
+        if first == b'(' {
+            self.comment();
+            // A comment separates like a blank does.
+            return (!self.rest.is_empty()).then_some(Token::Symbol(b' '));
+        }
+        self.rest = &self.rest[1..];
+        Some(Token::Symbol(first))
+    }
+
+    fn comment(&mut self) {
+        let mut depth = 0_usize;
+        while let Some((first, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            match first {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    fn run(&mut self, belongs: impl Fn(&u8) -> bool) -> &'a [u8] {
+        let length = self.rest.iter().take_while(|byte| belongs(byte)).count();
+        let (run, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        run
+    }
+
+    /// The number that comes next, with its digits.
+    pub(super) fn number(&mut self) -> Option<(i64, usize)> {
+        if !self.is_at_number() {
+            return None;
+        }
+        match self.next()? {
+            Token::Number(value, digits) => Some((value, digits)),
+            Token::Word(..) | Token::Symbol(_) => None,
+        }
+    }
+
+    /// The number that comes next, if it has so many digits.
+    pub(super) fn fixed(&mut self, digits: usize) -> Option<i64> {
+        let before = self.rest;
+        let number = self.number().filter(|(_, written)| *written == digits);
+        if number.is_none() {
+            self.rest = before;
+        }
+        number.map(|(value, _)| value)
+    }
+
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let found = self.is_at(byte);
+        if found {
+            self.rest = &self.rest[1..];
+        }
+        found
+    }
+
+    pub(super) fn is_at(&self, byte: u8) -> bool {
+        self.rest.first() == Some(&byte)
+    }
+
+    pub(super) fn is_at_number(&self) -> bool {
+        self.rest.first().is_some_and(u8::is_ascii_digit)
+    }
+
+    /// Whether what comes next may stand directly behind a time.
+    pub(super) fn may_follow_time(&self) -> bool {
+        match self.rest {
+            [b'z' | b'Z', next, ..] => !is_in_word(next),
+            [] | [b'z' | b'Z' | b'+' | b'-' | b' ', ..] => true,
+            _ => false,
+        }
+    }
+}
+
+/// Letters, and whatever comes behind the first of them: a bracket in a date
+/// spoils it as a word does.
+const fn is_in_word(byte: &u8) -> bool {
+    *byte >= b'A'
+}
