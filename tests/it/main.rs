@@ -27,6 +27,7 @@ mod export_command;
 mod export_events;
 mod export_faults;
 mod export_injected;
+mod export_long_texts;
 mod export_places;
 mod export_process_faults;
 mod export_shapes;

@@ -6,6 +6,7 @@ mod blob_lines;
 mod blobs;
 mod common;
 mod envelope;
+mod long_texts;
 mod manifest;
 mod metadata;
 mod pretty;
@@ -17,6 +18,7 @@ mod timeline;
 pub(crate) use artifacts::{artifacts, is_result_member};
 pub(crate) use blobs::BlobFolder;
 pub(crate) use common::Common;
+pub(crate) use long_texts::{EventText, LongTexts};
 pub(crate) use manifest::{
     ManifestParts, SOURCE_FILES, SOURCE_ROLES, SourceFact, digest_without_seal, manifest,
 };

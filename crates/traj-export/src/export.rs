@@ -13,8 +13,8 @@ use traj_core::redaction::{RedactedSpill, RedactionReport, Redactor};
 use traj_core::transcript::EventFrame;
 
 use crate::bundle::{
-    self, BlobFolder, Common, EntryRows, EventsWritten, ManifestParts, PromptsParts, SkillPaths,
-    SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
+    self, BlobFolder, Common, EntryRows, EventsWritten, LongTexts, ManifestParts, PromptsParts,
+    SkillPaths, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
 use crate::ledger::Ledger;
@@ -209,14 +209,15 @@ impl Export<'_> {
             source.as_ref().map(|source| (source as &dyn Source, giants))
         });
         let copied = self.copy_blobs(&mut *bundle, &blobs, referenced, giants)?;
-        self.write_side_files(&mut *bundle, &common, &side, &marks)?;
+        let runtime_source = runtime.as_ref().map(|found| &*found.source);
+        let mut texts = LongTexts::new(&blobs, runtime_source, copied);
+        self.write_side_files(&mut *bundle, &common, &side, &marks, &mut texts)?;
         let prompts = PromptsParts {
             common: &common,
             prompting: side.prompting(),
             submitted: prompts,
             kept: &mut prompts_kept,
-            blobs: &blobs,
-            copied,
+            texts: &mut texts,
         };
         self.write_prompts(&mut *bundle, prompts)?;
         self.files.sort_by_key(|written| written.file);

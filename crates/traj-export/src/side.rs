@@ -6,13 +6,14 @@ use traj_core::json::Json;
 use traj_core::port::SourceError;
 
 use crate::bundle::{
-    BlobFolder, ModelNames, Prompting, Restorer, is_metadata_member, is_result_member,
+    BlobFolder, EventText, ModelNames, Prompting, Restorer, is_metadata_member, is_result_member,
 };
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{Outcome, RuntimeIndex, row_text};
 use crate::locate::Found;
 use crate::rows::Place;
+use crate::shrink::Giant;
 
 /// Their rows, as read.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub(crate) struct SideRows {
     artifacts: Option<Vec<u8>>,
     completed: Option<Vec<u8>>,
     ended: Option<Vec<u8>>,
+    /// What was too long for them.
+    giants: Vec<Giant>,
 }
 
 impl SideRows {
@@ -34,14 +37,17 @@ impl SideRows {
             Ok(fetcher.fetch(place)?.into_bytes())
         };
         let place = |outcome: &Option<Outcome>| outcome.as_ref().map(|outcome| outcome.place);
-        Ok(Self {
+        let mut rows = Self {
             metadata: row(index.metadata)?,
             compiled: row(index.compiled)?,
             model: row(index.model)?,
             artifacts: row(place(&index.results.artifacts))?,
             completed: row(place(&index.results.completed))?,
             ended: row(place(&index.results.ended))?,
-        })
+            giants: Vec::new(),
+        };
+        rows.giants = fetcher.giants;
+        Ok(rows)
     }
 
     /// The data of each, with what the recorder had cut put back.
@@ -65,6 +71,7 @@ impl SideRows {
             completed: data(&self.completed, is_result_member)?,
             ended: data(&self.ended, is_result_member)?,
             model: ModelNames::of_event(&event(&self.model)),
+            giants: self.giants.clone(),
         })
     }
 }
@@ -78,17 +85,19 @@ pub(crate) struct SideData<'a> {
     pub(crate) completed: Option<Json<'a>>,
     pub(crate) ended: Option<Json<'a>>,
     pub(crate) model: ModelNames<'a>,
+    /// What was too long for their rows.
+    giants: Vec<Giant>,
 }
 
 impl<'a> SideData<'a> {
     /// The system prompt of the last compiled context.
-    pub(crate) fn system(&self) -> Option<&str> {
-        self.compiled.as_ref()?.get("systemPrompt")?.as_str()
+    pub(crate) fn system(&self) -> Option<EventText<'_>> {
+        EventText::of(self.compiled.as_ref()?.get("systemPrompt")?, &self.giants)
     }
 
     /// What the prompts file tells besides the submitted prompts.
     pub(crate) fn prompting(&self) -> Prompting<'_> {
         let described = self.metadata.as_ref().and_then(|data| data.get("prompting"));
-        Prompting { system: self.system(), described }
+        Prompting { system: self.system(), described, giants: &self.giants }
     }
 }

@@ -6,6 +6,9 @@ use traj_core::port::Source;
 use crate::rows::Place;
 use crate::split::{Bytes, ReadError};
 
+/// How much is read at once where nobody else looks at it.
+const PIECE: usize = 64 * 1024;
+
 /// The bytes at a place of a source.
 pub(crate) struct SourceBytes<'s> {
     source: &'s dyn Source,
@@ -46,9 +49,11 @@ impl<'s> DigestedBytes<'s> {
         Self { bytes: SourceBytes::new(source), digest: Sha256::new() }
     }
 
-    /// The digest of what was read.
-    pub(crate) fn finish(self) -> [u8; 32] {
-        self.digest.finalize().into()
+    /// Reads on to the end; the digest of everything.
+    pub(crate) fn finish(mut self) -> Result<[u8; 32], ReadError> {
+        let mut piece = vec![0; PIECE];
+        while self.read(&mut piece)? > 0 {}
+        Ok(self.digest.finalize().into())
     }
 }
 

@@ -41,20 +41,24 @@ impl BlobFolder<'_> {
             for giant in giants {
                 referenced.remove(&giant.digest);
                 if !seen.contains(&giant.digest) {
-                    copies.add(|| copy_giant(source, &giant, bundle, redactor, report))?;
+                    let file = BundleFile::blob(&giant.digest);
+                    copies.add(|| copy_giant(source, &giant, file, bundle, redactor, report))?;
                     seen.insert(giant.digest);
                 }
             }
         }
         for digest in referenced {
-            copies.add(|| self.copy_blob(&digest, bundle, redactor, report))?;
+            let file = BundleFile::blob(&digest);
+            copies.add(|| self.copy_blob(&digest, file, bundle, redactor, report))?;
         }
         Ok(copies.written)
     }
 
-    fn copy_blob(
+    /// Copies a blob into a file of the bundle.
+    pub(super) fn copy_blob(
         &self,
         digest: &BlobDigest,
+        file: BundleFile,
         bundle: &mut dyn BundleWriter,
         redactor: &Redactor,
         report: &mut RedactionReport,
@@ -64,14 +68,16 @@ impl BlobFolder<'_> {
         let source = opened.ok_or_else(missing)?;
         // First only looked at: a file of the bundle cannot be taken back.
         let mut bytes = DigestedBytes::new(&*source);
-        visit_blocks(&mut bytes, redactor, |_| Ok(())).map_err(|error| unread(error, digest))?;
+        let looked = visit_blocks(&mut bytes, redactor, |_| Ok(()));
+        let failed = |error| unread(BlockError::Read(error), digest);
         // A blob that says something else than its name is not the one meant.
-        if hex(&bytes.finish()) != digest.as_str() {
+        if hex(&bytes.finish().map_err(failed)?) != digest.as_str() {
             return Err(missing());
         }
+        looked.map_err(|error| unread(error, digest))?;
         let mut bytes = DigestedBytes::new(&*source);
-        let written = copy_text(digest, &mut bytes, bundle, redactor, report)?;
-        if hex(&bytes.finish()) != digest.as_str() {
+        let written = copy_text(digest, file, &mut bytes, bundle, redactor, report)?;
+        if hex(&bytes.finish().map_err(failed)?) != digest.as_str() {
             return Err(changed(digest));
         }
         Ok(written)
@@ -99,10 +105,11 @@ impl Copies<'_> {
     }
 }
 
-/// Copies a value that was too much for its row.
-fn copy_giant(
+/// Copies a value that was too much for its row into a file of the bundle.
+pub(super) fn copy_giant(
     source: &dyn Source,
     giant: &Giant,
+    file: BundleFile,
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
@@ -113,7 +120,7 @@ fn copy_giant(
     let text = || LiteralBytes::new(source, giant.place);
     visit_blocks(&mut text(), redactor, |_| Ok(()))
         .map_err(|error| unread(error, &giant.digest))?;
-    copy_text(&giant.digest, &mut text(), bundle, redactor, report)
+    copy_text(&giant.digest, file, &mut text(), bundle, redactor, report)
 }
 
 /// Why a text that is there cannot be copied.
@@ -139,23 +146,34 @@ pub(super) fn changed(digest: &BlobDigest) -> Uncopied {
 /// Writes a text of any length, redacted block by block.
 fn copy_text(
     digest: &BlobDigest,
+    file: BundleFile,
     bytes: &mut dyn Bytes,
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
 ) -> Result<Written, Uncopied> {
     let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
-    let mut output = Output::create(bundle, BundleFile::blob(digest)).map_err(failed)?;
+    let mut output = Output::create(bundle, file).map_err(failed)?;
     let mut refused = None;
+    let mut is_line_open = false;
     let copied = visit_blocks(bytes, redactor, |block| {
         let text = String::from_utf8_lossy(block);
         let mut content = RedactedText::with_capacity(text.len());
         content.push_cow(&redactor.text(&text, report));
+        is_line_open = !block.ends_with(b"\n");
         output.append(&content.finish()).map_err(|error| refused = Some(error))
     });
     match (copied, refused) {
         (_, Some(error)) => Err(failed(error)),
-        (Ok(()), None) => output.finish().map_err(failed),
+        (Ok(()), None) => {
+            // A blob is what it was; other texts are files of lines.
+            if is_line_open && !matches!(file, BundleFile::Blob(_)) {
+                let mut end = RedactedText::new();
+                end.push_static("\n");
+                output.append(&end.finish()).map_err(failed)?;
+            }
+            output.finish().map_err(failed)
+        }
         (Err(error), None) => Err(unread(error, digest)),
     }
 }

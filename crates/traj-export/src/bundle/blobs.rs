@@ -7,6 +7,9 @@ use traj_core::json::{Json, Object};
 use traj_core::location::blobs_beside;
 use traj_core::port::{BundleFile, Source, SourceError, Sources};
 
+use crate::output::hex;
+use crate::source_bytes::DigestedBytes;
+
 /// What a blob gave.
 #[derive(Debug)]
 pub(super) enum Lookup {
@@ -37,6 +40,18 @@ impl<'s> BlobFolder<'s> {
             Ok(source) => Ok(Some(source)),
             Err(error @ SourceError::Storage { .. }) => Err(error),
             Err(_) => Ok(None),
+        }
+    }
+
+    /// How long a blob is, if it is there and says what its name says.
+    pub(super) fn sound_length(&self, digest: &BlobDigest) -> Result<Option<u64>, SourceError> {
+        let Some(source) = self.open(digest)? else { return Ok(None) };
+        match DigestedBytes::new(&*source).finish() {
+            Ok(found) => Ok((hex(&found) == digest.as_str()).then(|| source.len())),
+            Err(error) => match error.downcast::<SourceError>() {
+                Ok(error) if matches!(*error, SourceError::Storage { .. }) => Err(*error),
+                _ => Ok(None),
+            },
         }
     }
 

@@ -1,7 +1,5 @@
 //! `prompts.json`: what the model was told, whole.
 
-use std::collections::BTreeSet;
-
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, SourceError};
 use traj_core::redaction::{
@@ -9,13 +7,14 @@ use traj_core::redaction::{
 };
 
 use super::Common;
-use super::blobs::BlobFolder;
+use super::long_texts::{EventText, LongTexts};
 use super::pretty::PrettyObject;
 use super::restore::Restorer;
 use crate::error::ExportError;
 use crate::output::{Output, Written};
 use crate::record::{Decoder, Encoder, Record};
 use crate::screen::LINKS;
+use crate::shrink::Giant;
 use crate::sort::Sorted;
 
 /// A submitted prompt that is kept aside.
@@ -57,24 +56,21 @@ impl Record for PromptRecord {
 #[derive(Debug, Default)]
 pub(crate) struct Prompting<'a> {
     /// The system prompt, if the last compiled context has a text.
-    pub(crate) system: Option<&'a str>,
+    pub(crate) system: Option<EventText<'a>>,
     /// The prompting part of the run's description.
     pub(crate) described: Option<&'a Json<'a>>,
+    /// What was too long for the row of that description.
+    pub(crate) giants: &'a [Giant],
 }
 
 impl<'a> Prompting<'a> {
-    fn text(&self, name: &str) -> Option<&'a str> {
-        self.described?.get(name)?.as_str()
+    fn text(&self, name: &str) -> Option<EventText<'a>> {
+        EventText::of(self.described?.get(name)?, self.giants)
     }
 
     fn report(&self) -> Option<&'a Json<'a>> {
         let report = self.described?.get("systemPromptReport")?;
         matches!(report, Json::Object(_) | Json::Array(_) | Json::Null).then_some(report)
-    }
-
-    fn is_empty(&self) -> bool {
-        let texts = [self.system, self.text("skillsPrompt"), self.text("userPromptPrefixText")];
-        texts.iter().flatten().all(|text| text.is_empty())
     }
 }
 
@@ -85,9 +81,7 @@ pub(crate) struct PromptsParts<'p> {
     /// The submitted prompts in the order of the sidecar, and where they are.
     pub(crate) submitted: Sorted<PromptRecord>,
     pub(crate) kept: &'p mut RedactedSpill,
-    /// Where prompts lie that were cut, and which of those came along.
-    pub(crate) blobs: &'p BlobFolder<'p>,
-    pub(crate) copied: BTreeSet<BundleFile>,
+    pub(crate) texts: &'p mut LongTexts<'p>,
 }
 
 /// Writes the file, unless there is nothing to tell.
@@ -97,11 +91,15 @@ pub(crate) fn write_prompts(
     report: &mut RedactionReport,
     parts: PromptsParts<'_>,
 ) -> Result<Option<Written>, ExportError> {
-    let PromptsParts { common, prompting, mut submitted, kept, blobs, copied } = parts;
+    let PromptsParts { common, prompting, mut submitted, kept, texts } = parts;
+    let report_told = prompting.report().cloned();
+    let (skills, prefix) = (prompting.text("skillsPrompt"), prompting.text("userPromptPrefixText"));
+    let mut told = |text: Option<EventText<'_>>| text.map_or(Ok(None), |text| texts.told(text));
+    let (system, skills, prefix) = (told(prompting.system)?, told(skills)?, told(prefix)?);
     let mut literal = |slot: SpillSlot, report: &mut RedactionReport| {
         let mut text = RedactedText::with_capacity(slot.length as usize);
         kept.read_into(slot, &mut text)?;
-        Ok::<_, ExportError>(whole_prompt(text.finish(), blobs, &copied, redactor, report)?)
+        Ok::<_, ExportError>(whole_prompt(text.finish(), texts, redactor, report)?)
     };
     let mut prompt = None;
     while prompt.is_none()
@@ -109,14 +107,15 @@ pub(crate) fn write_prompts(
     {
         prompt = literal(record.slot, report)?;
     }
-    if prompt.is_none() && prompting.is_empty() {
+    let is_empty = [&system, &skills, &prefix].into_iter().flatten().all(String::is_empty);
+    if prompt.is_none() && is_empty {
         return Ok(None);
     }
     let mut facts = common.members();
-    facts.push_some("system", prompting.system);
-    facts.push_some("skillsPrompt", prompting.text("skillsPrompt"));
-    facts.push_some("userPromptPrefixText", prompting.text("userPromptPrefixText"));
-    facts.push_some("systemPromptReport", prompting.report().cloned());
+    facts.push_some("system", system);
+    facts.push_some("skillsPrompt", skills);
+    facts.push_some("userPromptPrefixText", prefix);
+    facts.push_some("systemPromptReport", report_told);
     let facts = redactor.json_settled(Json::Object(facts), &LINKS, report);
     let mut file = PrettyObject::begin(Output::create(bundle, BundleFile::Prompts)?)?;
     for name in [
@@ -163,8 +162,7 @@ fn put(
 /// leads to.
 fn whole_prompt(
     kept: Redacted<String>,
-    blobs: &BlobFolder<'_>,
-    copied: &BTreeSet<BundleFile>,
+    texts: &mut LongTexts<'_>,
     redactor: &Redactor,
     report: &mut RedactionReport,
 ) -> Result<Option<Redacted<String>>, SourceError> {
@@ -172,7 +170,7 @@ fn whole_prompt(
         return Ok(Some(kept));
     }
     let Ok(data) = Json::parse(kept.as_ref()) else { return Ok(None) };
-    let Some(prompt) = Restorer::new(blobs).prompt(data, copied)? else { return Ok(None) };
+    let Some(prompt) = Restorer::new(texts.folder).prompt(data, texts)? else { return Ok(None) };
     let mut text = RedactedText::new();
     text.push_cow(&redactor.text(&prompt, report));
     let mut literal = RedactedText::new();

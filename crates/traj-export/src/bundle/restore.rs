@@ -1,12 +1,11 @@
 //! Putting back what the recorder had cut and stored as blobs.
 
-use std::collections::BTreeSet;
-
 use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
-use traj_core::port::{BundleFile, SourceError};
+use traj_core::port::SourceError;
 
 use super::blobs::{BlobFolder, Lookup, cut_marker, marker_of};
+use super::long_texts::LongTexts;
 use crate::shrink::{self, SHORTENED};
 use crate::text_blocks::BLOCK;
 
@@ -29,7 +28,7 @@ impl<'f> Restorer<'f> {
     pub(crate) fn prompt(
         &mut self,
         data: Json<'_>,
-        copied: &BTreeSet<BundleFile>,
+        texts: &mut LongTexts<'_>,
     ) -> Result<Option<String>, SourceError> {
         let whole = self.members(data, |name| name == "prompt")?;
         let Some(prompt) = whole.get("prompt") else { return Ok(None) };
@@ -37,19 +36,8 @@ impl<'f> Restorer<'f> {
             return Ok(Some(text.to_owned()));
         }
         let Some((reason, digest)) = cut_marker(prompt) else { return Ok(None) };
-        let length = if reason == SHORTENED {
-            prompt.get("originalBytes").and_then(Json::as_u64)
-        } else {
-            self.folder.open(&digest)?.map(|blob| blob.len())
-        };
-        let file = BundleFile::blob(&digest);
-        Ok(length.map(|length| {
-            if copied.contains(&file) {
-                format!("<{length} bytes in {file}>")
-            } else {
-                format!("<{length} bytes, left out>")
-            }
-        }))
+        let length = prompt.get("originalBytes").and_then(Json::as_u64);
+        texts.place(digest, length.filter(|_| reason == SHORTENED))
     }
 
     /// Some members of an object, each with what was cut put back. Others may
@@ -136,6 +124,8 @@ impl<'f> Restorer<'f> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use traj_core::memory::MemorySources;
 
     use super::*;

@@ -8,7 +8,7 @@ use traj_core::port::{BundleFile, BundleWriter, Source};
 use traj_core::redaction::RedactedText;
 
 use super::Export;
-use crate::bundle::{self, BlobFolder, Common, PromptsParts, SkillMarks};
+use crate::bundle::{self, BlobFolder, Common, EventText, LongTexts, PromptsParts, SkillMarks};
 use crate::error::ExportError;
 use crate::output::Output;
 use crate::screen::LINKS;
@@ -39,10 +39,11 @@ impl Export<'_> {
         common: &Common,
         side: &SideData<'_>,
         marks: &SkillMarks,
+        texts: &mut LongTexts<'_>,
     ) -> Result<(), ExportError> {
         self.write_metadata(bundle, common, side, marks)?;
         self.write_artifacts(bundle, common, side)?;
-        self.write_context(bundle, side)
+        self.write_context(bundle, side, texts)
     }
 
     pub(super) fn write_prompts(
@@ -85,14 +86,23 @@ impl Export<'_> {
         &mut self,
         bundle: &mut dyn BundleWriter,
         side: &SideData<'_>,
+        texts: &mut LongTexts<'_>,
     ) -> Result<(), ExportError> {
-        if let Some(system) = side.system().filter(|system| !system.is_empty()) {
-            let mut text = RedactedText::with_capacity(system.len() + 1);
-            text.push_cow(&self.request.redactor.text(system, &mut self.report));
-            if !system.ends_with('\n') {
-                text.push_static("\n");
+        const FILE: BundleFile = BundleFile::SystemPrompt;
+        let (redactor, report) = (&self.request.redactor, &mut self.report);
+        match side.system() {
+            Some(EventText::Whole("")) | None => {}
+            Some(EventText::Whole(system)) => {
+                let mut text = RedactedText::with_capacity(system.len() + 1);
+                text.push_cow(&redactor.text(system, report));
+                if !system.ends_with('\n') {
+                    text.push_static("\n");
+                }
+                self.files.push(Output::put(bundle, FILE, &text.finish())?);
             }
-            self.files.push(Output::put(bundle, BundleFile::SystemPrompt, &text.finish())?);
+            Some(EventText::Cut(system)) => {
+                self.files.extend(texts.write(system, FILE, bundle, redactor, report)?);
+            }
         }
         match side.compiled.as_ref().and_then(|data| data.get("tools")) {
             Some(tools @ Json::Array(_)) => self.put_json(bundle, BundleFile::Tools, tools.clone()),
