@@ -3,6 +3,8 @@
 //!
 //! Only text is looked at here; whoever opens the file answers for links.
 
+use std::collections::HashSet;
+
 use crate::json::{Json, ParseError};
 
 /// Why a store does not lead to a session.
@@ -56,13 +58,17 @@ impl SessionStore {
     pub fn parse(text: &str) -> Result<Self, SessionStoreError> {
         let store = Json::parse(text.trim_start_matches('\u{feff}'))?;
         let table = store.as_object().ok_or(SessionStoreError::NotATable)?;
-        let mut sessions: Vec<StoredSession> = Vec::with_capacity(table.len());
-        for (key, entry) in table.iter() {
+        let entries: Vec<_> = table.iter().collect();
+        // Of repeated keys the last one counts.
+        let mut keys = HashSet::with_capacity(entries.len());
+        let mut sessions: Vec<StoredSession> = Vec::with_capacity(entries.len());
+        for (key, entry) in entries.into_iter().rev() {
             let Some(session) = read_entry(key, entry) else { continue };
-            // Of repeated keys the last one counts.
-            sessions.retain(|earlier| earlier.key != session.key);
-            sessions.push(session);
+            if keys.insert(key) {
+                sessions.push(session);
+            }
         }
+        sessions.reverse();
         Ok(Self { sessions })
     }
 
@@ -218,6 +224,24 @@ mod tests {
         );
         assert_eq!(store.find("x"), Err(SessionStoreError::UnknownKey));
         assert_eq!(SessionStore::parse("[]").unwrap_err(), SessionStoreError::NotATable);
+    }
+
+    #[test]
+    fn of_repeated_keys_the_last_session_counts_in_a_store_of_any_size() {
+        // To compare each with all before would take minutes.
+        let names = (0..100_000).map(|number| format!(r#""k{number}":{{"sessionId":"s1"}}"#));
+        let many: Vec<_> = names.collect();
+        let text = format!(
+            r#"{{"k0":{{"sessionId":"s0"}},{},"k7":{{"sessionId":"s2"}},"k8":{{}}}}"#,
+            many.join(",")
+        );
+        let store = SessionStore::parse(&text).unwrap();
+        assert_eq!(store.sessions.len(), 100_000);
+        assert_eq!(store.sessions[0].session_id, "s1");
+        let keys = store.sessions.iter().map(|session| session.key.as_str());
+        let keys: Vec<_> = keys.filter(|key| key.len() == 2).collect();
+        assert_eq!(keys, ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k8", "k9", "k7"]);
+        assert_eq!(store.sessions.last().unwrap().session_id, "s2");
     }
 
     #[test]
