@@ -147,9 +147,9 @@ pub(crate) fn marked_skills<'a>(skills: Json<'a>, marks: &SkillMarks) -> Json<'a
 }
 
 fn mark_entry(entry: &mut Json<'_>, is_invoked: bool) {
-    // An entry that is no object gets one for its mark, so that the list keeps
-    // its length.
-    if entry.as_object().is_none() {
+    // One that is null gets an object for its mark, so that the list keeps its
+    // length; a text or a list is told as it is, there is no place for a mark.
+    if entry.is_null() {
         *entry = Json::Object(Object::new());
     }
     let Some(object) = entry.as_object_mut() else { return };
@@ -216,5 +216,11 @@ mod tests {
     #[test]
     fn a_null_entry_keeps_its_place() {
         assert_eq!(invoked("[null]", &[]), r#"[{"invoked":false}]"#);
+    }
+
+    #[test]
+    fn an_entry_that_is_no_object_stays_what_it_is() {
+        let skills = r#"["git",7,["x"],{"name":"deploy"}]"#;
+        assert_eq!(invoked(skills, &[]), r#"["git",7,["x"],{"name":"deploy","invoked":false}]"#);
     }
 }
