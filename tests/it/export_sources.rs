@@ -119,6 +119,35 @@ fn the_folder_of_the_environment_comes_last_and_a_named_sidecar_first() {
 }
 
 #[test]
+fn a_pointer_that_leads_to_nothing_is_told() {
+    let sources = session();
+    sources.put("s1.trajectory-path.json", pointer("s1", "/r/s1.jsonl"));
+    let export = export_from(&sources, &request()).unwrap();
+    assert_eq!(export.notices(), ["pointer-ignored [0]"]);
+    sources.put("s1.trajectory.jsonl", event("default"));
+    let export = export_from(&sources, &request()).unwrap();
+    assert_eq!(export.notices(), ["pointer-ignored [0]"]);
+    assert_eq!(export.sequence()[0], "default");
+}
+
+#[test]
+fn a_name_that_sessions_share_leads_to_the_one_that_its_first_line_names() {
+    let sources = session();
+    let mut request = request();
+    let id = SessionId::parse("a/b").ok();
+    request.selection = Selection::with_names("s1.jsonl", id, None);
+    request.sidecar.trajectory_dir = Some("/data".to_owned());
+    let event_of = |id: &str| event("x").replace(r#""s1""#, &format!("\"{id}\""));
+    sources.put("/data/a_b.jsonl", event_of("a_b"));
+    let export = export_from(&sources, &request).unwrap();
+    assert!(export.notices().is_empty() && export.report.runtime_file.is_none());
+    sources.put("/data/a_b.jsonl", event_of("a/b"));
+    let export = export_from(&sources, &request).unwrap();
+    assert_eq!(export.report.runtime_file.as_deref(), Some("/data/a_b.jsonl"));
+    assert_eq!(export.sequence()[0], "x");
+}
+
+#[test]
 fn links_are_never_followed() {
     let sources = session();
     sources.put_link("s1.trajectory.jsonl");

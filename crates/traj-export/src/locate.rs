@@ -1,7 +1,9 @@
 //! Finding the session and its sidecar.
 
 use traj_core::id::SessionId;
-use traj_core::location::{Pointer, pointer_beside, sidecar_beside, sidecar_candidates_in_folder};
+use traj_core::location::{
+    Pointer, pointer_beside, sidecar_beside, sidecar_candidates_in_folder, sidecar_in_folder,
+};
 use traj_core::port::{Source, SourceError, Sources};
 use traj_core::session_store::{SessionStore, session_file_candidates};
 
@@ -151,23 +153,31 @@ pub(crate) fn locate_runtime(
     let default = sidecar_beside(session_file);
     let mut candidates = Vec::new();
     if let Some(target) = pointer_target(sources, session_file, session_id, hints, warnings) {
-        candidates.push((target, true));
+        candidates.push((target, Lead::Pointer));
     }
-    candidates.push((default, false));
+    candidates.push((default, Lead::OwnName));
     if let Some(folder) = &hints.trajectory_dir {
-        let names = sidecar_candidates_in_folder(session_id);
+        let own = sidecar_in_folder(session_id);
         let folder = folder.trim_end_matches('/');
-        candidates.extend(names.into_iter().map(|name| (format!("{folder}/{name}"), false)));
+        for name in sidecar_candidates_in_folder(session_id) {
+            let lead = if name == own { Lead::OwnName } else { Lead::SharedName };
+            candidates.push((format!("{folder}/{name}"), lead));
+        }
     }
-    for (name, is_pointer) in candidates {
-        let opened =
-            if is_pointer { open_pointed(sources, &name, session_id) } else { sources.open(&name) };
+    for (name, lead) in candidates {
+        let opened = match lead {
+            Lead::Pointer => open_pointed(sources, &name, session_id),
+            Lead::OwnName => sources.open(&name),
+            Lead::SharedName => open_shared(sources, &name, session_id),
+        };
         match opened {
             Ok(source) => return Ok(Some(Found { name, source })),
-            Err(error) if error.is_not_found() => {}
-            Err(SourceError::Outside { .. }) if is_pointer => {
+            Err(SourceError::NotFound { .. } | SourceError::Outside { .. })
+                if lead == Lead::Pointer =>
+            {
                 warnings.add(Code::PointerIgnored, 0);
             }
+            Err(error) if error.is_not_found() => {}
             Err(SourceError::NotRegular { .. } | SourceError::Outside { .. }) => {
                 warnings.add(Code::RuntimeRefused, 0);
             }
@@ -175,6 +185,32 @@ pub(crate) fn locate_runtime(
         }
     }
     Ok(None)
+}
+
+/// What leads to a sidecar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lead {
+    Pointer,
+    /// A name that no other session has.
+    OwnName,
+    /// The name of other recorders, which several sessions can have.
+    SharedName,
+}
+
+/// Opens a sidecar under a name that another session may have: it has to show
+/// whose it is, or it is not there.
+fn open_shared(
+    sources: &dyn Sources,
+    name: &str,
+    session_id: &SessionId,
+) -> Result<Box<dyn Source>, SourceError> {
+    let source = sources.open(name)?;
+    let stated = index::stated_by_runtime(&*source)?;
+    if stated.is_some_and(|stated| stated == session_id.as_str()) {
+        Ok(source)
+    } else {
+        Err(SourceError::NotFound { name: name.to_owned() })
+    }
 }
 
 /// Opens the sidecar that a pointer leads to. One that lies elsewhere has to
