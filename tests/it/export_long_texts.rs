@@ -88,6 +88,26 @@ fn a_system_prompt_that_cannot_be_redacted_is_said_to_be_left_out() {
 }
 
 #[test]
+fn a_skill_is_found_in_arguments_that_were_cut() {
+    let cut = |text: &str| {
+        let sources = MemorySources::new();
+        let (marker, _) = stored(&sources, text);
+        (sources, marker.replace("field-size", "depth"))
+    };
+    let skills = r#"{"skills":{"entries":[{"name":"bake","filePath":"/w/bake/SKILL.md"}]}}"#;
+    let is_invoked = |sources: &MemorySources, call: String| {
+        let export = export(sources, &[("trace.metadata", skills.to_owned()), ("tool.call", call)]);
+        export.json(BundleFile::Metadata).unwrap()["skills"]["entries"][0]["invoked"] == true
+    };
+    let (sources, marker) = cut(r#"{"deep":{"path":"/w/bake/SKILL.md"}}"#);
+    assert!(is_invoked(&sources, format!(r#"{{"arguments":{{"a":{{"b":{marker}}}}}}}"#)));
+    let (sources, marker) = cut(r#"{"name":"read","args":{"path":"/w/bake/SKILL.md"}}"#);
+    assert!(is_invoked(&sources, marker));
+    let (sources, marker) = cut(r#"{"path":"/w/fry/SKILL.md"}"#);
+    assert!(!is_invoked(&sources, format!(r#"{{"arguments":{marker}}}"#)));
+}
+
+#[test]
 fn a_blob_that_is_not_what_its_name_says_is_as_good_as_gone() {
     let lost = BlobDigest::of(b"good");
     let data = |name: &str| format!(r#"{{"{name}":{}}}"#, marker(&lost));

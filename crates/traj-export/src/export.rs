@@ -181,6 +181,7 @@ impl Export<'_> {
                 screen: &screen,
                 frame: &frame,
                 skills: &skills,
+                blobs: &blobs,
                 names: SourceNames {
                     session: &session_file,
                     runtime: runtime.as_ref().map_or("", |found| &found.name),

@@ -23,6 +23,12 @@ impl<'f> Restorer<'f> {
         Self { folder, left: MOST }
     }
 
+    /// One for values that are only looked through: of each, no more than a text
+    /// that is restored may have.
+    pub(crate) const fn for_search(folder: &'f BlobFolder<'f>) -> Self {
+        Self { folder, left: BLOCK }
+    }
+
     /// The prompt in the data of an event, whole if it can be held; a word
     /// about where among the bundle's files it lies if not.
     pub(crate) fn prompt(

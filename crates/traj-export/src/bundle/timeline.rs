@@ -19,6 +19,7 @@ use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::transcript::EventFrame;
 
+use super::blobs::BlobFolder;
 use super::skills::{SkillMarks, SkillPaths};
 use crate::buffer::Buffer as _;
 use crate::error::ExportError;
@@ -45,6 +46,8 @@ pub(crate) struct TimelineContext<'c> {
     pub(crate) screen: &'c Screen,
     pub(crate) frame: &'c EventFrame,
     pub(crate) skills: &'c SkillPaths,
+    /// Where the arguments of calls lie that were cut.
+    pub(crate) blobs: &'c BlobFolder<'c>,
     pub(crate) names: SourceNames<'c>,
     pub(crate) workers: NonZeroUsize,
 }
@@ -173,6 +176,9 @@ fn run(
                     Changed::Runtime => runtime,
                 };
                 return Err(SourceError::Changed { name: name.to_owned() }.into());
+            }
+            if let Some(error) = done.failed.take() {
+                return Err(error.into());
             }
             take(done)?;
             total.marks.merge(&done.marks);

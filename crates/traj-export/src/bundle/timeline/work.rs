@@ -2,11 +2,12 @@
 //! entries for both files, events for theirs.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use memchr::memmem::Finder;
 use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
+use traj_core::port::SourceError;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport};
 use traj_core::timestamp::UnixMillis;
 use traj_core::transcript::{
@@ -19,7 +20,7 @@ use super::feed::{Group, Item};
 use crate::buffer::Buffer;
 use crate::bundle::pretty::PrettyArray;
 use crate::bundle::skills::{SkillMarks, SkillPaths};
-use crate::bundle::{blobs, envelope};
+use crate::bundle::{Restorer, blobs, envelope};
 use crate::index::row_text;
 use crate::ledger::PartNote;
 
@@ -50,6 +51,8 @@ pub(super) struct Done {
     pub(super) report: RedactionReport,
     /// The source of a row that does not read as it did when it was indexed.
     pub(super) changed: Option<Changed>,
+    /// Why a blob could not be read.
+    pub(super) failed: Option<SourceError>,
 }
 
 /// A source that was changed while it was read.
@@ -104,6 +107,7 @@ impl Buffer for Done {
         self.blobs.clear();
         self.report = RedactionReport::default();
         self.changed = None;
+        self.failed = None;
     }
 }
 
@@ -112,11 +116,13 @@ pub(super) struct Worker<'c> {
     pub(super) context: TimelineContext<'c>,
     /// Whether the rules let stay what all events of messages have in common.
     is_frame_seen: bool,
+    /// Whoever puts back what was cut holds it: that may be large.
+    restoring: Mutex<()>,
 }
 
 impl<'c> Worker<'c> {
     pub(super) fn new(context: TimelineContext<'c>) -> Self {
-        Self { context, is_frame_seen: frame_passes(context) }
+        Self { context, is_frame_seen: frame_passes(context), restoring: Mutex::new(()) }
     }
 
     /// Works on a group; what comes of it is put into empty buffers.
@@ -209,19 +215,35 @@ impl<'c> Worker<'c> {
 
     /// Notes what other files need of an event.
     fn look_into(&self, event: &Json<'_>, text: &str, done: &mut Done) {
-        if BLOB_MEMBER.find(text.as_bytes()).is_some() {
+        let may_be_cut = BLOB_MEMBER.find(text.as_bytes()).is_some();
+        if may_be_cut {
             blobs::referenced(event, &mut done.blobs);
         }
         let skills = self.context.skills;
         let is_call = || event.get("type").and_then(Json::as_str) == Some("tool.call");
-        if !skills.is_empty() && is_call() {
-            let data = event.get("data");
-            let arguments =
-                data.and_then(|data| data.get("arguments").or_else(|| data.get("args")));
-            if let Some(arguments) = arguments {
-                skills.mark(arguments, &mut done.marks);
-            }
+        if skills.is_empty() || !is_call() {
+            return;
         }
+        let Some(data) = event.get("data") else { return };
+        if !may_be_cut {
+            mark_call(skills, data, &mut done.marks);
+            return;
+        }
+        let _one_at_a_time = self.restoring.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut restorer = Restorer::for_search(self.context.blobs);
+        match restorer.members(data.clone(), |name| CALL_ARGUMENTS.contains(&name)) {
+            Ok(whole) => mark_call(skills, &whole, &mut done.marks),
+            Err(error) => done.failed = Some(error),
+        }
+    }
+}
+
+/// The members of a call's data that hold its arguments, best first.
+const CALL_ARGUMENTS: [&str; 2] = ["arguments", "args"];
+
+fn mark_call(skills: &SkillPaths, data: &Json<'_>, marks: &mut SkillMarks) {
+    if let Some(arguments) = CALL_ARGUMENTS.iter().find_map(|name| data.get(name)) {
+        skills.mark(arguments, marks);
     }
 }
 
