@@ -23,6 +23,23 @@ fn a_key_finds_its_session_in_the_default_store() {
 }
 
 #[test]
+fn the_default_store_is_that_of_the_former_state_folder_if_only_that_is_there() {
+    let home = Home::new();
+    home.folder.create_dir_all(".clawdbot/agents/main/sessions").unwrap();
+    let folder = home.folder.open_dir(".clawdbot/agents/main/sessions").unwrap();
+    home.folder.copy("s1.jsonl", &folder, "s1.jsonl").unwrap();
+    folder.write("sessions.json", r#"{"agent:main:main":{"sessionId":"s1"}}"#).unwrap();
+    let export = |name: &str| {
+        let key = ["export", "--session-key", "agent:main:main", "--workspace", "ws"];
+        home.traj(&[&key[..], &["--output", name, "--json"]].concat())
+    };
+    assert!(export("former").status.success());
+    assert!(home.folder.exists(".clawdbot/traj") && !home.folder.exists(".openclaw"));
+    home.folder.create_dir(".openclaw").unwrap();
+    assert_eq!(export("current").status.code(), Some(1));
+}
+
+#[test]
 fn a_store_leads_to_the_files_its_entries_name_however_it_is_written() {
     let home = Home::new();
     for agent in ["main", "ops"] {

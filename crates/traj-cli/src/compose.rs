@@ -2,6 +2,8 @@
 //! the clock and opens folders by path. Everything else works on what it gets
 //! from here.
 
+mod marker_keys;
+
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +11,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use traj_core::host::{HostFacts, Variables};
-use traj_core::redaction::{MarkerKey, PathLabels};
+use traj_core::redaction::PathLabels;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{ProcessTable, TemporaryFolder};
 
@@ -37,6 +39,9 @@ impl Host {
             .iter()
             .find_map(|name| facts.variables.get(name))
             .map(str::to_owned);
+        let usual = facts.usual_state_dirs().into_iter();
+        facts.existing_state_dirs =
+            usual.filter(|path| real_path(Path::new(path)).is_some()).collect();
         facts.host_name = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
         Self { facts, arguments: std::env::args_os().collect() }
     }
@@ -61,48 +66,6 @@ impl Host {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let millis = since_1970.map_or(0, |elapsed| elapsed.as_millis());
         i64::try_from(millis).ok().and_then(UnixMillis::new).unwrap_or_default()
-    }
-
-    /// The owner's marker key, made with the first use. It lies in the state
-    /// folder, private to its owner.
-    pub(crate) fn marker_key(&self) -> Result<MarkerKey, CommandError> {
-        let Some(state_dir) = self.facts.state_dir() else {
-            return Err(CommandError::failure("there is no state folder for the redaction key")
-                .hint("set HOME or TRAJ_STATE_DIR"));
-        };
-        let folder = self.key_folder(Path::new(&state_dir))?;
-        traj_fs::load_or_create_key(&folder, KEY_FILE, fresh_key).map_err(|error| {
-            CommandError::failure(format!("cannot use the redaction key in {state_dir}/traj"))
-                .because(error)
-                .hint("`traj doctor --probe` tries the place; TRAJ_STATE_DIR names another")
-        })
-    }
-
-    /// Our folder in the state folder, which may be reached through a link.
-    fn key_folder(&self, state_dir: &Path) -> Result<Dir, CommandError> {
-        const OURS: &str = "traj";
-        match self.named_root_if_any(state_dir)? {
-            Some(state) => traj_fs::create_subfolder(&state, OURS)
-                .map_err(|error| cannot_open(&state_dir.join(OURS), error)),
-            None => self.folder_or_new(&state_dir.join(OURS)),
-        }
-    }
-
-    /// The marker key in a file the user named, made if it is missing.
-    pub(crate) fn marker_key_in(&self, file: &Path) -> Result<MarkerKey, CommandError> {
-        let (folder, name) = self.folder_of(file)?;
-        traj_fs::load_or_create_key(&folder, &name, fresh_key).map_err(|error| {
-            CommandError::failure(format!("cannot use the redaction key in {}", file.display()))
-                .because(error)
-                .hint("name a file that traj made, or one that is not there yet")
-        })
-    }
-
-    /// A marker key that nobody keeps.
-    pub(crate) fn passing_key() -> Result<MarkerKey, CommandError> {
-        fresh_key()
-            .map(MarkerKey::new)
-            .map_err(|error| CommandError::failure("cannot make a redaction key").because(error))
     }
 
     /// The absolute form of a path the user gave, without `.` and `..`.
@@ -375,18 +338,6 @@ fn cannot_open(
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> CommandError {
     CommandError::failure(format!("cannot open the folder {}", path.display())).because(error)
-}
-
-/// The file of the owner's marker key, in `traj` below the state folder.
-const KEY_FILE: &str = "redaction.key";
-
-fn fresh_key() -> std::io::Result<[u8; 32]> {
-    let mut key = [0; 32];
-    let mut filled = 0;
-    while let Some(rest) = key.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
-    }
-    Ok(key)
 }
 
 /// The filesystem's root: where ambient authority becomes a value.

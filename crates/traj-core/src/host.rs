@@ -39,13 +39,15 @@ pub struct HostFacts {
     pub user: Option<String>,
     /// The machine's name.
     pub host_name: Option<String>,
+    /// Those of [`Self::usual_state_dirs`] that are there.
+    pub existing_state_dirs: Vec<String>,
 }
 
 impl HostFacts {
     /// Facts with these variables, seen from `current_dir`.
     #[must_use]
     pub fn new(variables: Variables, current_dir: impl Into<String>) -> Self {
-        Self { variables, current_dir: current_dir.into(), user: None, host_name: None }
+        Self { variables, current_dir: current_dir.into(), ..Self::default() }
     }
 
     /// The home folder: `OPENCLAW_HOME`, else `HOME`, else `USERPROFILE`.
@@ -62,13 +64,25 @@ impl HostFacts {
     }
 
     /// The harness's state folder: `OPENCLAW_STATE_DIR`, else `.openclaw` in
-    /// the home folder.
+    /// the home folder, or `.clawdbot` if only that is there.
     #[must_use]
     pub fn state_dir(&self) -> Option<String> {
-        match self.variables.shared("STATE_DIR").filter(|value| is_real(value)) {
-            Some(directory) => Some(self.absolute(directory)),
-            None => self.home().map(|home| format!("{}/.openclaw", home.trim_end_matches('/'))),
+        if let Some(directory) = self.variables.shared("STATE_DIR").filter(|value| is_real(value)) {
+            return Some(self.absolute(directory));
         }
+        let usual = self.usual_state_dirs();
+        let existing = usual.iter().find(|directory| self.existing_state_dirs.contains(directory));
+        existing.or(usual.first()).cloned()
+    }
+
+    /// Where the state folder lies if no variable says so: under its name of
+    /// today, and under the one it had before.
+    #[must_use]
+    pub fn usual_state_dirs(&self) -> Vec<String> {
+        let home = self.home();
+        let home = home.iter().map(|home| home.trim_end_matches('/'));
+        home.flat_map(|home| [".openclaw", ".clawdbot"].map(|name| format!("{home}/{name}")))
+            .collect()
     }
 
     /// Makes a path of the user's absolute: `~` is the home folder, relative
@@ -123,5 +137,24 @@ mod tests {
         assert_eq!(other.home().as_deref(), Some("/h/me/alt"));
         assert_eq!(host(&[("HOME", "undefined")]).home(), None);
         assert_eq!(host(&[]).absolute("x/y"), "/srv/app/x/y");
+    }
+
+    #[test]
+    fn the_former_state_folder_is_used_if_only_that_is_there() {
+        let state_dir = |variables: &[(&str, &str)], existing: &[&str]| {
+            let mut host = host(variables);
+            let usual = host.usual_state_dirs();
+            host.existing_state_dirs = usual
+                .into_iter()
+                .filter(|path| existing.iter().any(|end| path.ends_with(end)))
+                .collect();
+            host.state_dir().unwrap()
+        };
+        let home = ("HOME", "/h/me/");
+        assert_eq!(state_dir(&[home], &[]), "/h/me/.openclaw");
+        assert_eq!(state_dir(&[home], &[".clawdbot"]), "/h/me/.clawdbot");
+        assert_eq!(state_dir(&[home], &[".openclaw", ".clawdbot"]), "/h/me/.openclaw");
+        let named = [home, ("OPENCLAW_STATE_DIR", "/state")];
+        assert_eq!(state_dir(&named, &[".clawdbot"]), "/state");
     }
 }

@@ -1,0 +1,66 @@
+//! The keys of redaction's markers: the owner's, one in a file, or one that
+//! nobody keeps.
+
+use std::path::Path;
+
+use cap_std::fs::Dir;
+use traj_core::redaction::MarkerKey;
+
+use super::{Host, cannot_open};
+use crate::command_error::CommandError;
+
+/// The file of the owner's marker key, in `traj` below the state folder.
+const KEY_FILE: &str = "redaction.key";
+
+impl Host {
+    /// The owner's marker key, made with the first use. It lies in the state
+    /// folder, private to its owner.
+    pub(crate) fn marker_key(&self) -> Result<MarkerKey, CommandError> {
+        let Some(state_dir) = self.facts.state_dir() else {
+            return Err(CommandError::failure("there is no state folder for the redaction key")
+                .hint("set HOME or TRAJ_STATE_DIR"));
+        };
+        let folder = self.key_folder(Path::new(&state_dir))?;
+        traj_fs::load_or_create_key(&folder, KEY_FILE, fresh_key).map_err(|error| {
+            CommandError::failure(format!("cannot use the redaction key in {state_dir}/traj"))
+                .because(error)
+                .hint("`traj doctor --probe` tries the place; TRAJ_STATE_DIR names another")
+        })
+    }
+
+    /// Our folder in the state folder, which may be reached through a link.
+    fn key_folder(&self, state_dir: &Path) -> Result<Dir, CommandError> {
+        const OURS: &str = "traj";
+        match self.named_root_if_any(state_dir)? {
+            Some(state) => traj_fs::create_subfolder(&state, OURS)
+                .map_err(|error| cannot_open(&state_dir.join(OURS), error)),
+            None => self.folder_or_new(&state_dir.join(OURS)),
+        }
+    }
+
+    /// The marker key in a file the user named, made if it is missing.
+    pub(crate) fn marker_key_in(&self, file: &Path) -> Result<MarkerKey, CommandError> {
+        let (folder, name) = self.folder_of(file)?;
+        traj_fs::load_or_create_key(&folder, &name, fresh_key).map_err(|error| {
+            CommandError::failure(format!("cannot use the redaction key in {}", file.display()))
+                .because(error)
+                .hint("name a file that traj made, or one that is not there yet")
+        })
+    }
+
+    /// A marker key that nobody keeps.
+    pub(crate) fn passing_key() -> Result<MarkerKey, CommandError> {
+        fresh_key()
+            .map(MarkerKey::new)
+            .map_err(|error| CommandError::failure("cannot make a redaction key").because(error))
+    }
+}
+
+fn fresh_key() -> std::io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    let mut filled = 0;
+    while let Some(rest) = key.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
+    }
+    Ok(key)
+}
