@@ -305,3 +305,11 @@ fn a_key_in_the_items_of_a_giant_list_does_not_end_the_export() {
         assert!(!blob.unwrap().1.contains("MIIEvQIBADANBg"), "{before}");
     }
 }
+
+#[test]
+fn a_deep_list_of_many_values_is_not_made_longer_by_its_indentation() {
+    let content = format!("{}{}1{}", "[".repeat(900), "1,".repeat(20_000), "]".repeat(900));
+    let rows = [message("a", None, 1, &format!(r#"{{"role":"user","content":{content}}}"#))];
+    let export = exported(&rows, &[]);
+    assert!(export.files[&BundleFile::SessionBranch].len() < 3 * content.len());
+}

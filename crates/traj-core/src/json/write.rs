@@ -4,8 +4,11 @@
 use super::plain::first_special;
 use super::{Json, Object};
 
-/// The indentation of all but the deepest levels.
+/// The indentation of the deepest level that is indented. What lies deeper stands
+/// on one line: blanks before every value of a deep list would be a thousand
+/// times as long as the list.
 const BLANKS: &str = "                                ";
+const MOST_LEVELS: usize = BLANKS.len() / 2;
 
 pub(super) fn compact(value: &Json<'_>, out: &mut String) {
     match value {
@@ -62,6 +65,7 @@ pub(super) fn compact_around(value: &Json<'_>, name: &str, out: &mut String) -> 
 
 pub(super) fn pretty(value: &Json<'_>, level: usize, out: &mut String) {
     match value {
+        _ if level >= MOST_LEVELS => compact(value, out),
         Json::Array(items) if !items.is_empty() => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
@@ -91,10 +95,7 @@ fn new_line(comma: bool, level: usize, out: &mut String) {
         out.push(',');
     }
     out.push('\n');
-    match BLANKS.get(..2 * level) {
-        Some(blanks) => out.push_str(blanks),
-        None => out.extend(std::iter::repeat_n("  ", level)),
-    }
+    out.push_str(BLANKS.get(..2 * level).unwrap_or(BLANKS));
 }
 
 fn write_scalar(value: &Json<'_>, out: &mut String) {
