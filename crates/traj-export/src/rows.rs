@@ -6,7 +6,7 @@ use traj_core::port::{Source, SourceError};
 use crate::window::Window;
 
 /// Rows longer than this are never held whole (see [`crate::shrink`]).
-pub(crate) const MAX_ROW_BYTES: u64 = 8 * 1024 * 1024;
+pub(crate) const MAX_ROW_BYTES: u64 = 4 * 1024 * 1024;
 
 /// How much is read at once.
 const PIECE: usize = 512 * 1024;

@@ -123,7 +123,7 @@ fn body(number: usize, mix: Mix) -> String {
     }
     let mut text = String::with_capacity(3_600);
     // Just short enough to be exported as they are.
-    let words = if matches!(mix, Mix::Long) { 1_350_000 } else { 120 };
+    let words = if matches!(mix, Mix::Long) { 680_000 } else { 120 };
     for at in 0..words {
         text.push_str(word(at));
         text.push(' ');
