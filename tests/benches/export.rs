@@ -58,13 +58,14 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         let figure = |what: &str, value: f64, unit| {
             Figure::new(format!("{name}, 10 times the input: {what}"), value, unit)
         };
-        let on_disk = grow(traj, cases, name, bench.size(LARGE_ROUNDS, 1), None)?;
+        let rounds = bench.size(LARGE_ROUNDS, 1);
         let growth = match &memory {
             Some(folder) => {
+                let on_disk = grow(traj, cases, name, 1, None)?;
                 figures.push(figure("time, with this disk", on_disk.time, "x"));
-                grow(traj, cases, name, bench.size(LARGE_ROUNDS, 1), Some(folder.path()))?
+                grow(traj, cases, name, rounds, Some(folder.path()))?
             }
-            None => on_disk,
+            None => grow(traj, cases, name, rounds, None)?,
         };
         figures.push(figure("time", growth.time, "x").at_most(11.0));
         figures.push(figure("peak memory", growth.peak, "x").at_most(PEAK_TOLERANCE));
