@@ -13,23 +13,13 @@ impl Export<'_> {
         runtime: Option<&Found>,
     ) -> Result<(), ExportError> {
         let limits = self.request.limits;
-        if let Some(found) = session {
-            let bytes = found.source.len();
-            self.check(
-                Code::SessionTooLarge,
-                "the size of the session file",
-                bytes,
-                limits.session_bytes,
-            )?;
-        }
-        if let Some(found) = runtime {
-            let bytes = found.source.len();
-            self.check(
-                Code::RuntimeTooLarge,
-                "the size of the runtime file",
-                bytes,
-                limits.runtime_bytes,
-            )?;
+        let sizes = [
+            (session, limits.session_bytes, Code::SessionTooLarge, "the size of the session file"),
+            (runtime, limits.runtime_bytes, Code::RuntimeTooLarge, "the size of the runtime file"),
+        ];
+        for (found, limit, code, what) in sizes {
+            let Some(found) = found else { continue };
+            self.check(code, what, found.source.len(), limit)?;
         }
         Ok(())
     }
