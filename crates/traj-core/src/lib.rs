@@ -40,6 +40,7 @@
 
 pub mod binding;
 pub mod capture;
+pub mod dialect;
 pub mod event;
 pub mod host;
 pub mod id;
@@ -54,6 +55,7 @@ pub mod prune;
 pub mod redaction;
 pub mod repair;
 pub mod rewrite;
+pub mod run;
 pub mod session_store;
 pub mod session_summary;
 pub mod settings;

@@ -56,6 +56,10 @@ kinds! {
     ToolResult = "tool.result",
     /// A tool did not answer in time.
     ToolTimeout = "tool.timeout",
+    /// Somebody was asked to allow something.
+    ApprovalAsked = "approval.asked",
+    /// It was allowed, or not.
+    ApprovalDecided = "approval.decided",
     /// One model failed and another was tried.
     ModelFallbackStep = "model.fallback_step",
     /// The model finished its answer.

@@ -1,0 +1,99 @@
+//! Who wrote a file, and what its rows state.
+//!
+//! One module per program and format generation. A dialect recognises its
+//! files ([`sniff`]) and decodes their rows into
+//! [`RunEvent`](crate::run::RunEvent)s, one row at a time: whatever needs two
+//! rows, such as matching a result with its call, is done by whoever reads the
+//! events. It never fails. A row that it does not know becomes
+//! [`Fact::Other`](crate::run::Fact::Other) with the row's type and keeps its
+//! raw value.
+//!
+//! To read another agent's files, add a module with `recognises` and `decode`,
+//! a variant of [`Dialect`], and fixtures.
+
+mod bundle;
+mod codex;
+mod openclaw;
+mod result;
+mod sidecar;
+mod sniff;
+
+pub use sniff::{Head, sniff};
+
+use crate::json::Json;
+use crate::run::{Place, RunEvent};
+
+/// A program's files, or one of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// A transcript of OpenClaw, versions 1 to 3.
+    OpenClaw,
+    /// A trajectory sidecar, written by traj or OpenClaw.
+    Sidecar,
+    /// A rollout of Codex, of either generation.
+    CodexRollout,
+    /// The events of a bundle.
+    Bundle,
+}
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: &[Self] = &[Self::OpenClaw, Self::Sidecar, Self::CodexRollout, Self::Bundle];
+
+    /// The name in bundles and in `--json`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenClaw => "openclaw",
+            Self::Sidecar => "sidecar",
+            Self::CodexRollout => "codex-rollout",
+            Self::Bundle => "bundle",
+        }
+    }
+
+    /// The dialect with this name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|dialect| dialect.as_str() == name)
+    }
+
+    /// The program that writes such files; `None` where any program may.
+    #[must_use]
+    pub const fn agent(self) -> Option<&'static str> {
+        match self {
+            Self::OpenClaw => Some("openclaw"),
+            Self::CodexRollout => Some("codex"),
+            Self::Sidecar | Self::Bundle => None,
+        }
+    }
+
+    /// Shows the facts that a row states, in order. Every row states at least
+    /// one.
+    pub fn decode<'r>(self, row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
+        match self {
+            Self::OpenClaw => openclaw::decode(row, place, emit),
+            Self::Sidecar => sidecar::decode(row, place, emit),
+            Self::CodexRollout => codex::decode(row, place, emit),
+            Self::Bundle => bundle::decode(row, place, emit),
+        }
+    }
+}
+
+/// A string member.
+fn text<'r>(value: &'r Json<'r>, name: &str) -> Option<&'r str> {
+    value.get(name).and_then(Json::as_str)
+}
+
+/// A string member that is not blank.
+fn said<'r>(value: &'r Json<'r>, name: &str) -> Option<&'r str> {
+    text(value, name).filter(|text| !text.trim().is_empty())
+}
+
+/// Whether a member is true.
+fn is_set(value: &Json<'_>, name: &str) -> bool {
+    value.get(name).and_then(Json::as_bool) == Some(true)
+}
+
+#[cfg(test)]
+mod tests;

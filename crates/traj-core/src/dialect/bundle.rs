@@ -1,0 +1,49 @@
+//! Events of a bundle: those of the sidecar as they are, those of the
+//! transcript with their entry inside.
+
+use std::borrow::Cow;
+
+use super::{openclaw, sidecar, text};
+use crate::event::TRACE_SCHEMA;
+use crate::json::Json;
+use crate::run::{Arguments, Fact, Origin, Place, RunEvent, ToolCall};
+use crate::timestamp::UnixMillis;
+
+/// Whether a row is a transcript event of a bundle. The other events look as
+/// they do in a sidecar.
+pub(super) fn recognises(row: &Json<'_>) -> bool {
+    text(row, "traceSchema") == Some(TRACE_SCHEMA) && text(row, "source") == Some("transcript")
+}
+
+/// Shows the facts of an event.
+pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
+    if !recognises(row) {
+        sidecar::decode(row, place, emit);
+        return;
+    }
+    let at = text(row, "ts").and_then(UnixMillis::parse_lenient);
+    let mut emit_one = |fact: Fact<'r>| {
+        let mut event = RunEvent::new(Origin::Transcript, place, row, fact);
+        // An entry without a readable time stands at the beginning of all time.
+        event.at = at.filter(|at| *at != UnixMillis::EPOCH);
+        event.entry = text(row, "entryId");
+        event.parent = text(row, "parentEntryId");
+        emit(event);
+    };
+    let name = text(row, "type").unwrap_or_default();
+    let data = row.get("data").unwrap_or(&Json::Null);
+    if let Some(message) = data.get("message").filter(|message| message.as_object().is_some()) {
+        openclaw::message_facts(message, &mut emit_one);
+        return;
+    }
+    match name.strip_prefix("session.") {
+        Some("info") => emit_one(openclaw::entry_fact("session_info", data)),
+        Some(kind) => emit_one(openclaw::entry_fact(kind, data)),
+        None if name == "tool.call" => emit_one(Fact::ToolCall(ToolCall {
+            id: text(data, "toolCallId"),
+            name: super::said(data, "name").unwrap_or("tool"),
+            arguments: Arguments::of(data.get("arguments")),
+        })),
+        None => emit_one(Fact::Other { name: Cow::Borrowed(name), is_known: false }),
+    }
+}

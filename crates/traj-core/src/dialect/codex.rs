@@ -1,0 +1,212 @@
+//! Codex rollouts, of both generations.
+//!
+//! A row is `{timestamp, type, payload}`. What the model saw stands in
+//! `response_item` rows; what people saw stands beside it in `event_msg` rows,
+//! which repeat most of it. Each fact is taken from one of the two: prompts
+//! from what people saw, since the model's copy holds injected context too;
+//! texts, reasoning and calls from what the model saw, since the old
+//! generation shows no tools; exit codes from both.
+
+mod item;
+mod response;
+mod tokens;
+
+use std::borrow::Cow;
+
+use super::result::error_in;
+use super::{is_set, said, text};
+use crate::json::Json;
+use crate::run::{
+    Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, Origin, Place, Prompt, Rewind,
+    RunEvent, SessionEnded, SessionStarted, Thread,
+};
+use crate::timestamp::UnixMillis;
+
+/// The types of rows.
+const ROW_TYPES: [&str; 11] = [
+    "session_meta",
+    "turn_context",
+    "response_item",
+    "event_msg",
+    "compacted",
+    "world_state",
+    "token_usage_record",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "security_risk_score",
+    "thread_settings_applied",
+];
+
+/// Whether a row is one of a rollout.
+pub(super) fn recognises(row: &Json<'_>) -> bool {
+    row.get("payload").is_some_and(|payload| payload.as_object().is_some())
+        && row.get("message").is_none()
+        && row.get("traceSchema").is_none()
+        && row.get("timestamp").is_some()
+        && text(row, "type").is_some()
+}
+
+/// Whether a row that is cut off is the header of a rollout: instructions make
+/// it longer than the part of a file that one looks at.
+pub(super) fn recognises_beginning(line: &[u8]) -> bool {
+    let start = line.get(..line.len().min(512)).unwrap_or_default();
+    let has = |word: &[u8]| memchr::memmem::find(start, word).is_some();
+    start.starts_with(b"{") && has(b"\"session_meta\"") && has(b"\"payload\"")
+}
+
+/// Shows the facts of a row.
+pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
+    let payload = row.get("payload").unwrap_or(&Json::Null);
+    let at = text(row, "timestamp").and_then(UnixMillis::parse_lenient);
+    let turn = turn_of(payload);
+    let mut step = 0;
+    let mut emit_one = |fact: Fact<'r>| {
+        let mut event = RunEvent::new(Origin::Transcript, place.step(step), row, fact);
+        step += 1;
+        event.at = at;
+        event.entry = said(payload, "id");
+        event.turn = turn;
+        event.thread = Thread::Main;
+        emit(event);
+    };
+    match text(row, "type").unwrap_or_default() {
+        "session_meta" => emit_one(session_meta(payload)),
+        "turn_context" => turn_context(payload, &mut emit_one),
+        "response_item" => response::facts(payload, &mut emit_one),
+        "event_msg" => event_message(payload, &mut emit_one),
+        "compacted" => emit_one(Fact::Compaction(Compaction {
+            summary: Content::of(payload.get("message")),
+            tokens_before: None,
+        })),
+        "token_usage_record" => emit_one(tokens::record(payload)),
+        kind => emit_one(other(None, kind, ROW_TYPES.contains(&kind))),
+    }
+}
+
+/// A row that states no fact, by its type and the type of its payload.
+fn other<'r>(row_type: Option<&'static str>, kind: &'r str, is_known: bool) -> Fact<'r> {
+    let name = match row_type {
+        Some(row_type) => Cow::Owned(format!("{row_type}/{kind}")),
+        None => Cow::Borrowed(kind),
+    };
+    Fact::Other { name, is_known }
+}
+
+fn turn_of<'r>(payload: &'r Json<'r>) -> Option<&'r str> {
+    let passed = payload.get("internal_chat_message_metadata_passthrough");
+    said(payload, "turn_id").or_else(|| passed.and_then(|passed| said(passed, "turn_id")))
+}
+
+fn session_meta<'r>(payload: &'r Json<'r>) -> Fact<'r> {
+    Fact::SessionStarted(SessionStarted {
+        session: said(payload, "id"),
+        agent: Some(Cow::Borrowed("codex")),
+        agent_version: said(payload, "cli_version"),
+        workspace: said(payload, "cwd"),
+        provider: said(payload, "model_provider"),
+        parent: said(payload, "forked_from_id").or_else(|| said(payload, "parent_thread_id")),
+        ..SessionStarted::default()
+    })
+}
+
+/// What holds for a turn: the model first, then what it may do.
+fn turn_context<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
+    emit(Fact::SessionStarted(SessionStarted {
+        workspace: said(payload, "cwd"),
+        model: said(payload, "model"),
+        ..SessionStarted::default()
+    }));
+    for name in ["approval_policy", "effort"] {
+        if let Some(value) = said(payload, name) {
+            let (name, value) = (Cow::Borrowed(name), Cow::Borrowed(value));
+            emit(Fact::ModeChanged(ModeChange { name, value }));
+        }
+    }
+}
+
+/// What people saw, and what the harness noted.
+fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
+    let kind = text(payload, "type").unwrap_or_default();
+    match kind {
+        "user_message" => {
+            let images = payload.get("images").and_then(Json::as_array).map_or(0, <[_]>::len);
+            let content = Content::of(payload.get("message"));
+            emit(Fact::Prompt(Prompt { content, images: images as u64, skipped: None }));
+        }
+        "task_started" | "turn_started" => emit(Fact::TurnStarted),
+        "task_complete" | "turn_complete" => emit(turn_complete(payload)),
+        "turn_aborted" => {
+            let error = said(payload, "reason").map(Cow::Borrowed);
+            let status = EndStatus::Interrupted;
+            emit(Fact::TurnEnded(SessionEnded { status, error, is_final: true }));
+        }
+        "token_count" => emit(tokens::counter(payload)),
+        "item_completed" => item::facts(payload, emit),
+        "thread_rolled_back" => emit(Fact::Rewind(Rewind {
+            turns: payload.get("num_turns").and_then(Json::as_u64),
+            ..Rewind::default()
+        })),
+        "error" | "stream_error" | "warning" => match said(payload, "message") {
+            Some(message) => emit(Fact::Error(ErrorFact {
+                text: Cow::Borrowed(message),
+                kind: Some(kind),
+                is_recovered: kind != "error",
+            })),
+            None => emit(other(Some("event_msg"), kind, true)),
+        },
+        "exec_command_end" => emit(Fact::ToolResult(item::command_result(payload, "call_id"))),
+        "mcp_tool_call_end" => emit(Fact::ToolResult(item::mcp_result(payload, "call_id"))),
+        "exec_approval_request" | "apply_patch_approval_request" => {
+            emit(Fact::ApprovalAsked(item::approval(payload)));
+        }
+        kind => emit(other(Some("event_msg"), kind, is_shown_type(kind))),
+    }
+}
+
+/// Rows that repeat a `response_item`, or hold nothing that a reader asks for.
+fn is_shown_type(kind: &str) -> bool {
+    matches!(
+        kind,
+        "agent_message"
+            | "agent_reasoning"
+            | "agent_reasoning_raw_content"
+            | "agent_reasoning_section_break"
+            | "context_compacted"
+            | "exec_command_begin"
+            | "mcp_tool_call_begin"
+            | "patch_apply_begin"
+            | "patch_apply_end"
+            | "item_started"
+            | "thread_settings_applied"
+            | "entered_review_mode"
+            | "exited_review_mode"
+            | "web_search_begin"
+            | "web_search_end"
+            | "view_image_tool_call"
+            | "plan_update"
+            | "turn_diff"
+            | "session_configured"
+            | "shutdown_complete"
+            | "background_event"
+            | "undo_started"
+            | "undo_completed"
+            | "thread_name_updated"
+    )
+}
+
+/// The end of a turn. The old generation writes no error of a failed turn:
+/// that nothing was said is all there is.
+fn turn_complete<'r>(payload: &'r Json<'r>) -> Fact<'r> {
+    let error = payload.get("error").and_then(error_in);
+    let has_answer = said(payload, "last_agent_message").is_some();
+    let is_silent = payload.get("last_agent_message").is_some_and(Json::is_null);
+    let status = if error.is_some() || (is_silent && !has_answer && !is_set(payload, "compacted")) {
+        EndStatus::Error
+    } else {
+        EndStatus::Success
+    };
+    let error = error.or_else(|| {
+        (status == EndStatus::Error).then_some(Cow::Borrowed("the turn ended without an answer"))
+    });
+    Fact::TurnEnded(SessionEnded { status, error, is_final: true })
+}

@@ -1,0 +1,143 @@
+//! What people saw of the new generation: completed items, and the rows of the
+//! old one that state more than the model was told.
+
+use std::borrow::Cow;
+
+use super::super::result::{error_in, outcome_of_status};
+use super::super::{said, text};
+use super::other;
+use crate::json::Json;
+use crate::run::{Approval, Content, Fact, Failure, Outcome, Prompt, ToolResult};
+
+/// Shows the facts of a completed item.
+pub(super) fn facts<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
+    let Some(item) = payload.get("item") else {
+        emit(other(Some("event_msg"), "item_completed", false));
+        return;
+    };
+    let kind = text(item, "type").unwrap_or_default();
+    match kind {
+        "UserMessage" => {
+            let content = Content::of(item.get("content").or_else(|| item.get("text")));
+            emit(Fact::Prompt(Prompt { content, images: content.images(), skipped: None }));
+        }
+        "CommandExecution" => {
+            let mut result = command_result(item, "id");
+            result.duration = result.duration.or_else(|| span(payload));
+            emit(Fact::ToolResult(result));
+        }
+        "McpToolCall" => emit(Fact::ToolResult(mcp_result(item, "id"))),
+        "FileChange" | "DynamicToolCall" => emit(Fact::ToolResult(ToolResult {
+            id: said(item, "id"),
+            name: None,
+            outcome: status(item).unwrap_or(Outcome::Ok),
+            content: Content::None,
+            duration: duration(item).or_else(|| span(payload)),
+            is_truncated: false,
+        })),
+        kind => emit(other(Some("item"), kind, is_known(kind))),
+    }
+}
+
+/// Items that repeat what the model saw, or hold nothing that a reader asks
+/// for.
+fn is_known(kind: &str) -> bool {
+    matches!(
+        kind,
+        "AgentMessage"
+            | "Reasoning"
+            | "ContextCompaction"
+            | "ImageView"
+            | "SubAgentActivity"
+            | "CollabAgentToolCall"
+            | "EnteredReviewMode"
+            | "ExitedReviewMode"
+            | "WebSearch"
+            | "Plan"
+            | "TodoList"
+            | "Error"
+    )
+}
+
+/// A command that ended.
+pub(super) fn command_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r> {
+    let code = item.get("exit_code").and_then(Json::as_i64);
+    let outcome = match (status(item), code) {
+        (Some(outcome @ (Outcome::Declined | Outcome::Interrupted | Outcome::TimedOut)), _) => {
+            outcome
+        }
+        (_, Some(code)) if code != 0 => Outcome::Failed(Failure::exit(code)),
+        (Some(outcome), _) => outcome,
+        (None, _) => Outcome::Ok,
+    };
+    let output = ["aggregated_output", "formatted_output", "stdout"];
+    ToolResult {
+        id: said(item, id),
+        name: None,
+        outcome,
+        content: Content::of(output.iter().find_map(|name| item.get(name))),
+        duration: duration(item),
+        is_truncated: false,
+    }
+}
+
+/// A call of an MCP server that ended.
+pub(super) fn mcp_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r> {
+    let result = item.get("result");
+    let error = item
+        .get("error")
+        .and_then(error_in)
+        .or_else(|| result.and_then(|result| result.get("Err")).and_then(error_in));
+    let returned = result.map(|result| result.get("Ok").unwrap_or(result));
+    let is_flagged = returned.is_some_and(|value| {
+        ["is_error", "isError"]
+            .iter()
+            .any(|name| value.get(name).and_then(Json::as_bool) == Some(true))
+    });
+    let failure = |error| Outcome::Failed(Failure { error, ..Failure::default() });
+    let outcome = if error.is_some() || is_flagged {
+        failure(error)
+    } else {
+        status(item).unwrap_or(Outcome::Ok)
+    };
+    let content = Content::of(returned.and_then(|value| value.get("content")));
+    ToolResult {
+        id: said(item, id),
+        name: None,
+        outcome,
+        content,
+        duration: duration(item),
+        is_truncated: false,
+    }
+}
+
+/// Somebody is asked to allow a command or a patch.
+pub(super) fn approval<'r>(payload: &'r Json<'r>) -> Approval<'r> {
+    let words = payload.get("command").and_then(Json::as_array).unwrap_or_default();
+    let words: Vec<&str> = words.iter().filter_map(Json::as_str).collect();
+    Approval {
+        id: said(payload, "approval_id").or_else(|| said(payload, "call_id")),
+        call: said(payload, "call_id"),
+        subject: (!words.is_empty()).then(|| Cow::Owned(words.join(" "))),
+        decision: None,
+        reason: said(payload, "reason").map(Cow::Borrowed),
+    }
+}
+
+fn status<'r>(item: &Json<'_>) -> Option<Outcome<'r>> {
+    outcome_of_status(item.get("status").and_then(Json::as_str)?)
+}
+
+/// A duration as `{secs, nanos}`, in milliseconds.
+fn duration(item: &Json<'_>) -> Option<u64> {
+    let duration = item.get("duration")?;
+    let seconds = duration.get("secs").and_then(Json::as_u64)?;
+    let nanos = duration.get("nanos").and_then(Json::as_u64).unwrap_or_default();
+    Some(seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000))
+}
+
+/// The time between the beginning and the end of an item, in milliseconds.
+fn span(payload: &Json<'_>) -> Option<u64> {
+    let at = |name: &str| payload.get(name).and_then(Json::as_u64);
+    at("completed_at_ms")?.checked_sub(at("started_at_ms")?)
+}

@@ -1,0 +1,211 @@
+//! What a row holds as content: a string, blocks, or a value of any shape.
+
+use crate::json::Json;
+
+/// Text and other content of a prompt, a message or a tool result, as its row
+/// holds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Content<'r> {
+    /// There is none.
+    #[default]
+    None,
+    /// A string.
+    Text(&'r str),
+    /// A value: a list of blocks, or whatever the tool returned.
+    Value(&'r Json<'r>),
+}
+
+/// Members that hold the text of a block, best first.
+const TEXT_MEMBERS: [&str; 6] = ["text", "output", "content", "result", "preview", "message"];
+
+impl<'r> Content<'r> {
+    /// The content in a value; null is none.
+    #[must_use]
+    pub fn of(value: Option<&'r Json<'r>>) -> Self {
+        match value {
+            None | Some(Json::Null) => Self::None,
+            Some(Json::String(text)) => Self::Text(text),
+            Some(value) => Self::Value(value),
+        }
+    }
+
+    /// Shows every piece of text, in order, until `show` returns false.
+    ///
+    /// Blocks are asked for their text; other values are asked for the members
+    /// that tools use for their output. A string that a recorder moved into a
+    /// blob shows its beginning.
+    pub fn each_text(&self, show: &mut dyn FnMut(&'r str) -> bool) {
+        match self {
+            Self::None => {}
+            Self::Text(text) => {
+                show(text);
+            }
+            Self::Value(value) => {
+                texts_in(value, DEEPEST, show);
+            }
+        }
+    }
+
+    /// All of the text, pieces separated by line ends.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        self.each_text(&mut |piece| {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(piece);
+            true
+        });
+        text
+    }
+
+    /// The first piece of text that is not blank.
+    #[must_use]
+    pub fn first_text(&self) -> Option<&'r str> {
+        let mut first = None;
+        self.each_text(&mut |piece| {
+            first = (!piece.trim().is_empty()).then_some(piece);
+            first.is_none()
+        });
+        first
+    }
+
+    /// The last piece of text that is not blank.
+    #[must_use]
+    pub fn last_text(&self) -> Option<&'r str> {
+        let mut last = None;
+        self.each_text(&mut |piece| {
+            if !piece.trim().is_empty() {
+                last = Some(piece);
+            }
+            true
+        });
+        last
+    }
+
+    /// How many bytes of text there are.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let mut bytes = 0_u64;
+        self.each_text(&mut |piece| {
+            bytes = bytes.saturating_add(piece.len() as u64);
+            true
+        });
+        bytes
+    }
+
+    /// How many of the blocks are pictures.
+    #[must_use]
+    pub fn images(&self) -> u64 {
+        let Self::Value(Json::Array(blocks)) = self else { return 0 };
+        let is_image = |block: &&Json<'_>| {
+            let kind = block.get("type").and_then(Json::as_str).unwrap_or_default();
+            matches!(kind, "image" | "input_image" | "inputImage" | "image_url" | "localImage")
+        };
+        blocks.iter().filter(is_image).count() as u64
+    }
+
+    /// Whether there is none, or none that is not blank.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        self.first_text().is_none()
+    }
+}
+
+/// Blocks nest a little; what is deeper is a value of the tool's own.
+const DEEPEST: usize = 4;
+
+/// Shows the texts in a value; `false` once nobody wants more.
+fn texts_in<'r>(value: &'r Json<'r>, depth: usize, show: &mut dyn FnMut(&'r str) -> bool) -> bool {
+    match value {
+        Json::String(text) => show(text),
+        Json::Array(items) if depth > 0 => items.iter().all(|item| texts_in(item, depth - 1, show)),
+        Json::Object(object) if depth > 0 => {
+            let member = TEXT_MEMBERS.iter().find_map(|name| {
+                object.get(name).filter(|member| !matches!(member, Json::Null | Json::Bool(_)))
+            });
+            member.is_none_or(|member| texts_in(member, depth - 1, show))
+        }
+        _ => true,
+    }
+}
+
+/// What a tool was asked to work on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Arguments<'r> {
+    /// Nothing is recorded.
+    #[default]
+    None,
+    /// A value.
+    Value(&'r Json<'r>),
+    /// A string: JSON that the source did not parse, or free text such as a
+    /// patch.
+    Text(&'r str),
+}
+
+impl<'r> Arguments<'r> {
+    /// The arguments in a value; null is none.
+    #[must_use]
+    pub fn of(value: Option<&'r Json<'r>>) -> Self {
+        match value {
+            None | Some(Json::Null) => Self::None,
+            Some(Json::String(text)) => Self::Text(text),
+            Some(value) => Self::Value(value),
+        }
+    }
+
+    /// Shows the arguments as a value; a string that is the text of an object
+    /// is read as one.
+    pub fn with_value<T>(&self, look: impl FnOnce(Option<&Json<'_>>) -> T) -> T {
+        match self {
+            Self::None => look(None),
+            Self::Value(value) => look(Some(value)),
+            Self::Text(text) => {
+                let parsed = Json::parse(text).ok().filter(|value| value.as_object().is_some());
+                look(parsed.as_ref())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(value: &str) -> String {
+        Content::of(Some(&Json::parse(value).unwrap())).to_text()
+    }
+
+    #[test]
+    fn text_is_found_in_every_shape() {
+        assert_eq!(text_of(r#""plain""#), "plain");
+        assert_eq!(text_of(r#"[{"type":"text","text":"a"},{"type":"text","text":"b"}]"#), "a\nb");
+        assert_eq!(text_of(r#"{"content":[{"text":"a\n"},{"text":"b"}]}"#), "a\nb");
+        assert_eq!(text_of(r#"{"output":"x","exitCode":1}"#), "x");
+        let blob = r#"{"truncated":true,"preview":"begin","blob":"ab"}"#;
+        assert_eq!(text_of(blob), "begin");
+        assert_eq!(text_of(r#"{"n":5}"#), "");
+        assert_eq!(text_of("null"), "");
+    }
+
+    #[test]
+    fn blank_text_is_passed_over() {
+        let value = Json::parse(r#"[{"text":" "},{"text":"a"},{"text":"b"},{"text":""}]"#).unwrap();
+        let content = Content::of(Some(&value));
+        assert_eq!((content.first_text(), content.last_text()), (Some("a"), Some("b")));
+        assert_eq!((content.bytes(), content.is_blank()), (3, false));
+    }
+
+    #[test]
+    fn arguments_in_a_string_are_read() {
+        let arguments = Arguments::Text(r#"{"cmd":"ls"}"#);
+        let command = arguments.with_value(|value| {
+            value.and_then(|value| value.get("cmd")).and_then(Json::as_str).map(str::to_owned)
+        });
+        assert_eq!(command.as_deref(), Some("ls"));
+        assert!(Arguments::Text("*** Begin Patch").with_value(|value| value.is_none()));
+    }
+}

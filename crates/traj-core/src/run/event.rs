@@ -1,0 +1,98 @@
+//! One fact with its time, its place and the row that states it.
+
+use super::Fact;
+use crate::json::Json;
+use crate::timestamp::UnixMillis;
+
+/// Which kind of file states a fact. A transcript and a sidecar often state
+/// the same one: they are two witnesses of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The recorder's sidecar, or the runtime events of a bundle.
+    Runtime,
+    /// The agent's own file: a transcript, a rollout, the transcript events of
+    /// a bundle.
+    Transcript,
+}
+
+/// Where in its source a row stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Place {
+    /// The line of the file, from 1; in a bundle the event's number.
+    pub line: u64,
+    /// Which of the events that the row becomes in a bundle states the fact,
+    /// from 0. An assistant message is one event, each of its calls another.
+    pub step: u32,
+}
+
+impl Place {
+    /// The row on this line.
+    #[must_use]
+    pub const fn line(line: u64) -> Self {
+        Self { line, step: 0 }
+    }
+
+    /// The same row, as the event with this number among those it becomes.
+    #[must_use]
+    pub const fn step(self, step: u32) -> Self {
+        Self { line: self.line, step }
+    }
+}
+
+/// Whose fact it is: the agent's own, or that of an agent it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Thread<'r> {
+    /// The run's own conversation.
+    #[default]
+    Main,
+    /// A sub-agent, by the id that the source gives it.
+    SubAgent(&'r str),
+}
+
+/// One fact about a run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RunEvent<'r> {
+    /// When; `None` when the source states no readable time.
+    pub at: Option<UnixMillis>,
+    /// Which witness states it.
+    pub origin: Origin,
+    /// Where the row stands in its source.
+    pub place: Place,
+    /// The id of the entry.
+    pub entry: Option<&'r str>,
+    /// The id of the entry before it.
+    pub parent: Option<&'r str>,
+    /// The run that a sidecar's event belongs to: a session may have many.
+    pub run: Option<&'r str>,
+    /// The turn, where the source names it.
+    pub turn: Option<&'r str>,
+    /// Whose fact it is.
+    pub thread: Thread<'r>,
+    /// The fact.
+    pub fact: Fact<'r>,
+    /// The whole row, for readers that need more than the fact.
+    pub raw: &'r Json<'r>,
+}
+
+impl<'r> RunEvent<'r> {
+    /// A fact of which only its row is known yet.
+    #[must_use]
+    pub const fn new(origin: Origin, place: Place, raw: &'r Json<'r>, fact: Fact<'r>) -> Self {
+        Self {
+            at: None,
+            origin,
+            place,
+            entry: None,
+            parent: None,
+            run: None,
+            turn: None,
+            thread: Thread::Main,
+            fact,
+            raw,
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! What a row states: a closed list for readers, open for input.
+
+use std::borrow::Cow;
+
+use super::{Arguments, Content, Outcome, StatedCost, Usage};
+use crate::json::Json;
+
+/// What a row states. A row that a dialect does not know is
+/// [`Fact::Other`], by its type.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Fact<'r> {
+    /// A session or a run of it began.
+    SessionStarted(SessionStarted<'r>),
+    /// A run ended.
+    SessionEnded(SessionEnded<'r>),
+    /// What the model was about to see was put together.
+    ContextCompiled(ContextCompiled<'r>),
+    /// A turn began.
+    TurnStarted,
+    /// A turn ended; `Some` names the error that ended it.
+    TurnEnded(SessionEnded<'r>),
+    /// Somebody asked for something.
+    Prompt(Prompt<'r>),
+    /// The assistant said something.
+    AssistantText(Content<'r>),
+    /// The model thought about something.
+    Reasoning(Content<'r>),
+    /// The model called a tool.
+    ToolCall(ToolCall<'r>),
+    /// A tool answered, or is known not to have.
+    ToolResult(ToolResult<'r>),
+    /// A model call finished.
+    ModelCall(ModelCall<'r>),
+    /// Somebody was asked to allow something.
+    ApprovalAsked(Approval<'r>),
+    /// It was decided.
+    ApprovalDecided(Approval<'r>),
+    /// The conversation was replaced by a summary.
+    Compaction(Compaction<'r>),
+    /// Another model answers from here on.
+    ModelChanged(ModelChange<'r>),
+    /// Another setting holds from here on.
+    ModeChanged(ModeChange<'r>),
+    /// The conversation went back to an earlier point.
+    Rewind(Rewind<'r>),
+    /// Something was attached.
+    Attachment(Attachment<'r>),
+    /// A hook of the harness ran.
+    Hook(Hook<'r>),
+    /// Something went wrong outside a tool.
+    Error(ErrorFact<'r>),
+    /// Something is missing.
+    Lost(Loss<'r>),
+    /// A row that states none of these.
+    Other {
+        /// The type that the row states.
+        name: Cow<'r, str>,
+        /// Whether the dialect knows the type; rows that it does not know are
+        /// counted as unknown.
+        is_known: bool,
+    },
+}
+
+/// A session or a run of it began.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct SessionStarted<'r> {
+    /// The session's id.
+    pub session: Option<&'r str>,
+    /// The program that runs the agent.
+    pub agent: Option<Cow<'r, str>>,
+    /// Its version.
+    pub agent_version: Option<&'r str>,
+    /// The directory that the agent works in.
+    pub workspace: Option<&'r str>,
+    /// The provider of the model.
+    pub provider: Option<&'r str>,
+    /// The model.
+    pub model: Option<&'r str>,
+    /// The session that this one continues or was forked from.
+    pub parent: Option<&'r str>,
+    /// Whether a run begins here. A transcript's header, or metadata, only
+    /// describes one.
+    pub begins_run: bool,
+}
+
+/// How a run or a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "a status and its error")]
+pub struct SessionEnded<'r> {
+    /// How.
+    pub status: EndStatus<'r>,
+    /// What went wrong.
+    pub error: Option<Cow<'r, str>>,
+    /// Whether this is the last word on the run. Artifacts, which are written
+    /// before the end, count only where nothing else states it.
+    pub is_final: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndStatus<'r> {
+    /// With an answer.
+    Success,
+    /// With an error.
+    Error,
+    /// Stopped from outside, or by a timeout.
+    Interrupted,
+    /// Cleaned up after the host lost track of it.
+    Cleanup,
+    /// As the source says.
+    Other(Cow<'r, str>),
+}
+
+impl<'r> EndStatus<'r> {
+    /// The status with this name.
+    #[must_use]
+    pub fn parse(name: &'r str) -> Self {
+        match name {
+            "success" => Self::Success,
+            "error" => Self::Error,
+            "interrupted" => Self::Interrupted,
+            "cleanup" => Self::Cleanup,
+            other => Self::Other(Cow::Borrowed(other)),
+        }
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Interrupted => "interrupted",
+            Self::Cleanup => "cleanup",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// What the model was about to see.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct ContextCompiled<'r> {
+    /// The system prompt.
+    pub system: Content<'r>,
+    /// The definitions of the tools.
+    pub tools: Option<&'r Json<'r>>,
+}
+
+/// Somebody asked for something.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct Prompt<'r> {
+    /// The prompt.
+    pub content: Content<'r>,
+    /// How many pictures came with it.
+    pub images: u64,
+    /// Why it was not sent, if it was not.
+    pub skipped: Option<&'r str>,
+}
+
+/// The model called a tool.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
+pub struct ToolCall<'r> {
+    /// The call's id.
+    pub id: Option<&'r str>,
+    /// The tool; `tool` where none is named.
+    pub name: &'r str,
+    /// What it was asked to work on.
+    pub arguments: Arguments<'r>,
+}
+
+/// A tool answered.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
+pub struct ToolResult<'r> {
+    /// The id of the call.
+    pub id: Option<&'r str>,
+    /// The tool, where the row names it.
+    pub name: Option<&'r str>,
+    /// What became of the call.
+    pub outcome: Outcome<'r>,
+    /// What the tool returned.
+    pub content: Content<'r>,
+    /// How long it took, in milliseconds, where the source states it.
+    pub duration: Option<u64>,
+    /// Whether the source kept only a part of the content.
+    pub is_truncated: bool,
+}
+
+/// What a usage record covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UsageScope {
+    /// One model call.
+    #[default]
+    Call,
+    /// All model calls of a turn or run together.
+    Turn,
+    /// A counter over the whole session so far; `usage` is its reading.
+    Counter,
+}
+
+/// A model call finished.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct ModelCall<'r> {
+    /// The id of the response. Rows that repeat one describe the same call.
+    pub id: Option<&'r str>,
+    /// The provider.
+    pub provider: Option<&'r str>,
+    /// The model.
+    pub model: Option<&'r str>,
+    /// Its tokens.
+    pub usage: Option<Usage>,
+    /// What `usage` covers.
+    pub scope: UsageScope,
+    /// Of a counter, the part of the last call.
+    pub last: Option<Usage>,
+    /// What the source says that it cost.
+    pub cost: Option<StatedCost>,
+    /// Why the model stopped.
+    pub stop_reason: Option<Cow<'r, str>>,
+    /// How long it took, in milliseconds, where the source states it.
+    pub latency: Option<u64>,
+    /// What went wrong.
+    pub error: Option<Cow<'r, str>>,
+}
+
+/// Somebody was asked to allow something, or decided it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct Approval<'r> {
+    /// The id of the request.
+    pub id: Option<&'r str>,
+    /// The call that it is about.
+    pub call: Option<&'r str>,
+    /// What is to be allowed: a command, a path, a tool.
+    pub subject: Option<Cow<'r, str>>,
+    /// What was decided; `None` while it is open.
+    pub decision: Option<ApprovalDecision>,
+    /// Why.
+    pub reason: Option<Cow<'r, str>>,
+}
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ApprovalDecision {
+    /// Yes, this once.
+    Approved,
+    /// Yes, from now on.
+    ApprovedForSession,
+    /// No.
+    Denied,
+    /// The request was withdrawn, or nobody answered.
+    Cancelled,
+}
+
+impl ApprovalDecision {
+    /// The name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Approved => "approved",
+            Self::ApprovedForSession => "approvedForSession",
+            Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// The conversation was replaced by a summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct Compaction<'r> {
+    /// The summary.
+    pub summary: Content<'r>,
+    /// How many tokens there were before.
+    pub tokens_before: Option<u64>,
+}
+
+/// Another model answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct ModelChange<'r> {
+    /// Its provider.
+    pub provider: Option<&'r str>,
+    /// The model.
+    pub model: Option<&'r str>,
+    /// Why, where the source says: the one before it failed, for example.
+    pub reason: Option<&'r str>,
+}
+
+/// Another setting holds.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "a name and a value")]
+pub struct ModeChange<'r> {
+    /// Which setting.
+    pub name: Cow<'r, str>,
+    /// Its value.
+    pub value: Cow<'r, str>,
+}
+
+/// The conversation went back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct Rewind<'r> {
+    /// The entry that it went back to.
+    pub to: Option<&'r str>,
+    /// How many turns were dropped, where the source counts them.
+    pub turns: Option<u64>,
+    /// A summary of what was left.
+    pub summary: Content<'r>,
+}
+
+/// Something was attached.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct Attachment<'r> {
+    /// What kind of thing.
+    pub kind: Option<Cow<'r, str>>,
+    /// Its name.
+    pub name: Option<&'r str>,
+    /// What it holds, where that is text.
+    pub content: Content<'r>,
+}
+
+/// A hook ran.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
+pub struct Hook<'r> {
+    /// Its name.
+    pub name: &'r str,
+    /// What became of it.
+    pub outcome: Outcome<'r>,
+    /// What it printed.
+    pub content: Content<'r>,
+}
+
+/// Something went wrong.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
+pub struct ErrorFact<'r> {
+    /// What, in the source's words.
+    pub text: Cow<'r, str>,
+    /// Which kind, where the source says.
+    pub kind: Option<&'r str>,
+    /// Whether the harness went on by itself: a retry, for example.
+    pub is_recovered: bool,
+}
+
+/// Something is missing.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
+pub struct Loss<'r> {
+    /// Why.
+    pub reason: Option<Cow<'r, str>>,
+    /// How many events.
+    pub events: Option<u64>,
+    /// How many bytes.
+    pub bytes: Option<u64>,
+}

@@ -1,0 +1,131 @@
+//! What became of a tool call.
+
+use std::borrow::Cow;
+
+/// What became of a tool call: one answer, from whatever the source gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome<'r> {
+    /// It did what it was asked to.
+    Ok,
+    /// It failed.
+    Failed(Failure<'r>),
+    /// It took too long.
+    TimedOut,
+    /// A person or a policy said no.
+    Declined,
+    /// Somebody stopped it.
+    Interrupted,
+    /// No result is recorded.
+    Unanswered,
+}
+
+/// How a call is known to have failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure<'r> {
+    /// The exit code of the command.
+    pub exit_code: Option<i64>,
+    /// The signal that ended it.
+    pub signal: Option<Cow<'r, str>>,
+    /// What the source says went wrong, where it says more than the output.
+    pub error: Option<Cow<'r, str>>,
+}
+
+impl Failure<'_> {
+    /// A failure of which only the exit code is known.
+    #[must_use]
+    pub const fn exit(code: i64) -> Self {
+        Self { exit_code: Some(code), signal: None, error: None }
+    }
+}
+
+impl Outcome<'_> {
+    /// The word for it in `--json` and in bundles.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed(_) => "failed",
+            Self::TimedOut => "timedOut",
+            Self::Declined => "declined",
+            Self::Interrupted => "interrupted",
+            Self::Unanswered => "unanswered",
+        }
+    }
+
+    /// Whether something went wrong. A call that somebody declined or stopped
+    /// did not go wrong; one without an answer is not known to have.
+    #[must_use]
+    pub const fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::TimedOut)
+    }
+
+    /// How much the outcome says: of two witnesses, the one that says more
+    /// counts.
+    #[must_use]
+    pub const fn weight(&self) -> u8 {
+        match self {
+            Self::Unanswered => 0,
+            Self::Ok => 1,
+            Self::Interrupted => 2,
+            Self::Failed(Failure { exit_code: None, signal: None, .. }) => 3,
+            Self::Failed(_) => 4,
+            Self::TimedOut => 5,
+            Self::Declined => 6,
+        }
+    }
+
+    /// The same outcome with strings of its own.
+    #[must_use]
+    pub fn into_owned(self) -> Outcome<'static> {
+        let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        match self {
+            Self::Ok => Outcome::Ok,
+            Self::Failed(Failure { exit_code, signal, error }) => {
+                Outcome::Failed(Failure { exit_code, signal: owned(signal), error: owned(error) })
+            }
+            Self::TimedOut => Outcome::TimedOut,
+            Self::Declined => Outcome::Declined,
+            Self::Interrupted => Outcome::Interrupted,
+            Self::Unanswered => Outcome::Unanswered,
+        }
+    }
+
+    /// The exit code, where one is known.
+    #[must_use]
+    pub const fn exit_code(&self) -> Option<i64> {
+        match self {
+            Self::Failed(failure) => failure.exit_code,
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_went_wrong_is_a_failure() {
+        assert!(Outcome::Failed(Failure::exit(3)).is_failure());
+        assert!(Outcome::TimedOut.is_failure());
+        for outcome in [Outcome::Ok, Outcome::Declined, Outcome::Interrupted, Outcome::Unanswered] {
+            assert!(!outcome.is_failure(), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn the_outcome_that_says_more_weighs_more() {
+        let by_weight = [
+            Outcome::Unanswered,
+            Outcome::Ok,
+            Outcome::Interrupted,
+            Outcome::Failed(Failure::default()),
+            Outcome::Failed(Failure::exit(1)),
+            Outcome::TimedOut,
+            Outcome::Declined,
+        ];
+        assert!(by_weight.is_sorted_by_key(Outcome::weight));
+    }
+}
