@@ -35,7 +35,7 @@ pub(crate) fn result(output: &Output) -> Value {
     let is_failure = output.status.code() == Some(1);
     // A signal is no fault: what was read is recorded.
     let is_ok = !matches!(output.status.code(), Some(1 | 4));
-    assert_eq!((&document["schema"], &document["ok"]), (&"traj-cli/1".into(), &is_ok.into()));
+    assert_eq!((&document["schema"], &document["ok"]), (&"traj-cli/2".into(), &is_ok.into()));
     assert_eq!(document["error"].is_object(), is_failure, "{document}");
     document["result"].clone()
 }

@@ -29,7 +29,7 @@ fn document_of(output: &Output) -> Option<Value> {
     [&output.stdout, &output.stderr].into_iter().find_map(|said| {
         let said = String::from_utf8_lossy(said);
         let document: Value = serde_json::from_str(said.get(said.find("{\n")?..)?).ok()?;
-        (document["schema"] == "traj-cli/1").then_some(document)
+        (document["schema"] == "traj-cli/2").then_some(document)
     })
 }
 

@@ -111,7 +111,7 @@ pub fn left_behind(number: u32) -> String {
 /// When it printed something else, or says otherwise than its exit code.
 pub fn result(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    assert_eq!(document["schema"], "traj-cli/1");
+    assert_eq!(document["schema"], "traj-cli/2");
     assert_eq!(document["ok"], output.status.success());
     document
 }

@@ -13,7 +13,7 @@ use crate::terminal_text::{escape_control, escape_json};
 
 /// Names the form of every JSON document we print. Members are only ever
 /// added within a version.
-const ENVELOPE_SCHEMA: &str = "traj-cli/1";
+const ENVELOPE_SCHEMA: &str = "traj-cli/2";
 
 /// One JSON document: what was done, or why not.
 #[derive(Serialize)]

@@ -68,6 +68,13 @@ impl Dialect {
         }
     }
 
+    /// The type that a row states; `None` when it states none, and so is no row
+    /// of this dialect.
+    #[must_use]
+    pub fn type_name<'r>(self, row: &'r Json<'_>) -> Option<&'r str> {
+        row.get("type").and_then(Json::as_str)
+    }
+
     /// Shows the facts that a row states, in order. Every row states at least
     /// one.
     pub fn decode<'r>(self, row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {

@@ -62,5 +62,6 @@ pub mod settings;
 pub mod settings_report;
 pub mod tail;
 pub mod timestamp;
+mod toml_fault;
 pub mod transcript;
 pub mod trim;

@@ -26,20 +26,37 @@
 //! # Ok::<(), traj_core::json::ParseError>(())
 //! ```
 
+mod calls;
 mod content;
 mod display;
 mod event;
+mod examples;
 mod fact;
+mod fold;
+mod model;
+mod models;
+mod moments;
+mod names;
 mod outcome;
+mod prices;
+mod time_split;
 mod usage;
 
+pub use calls::CallTotals;
 pub use content::{Arguments, Content};
 pub use display::{command_of, one_line};
 pub use event::{Origin, Place, RunEvent, Thread};
+pub use examples::CallExample;
 pub use fact::{
     Approval, ApprovalDecision, Attachment, Compaction, ContextCompiled, EndStatus, ErrorFact,
     Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnded,
     SessionStarted, ToolCall, ToolResult, UsageScope,
 };
+pub use fold::Fold;
+pub use model::{FirstFailure, Moment, Run, RunState};
+pub use models::{ContextPoint, ModelTotals};
+pub use moments::result_in_words;
 pub use outcome::{Failure, Outcome};
+pub use prices::{Cost, CostOrigin, Prices, PricesError};
+pub use time_split::TimeSplit;
 pub use usage::{StatedCost, Usage};

@@ -1,32 +1,30 @@
 //! A bundle at a glance.
 
-mod calls;
 mod checked;
 mod lines;
-mod tally;
-mod timeline;
-mod usage;
+mod report;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
 
 use serde::Serialize;
+use traj_core::dialect::Dialect;
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
+use traj_core::run::{Fold, Place, Prices, Run, RunState};
 use traj_core::timestamp::UnixMillis;
 
-pub use calls::ToolSummary;
 pub use checked::{InspectError, inspect_checked};
-pub use timeline::Moment;
-pub use usage::Usage;
+pub use report::{
+    CallSummary, ContextSummary, FailureSummary, TimeSummary, TimelineRow, ToolSummary,
+    UsageSummary,
+};
 
 use crate::schema::{self, Manifest, ManifestSummary};
 use crate::shrink;
 use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
 use crate::warning::Warning;
-use calls::Calls;
 use lines::{Line, Lines};
-use timeline::Timeline;
 
 /// What a bundle tells at a glance. Texts come from a redacted bundle.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -42,6 +40,15 @@ pub struct Summary {
     /// When the bundle was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generated_at: Option<String>,
+    /// The program that ran the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// How the run ended; `open` when it began and did not end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// What went wrong first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_failure: Option<FailureSummary>,
     /// The first instant of an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
@@ -50,28 +57,48 @@ pub struct Summary {
     pub ended_at: Option<String>,
     /// The time between them.
     pub duration_millis: i64,
+    /// Where that time went.
+    pub time: TimeSummary,
+    /// Prompts.
+    pub turns: u64,
+    /// What became of all tool calls.
+    pub calls: ToolSummary,
+    /// The slowest calls.
+    pub slowest: Vec<CallSummary>,
+    /// The first calls that failed.
+    pub failed: Vec<CallSummary>,
+    /// How the context grew.
+    pub context: ContextSummary,
+    /// How often somebody was asked to allow something.
+    pub approvals_asked: u64,
+    /// How often that was denied.
+    pub approvals_denied: u64,
+    /// Events that a recorder states to be missing.
+    pub lost_events: u64,
     /// All events.
     pub events: u64,
     /// Events by kind, of the first kinds.
     pub kinds: BTreeMap<String, u64>,
     /// Events of kinds beyond those.
     pub other_kinds: u64,
-    /// Models and how many events name them, of the first models.
+    /// Models and how many of their calls are recorded, of the first models.
     pub models: BTreeMap<String, u64>,
-    /// Events that name models beyond those.
+    /// Calls of models beyond those.
     pub other_models: u64,
+    /// Tokens and cost of each model, of the first models.
+    pub usage_by_model: BTreeMap<String, UsageSummary>,
     /// Tools and what became of their calls, of the first tools.
     pub tools: BTreeMap<String, ToolSummary>,
     /// Calls of tools beyond those.
     pub other_tools: u64,
     /// Tokens and cost, where they are known.
-    pub usage: Usage,
-    /// What happened, in order; of a long session the first moments and the
-    /// last ones.
-    pub timeline: Vec<Moment>,
-    /// How many moments there were between those.
+    pub usage: UsageSummary,
+    /// What happened, in order, each thing once; of a long session the first
+    /// and the last of it.
+    pub timeline: Vec<TimelineRow>,
+    /// How many rows there were between those.
     pub timeline_omitted: u64,
-    /// What went wrong, in the order in which it was first told.
+    /// What went wrong, each once, in order.
     pub errors: Vec<String>,
     /// How many errors came after those.
     pub other_errors: u64,
@@ -79,6 +106,8 @@ pub struct Summary {
     pub endings: Vec<String>,
     /// How many came after those.
     pub other_endings: u64,
+    /// Events of types that are not known, by type.
+    pub unknown: BTreeMap<String, u64>,
     /// What was hidden, if the bundle says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redaction: Option<ManifestSummary>,
@@ -105,7 +134,7 @@ fn look_through(
     shows_events: bool,
 ) -> Result<Summary, BundleSourceError> {
     let mut summary = Summary::default();
-    let mut reader = EventReader::default();
+    let mut reader = EventReader::new();
     let (mut stated, mut has_manifest, mut has_events) = (None, false, false);
     bundle.visit(&mut |path, content| {
         match BundleFile::parse(path) {
@@ -169,22 +198,24 @@ impl Summary {
     }
 }
 
+/// How many kinds of events are told apart, and how much of a name is kept.
+const MOST_KINDS: usize = 200;
+const LONGEST_KIND: usize = 100;
+
 /// Takes events one by one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct EventReader {
-    first: Option<UnixMillis>,
-    last: Option<UnixMillis>,
-    calls: Calls,
-    timeline: Timeline,
-    /// How runs ended by their artifacts, if nothing else says so.
-    statuses: Vec<String>,
-    other_statuses: u64,
+    fold: Fold,
     line: u64,
-    /// Whether a line that is no event was told; one is enough.
+    /// Whether a line that is not an event was reported; one is enough.
     is_told: bool,
 }
 
 impl EventReader {
+    fn new() -> Self {
+        Self { fold: Fold::new(Prices::shipped()), line: 0, is_told: false }
+    }
+
     fn take_line(&mut self, line: Line<'_>, summary: &mut Summary) {
         self.line += 1;
         let problem = match line {
@@ -209,60 +240,54 @@ impl EventReader {
         }
         let text = String::from_utf8_lossy(line);
         let Ok(event) = Json::parse(&text) else { return false };
-        let Some(kind) = event.get("type").and_then(Json::as_str) else { return false };
+        let Some(kind) = Dialect::Bundle.type_name(&event) else { return false };
         summary.events += 1;
-        tally::count(&mut summary.kinds, &mut summary.other_kinds, kind);
-        let at = event.get("ts").and_then(Json::as_str).and_then(UnixMillis::parse_lenient);
-        // An entry without a readable time stands at the beginning of all time.
-        if let Some(at) = at.filter(|at| *at != UnixMillis::EPOCH) {
-            self.first = Some(self.first.map_or(at, |first| first.min(at)));
-            self.last = Some(self.last.map_or(at, |last| last.max(at)));
+        let kind = traj_core::run::one_line(kind, LONGEST_KIND);
+        if summary.kinds.len() < MOST_KINDS || summary.kinds.contains_key(&kind) {
+            *summary.kinds.entry(kind).or_default() += 1;
+        } else {
+            summary.other_kinds += 1;
         }
-        if let Some(model) = timeline::model_of(&event) {
-            tally::count(&mut summary.models, &mut summary.other_models, &model);
-        }
-        summary.usage.take(kind, &event);
-        self.calls.take(kind, &event, at);
-        self.take_end(kind, event.get("data").unwrap_or(&Json::Null), summary);
-        if let Some(moment) = timeline::moment(kind, &event) {
-            self.timeline.push(moment);
-        }
+        let place = Place::line(self.line);
+        Dialect::Bundle.decode(&event, place, &mut |event| self.fold.push(&event));
         true
     }
 
-    /// Takes what an event tells of the end of a run, or of an error.
-    fn take_end(&mut self, kind: &str, data: &Json<'_>, summary: &mut Summary) {
-        let text = |name: &str| data.get(name).and_then(Json::as_str);
-        if kind == "session.ended"
-            && let Some(status) = text("status")
-        {
-            tally::list(&mut summary.endings, &mut summary.other_endings, status);
-        }
-        if kind == "trace.artifacts"
-            && let Some(status) = text("finalStatus")
-        {
-            tally::list(&mut self.statuses, &mut self.other_statuses, status);
-        }
-        let error = data.get("message").and_then(timeline::error_of);
-        let error = error.or_else(|| timeline::error_of(data));
-        // The sidecar and the transcript tell of the same one.
-        if let Some(error) = error.filter(|error| !summary.errors.contains(error)) {
-            tally::list(&mut summary.errors, &mut summary.other_errors, &error);
-        }
-    }
-
     fn finish(self, summary: &mut Summary) {
-        summary.started_at = self.first.map(UnixMillis::to_iso);
-        summary.ended_at = self.last.map(UnixMillis::to_iso);
-        if let (Some(first), Some(last)) = (self.first, self.last) {
-            summary.duration_millis = last.as_millis().saturating_sub(first.as_millis());
-        }
-        (summary.tools, summary.other_tools) = self.calls.finish();
-        (summary.timeline, summary.timeline_omitted) = self.timeline.finish();
-        if summary.endings.is_empty() {
-            (summary.endings, summary.other_endings) = (self.statuses, self.other_statuses);
-        }
-        summary.usage.settle();
+        summary.take_run(self.fold.finish());
+    }
+}
+
+impl Summary {
+    fn take_run(&mut self, run: Run) {
+        self.agent.clone_from(&run.agent);
+        self.status = run.status.as_ref().map(RunState::as_str).map(str::to_owned);
+        self.first_failure = run.first_failure.as_ref().map(FailureSummary::of);
+        self.started_at = run.started_at.map(UnixMillis::to_iso);
+        self.ended_at = run.ended_at.map(UnixMillis::to_iso);
+        self.duration_millis = run.time.wall;
+        self.time = TimeSummary::of(&run.time);
+        self.turns = run.turns;
+        self.calls = ToolSummary::of(&run.calls);
+        self.slowest = run.slowest.iter().map(CallSummary::of).collect();
+        self.failed = run.failed.iter().map(CallSummary::of).collect();
+        self.context = ContextSummary::of(&run);
+        (self.approvals_asked, self.approvals_denied) = (run.approvals_asked, run.approvals_denied);
+        self.lost_events = run.lost_events;
+        self.usage = UsageSummary::of(&run.models);
+        let by_model = run.by_model.iter();
+        self.models = by_model.clone().map(|(name, model)| (name.clone(), model.calls)).collect();
+        self.usage_by_model =
+            by_model.map(|(name, model)| (name.clone(), UsageSummary::of(model))).collect();
+        self.other_models = run.other_models;
+        self.tools =
+            run.tools.iter().map(|(name, tool)| (name.clone(), ToolSummary::of(tool))).collect();
+        self.other_tools = run.other_tools.calls;
+        self.timeline = run.moments.iter().map(TimelineRow::of).collect();
+        self.timeline_omitted = run.moments_omitted;
+        (self.errors, self.other_errors) = (run.errors, run.other_errors);
+        (self.endings, self.other_endings) = (run.endings, run.other_endings);
+        self.unknown = run.unknown;
     }
 }
 

@@ -71,7 +71,10 @@ mod window;
 
 pub use error::{ExportError, Finding};
 pub use export::{ExportPorts, export};
-pub use inspect::{InspectError, Moment, Summary, ToolSummary, Usage, inspect, inspect_checked};
+pub use inspect::{
+    CallSummary, ContextSummary, FailureSummary, InspectError, Summary, TimeSummary, TimelineRow,
+    ToolSummary, UsageSummary, inspect, inspect_checked,
+};
 pub use progress::{Progress, Silent, Stage};
 pub use report::ExportReport;
 pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};

@@ -17,7 +17,10 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 
 /// Shows the facts of an event.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
-    if !recognises(row) {
+    let data = row.get("data").unwrap_or(&Json::Null);
+    let message = data.get("message").filter(|message| message.as_object().is_some());
+    let has_role = message.is_some_and(|message| text(message, "role").is_some());
+    if text(row, "source") != Some("transcript") && !has_role {
         sidecar::decode(row, place, emit);
         return;
     }
@@ -31,8 +34,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         emit(event);
     };
     let name = text(row, "type").unwrap_or_default();
-    let data = row.get("data").unwrap_or(&Json::Null);
-    if let Some(message) = data.get("message").filter(|message| message.as_object().is_some()) {
+    if let Some(message) = message {
         openclaw::message_facts(message, &mut emit_one);
         return;
     }

@@ -26,7 +26,9 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let mut emit_one = |fact: Fact<'r>| {
         let mut event = RunEvent::new(Origin::Runtime, place, row, fact);
-        event.at = text(row, "ts").and_then(UnixMillis::parse_lenient);
+        let at = text(row, "ts").and_then(UnixMillis::parse_lenient);
+        // What has no readable time stands at the beginning of all time.
+        event.at = at.filter(|at| *at != UnixMillis::EPOCH);
         event.run = said(row, "runId");
         event.turn = row.get("data").and_then(|data| said(data, "turnId"));
         emit(event);

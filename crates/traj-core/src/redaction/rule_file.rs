@@ -13,6 +13,7 @@ use super::engine;
 use super::foreign_pattern::translate;
 use super::rule::{Check, Matcher, Rule, RuleClass};
 use super::rule_set::RuleSet;
+use crate::toml_fault;
 
 /// A file larger than this is not read.
 pub const MAX_RULE_FILE_BYTES: usize = 4 << 20;
@@ -268,9 +269,8 @@ fn allow_entry(
 }
 
 fn syntax(text: &str, error: &toml::de::Error) -> RuleFileError {
-    let place = error.span().map_or(0, |span| span.start);
-    let line = text.as_bytes().iter().take(place).filter(|byte| **byte == b'\n').count() + 1;
-    RuleFileError::Syntax { line, problem: error.message().to_owned() }
+    let (line, problem) = toml_fault::line_and_problem(text, error);
+    RuleFileError::Syntax { line, problem }
 }
 
 #[cfg(test)]

@@ -1,17 +1,19 @@
-//! A summary as text, a section at a time. Everything in it is data from a
-//! bundle, and is escaped.
+//! A summary as text, the answers first: how it ended, what went wrong, where
+//! time and tokens went. Everything in it is data from a bundle, and is
+//! escaped.
 
-use traj_export::{Moment, Summary};
+use traj_export::{CallSummary, Summary, TimelineRow, UsageSummary};
 
 use crate::command::verify;
 use crate::terminal_text::escape_control;
 
-/// Moments of the timeline that are printed, from its start and from its end.
-const FIRST_MOMENTS: usize = 40;
-const LAST_MOMENTS: usize = 20;
+/// Rows of the timeline that are printed, from its start and from its end.
+const FIRST_ROWS: usize = 40;
+const LAST_ROWS: usize = 20;
 
-/// Errors that are printed.
+/// Errors and slow calls that are printed.
 const ERRORS: usize = 10;
+const SLOWEST: usize = 5;
 
 /// The whole summary.
 pub(super) fn describe(summary: &Summary) -> String {
@@ -19,14 +21,18 @@ pub(super) fn describe(summary: &Summary) -> String {
     lines.extend(summary.problems.iter().map(verify::describe_problem));
     lines.extend(verify::describe_omitted(summary.problems_omitted));
     session(summary, &mut lines);
-    counts(summary, &mut lines);
+    ending(summary, &mut lines);
+    failure(summary, &mut lines);
+    time(summary, &mut lines);
+    tokens(summary, &mut lines);
     tools(summary, &mut lines);
-    ends(summary, &mut lines);
-    timeline(summary, &mut lines);
+    slowest(summary, &mut lines);
+    counts(summary, &mut lines);
     redaction(summary, &mut lines);
     lines.extend(summary.warnings.iter().map(|warning| {
         format!("warning   {} × {}", warning.count, escape_control(&warning.message))
     }));
+    timeline(summary, &mut lines);
     lines.join("\n") + "\n"
 }
 
@@ -37,29 +43,140 @@ fn session(summary: &Summary, lines: &mut Vec<String>) {
     if summary.session_key.is_some() {
         lines.push(format!("key       {}", shown(&summary.session_key)));
     }
-    let seconds = summary.duration_millis as f64 / 1_000.0;
-    let (started, ended) = (shown(&summary.started_at), shown(&summary.ended_at));
-    lines.push(format!("from      {started} to {ended} ({seconds:.1} s)"));
+    if summary.agent.is_some() {
+        lines.push(format!("agent     {}", shown(&summary.agent)));
+    }
 }
 
-fn counts(summary: &Summary, lines: &mut Vec<String>) {
-    lines.push(format!("events    {}", summary.events));
-    let counted =
-        |(name, count): (&String, &u64)| format!("  {count:>6}  {}", escape_control(name));
-    lines.extend(summary.kinds.iter().map(counted));
-    lines.extend(others(6, summary.other_kinds, "of other kinds"));
-    if !summary.models.is_empty() {
-        lines.push("models, and how many events name them".to_owned());
-        lines.extend(summary.models.iter().map(counted));
-        lines.extend(others(6, summary.other_models, "of other models"));
+/// How it ended, and what else went wrong.
+fn ending(summary: &Summary, lines: &mut Vec<String>) {
+    match summary.status.as_deref() {
+        Some("open") => lines.push("ended     did not end".to_owned()),
+        Some(status) => lines.push(format!("ended     {}", escape_control(status))),
+        None => lines.push("ended     is not stated".to_owned()),
     }
+    if summary.endings.len() > 1 || summary.other_endings > 0 {
+        let more = match summary.other_endings {
+            0 => String::new(),
+            count => format!(", … {count} more"),
+        };
+        lines.push(format!("runs      {}{more}", escape_control(&summary.endings.join(", "))));
+    }
+    let errors = summary.errors.iter().take(ERRORS);
+    lines.extend(errors.map(|error| format!("error     {}", escape_control(error))));
+    let more = summary.errors.len().saturating_sub(ERRORS) as u64 + summary.other_errors;
+    if more > 0 {
+        lines.push(format!("error     … {more} more"));
+    }
+    if summary.lost_events > 0 {
+        lines.push(format!("lost      {} events", summary.lost_events));
+    }
+}
+
+/// What went wrong first, with the last lines that it printed.
+fn failure(summary: &Summary, lines: &mut Vec<String>) {
+    let Some(failure) = &summary.first_failure else { return };
+    match (&failure.call, &failure.error) {
+        (Some(call), _) => {
+            lines.push(format!("failed    {}", call_in_words(call)));
+            let output = call.output.as_deref().unwrap_or_default();
+            lines
+                .extend(output.lines().map(|line| format!("          │ {}", escape_control(line))));
+        }
+        (None, Some(error)) => {
+            let error = escape_control(error);
+            lines.push(format!("failed    #{} {error}", failure.seq));
+        }
+        (None, None) => {}
+    }
+}
+
+/// A call on one line: number, tool, command, outcome, duration.
+fn call_in_words(call: &CallSummary) -> String {
+    let command = call.command.as_deref().unwrap_or_default();
+    let outcome = match (call.outcome, call.exit_code) {
+        (_, Some(code)) => format!("exit {code}"),
+        ("timedOut", None) => "timed out".to_owned(),
+        (outcome, None) => outcome.to_owned(),
+    };
+    let seconds = call.millis.map(|millis| format!(", {}", seconds(millis))).unwrap_or_default();
+    let (tool, command) = (escape_control(&call.tool), escape_control(command));
+    let gap = if command.is_empty() { "" } else { " " };
+    format!("#{} {tool}{gap}{command} ({outcome}{seconds})", call.seq)
+}
+
+fn seconds(millis: i64) -> String {
+    format!("{:.1} s", millis as f64 / 1_000.0)
+}
+
+/// How long it took, and where the time went.
+fn time(summary: &Summary, lines: &mut Vec<String>) {
+    let shown =
+        |value: &Option<String>| escape_control(value.as_deref().unwrap_or("-")).into_owned();
+    let (started, ended) = (shown(&summary.started_at), shown(&summary.ended_at));
+    lines.push(format!("from      {started} to {ended} ({})", seconds(summary.duration_millis)));
+    let time = &summary.time;
+    let shares = [
+        ("model", time.model_millis),
+        ("tools", time.tool_millis),
+        ("waiting for a person", time.person_millis),
+        ("idle", time.idle_millis),
+    ];
+    let shares = shares.into_iter().filter(|(_, millis)| *millis > 0);
+    let shares: Vec<_> =
+        shares.map(|(name, millis)| format!("{name} {}", seconds(millis))).collect();
+    if !shares.is_empty() {
+        lines.push(format!("time      {}", shares.join(", ")));
+    }
+}
+
+/// Tokens, context and cost, of all models and of each.
+fn tokens(summary: &Summary, lines: &mut Vec<String>) {
+    if summary.usage.calls > 0 {
+        lines.push(format!("usage     {}", usage_in_words(&summary.usage)));
+    }
+    let context = &summary.context;
+    if context.peak_tokens > 0 {
+        let compacted = match context.compactions {
+            0 => String::new(),
+            1 => ", compacted once".to_owned(),
+            times => format!(", compacted {times} times"),
+        };
+        lines.push(format!(
+            "context   {} tokens at first, {} at most, {} at last{compacted}",
+            context.first_tokens, context.peak_tokens, context.last_tokens
+        ));
+    }
+    let models = summary.usage_by_model.iter();
+    lines.extend(models.map(|(name, usage)| {
+        let (name, usage) = (escape_control(name), usage_in_words(usage));
+        format!("model     {name}: {usage}")
+    }));
+    if summary.other_models > 0 {
+        lines.push(format!("model     … {} calls of other models", summary.other_models));
+    }
+}
+
+fn usage_in_words(usage: &UsageSummary) -> String {
+    let calls = if usage.calls == 1 { "call" } else { "calls" };
+    let cost = match (usage.cost, usage.currency.as_deref()) {
+        (Some(cost), Some(currency)) => {
+            let origin = if usage.cost_origin == Some("stated") { "" } else { " (computed)" };
+            format!("cost {cost:.4} {}{origin}", escape_control(currency))
+        }
+        _ => "cost unknown".to_owned(),
+    };
+    format!(
+        "{} model {calls}, {} tokens in ({} cached), {} out, {cost}",
+        usage.calls, usage.input_tokens, usage.cached_tokens, usage.output_tokens
+    )
 }
 
 fn tools(summary: &Summary, lines: &mut Vec<String>) {
     if summary.tools.is_empty() {
         return;
     }
-    lines.push("tools      calls  errors  no answer  total s  longest s".to_owned());
+    lines.push("tools      calls  errors  no result  total s  longest s".to_owned());
     lines.extend(summary.tools.iter().map(|(name, tool)| {
         format!(
             "  {:>12}  {:>6}  {:>9}  {:>7.1}  {:>9.1}  {}",
@@ -74,50 +191,34 @@ fn tools(summary: &Summary, lines: &mut Vec<String>) {
     lines.extend(others(12, summary.other_tools, "of other tools"));
 }
 
-fn ends(summary: &Summary, lines: &mut Vec<String>) {
-    let usage = &summary.usage;
-    let tokens = (usage.tokens() > 0).then(|| {
-        format!(
-            "{} tokens in ({} cached), {} out",
-            usage.input_tokens, usage.cached_tokens, usage.output_tokens
-        )
-    });
-    let cost = usage.cost.map(|cost| format!("cost {cost:.4}"));
-    let used: Vec<String> = tokens.into_iter().chain(cost).collect();
-    if !used.is_empty() {
-        lines.push(format!("usage     {}", used.join(", ")));
-    }
-    if !summary.endings.is_empty() {
-        let more = match summary.other_endings {
-            0 => String::new(),
-            count => format!(", … {count} more"),
-        };
-        lines.push(format!("ended     {}{more}", escape_control(&summary.endings.join(", "))));
-    }
-    let errors = summary.errors.iter().take(ERRORS);
-    lines.extend(errors.map(|error| format!("error     {}", escape_control(error))));
-    let more = summary.errors.len().saturating_sub(ERRORS) as u64 + summary.other_errors;
-    if more > 0 {
-        lines.push(format!("error     … {more} more"));
-    }
+fn slowest(summary: &Summary, lines: &mut Vec<String>) {
+    let slowest = summary.slowest.iter().take(SLOWEST);
+    lines.extend(slowest.map(|call| format!("slowest   {}", call_in_words(call))));
+}
+
+fn counts(summary: &Summary, lines: &mut Vec<String>) {
+    lines.push(format!("events    {}", summary.events));
+    let counted =
+        |(name, count): (&String, &u64)| format!("  {count:>6}  {}", escape_control(name));
+    lines.extend(summary.kinds.iter().map(counted));
+    lines.extend(others(6, summary.other_kinds, "of other kinds"));
 }
 
 fn timeline(summary: &Summary, lines: &mut Vec<String>) {
-    let moments = &summary.timeline;
-    let printed = |moment: &Moment| {
-        let (ts, kind) = (escape_control(&moment.ts), escape_control(&moment.kind));
-        let about = escape_control(&moment.about);
-        format!("  {:>6}  {ts}  {kind}  {about}", moment.seq).trim_end().to_owned()
+    let rows = &summary.timeline;
+    let printed = |row: &TimelineRow| {
+        let (ts, about) = (escape_control(&row.ts), escape_control(&row.about));
+        format!("  {:>6}  {ts:24}  {:9}  {about}", row.seq, row.kind).trim_end().to_owned()
     };
     lines.push("timeline".to_owned());
-    lines.extend(moments.iter().take(FIRST_MOMENTS).map(printed));
-    let last = moments.len().saturating_sub(LAST_MOMENTS).max(FIRST_MOMENTS);
-    let between = last.min(moments.len()).saturating_sub(FIRST_MOMENTS) as u64;
+    lines.extend(rows.iter().take(FIRST_ROWS).map(printed));
+    let last = rows.len().saturating_sub(LAST_ROWS).max(FIRST_ROWS);
+    let between = last.min(rows.len()).saturating_sub(FIRST_ROWS) as u64;
     let between = between.saturating_add(summary.timeline_omitted);
     if between > 0 {
-        lines.push(format!("       …  {between} more events"));
+        lines.push(format!("       …  {between} more"));
     }
-    lines.extend(moments.iter().skip(last).map(printed));
+    lines.extend(rows.iter().skip(last).map(printed));
 }
 
 fn redaction(summary: &Summary, lines: &mut Vec<String>) {
@@ -147,9 +248,8 @@ mod tests {
     fn what_is_not_told_apart_is_counted() {
         let mut summary = Summary::default();
         (summary.usage.input_tokens, summary.usage.output_tokens) = (u64::MAX, u64::MAX);
-        summary.models.insert("m".to_owned(), 1);
         summary.tools.insert("t".to_owned(), Default::default());
-        summary.endings.push("success".to_owned());
+        summary.endings = vec!["success".to_owned(), "error".to_owned()];
         summary.errors = vec!["429".to_owned(); 12];
         (summary.other_kinds, summary.other_models) = (1, 2);
         (summary.other_tools, summary.other_endings, summary.problems_omitted) = (3, 4, 5);
@@ -157,9 +257,9 @@ mod tests {
         for line in [
             "damaged  … 5 more places\n",
             "       1  … of other kinds\n",
-            "       2  … of other models\n",
+            "model     … 2 calls of other models\n",
             "             3  … of other tools\n",
-            "ended     success, … 4 more\n",
+            "runs      success, error, … 4 more\n",
             "error     429\nerror     … 2 more\n",
             "redacted  is not told\n",
         ] {
@@ -168,17 +268,25 @@ mod tests {
     }
 
     #[test]
-    fn tokens_and_cost_are_told_whichever_is_known() {
+    fn a_cost_that_is_not_known_is_said_to_be_unknown() {
         let mut summary = Summary::default();
         let used = |summary: &Summary| {
             let text = describe(summary);
             text.lines().find(|line| line.starts_with("usage")).map(str::to_owned)
         };
         assert_eq!(used(&summary), None);
-        summary.usage.cost = Some(0.25);
-        assert_eq!(used(&summary).unwrap(), "usage     cost 0.2500");
-        summary.usage.input_tokens = 7;
-        let both = "usage     7 tokens in (0 cached), 0 out, cost 0.2500";
-        assert_eq!(used(&summary).unwrap(), both);
+        (summary.usage.calls, summary.usage.input_tokens) = (1, 7);
+        let unknown = "usage     1 model call, 7 tokens in (0 cached), 0 out, cost unknown";
+        assert_eq!(used(&summary).unwrap(), unknown);
+        (summary.usage.cost, summary.usage.currency) = (Some(0.25), Some("USD".to_owned()));
+        summary.usage.cost_origin = Some("stated");
+        assert!(used(&summary).unwrap().ends_with("cost 0.2500 USD"));
+    }
+
+    #[test]
+    fn a_run_that_was_killed_did_not_end() {
+        let mut summary = Summary::default();
+        summary.status = Some("open".to_owned());
+        assert!(describe(&summary).contains("ended     did not end\n"));
     }
 }

@@ -1,0 +1,332 @@
+//! Tool calls, each counted once however many witnesses state it.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+
+use super::examples::{CallExample, Examples};
+use super::{Origin, Outcome, ToolCall, ToolResult, command_of, names, one_line};
+use crate::timestamp::UnixMillis;
+
+/// How many calls are remembered to match results and second witnesses with.
+/// A witness that comes later than this many other calls counts as another
+/// call.
+const REMEMBERED: usize = 16_384;
+
+/// What became of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallTotals {
+    /// All calls.
+    pub calls: u64,
+    /// Those that did what they were asked to.
+    pub ok: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// Those that took too long.
+    pub timed_out: u64,
+    /// Those that a person or a policy declined.
+    pub declined: u64,
+    /// Those that somebody stopped.
+    pub interrupted: u64,
+    /// Those of which no result is recorded.
+    pub unanswered: u64,
+    /// The time of all calls whose end is recorded, in milliseconds.
+    pub total_millis: i64,
+    /// The longest of them.
+    pub longest_millis: i64,
+}
+
+impl CallTotals {
+    /// Calls that went wrong.
+    #[must_use]
+    pub const fn errors(&self) -> u64 {
+        self.failed.saturating_add(self.timed_out)
+    }
+
+    fn add(&mut self, outcome: &Outcome<'_>, millis: Option<i64>) {
+        self.calls += 1;
+        *match outcome {
+            Outcome::Ok => &mut self.ok,
+            Outcome::Failed(_) => &mut self.failed,
+            Outcome::TimedOut => &mut self.timed_out,
+            Outcome::Declined => &mut self.declined,
+            Outcome::Interrupted => &mut self.interrupted,
+            Outcome::Unanswered => &mut self.unanswered,
+        } += 1;
+        if let Some(millis) = millis {
+            self.total_millis = self.total_millis.saturating_add(millis);
+            self.longest_millis = self.longest_millis.max(millis);
+        }
+    }
+}
+
+/// By witness.
+#[derive(Clone, Copy, Debug, Default)]
+struct ByOrigin<T> {
+    runtime: T,
+    transcript: T,
+}
+
+impl<T> ByOrigin<T> {
+    const fn of(&mut self, origin: Origin) -> &mut T {
+        match origin {
+            Origin::Runtime => &mut self.runtime,
+            Origin::Transcript => &mut self.transcript,
+        }
+    }
+}
+
+/// One call.
+#[derive(Debug)]
+struct Record {
+    id: Option<String>,
+    command: Option<String>,
+    output: Option<String>,
+    order: u64,
+    failed_order: u64,
+    started: ByOrigin<Option<UnixMillis>>,
+    ended: ByOrigin<Option<UnixMillis>>,
+    stated_millis: Option<u64>,
+    outcome: Option<Outcome<'static>>,
+}
+
+impl Record {
+    /// The better clock wins: a stated duration, the recorder's, the
+    /// transcript's, and one of each as a last resort.
+    fn millis(&self) -> Option<i64> {
+        if let Some(millis) = self.stated_millis {
+            return i64::try_from(millis).ok();
+        }
+        let span = |start: Option<UnixMillis>, end: Option<UnixMillis>| {
+            Some(end?.as_millis().saturating_sub(start?.as_millis()).max(0))
+        };
+        let (started, ended) = (self.started, self.ended);
+        span(started.runtime, ended.runtime)
+            .or_else(|| span(started.transcript, ended.transcript))
+            .or_else(|| span(started.runtime, ended.transcript))
+            .or_else(|| span(started.transcript, ended.runtime))
+    }
+}
+
+/// The calls of one tool under one id. Models that number their calls anew in
+/// every turn use an id again and again: the first that one witness states is
+/// the first that the other does.
+#[derive(Debug)]
+struct Group {
+    tool: String,
+    stated: ByOrigin<usize>,
+    records: Vec<Record>,
+}
+
+/// The newest call that a witness has stated under an id.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    key: u64,
+    index: usize,
+    is_open: bool,
+}
+
+/// A result, as far as it is kept.
+#[derive(Clone, Debug)]
+struct Answer {
+    outcome: Outcome<'static>,
+    output: Option<String>,
+    millis: Option<u64>,
+    at: Option<UnixMillis>,
+    order: u64,
+}
+
+/// The calls so far. Ids and names may be of any length: hashes stand for them.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    pub(super) tools: BTreeMap<String, CallTotals>,
+    pub(super) others: CallTotals,
+    pub(super) totals: CallTotals,
+    pub(super) examples: Examples,
+    groups: HashMap<u64, Group>,
+    /// Keys of the groups, the oldest first.
+    order: VecDeque<u64>,
+    newest: HashMap<(u64, Origin), Newest>,
+    /// Results of calls that were not seen yet: a clock may go back.
+    early: HashMap<(u64, Origin), Answer>,
+    hasher: RandomState,
+}
+
+impl Calls {
+    /// Takes a call; returns whether it is the first time that it is stated.
+    pub(super) fn start(
+        &mut self,
+        origin: Origin,
+        call: &ToolCall<'_>,
+        at: Option<UnixMillis>,
+        order: u64,
+    ) -> bool {
+        let id = self.call_id(call);
+        let key = self.hasher.hash_one((id, call.name));
+        let newest = self.newest.get(&(id, origin));
+        if newest.is_some_and(|newest| newest.is_open && newest.key == key) {
+            return false;
+        }
+        if !self.groups.contains_key(&key) {
+            self.make_room();
+            self.order.push_back(key);
+        }
+        let group = self.groups.entry(key).or_insert_with(|| Group {
+            tool: names::short(call.name),
+            stated: ByOrigin::default(),
+            records: Vec::new(),
+        });
+        let index = *group.stated.of(origin);
+        *group.stated.of(origin) += 1;
+        let is_first = index >= group.records.len();
+        if is_first {
+            group.records.push(Record {
+                id: call.id.map(names::short),
+                command: command_of(call).map(|command| one_line(&command, 200)),
+                output: None,
+                order,
+                failed_order: u64::MAX,
+                started: ByOrigin::default(),
+                ended: ByOrigin::default(),
+                stated_millis: None,
+                outcome: None,
+            });
+        }
+        if let Some(record) = group.records.get_mut(index) {
+            *record.started.of(origin) = at;
+        }
+        self.newest.insert((id, origin), Newest { key, index, is_open: true });
+        if let Some(answer) = self.early.remove(&(id, origin)) {
+            self.answer(id, origin, answer);
+        }
+        is_first
+    }
+
+    /// Takes a result; returns whether it is the first of its call.
+    pub(super) fn end(
+        &mut self,
+        origin: Origin,
+        result: &ToolResult<'_>,
+        at: Option<UnixMillis>,
+        order: u64,
+    ) -> bool {
+        let id = match result.id {
+            Some(id) => self.hasher.hash_one(id),
+            // Without an id, it answers the call without one of the same tool.
+            None => self.hasher.hash_one(("unnamed", result.name.unwrap_or("tool"))),
+        };
+        let is_failure = result.outcome.is_failure();
+        let answer = Answer {
+            outcome: result.outcome.clone().into_owned(),
+            output: is_failure.then(|| last_lines(&result.content.to_text())),
+            millis: result.duration,
+            // A timeout says when somebody gave up, not when the tool ended.
+            at: at.filter(|_| result.outcome != Outcome::TimedOut),
+            order,
+        };
+        self.answer(id, origin, answer)
+    }
+
+    fn call_id(&self, call: &ToolCall<'_>) -> u64 {
+        match call.id {
+            Some(id) => self.hasher.hash_one(id),
+            None => self.hasher.hash_one(("unnamed", call.name)),
+        }
+    }
+
+    /// Answers the call that the same witness stated last, else the one that
+    /// the other did.
+    fn answer(&mut self, id: u64, origin: Origin, answer: Answer) -> bool {
+        let other = match origin {
+            Origin::Runtime => Origin::Transcript,
+            Origin::Transcript => Origin::Runtime,
+        };
+        let asked = if self.newest.contains_key(&(id, origin)) { origin } else { other };
+        let Some(newest) = self.newest.get_mut(&(id, asked)) else {
+            if self.early.len() < REMEMBERED {
+                self.early.entry((id, origin)).or_insert(answer);
+            }
+            return true;
+        };
+        let is_open = std::mem::replace(&mut newest.is_open, false);
+        let group = self.groups.get_mut(&newest.key);
+        let Some(record) = group.and_then(|group| group.records.get_mut(newest.index)) else {
+            return true;
+        };
+        let is_first = record.outcome.is_none();
+        if is_open {
+            *record.ended.of(origin) = answer.at;
+        }
+        record.stated_millis = record.stated_millis.or(answer.millis);
+        // A second row of the same witness may say more than the first.
+        let known = record.outcome.as_ref().map_or(0, Outcome::weight);
+        if record.outcome.is_none() || answer.outcome.weight() > known {
+            if answer.outcome.is_failure() {
+                record.failed_order = record.failed_order.min(answer.order);
+            }
+            record.outcome = Some(answer.outcome);
+        }
+        record.output = record.output.take().filter(|text| !text.is_empty()).or(answer.output);
+        is_first
+    }
+
+    fn make_room(&mut self) {
+        if self.order.len() < REMEMBERED {
+            return;
+        }
+        if let Some(group) = self.order.pop_front().and_then(|key| self.groups.remove(&key)) {
+            self.settle(group);
+        }
+        if self.newest.len() > 4 * REMEMBERED {
+            let groups = &self.groups;
+            self.newest.retain(|_, newest| groups.contains_key(&newest.key));
+        }
+    }
+
+    fn settle(&mut self, group: Group) {
+        for record in group.records {
+            let millis = record.millis();
+            let outcome = record.outcome.unwrap_or(Outcome::Unanswered);
+            self.totals.add(&outcome, millis);
+            match names::entry(&mut self.tools, &group.tool) {
+                Some(tool) => tool.add(&outcome, millis),
+                None => self.others.add(&outcome, millis),
+            }
+            self.examples.take(CallExample {
+                seq: record.order,
+                id: record.id,
+                tool: group.tool.clone(),
+                command: record.command,
+                exit_code: outcome.exit_code(),
+                outcome: outcome.name(),
+                millis,
+                output: record.output,
+                failed_at: record.failed_order,
+                started_at: record.started.runtime.or(record.started.transcript),
+            });
+        }
+    }
+
+    /// Counts what is still remembered.
+    pub(super) fn finish(&mut self) {
+        while let Some(key) = self.order.pop_front() {
+            if let Some(group) = self.groups.remove(&key) {
+                self.settle(group);
+            }
+        }
+    }
+}
+
+/// How many lines of a failed call's output are kept.
+const LAST_LINES: usize = 6;
+
+/// The last lines of an output, each of a readable length.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> =
+        text.lines().rev().filter(|line| !line.trim().is_empty()).take(LAST_LINES).collect();
+    let lines: Vec<String> = lines.into_iter().rev().map(|line| one_line(line, 200)).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use super::*;
+use crate::run::{Arguments, Content, Failure};
+
+/// What a witness states at a second: a call by its tool, or a result.
+#[derive(Clone, Copy)]
+enum Said {
+    Call(&'static str),
+    Result { is_error: bool },
+    Timeout,
+}
+use Said::{Call, Result, Timeout};
+
+const FINE: Said = Result { is_error: false };
+const FAILED: Said = Result { is_error: true };
+const RUNTIME: Origin = Origin::Runtime;
+const TRANSCRIPT: Origin = Origin::Transcript;
+
+/// Tools with their calls, errors, calls without a result, and seconds.
+fn counted(events: &[(Origin, i64, Said)]) -> Vec<(String, [u64; 3], i64)> {
+    let mut calls = Calls::default();
+    for (order, (origin, second, said)) in events.iter().enumerate() {
+        let at = UnixMillis::new(second * 1_000);
+        let id = Some("call_0");
+        let result = |outcome| ToolResult {
+            id,
+            name: None,
+            outcome,
+            content: Content::None,
+            duration: None,
+            is_truncated: false,
+        };
+        match said {
+            Call(name) => {
+                let call = ToolCall { id, name, arguments: Arguments::None };
+                calls.start(*origin, &call, at, order as u64);
+            }
+            Result { is_error: true } => {
+                let failed = result(Outcome::Failed(Failure::default()));
+                calls.end(*origin, &failed, at, order as u64);
+            }
+            Result { .. } => drop(calls.end(*origin, &result(Outcome::Ok), at, order as u64)),
+            Timeout => drop(calls.end(*origin, &result(Outcome::TimedOut), at, order as u64)),
+        }
+    }
+    calls.finish();
+    let tools = calls.tools.into_iter();
+    tools
+        .map(|(name, tool)| {
+            let counts = [tool.calls, tool.errors(), tool.unanswered];
+            (name, counts, tool.total_millis / 1_000)
+        })
+        .collect()
+}
+
+fn three_calls(origin: Origin, delay: i64) -> Vec<(Origin, i64, Said)> {
+    let said = [Call("read"), FINE, Call("shell"), FINE, Call("shell"), FAILED];
+    let seconds = [0, 1, 10, 12, 20, 24];
+    seconds.into_iter().zip(said).map(|(second, said)| (origin, second + delay, said)).collect()
+}
+
+fn in_order(mut events: Vec<(Origin, i64, Said)>) -> Vec<(Origin, i64, Said)> {
+    events.sort_by_key(|(_, second, _)| *second);
+    events
+}
+
+#[test]
+fn an_id_may_be_used_again() {
+    let expected = [("read".to_owned(), [1, 0, 0], 1), ("shell".to_owned(), [2, 1, 0], 6)];
+    for origin in [RUNTIME, TRANSCRIPT] {
+        assert_eq!(counted(&three_calls(origin, 0)), expected, "{origin:?}");
+    }
+    // Both state them: at the same time, a little later, or after the turn.
+    for delay in [0, 1, 3, 100] {
+        let runtime = three_calls(RUNTIME, 0);
+        let transcript = three_calls(TRANSCRIPT, delay);
+        assert_eq!(counted(&in_order([runtime, transcript].concat())), expected, "{delay}");
+    }
+    // One of them began only with the second call.
+    let late = three_calls(RUNTIME, 0).split_off(2);
+    let events = in_order([three_calls(TRANSCRIPT, 0), late].concat());
+    assert_eq!(counted(&events), expected);
+}
+
+#[test]
+fn a_call_is_open_until_it_is_answered() {
+    let shell = |counts, seconds| vec![("shell".to_owned(), counts, seconds)];
+    // Stated twice before its result, it is one.
+    let twice = [(RUNTIME, 0, Call("shell")), (RUNTIME, 1, Call("shell"))];
+    assert_eq!(counted(&twice), shell([1, 0, 1], 0));
+    // What comes after a timeout does not belong to the next call.
+    let late = [
+        (RUNTIME, 0, Call("shell")),
+        (RUNTIME, 1, Timeout),
+        (RUNTIME, 2, FAILED),
+        (RUNTIME, 3, Call("shell")),
+        (RUNTIME, 5, FINE),
+    ];
+    assert_eq!(counted(&late), shell([2, 1, 0], 2));
+    // One states the calls, the other the results.
+    let apart = [
+        (RUNTIME, 0, Call("shell")),
+        (TRANSCRIPT, 1, FINE),
+        (RUNTIME, 2, Call("shell")),
+        (TRANSCRIPT, 4, FAILED),
+    ];
+    assert_eq!(counted(&apart), shell([2, 1, 0], 3));
+    // Another tool under the same id leaves the first call open.
+    let other = [(RUNTIME, 0, Call("shell")), (RUNTIME, 1, Call("read")), (RUNTIME, 2, FINE)];
+    let read = ("read".to_owned(), [1, 0, 0], 1);
+    assert_eq!(counted(&other), [vec![read], shell([1, 0, 1], 0)].concat());
+}
+
+#[test]
+fn a_result_before_its_call_is_one() {
+    let events = [(RUNTIME, 5, FAILED), (RUNTIME, 9, Call("read"))];
+    assert_eq!(counted(&events), [("read".to_owned(), [1, 1, 0], 0)]);
+}
+
+#[test]
+fn millions_of_calls_are_counted_in_bounded_memory() {
+    let mut calls = Calls::default();
+    for number in 0..100_000_u64 {
+        let id = number.to_string();
+        let call = ToolCall { id: Some(&id), name: "shell", arguments: Arguments::None };
+        calls.start(RUNTIME, &call, None, number);
+        assert!(calls.groups.len() <= REMEMBERED && calls.newest.len() <= 5 * REMEMBERED);
+    }
+    calls.finish();
+    assert_eq!((calls.totals.calls, calls.totals.unanswered), (100_000, 100_000));
+}

@@ -1,0 +1,309 @@
+//! Events become a run: totals and examples, in bounded memory.
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+
+use super::calls::Calls;
+use super::model::{FirstFailure, Moment, Run, RunState};
+use super::models::Models;
+use super::moments::{Moments, describe};
+use super::time_split::Stopwatch;
+use super::{
+    ApprovalDecision, Content, Fact, Origin, Prices, RunEvent, SessionEnded, SessionStarted, names,
+    one_line,
+};
+use crate::timestamp::UnixMillis;
+
+/// How many texts are remembered to know a second witness by.
+const REMEMBERED_TEXTS: usize = 4_096;
+
+/// How much of an error is kept.
+const LONGEST_ERROR: usize = 300;
+
+/// Takes events in order, those of all witnesses together by time, and
+/// becomes a [`Run`]. How the events come, one by one or many at once, makes
+/// no difference.
+///
+/// ```
+/// use traj_core::dialect::Dialect;
+/// use traj_core::json::Json;
+/// use traj_core::run::{Fold, Place, Prices};
+///
+/// let rows = [
+///     r#"{"type":"message","id":"a","timestamp":1000,"message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"shell","arguments":{"command":"make"}}]}}"#,
+///     r#"{"type":"message","id":"b","timestamp":3000,"message":{"role":"toolResult","toolCallId":"c","details":{"exitCode":2},"content":[]}}"#,
+/// ];
+/// let mut fold = Fold::new(Prices::shipped());
+/// for (line, row) in (1..).zip(rows) {
+///     let row = Json::parse(row)?;
+///     Dialect::OpenClaw.decode(&row, Place::line(line), &mut |event| fold.push(&event));
+/// }
+/// let run = fold.finish();
+/// assert_eq!((run.calls.failed, run.slowest[0].millis), (1, Some(2_000)));
+/// # Ok::<(), traj_core::json::ParseError>(())
+/// ```
+#[derive(Debug)]
+pub struct Fold {
+    run: Run,
+    prices: Prices,
+    calls: Calls,
+    models: Models,
+    moments: Moments,
+    stopwatch: Stopwatch,
+    /// How the recorder's runs and the agent's turns stand.
+    runtime_state: Option<RunState>,
+    turn_state: Option<RunState>,
+    /// How a run ended by its artifacts, if nothing else states it.
+    artifacts: Option<RunState>,
+    first_error: Option<(u64, Option<UnixMillis>, String)>,
+    provider: Option<String>,
+    /// Which origin states prompts, so that those of the other do not count.
+    prompts: [u64; 2],
+    texts: SeenTexts,
+    last_row: Option<(Origin, u64)>,
+}
+
+impl Fold {
+    /// A fold that computes costs with these prices.
+    #[must_use]
+    pub fn new(prices: Prices) -> Self {
+        Self {
+            run: Run::default(),
+            prices,
+            calls: Calls::default(),
+            models: Models::default(),
+            moments: Moments::default(),
+            stopwatch: Stopwatch::default(),
+            runtime_state: None,
+            turn_state: None,
+            artifacts: None,
+            first_error: None,
+            provider: None,
+            prompts: [0; 2],
+            texts: SeenTexts::default(),
+            last_row: None,
+        }
+    }
+
+    /// Takes the next event.
+    pub fn push(&mut self, event: &RunEvent<'_>) {
+        let row = (event.origin, event.place.line);
+        if self.last_row != Some(row) || event.place.step > 0 {
+            self.run.events += u64::from(self.last_row != Some(row));
+            self.last_row = Some(row);
+        }
+        let seq = event.place.line;
+        let is_new = self.take(event, seq);
+        self.stopwatch.take(event.at, &event.fact, event.origin, is_new);
+        if !is_new {
+            return;
+        }
+        if let Some((kind, about)) = describe(&event.fact) {
+            self.moments.push(Moment { seq, at: event.at, kind, about });
+        }
+    }
+
+    /// Takes a fact; returns whether it is the first time that it is stated.
+    fn take(&mut self, event: &RunEvent<'_>, seq: u64) -> bool {
+        let (origin, at) = (event.origin, event.at);
+        match &event.fact {
+            Fact::SessionStarted(started) => self.describe_run(started, origin),
+            Fact::SessionEnded(ended) => self.end_run(ended, seq, at),
+            Fact::TurnStarted => self.turn_state = Some(RunState::Open),
+            Fact::TurnEnded(ended) => {
+                self.turn_state = Some(state_of(ended));
+                self.note_end(ended);
+                if let Some(error) = &ended.error {
+                    self.note_error(error, seq, at);
+                }
+            }
+            Fact::Prompt(prompt) => return self.take_prompt(prompt.content, origin),
+            Fact::AssistantText(text) => {
+                return !self.texts.is_repeated(text, origin, b't');
+            }
+            Fact::ToolCall(call) => return self.calls.start(origin, call, at, seq),
+            Fact::ToolResult(result) => return self.calls.end(origin, result, at, seq),
+            Fact::ModelCall(call) => {
+                if let Some(model) = call.model {
+                    self.run.model = Some(names::short(model));
+                    self.provider = call.provider.map(names::short).or(self.provider.take());
+                }
+                let is_new =
+                    call.error.as_ref().is_none_or(|error| self.note_error(error, seq, at));
+                let name = call.model.map(str::to_owned).or_else(|| self.run.model.clone());
+                let name = name.unwrap_or_default();
+                self.models.take(call, &name, at, &self.prices);
+                return is_new;
+            }
+            Fact::ApprovalAsked(_) => self.run.approvals_asked += 1,
+            Fact::ApprovalDecided(approval) => {
+                let is_denied = approval.decision == Some(ApprovalDecision::Denied);
+                self.run.approvals_denied += u64::from(is_denied);
+            }
+            Fact::Compaction(_) => self.run.compactions += 1,
+            Fact::ModelChanged(change) => {
+                self.run.model = change.model.map(names::short).or(self.run.model.take());
+                self.provider = change.provider.map(names::short).or(self.provider.take());
+            }
+            Fact::Rewind(_) => self.run.rewinds += 1,
+            Fact::Error(error) => return self.note_error(&error.text, seq, at),
+            Fact::Lost(loss) => {
+                self.run.losses += 1;
+                let lost = loss.events.unwrap_or_default();
+                self.run.lost_events = self.run.lost_events.saturating_add(lost);
+            }
+            Fact::Other { name, is_known: false } => {
+                names::count(&mut self.run.unknown, &mut self.run.other_unknown, name);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn describe_run(&mut self, started: &SessionStarted<'_>, origin: Origin) {
+        let run = &mut self.run;
+        let fill = |slot: &mut Option<String>, value: Option<&str>| {
+            if slot.is_none() {
+                *slot = value.map(names::short);
+            }
+        };
+        fill(&mut run.agent, started.agent.as_deref());
+        fill(&mut run.agent_version, started.agent_version);
+        fill(&mut run.session, started.session);
+        fill(&mut run.workspace, started.workspace);
+        if started.model.is_some() {
+            run.model = started.model.map(names::short);
+        }
+        if started.provider.is_some() {
+            self.provider = started.provider.map(names::short);
+        }
+        if started.begins_run && origin == Origin::Runtime {
+            self.runtime_state = Some(RunState::Open);
+        }
+    }
+
+    fn end_run(&mut self, ended: &SessionEnded<'_>, seq: u64, at: Option<UnixMillis>) {
+        if let Some(error) = &ended.error {
+            self.note_error(error, seq, at);
+        }
+        if ended.is_final {
+            self.runtime_state = Some(state_of(ended));
+            self.note_end(ended);
+        } else {
+            self.artifacts = Some(state_of(ended));
+        }
+        self.run.end_error = ended.error.as_ref().map(|error| one_line(error, LONGEST_ERROR));
+    }
+
+    fn note_end(&mut self, ended: &SessionEnded<'_>) {
+        let status = names::short(ended.status.as_str());
+        names::list(&mut self.run.endings, &mut self.run.other_endings, status);
+    }
+
+    /// A prompt that both witnesses state counts once. Where both count, the
+    /// one that states more of them is right.
+    fn take_prompt(&mut self, content: Content<'_>, origin: Origin) -> bool {
+        let slot = match origin {
+            Origin::Runtime => {
+                self.runtime_state.get_or_insert(RunState::Open);
+                0
+            }
+            Origin::Transcript => 1,
+        };
+        if let Some(count) = self.prompts.get_mut(slot) {
+            *count += 1;
+        }
+        let is_first = !self.texts.is_repeated(&content, origin, b'p');
+        self.run.turns = self.prompts.into_iter().max().unwrap_or_default();
+        is_first
+    }
+
+    /// Takes an error; returns whether it is the first time that it is stated.
+    fn note_error(&mut self, text: &str, seq: u64, at: Option<UnixMillis>) -> bool {
+        let text = one_line(text, LONGEST_ERROR);
+        if self.first_error.is_none() {
+            self.first_error = Some((seq, at, text.clone()));
+        }
+        // The sidecar and the transcript state the same one.
+        let is_new = !self.run.errors.contains(&text);
+        if is_new {
+            names::list(&mut self.run.errors, &mut self.run.other_errors, text);
+        }
+        is_new
+    }
+
+    /// The run.
+    #[must_use]
+    pub fn finish(self) -> Run {
+        let Self { mut run, mut calls, models, moments, stopwatch, .. } = self;
+        calls.finish();
+        let models = models.settle();
+        (run.started_at, run.ended_at) = stopwatch.bounds();
+        run.time = stopwatch.finish();
+        (run.moments, run.moments_omitted) = moments.finish();
+        run.status = self.runtime_state.or(self.turn_state).or_else(|| self.artifacts.clone());
+        if run.endings.is_empty()
+            && let Some(RunState::Ended(status)) = &self.artifacts
+        {
+            run.endings.push(status.clone());
+        }
+        let failed_call = calls.examples.failed.first().cloned();
+        let error = self
+            .first_error
+            .filter(|(seq, ..)| failed_call.as_ref().is_none_or(|call| *seq < call.failed_at));
+        run.first_failure = match (error, failed_call) {
+            (Some((seq, at, text)), _) => Some(FirstFailure::Error { seq, at, text }),
+            (None, Some(call)) => Some(FirstFailure::Call(call)),
+            (None, None) => None,
+        };
+        run.calls = calls.totals;
+        (run.tools, run.other_tools) = (calls.tools, calls.others);
+        (run.slowest, run.failed) = (calls.examples.slowest, calls.examples.failed);
+        (run.models, run.by_model) = (models.totals, models.models);
+        run.other_models = models.other_models;
+        (run.context_peak, run.context) = (models.peak, models.points);
+        if let (Some(provider), Some(model)) = (&self.provider, &run.model)
+            && !model.contains('/')
+        {
+            run.model = Some(format!("{provider}/{model}"));
+        }
+        run
+    }
+}
+
+fn state_of(ended: &SessionEnded<'_>) -> RunState {
+    RunState::Ended(names::short(ended.status.as_str()))
+}
+
+/// Hashes of texts, each with the origin that stated it: the same text from
+/// the other origin is the same thing.
+#[derive(Debug, Default)]
+struct SeenTexts {
+    open: HashSet<(u64, Origin)>,
+    order: VecDeque<(u64, Origin)>,
+    hasher: RandomState,
+}
+
+impl SeenTexts {
+    fn is_repeated(&mut self, content: &Content<'_>, origin: Origin, kind: u8) -> bool {
+        let key = self.hasher.hash_one((kind, content.to_text().trim()));
+        let other = match origin {
+            Origin::Runtime => Origin::Transcript,
+            Origin::Transcript => Origin::Runtime,
+        };
+        if self.open.remove(&(key, other)) {
+            return true;
+        }
+        if self.order.len() >= REMEMBERED_TEXTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.open.remove(&oldest);
+        }
+        self.order.push_back((key, origin));
+        self.open.insert((key, origin));
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Model calls: tokens, cost and context, each call counted once.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+
+use super::prices::{Cost, CostOrigin, Prices};
+use super::{ModelCall, Usage, UsageScope, names};
+use crate::timestamp::UnixMillis;
+
+/// How many responses are remembered to know repeated rows by.
+const REMEMBERED: usize = 8_192;
+
+/// How many context sizes are kept: enough to plot them.
+const MOST_POINTS: usize = 512;
+
+/// Tokens and cost of one model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelTotals {
+    /// How many calls are recorded.
+    pub calls: u64,
+    /// Their tokens.
+    pub usage: Usage,
+    /// Their cost, by currency, in billionths.
+    pub nanos: BTreeMap<String, u128>,
+    /// How many calls have a cost that their source states.
+    pub stated: u64,
+    /// How many calls have no known price.
+    pub unpriced: u64,
+}
+
+impl ModelTotals {
+    /// The cost; `None` when a call has no known price, or nothing was called.
+    #[must_use]
+    pub fn cost(&self) -> Option<Cost> {
+        let (currency, nanos) = self.nanos.first_key_value()?;
+        let is_whole = self.unpriced == 0 && self.nanos.len() == 1;
+        let is_stated = self.stated == self.calls;
+        let origin = if is_stated { CostOrigin::Stated } else { CostOrigin::Computed };
+        is_whole.then(|| Cost::new(*nanos, currency.clone(), origin))
+    }
+
+    fn add(&mut self, usage: &Usage, cost: Option<&Cost>) {
+        self.calls += 1;
+        self.usage.add(usage);
+        match cost {
+            Some(cost) => {
+                let sum = self.nanos.entry(cost.currency.clone()).or_default();
+                *sum = sum.saturating_add(cost.nanos);
+                self.stated += u64::from(cost.origin == CostOrigin::Stated);
+            }
+            None => self.unpriced += u64::from(!usage.is_zero()),
+        }
+    }
+}
+
+/// The size of the context at one model call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContextPoint {
+    /// When.
+    pub at: Option<UnixMillis>,
+    /// Its tokens.
+    pub usage: Usage,
+}
+
+/// What one kind of record says of the model calls.
+#[derive(Debug, Default)]
+pub(super) struct ModelTally {
+    pub(super) totals: ModelTotals,
+    pub(super) models: BTreeMap<String, ModelTotals>,
+    pub(super) other_models: u64,
+    pub(super) peak: Option<ContextPoint>,
+    pub(super) points: Vec<ContextPoint>,
+    /// Every so many calls one is kept as a point.
+    stride: u64,
+    /// The first record of each response: rows repeat it.
+    seen: HashMap<u64, Usage>,
+    order: VecDeque<u64>,
+    /// The last reading of a counter.
+    reading: Option<Usage>,
+    hasher: RandomState,
+}
+
+impl ModelTally {
+    /// Takes a record; returns what it adds, if it states a call that is not
+    /// counted yet.
+    pub(super) fn take(
+        &mut self,
+        call: &ModelCall<'_>,
+        name: &str,
+        at: Option<UnixMillis>,
+        prices: &Prices,
+    ) -> Option<Usage> {
+        let stated = call.usage?;
+        let usage = if call.scope == UsageScope::Counter {
+            let before = self.reading.replace(stated);
+            if before == Some(stated) {
+                return None;
+            }
+            let gained = before.map_or(stated, |before| stated.since(&before));
+            call.last.unwrap_or(gained)
+        } else {
+            stated
+        };
+        if let Some(id) = call.id {
+            let key = self.hasher.hash_one(id);
+            if self.seen.contains_key(&key) {
+                return None;
+            }
+            if self.order.len() >= REMEMBERED
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.seen.remove(&oldest);
+            }
+            self.order.push_back(key);
+            self.seen.insert(key, usage);
+        }
+        let stated_cost = call.cost.and_then(|cost| Cost::stated(cost.dollars));
+        let cost = stated_cost.or_else(|| prices.cost(call.provider, name, at, &usage));
+        self.totals.add(&usage, cost.as_ref());
+        let shown = match call.provider {
+            Some(provider) if !name.is_empty() => format!("{provider}/{name}"),
+            _ => name.to_owned(),
+        };
+        if !shown.is_empty() {
+            match names::entry(&mut self.models, &shown) {
+                Some(model) => model.add(&usage, cost.as_ref()),
+                None => self.other_models += 1,
+            }
+        }
+        if call.scope != UsageScope::Turn {
+            self.add_point(ContextPoint { at, usage });
+        }
+        Some(usage)
+    }
+
+    fn add_point(&mut self, point: ContextPoint) {
+        if self.peak.is_none_or(|peak| peak.usage.total() < point.usage.total()) {
+            self.peak = Some(point);
+        }
+        self.stride = self.stride.max(1);
+        if (self.totals.calls - 1).is_multiple_of(self.stride) {
+            self.points.push(point);
+        }
+        if self.points.len() > MOST_POINTS {
+            // Every second one stays, from here on too.
+            let mut place = 0;
+            self.points.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.stride *= 2;
+        }
+    }
+}
+
+/// Several kinds of records state the same model calls: one for each call, one
+/// for each turn, a counter. The kind that accounts for most tokens counts.
+#[derive(Debug, Default)]
+pub(super) struct Models {
+    calls: ModelTally,
+    turns: ModelTally,
+    counter: ModelTally,
+}
+
+impl Models {
+    pub(super) fn take(
+        &mut self,
+        call: &ModelCall<'_>,
+        name: &str,
+        at: Option<UnixMillis>,
+        prices: &Prices,
+    ) -> Option<Usage> {
+        let tally = match call.scope {
+            UsageScope::Call => &mut self.calls,
+            UsageScope::Turn => &mut self.turns,
+            UsageScope::Counter => &mut self.counter,
+        };
+        tally.take(call, name, at, prices)
+    }
+
+    pub(super) fn settle(self) -> ModelTally {
+        let Self { calls, turns, counter } = self;
+        let tokens = |tally: &ModelTally| tally.totals.usage.total();
+        // Of equals the most detailed one counts.
+        [counter, turns, calls].into_iter().max_by_key(tokens).unwrap_or_default()
+    }
+}

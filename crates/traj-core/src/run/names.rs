@@ -1,0 +1,57 @@
+//! Counts by name, of as many names as a person would look at.
+
+use std::collections::BTreeMap;
+
+/// How many names are told apart.
+pub(super) const MOST_NAMES: usize = 200;
+
+/// How many characters of a name are kept.
+const LONGEST_NAME: usize = 100;
+
+/// The entry of a name; `None` when the name is new and there are too many
+/// already: whoever asks counts it among the others.
+pub(super) fn entry<'m, V: Default>(
+    counts: &'m mut BTreeMap<String, V>,
+    name: &str,
+) -> Option<&'m mut V> {
+    let name = short(name);
+    let has_room = counts.len() < MOST_NAMES || counts.contains_key(&name);
+    has_room.then(|| counts.entry(name).or_default())
+}
+
+/// Counts a name, or one of the others.
+pub(super) fn count(counts: &mut BTreeMap<String, u64>, others: &mut u64, name: &str) {
+    *entry(counts, name).unwrap_or(others) += 1;
+}
+
+/// Adds a text to a list, or counts one of the others.
+pub(super) fn list(texts: &mut Vec<String>, others: &mut u64, text: String) {
+    if texts.len() < MOST_NAMES {
+        texts.push(text);
+    } else {
+        *others += 1;
+    }
+}
+
+/// The start of a name that may be of any length.
+pub(super) fn short(name: &str) -> String {
+    super::one_line(name, LONGEST_NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_few() {
+        let (mut counts, mut others) = (BTreeMap::new(), 0);
+        for number in 0..1_000 {
+            count(&mut counts, &mut others, &format!("{}{number}", "é".repeat(97)));
+        }
+        assert_eq!((counts.len(), others), (MOST_NAMES, 1_000 - 200));
+        assert!(counts.keys().all(|name| name.chars().count() <= LONGEST_NAME + 1));
+        let (mut texts, mut others) = (Vec::new(), 0);
+        (0..300).for_each(|_| list(&mut texts, &mut others, "x".to_owned()));
+        assert_eq!((texts.len(), others), (MOST_NAMES, 100));
+    }
+}

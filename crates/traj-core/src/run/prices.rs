@@ -1,0 +1,126 @@
+//! What a model call costs: its tokens times a table of prices.
+//!
+//! The table is data (`prices.toml`); a user can lay a table of their own over
+//! it. A model that no row holds for has no cost: unknown is not zero.
+
+mod cost;
+mod pattern;
+mod row;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::OnceLock;
+
+pub use cost::{Cost, CostOrigin};
+
+use row::PriceRow;
+
+use super::Usage;
+use crate::timestamp::UnixMillis;
+use crate::toml_fault;
+
+/// Why a price table was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[error("line {line}: {problem}")]
+pub struct PricesError {
+    /// The line, counted from one.
+    pub line: usize,
+    /// What is wrong with it, without the values of the file.
+    pub problem: String,
+}
+
+/// Prices of models.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// The rows, with the number of the table they came from: a table laid
+    /// over another has the higher number.
+    rows: Vec<(usize, PriceRow)>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    model: Vec<PriceRow>,
+}
+
+impl Prices {
+    /// The table that comes with traj.
+    #[must_use]
+    pub fn shipped() -> Self {
+        static SHIPPED: OnceLock<Prices> = OnceLock::new();
+        // A test proves that it can be read.
+        SHIPPED.get_or_init(|| Self::parse(include_str!("prices.toml")).unwrap_or_default()).clone()
+    }
+
+    /// Reads a table of `[[model]]` rows. The form is described in
+    /// `docs/configuration.md`.
+    ///
+    /// # Errors
+    /// When the text is not TOML of this form.
+    pub fn parse(text: &str) -> Result<Self, PricesError> {
+        let file: File = toml::from_str(text).map_err(|error| {
+            let (line, problem) = toml_fault::line_and_problem(text, &error);
+            PricesError { line, problem }
+        })?;
+        Ok(Self::from_rows(file.model))
+    }
+
+    fn from_rows(rows: Vec<PriceRow>) -> Self {
+        Self { rows: rows.into_iter().map(|row| (0, row)).collect() }
+    }
+
+    /// This table with another laid over it: where rows of both hold for a
+    /// call, those of `other` win.
+    #[must_use]
+    pub fn overridden_by(mut self, other: Self) -> Self {
+        let above = self.rows.iter().map(|(table, _)| table + 1).max().unwrap_or(0);
+        self.rows.extend(other.rows.into_iter().map(|(table, row)| (table + above, row)));
+        self
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// What one model call costs; `None` where no row holds for it.
+    ///
+    /// A row that names providers does not hold for others. Without a provider
+    /// any row can hold, and a model may then be written `provider/model`. The
+    /// most specific pattern wins, then the newest row that is not newer than
+    /// the call; a call without a time takes the newest. Some models cost more
+    /// when a call has much input, so the usage must be that of one call and
+    /// not a sum.
+    #[must_use]
+    pub fn cost(
+        &self,
+        provider: Option<&str>,
+        model: &str,
+        at: Option<UnixMillis>,
+        usage: &Usage,
+    ) -> Option<Cost> {
+        let (provider, model) = match (provider, model.split_once('/')) {
+            (None, Some((provider, model))) => (Some(provider), model),
+            (Some(provider), Some((prefix, model))) if prefix.eq_ignore_ascii_case(provider) => {
+                (Some(provider), model)
+            }
+            (provider, _) => (provider, model),
+        };
+        let holding = self.rows.iter().enumerate().filter_map(|(place, (table, row))| {
+            let specificity = row.holds_for(provider, model, at, usage)?;
+            Some(((*table, specificity, row.above_input, row.valid_from, place), row))
+        });
+        let (_, row) = holding.max_by_key(|(rank, _)| *rank)?;
+        Some(row.cost_of(usage))
+    }
+}

@@ -1,0 +1,35 @@
+//! Where a TOML file is wrong, and why, without repeating its values.
+
+/// The line of a byte, counted from one.
+pub(crate) fn line_at(text: &str, byte: usize) -> usize {
+    text.as_bytes().iter().take(byte).filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// The line that an error names, and what is wrong there. Names of keys stay
+/// in the message; strings of the file do not.
+pub(crate) fn line_and_problem(text: &str, error: &toml::de::Error) -> (usize, String) {
+    let line = line_at(text, error.span().map_or(0, |span| span.start));
+    (line, without_strings(error.message()))
+}
+
+fn without_strings(message: &str) -> String {
+    let parts = message.split_once("string \"").and_then(|(before, rest)| {
+        let (_, after) = rest.rsplit_once('"')?;
+        Some(format!("{before}string{after}"))
+    });
+    // The parser may add lines of its own.
+    parts.unwrap_or_else(|| message.to_owned()).trim_end().replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_its_line_and_no_value() {
+        let text = "a = 1\nb = \"hunter2\"\n";
+        let error = toml::from_str::<std::collections::BTreeMap<String, u8>>(text).unwrap_err();
+        let (line, problem) = line_and_problem(text, &error);
+        assert_eq!((line, problem.as_str()), (2, "invalid type: string, expected u8"));
+    }
+}

@@ -1,0 +1,254 @@
+//! The parts of a summary, as `--json` prints them.
+
+use serde::Serialize;
+use traj_core::run::{
+    CallExample, CallTotals, Cost, FirstFailure, ModelTotals, Moment, Run, TimeSplit, Usage,
+};
+use traj_core::timestamp::UnixMillis;
+
+/// What became of the calls of one tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolSummary {
+    /// How often it was called.
+    pub calls: u64,
+    /// How often it went wrong: it failed, or took too long.
+    pub errors: u64,
+    /// How often it took too long.
+    pub timed_out: u64,
+    /// How often a person or a policy declined it.
+    pub declined: u64,
+    /// How often somebody stopped it.
+    pub interrupted: u64,
+    /// How often no result is recorded.
+    pub unanswered: u64,
+    /// The time of all calls whose end is recorded.
+    pub total_millis: i64,
+    /// The longest of them.
+    pub longest_millis: i64,
+}
+
+impl ToolSummary {
+    pub(super) const fn of(totals: &CallTotals) -> Self {
+        Self {
+            calls: totals.calls,
+            errors: totals.errors(),
+            timed_out: totals.timed_out,
+            declined: totals.declined,
+            interrupted: totals.interrupted,
+            unanswered: totals.unanswered,
+            total_millis: totals.total_millis,
+            longest_millis: totals.longest_millis,
+        }
+    }
+}
+
+/// Tokens and cost, where they are known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct UsageSummary {
+    /// How many model calls are recorded.
+    pub calls: u64,
+    /// Tokens that the model read, cached ones included.
+    pub input_tokens: u64,
+    /// Of these, tokens that came from a cache.
+    pub cached_tokens: u64,
+    /// Of these, tokens that were written to a cache.
+    pub cache_write_tokens: u64,
+    /// Tokens that the model wrote, reasoning included.
+    pub output_tokens: u64,
+    /// Of these, tokens of reasoning.
+    pub reasoning_tokens: u64,
+    /// The cost; missing where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Its currency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub currency: Option<String>,
+    /// Whether the source states the cost, or it is tokens times a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_origin: Option<&'static str>,
+}
+
+impl UsageSummary {
+    pub(super) fn of(totals: &ModelTotals) -> Self {
+        let Usage { input, cached, cache_write, output, reasoning } = totals.usage;
+        let cost = totals.cost();
+        Self {
+            calls: totals.calls,
+            input_tokens: input,
+            cached_tokens: cached,
+            cache_write_tokens: cache_write,
+            output_tokens: output,
+            reasoning_tokens: reasoning,
+            cost: cost.as_ref().map(Cost::amount),
+            cost_origin: cost.as_ref().map(|cost| cost.origin.as_str()),
+            currency: cost.map(|cost| cost.currency),
+        }
+    }
+
+    /// All tokens together.
+    #[must_use]
+    pub const fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CallSummary {
+    /// The number of its event.
+    pub seq: u64,
+    /// Its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// The tool.
+    pub tool: String,
+    /// What it ran or worked on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// What became of it.
+    pub outcome: &'static str,
+    /// Its exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// How long it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub millis: Option<i64>,
+    /// When it began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    /// The last lines of what it printed, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+}
+
+impl CallSummary {
+    pub(super) fn of(call: &CallExample) -> Self {
+        Self {
+            seq: call.seq,
+            call_id: call.id.clone(),
+            tool: call.tool.clone(),
+            command: call.command.clone(),
+            outcome: call.outcome,
+            exit_code: call.exit_code,
+            millis: call.millis,
+            started_at: call.started_at.map(UnixMillis::to_iso),
+            output: call.output.clone(),
+        }
+    }
+}
+
+/// What went wrong first: a call, or an error outside a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FailureSummary {
+    /// The number of its event.
+    pub seq: u64,
+    /// The call that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallSummary>,
+    /// The error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl FailureSummary {
+    pub(super) fn of(failure: &FirstFailure) -> Self {
+        match failure {
+            FirstFailure::Error { seq, text, .. } => {
+                Self { seq: *seq, call: None, error: Some(text.clone()) }
+            }
+            FirstFailure::Call(call) => {
+                Self { seq: call.seq, call: Some(CallSummary::of(call)), error: None }
+            }
+            _ => Self { seq: 0, call: None, error: None },
+        }
+    }
+}
+
+/// Where the time went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TimeSummary {
+    /// Waiting for the model.
+    pub model_millis: i64,
+    /// Waiting for tools.
+    pub tool_millis: i64,
+    /// Waiting for a person.
+    pub person_millis: i64,
+    /// Anything else.
+    pub idle_millis: i64,
+}
+
+impl TimeSummary {
+    pub(super) const fn of(time: &TimeSplit) -> Self {
+        Self {
+            model_millis: time.model,
+            tool_millis: time.tool,
+            person_millis: time.person,
+            idle_millis: time.idle,
+        }
+    }
+}
+
+/// How the context grew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ContextSummary {
+    /// Tokens of the first model call, read and written.
+    pub first_tokens: u64,
+    /// Tokens of the largest.
+    pub peak_tokens: u64,
+    /// Tokens of the last.
+    pub last_tokens: u64,
+    /// How often the conversation was replaced by a summary.
+    pub compactions: u64,
+}
+
+impl ContextSummary {
+    pub(super) fn of(run: &Run) -> Self {
+        let tokens = |point: Option<&traj_core::run::ContextPoint>| {
+            point.map_or(0, |point| point.usage.total())
+        };
+        Self {
+            first_tokens: tokens(run.context.first()),
+            peak_tokens: tokens(run.context_peak.as_ref()),
+            last_tokens: tokens(run.context.last()),
+            compactions: run.compactions,
+        }
+    }
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TimelineRow {
+    /// The number of its event.
+    pub seq: u64,
+    /// When; empty when the source states no readable time.
+    pub ts: String,
+    /// What kind of thing.
+    pub kind: &'static str,
+    /// What it was about.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub about: String,
+}
+
+impl TimelineRow {
+    pub(super) fn of(moment: &Moment) -> Self {
+        Self {
+            seq: moment.seq,
+            ts: moment.at.map(UnixMillis::to_iso).unwrap_or_default(),
+            kind: moment.kind,
+            about: moment.about.clone(),
+        }
+    }
+}
