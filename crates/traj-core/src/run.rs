@@ -44,7 +44,7 @@ mod usage;
 
 pub use calls::CallTotals;
 pub use content::{Arguments, Content};
-pub use display::{command_of, one_line};
+pub use display::{command_of, cut, one_line};
 pub use event::{Origin, Place, RunEvent, Thread};
 pub use examples::CallExample;
 pub use fact::{

@@ -121,6 +121,20 @@ pub fn one_line(text: &str, longest: usize) -> String {
     line
 }
 
+/// The first `longest` characters of a text as they are, and an ellipsis for
+/// the rest.
+#[must_use]
+pub fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => {
+            let mut cut = text.get(..end).unwrap_or_default().to_owned();
+            cut.push('…');
+            cut
+        }
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,5 +171,11 @@ mod tests {
         assert_eq!(one_line("abc def", 4), "abc…");
         assert_eq!(one_line("äöü", 2), "äö…");
         assert_eq!(one_line("", 2), "");
+    }
+
+    #[test]
+    fn a_name_is_cut_and_otherwise_kept() {
+        assert_eq!(cut("a\u{2028} b", 4), "a\u{2028} b");
+        assert_eq!(cut("äöü", 2), "äö…");
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn list(texts: &mut Vec<String>, others: &mut u64, text: String) {
 
 /// The start of a name that may be of any length.
 pub(super) fn short(name: &str) -> String {
-    super::one_line(name, LONGEST_NAME)
+    super::cut(name, LONGEST_NAME)
 }
 
 #[cfg(test)]

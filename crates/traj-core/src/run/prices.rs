@@ -55,8 +55,8 @@ impl Prices {
         SHIPPED.get_or_init(|| Self::parse(include_str!("prices.toml")).unwrap_or_default()).clone()
     }
 
-    /// Reads a table of `[[model]]` rows. The form is described in
-    /// `docs/configuration.md`.
+    /// Reads a table of `[[model]]` rows, in the form of the shipped
+    /// `prices.toml`.
     ///
     /// # Errors
     /// When the text is not TOML of this form.

@@ -68,7 +68,7 @@ impl Stopwatch {
                 self.waiting = Waiting::Model;
             }
             Fact::AssistantText(_) if origin == Origin::Transcript => {
-                self.waiting = Waiting::Person
+                self.waiting = Waiting::Person;
             }
             Fact::SessionEnded(_) | Fact::TurnEnded(_) => {
                 (self.open_calls, self.open_approvals) = (0, 0);

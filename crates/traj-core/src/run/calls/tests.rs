@@ -1,3 +1,5 @@
+//! How the reports of a call become one call.
+
 use super::*;
 use crate::run::{Arguments, Content, Failure};
 

@@ -1,3 +1,5 @@
+//! What a run adds up to, on rows of every dialect.
+
 use super::*;
 use crate::dialect::Dialect;
 use crate::json::Json;

@@ -1,3 +1,5 @@
+//! Tables of prices, and what calls cost by them.
+
 use proptest::prelude::*;
 
 use super::*;
