@@ -36,21 +36,178 @@ fn filters_json_and_steering_characters() {
     fs::write(home.path().join("s.trajectory.jsonl"), format!("{lines}\n{hostile}")).unwrap();
     let run = |arguments: &[&str]| text(&tail(home.path(), arguments).output().unwrap().stdout);
     insta::assert_snapshot!(run(&[]), @r"
-    10:00:01 custom.one       s                              n1
-    10:00:02 custom.two       s                              n2
-    10:00:03 custom.one       s                              n3
-    10:00:04 custom.bad       s                              \u{1b}[31mred\u{202e}
+    10:00:01 custom.one       s                              name n1
+    10:00:02 custom.two       s                              name n2
+    10:00:03 custom.one       s                              name n3
+    10:00:04 custom.bad       s                              name \u{1b}[31mred\u{202e}
     ");
-    insta::assert_snapshot!(run(&["--type", "*.one", "--tail", "1"]), @"10:00:03 custom.one       s                              n3");
+    insta::assert_snapshot!(run(&["--type", "*.one", "--tail", "1"]), @"10:00:03 custom.one       s                              name n3");
     insta::assert_snapshot!(run(&["--grep", "n[12]$"]), @r"
-    10:00:01 custom.one       s                              n1
-    10:00:02 custom.two       s                              n2
+    10:00:01 custom.one       s                              name n1
+    10:00:02 custom.two       s                              name n2
     ");
-    insta::assert_snapshot!(run(&["--json", "-n", "1", "--type", "custom.two"]), @r#"{"schema":"traj-tail/1","at":"2026-06-01T10:00:02.000Z","origin":"sidecar","type":"custom.two","session":"s","severity":"normal","preview":"n2","durationMs":null,"inputTokens":null,"outputTokens":null,"error":null}"#);
+    insta::assert_snapshot!(run(&["--json", "-n", "1", "--type", "custom.two"]), @r#"{"schema":"traj-tail/2","at":"2026-06-01T10:00:02.000Z","origin":"sidecar","type":"custom.two","session":"s","severity":"normal","preview":"name n2","durationMs":null,"inputTokens":null,"outputTokens":null,"error":null,"callId":null,"command":null,"outcome":null,"exitCode":null}"#);
     let hostile = run(&["--json", "-n", "1", "--type", "custom.bad"]);
     assert!(hostile.contains(r"\u001b[31mred\u202e"), "{hostile}");
     let usage = tail(home.path(), &["--tail", "many"]).output().unwrap();
     assert_eq!(usage.status.code(), Some(2));
+}
+
+/// An event with data of its own.
+fn runtime(number: u32, kind: &str, data: &str) -> String {
+    let event = event(number, "x").replace("custom.x", kind);
+    event.replace(&format!(r#"{{"name":"n{number}"}}"#), data)
+}
+
+/// What `traj tail` prints of a session with these files.
+fn shown(sidecar: &str, transcript: &str, arguments: &[&str]) -> String {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("s.jsonl"), transcript).unwrap();
+    if !sidecar.is_empty() {
+        fs::write(home.path().join("s.trajectory.jsonl"), sidecar).unwrap();
+    }
+    let output = tail(home.path(), arguments).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// A call, something else, and its result, which failed.
+fn failing_run() -> String {
+    [
+        runtime(1, "session.started", "{}"),
+        runtime(2, "prompt.submitted", r#"{"prompt":"count the\nfiles"}"#),
+        runtime(
+            3,
+            "tool.call",
+            r#"{"toolCallId":"c1","name":"exec","arguments":{"command":["bash","-lc","ls | wc -l"]}}"#,
+        ),
+        event(4, "x"),
+        runtime(
+            6,
+            "tool.result",
+            r#"{"toolCallId":"c1","name":"exec","success":true,"result":{"exitCode":3,"output":"no such\nfile here"}}"#,
+        ),
+        runtime(
+            9,
+            "model.completed",
+            r#"{"assistantTexts":["There are none."],"usage":{"input":10,"cacheRead":5,"output":2}}"#,
+        ),
+        runtime(10, "session.ended", r#"{"status":"success"}"#),
+    ]
+    .concat()
+}
+
+#[test]
+fn commands_replies_and_exit_codes_are_shown() {
+    insta::assert_snapshot!(shown(&failing_run(), "", &[]), @r"
+    10:00:01 session.started  s                              session started
+    10:00:02 prompt.submitted s                              count the files
+    10:00:03 tool.call        s                              exec ls | wc -l
+    10:00:04 custom.x         s                              name n4
+    10:00:06 tool.result      s                              exec exit 3 · 3.0 s
+    10:00:09 model.completed  s                              done: There are none. · 7.0 s · 15 in, 2 out
+    10:00:10 session.ended    s                              success · 9.0 s
+    ");
+    let result = shown(&failing_run(), "", &["--json", "--type", "tool.result"]);
+    insta::assert_snapshot!(result, @r#"{"schema":"traj-tail/2","at":"2026-06-01T10:00:06.000Z","origin":"sidecar","type":"tool.result","session":"s","severity":"error","preview":"exec exit 3","durationMs":3000,"inputTokens":null,"outputTokens":null,"error":null,"callId":"c1","command":null,"outcome":"failed","exitCode":3}"#);
+    let named = failing_run().replace(
+        r#""sessionId":"s""#,
+        r#""sessionId":"s","sessionKey":"agent:main:telegram:direct:123456""#,
+    );
+    let named = shown(&named, "", &["--json", "-n", "1"]);
+    assert!(named.contains(r#""session":"agent:main:telegram:direct:123456""#), "{named}");
+    let call = shown(&failing_run(), "", &["--json", "--type", "tool.call"]);
+    assert!(call.contains(r#""callId":"c1","command":"ls | wc -l","outcome":null"#), "{call}");
+}
+
+#[test]
+fn a_rollout_shows_its_facts() {
+    let rows = [
+        ("session_meta", r#"{"id":"t","cli_version":"0.166.0","cwd":"/w"}"#),
+        ("event_msg", r#"{"type":"user_message","message":"list it"}"#),
+        (
+            "response_item",
+            r#"{"type":"function_call","name":"shell","call_id":"c1","arguments":"{\"command\":[\"bash\",\"-lc\",\"ls\"]}"}"#,
+        ),
+        (
+            "response_item",
+            r#"{"type":"function_call_output","call_id":"c1","output":"Process exited with code 3\nOutput:\n"}"#,
+        ),
+        (
+            "response_item",
+            r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It failed."}]}"#,
+        ),
+        (
+            "event_msg",
+            r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":90,"output_tokens":9},"last_token_usage":{"input_tokens":30,"output_tokens":3}}}"#,
+        ),
+    ];
+    let rollout: String = rows
+        .iter()
+        .enumerate()
+        .map(|(number, (kind, payload))| {
+            format!(
+                "{{\"timestamp\":\"2026-06-01T10:00:0{number}.000Z\",\"type\":\"{kind}\",\"payload\":{payload}}}\n"
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(shown("", &rollout, &["--transcript"]), @r"
+    10:00:00 session_meta                                    codex 0.166.0 /w
+    10:00:01 event_msg                                       list it
+    10:00:02 response_item                                   shell ls
+    10:00:03 response_item                                   exit 3 · 1.0 s
+    10:00:04 response_item                                   It failed.
+    10:00:05 event_msg                                       done · 30 in, 3 out
+    ");
+    let failed = shown("", &rollout, &["--transcript", "--json", "--grep", "exited with code"]);
+    assert!(failed.contains(r#""severity":"error""#), "{failed}");
+    assert!(failed.contains(r#""outcome":"failed","exitCode":3"#), "{failed}");
+}
+
+#[test]
+fn grep_searches_the_whole_row_after_its_secrets_are_hidden() {
+    let secret = format!("ghp_{}", "0123456789abcdefghijklmnopqrstuvwxyz");
+    let row = |id: u32, text: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","timestamp":"2026-06-01T10:00:0{id}.000Z","message":{{"role":"toolResult","toolName":"read","toolCallId":"c{id}","content":[{{"type":"text","text":"{text}"}}]}}}}"#
+        ) + "\n"
+    };
+    let rows = row(1, &format!("say \\\"deep\\\" {secret}")) + &row(2, "other");
+    let found = |pattern: &str| shown("", &rows, &["--transcript", "--grep", pattern]);
+    let line = "10:00:01 tool.result                                     read ok\n";
+    assert_eq!(found("say \"deep\""), line, "a text as it reads");
+    assert_eq!(found(r#""toolCallId":"c1""#), line, "a member");
+    assert_eq!(found("10:00:01.*read"), line, "the line itself");
+    assert_eq!(found(&secret), "", "a secret is hidden from the search too");
+    // A secret that a cut would have halved is hidden whole.
+    let long = format!("{} {secret}", "x".repeat(185));
+    let prompt = row(1, &long).replace("toolResult", "user");
+    let prompt = shown("", &prompt, &["--transcript"]);
+    assert!(prompt.contains("xxx") && !prompt.contains("ghp_01"), "{prompt}");
+    let sidecar = runtime(1, "prompt.submitted", &format!(r#"{{"prompt":"{secret}"}}"#));
+    let prompt = shown(&sidecar, "", &[]);
+    assert!(prompt.contains("prompt.submitted") && !prompt.contains("ghp_01"), "{prompt}");
+}
+
+#[test]
+fn durations_do_not_depend_on_how_many_events_are_shown() {
+    // The call lies several blocks before its result.
+    let filler: String = (0..9_000).map(|_| event(4, "x")).collect();
+    let run = failing_run().replace(&event(4, "x"), &filler);
+    let durations = |arguments: &[&str]| -> Vec<String> {
+        let all = [&["--json"], arguments].concat();
+        let shown = shown(&run, "", &all);
+        let events = shown.lines().map(|line| serde_json::from_str(line).unwrap());
+        let ends = events.filter(|event: &serde_json::Value| !event["durationMs"].is_null());
+        ends.map(|event| format!("{} {}", event["type"], event["durationMs"])).collect()
+    };
+    let all = ["\"tool.result\" 3000", "\"model.completed\" 7000", "\"session.ended\" 9000"];
+    assert_eq!(durations(&["-n", "100000"]), all);
+    assert_eq!(durations(&["-n", "9001"]), all);
+    assert_eq!(durations(&["-n", "3"]), all);
+    assert_eq!(durations(&["-n", "2"]), all[1..]);
+    assert_eq!(durations(&["-n", "1"]), all[2..]);
+    assert_eq!(durations(&["-n", "1", "--type", "tool.*"]), all[..1]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod bundle;
 mod codex;
 mod openclaw;
 mod result;
+mod row;
 mod sidecar;
 mod sniff;
 
@@ -66,13 +67,6 @@ impl Dialect {
             Self::CodexRollout => Some("codex"),
             Self::Sidecar | Self::Bundle => None,
         }
-    }
-
-    /// The type that a row states; `None` when it states none, and so is no row
-    /// of this dialect.
-    #[must_use]
-    pub fn type_name<'r>(self, row: &'r Json<'_>) -> Option<&'r str> {
-        row.get("type").and_then(Json::as_str)
     }
 
     /// Shows the facts that a row states, in order. Every row states at least

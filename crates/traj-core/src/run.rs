@@ -41,6 +41,7 @@ mod outcome;
 mod prices;
 mod time_split;
 mod usage;
+pub mod words;
 
 pub use calls::CallTotals;
 pub use content::{Arguments, Content};
@@ -55,7 +56,6 @@ pub use fact::{
 pub use fold::Fold;
 pub use model::{FirstFailure, Moment, Run, RunState};
 pub use models::{ContextPoint, ModelTotals};
-pub use moments::result_in_words;
 pub use outcome::{Failure, Outcome};
 pub use prices::{Cost, CostOrigin, Prices, PricesError};
 pub use time_split::TimeSplit;

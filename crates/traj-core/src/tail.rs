@@ -1,24 +1,27 @@
 //! Tail: the newest events of a session as one readable line each, live.
 //!
-//! [`TailEvent`] is what one line of a sidecar or transcript comes down to,
-//! [`Timings`] adds how long things took, [`LastEvents`] finds the newest
-//! events of a file from its end, and [`Follow`] reads a file that grows, is
-//! cut, rewritten or replaced, without losing or repeating an event. All of it
-//! is free of I/O and bounded in memory, whatever the file holds.
+//! [`TailEvent`] is what the facts of one line of a sidecar or transcript come
+//! down to, once a [`Screen`] has redacted the line. [`LastEvents`] finds the
+//! newest events of a file from its end, and [`Follow`] reads a file that
+//! grows, is cut, rewritten or replaced, without losing or repeating an event.
+//! Both add how long things took. All of it is free of I/O and bounded in
+//! memory, whatever the file holds.
 
 mod event;
 mod follow;
 mod last;
-mod preview;
+mod screen;
 mod seen;
+mod summary;
 mod timings;
 
 pub use event::{Origin, Severity, TailEvent};
 pub use follow::{FileState, Follow, ReadRange};
 pub use last::LastEvents;
-pub use timings::Timings;
+pub use screen::{Screen, WantsNothing};
+pub use timings::FARTHEST_START;
 
-/// Lines longer than this are told by their size only: 4 MiB.
+/// Lines longer than this are shown by their size only: 4 MiB.
 ///
 /// Recorders write events of 256 KiB at most; only transcripts hold longer
 /// rows.

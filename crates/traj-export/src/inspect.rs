@@ -242,7 +242,7 @@ impl EventReader {
         let Ok(event) = Json::parse(&text) else { return false };
         let Some(kind) = Dialect::Bundle.type_name(&event) else { return false };
         summary.events += 1;
-        let kind = traj_core::run::cut(kind, LONGEST_KIND);
+        let kind = traj_core::run::cut(&kind, LONGEST_KIND);
         if summary.kinds.len() < MOST_KINDS || summary.kinds.contains_key(&kind) {
             *summary.kinds.entry(kind).or_default() += 1;
         } else {

@@ -4,7 +4,7 @@ use std::io;
 
 use cap_std::fs::{Dir, File};
 use rustix::fs::fstat;
-use traj_core::tail::{FileState, Follow, LastEvents, Origin, TailEvent};
+use traj_core::tail::{FileState, Follow, LastEvents, Origin, Screen, TailEvent, WantsNothing};
 
 use crate::error::{Context as _, FsError};
 use crate::open::{Access, open_regular};
@@ -40,16 +40,12 @@ impl FollowedFile {
     ///
     /// # Errors
     /// When the file is a link or cannot be read; a missing one has no events.
-    pub fn last(
-        &mut self,
-        wanted: usize,
-        keep: &mut dyn FnMut(&TailEvent) -> bool,
-    ) -> Result<Vec<TailEvent>, FsError> {
+    pub fn last(&mut self, wanted: usize, screen: &dyn Screen) -> Result<Vec<TailEvent>, FsError> {
         let Some((file, key)) = self.open_named()? else { return Ok(Vec::new()) };
         let length = length(&file).context("look at", &self.name)?;
         let mut last = LastEvents::new(self.origin, wanted);
-        self.read_back(&file, length, &mut last, keep)?;
-        let events = last.finish(keep);
+        self.read_back(&file, length, &mut last, screen)?;
+        let events = last.finish(screen);
         self.begin_at(length - last.unfinished(), file, key, &last)?;
         Ok(events)
     }
@@ -74,15 +70,15 @@ impl FollowedFile {
     pub fn go_back(
         &mut self,
         wanted: Option<usize>,
-        keep: &mut dyn FnMut(&TailEvent) -> bool,
+        screen: &dyn Screen,
     ) -> Result<usize, FsError> {
         let Some((file, key)) = self.open_named()? else { return Ok(0) };
         self.end = length(&file).context("look at", &self.name)?;
         let mut last = LastEvents::counting(self.origin, wanted.unwrap_or_default());
         let mut start = 0;
         if wanted.is_some() {
-            self.read_back(&file, self.end, &mut last, keep)?;
-            last.finish(keep);
+            self.read_back(&file, self.end, &mut last, screen)?;
+            last.finish(screen);
             start = self.end - last.counted().1.max(last.unfinished());
         }
         self.begin_at(start, file, key, &last)?;
@@ -94,7 +90,12 @@ impl FollowedFile {
     ///
     /// # Errors
     /// As [`Self::last`].
-    pub fn page(&mut self, show: &mut dyn FnMut(TailEvent)) -> Result<bool, FsError> {
+    pub fn page(
+        &mut self,
+        screen: &dyn Screen,
+        show: &mut dyn FnMut(TailEvent),
+    ) -> Result<bool, FsError> {
+        self.time()?;
         let range = self.follow.to_compare();
         let Some((file, _)) = self.open.as_ref().filter(|_| range.to < self.end) else {
             return Ok(false);
@@ -103,7 +104,7 @@ impl FollowedFile {
         let size = usize::try_from(self.end - range.from).unwrap_or(BLOCK).min(BLOCK);
         let count = read_at(file, &mut block[..size], range.from).context("read", &self.name)?;
         // A file that changed under us is for the next look to sort out.
-        Ok(self.follow.feed(range.from, &block[..count], show) && count == size)
+        Ok(self.follow.feed(range.from, &block[..count], screen, show) && count == size)
     }
 
     fn read_back(
@@ -111,7 +112,7 @@ impl FollowedFile {
         file: &File,
         length: u64,
         last: &mut LastEvents,
-        keep: &mut dyn FnMut(&TailEvent) -> bool,
+        screen: &dyn Screen,
     ) -> Result<(), FsError> {
         let mut block = vec![0; BLOCK];
         let mut end = length;
@@ -119,7 +120,7 @@ impl FollowedFile {
             let size = usize::try_from(end).unwrap_or(BLOCK).min(BLOCK);
             let start = end - size as u64;
             let count = read_at(file, &mut block[..size], start).context("read", &self.name)?;
-            if count < size || !last.block(&block[..count], keep) {
+            if count < size || !last.block(&block[..count], screen) {
                 break;
             }
             end = start;
@@ -143,20 +144,49 @@ impl FollowedFile {
         Ok(())
     }
 
+    /// Reads what stands before the place where we begin, once, to know what
+    /// was going on there: what ends later lasted from then.
+    fn time(&mut self) -> Result<(), FsError> {
+        let (Some(range), Some((file, key))) = (self.follow.to_time(), &self.open) else {
+            return Ok(());
+        };
+        let nothing = LastEvents::new(self.origin, 0);
+        let mut earlier = Follow::from_middle(*key, range.from, &[], &nothing);
+        let mut block = vec![0; BLOCK];
+        let mut from = range.from;
+        while from < range.to {
+            let size = usize::try_from(range.to - from).unwrap_or(BLOCK).min(BLOCK);
+            let count = read_at(file, &mut block[..size], from).context("read", &self.name)?;
+            earlier.feed(from, &block[..count], &WantsNothing, &mut |_| {});
+            if count < size {
+                // Cut meanwhile; the next look sees it.
+                break;
+            }
+            from += count as u64;
+        }
+        self.follow.time_from(earlier);
+        Ok(())
+    }
+
     /// Shows what is new.
     ///
     /// # Errors
     /// When the file is a link or cannot be read; a missing one is waited for.
-    pub fn poll(&mut self, show: &mut dyn FnMut(TailEvent)) -> Result<(), FsError> {
+    pub fn poll(
+        &mut self,
+        screen: &dyn Screen,
+        show: &mut dyn FnMut(TailEvent),
+    ) -> Result<(), FsError> {
+        self.time()?;
         // What the file we know gained comes first, even if it lost its name.
         if let Some((file, key)) = self.open.take() {
-            let outcome = self.drain(&file, key, show);
+            let outcome = self.drain(&file, key, screen, show);
             self.open = Some((file, key));
             outcome?;
         }
         let Some((file, key)) = self.open_named()? else { return Ok(()) };
         if self.open.as_ref().is_none_or(|(_, known)| *known != key) {
-            self.drain(&file, key, show)?;
+            self.drain(&file, key, screen, show)?;
             self.open = Some((file, key));
         }
         Ok(())
@@ -176,13 +206,14 @@ impl FollowedFile {
         &mut self,
         file: &File,
         key: Key,
+        screen: &dyn Screen,
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<(), FsError> {
         let mut block = vec![0; BLOCK];
         let mut compared = false;
         loop {
             let length = length(file).context("look at", &self.name)?;
-            let range = match self.follow.look(FileState { key, length }, show) {
+            let range = match self.follow.look(FileState { key, length }, screen, show) {
                 Some(range) => range,
                 None if self.follow.reached_end() => continue,
                 None if compared => return Ok(()),
@@ -196,7 +227,7 @@ impl FollowedFile {
                 // Cut meanwhile; the next look sees it.
                 return Ok(());
             }
-            compared &= self.follow.feed(range.from, &block[..count], show);
+            compared &= self.follow.feed(range.from, &block[..count], screen, show);
         }
     }
 }

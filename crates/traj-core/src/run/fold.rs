@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use super::calls::Calls;
 use super::model::{FirstFailure, Moment, Run, RunState};
 use super::models::Models;
-use super::moments::{Moments, describe};
+use super::moments::{Moments, is_moment};
 use super::time_split::Stopwatch;
 use super::{
     ApprovalDecision, Content, Fact, Origin, Prices, RunEvent, SessionEnded, SessionStarted, names,
@@ -98,8 +98,8 @@ impl Fold {
         if !is_new {
             return;
         }
-        if let Some((kind, about)) = describe(&event.fact) {
-            self.moments.push(Moment { seq, at: event.at, kind, about });
+        if is_moment(&event.fact) {
+            self.moments.push(Moment::of(event));
         }
     }
 

@@ -1,11 +1,14 @@
 //! What one line of a sidecar or transcript comes down to.
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::preview;
-use crate::event::{SCHEMA_VERSION, TRACE_SCHEMA};
+use super::screen::Screen;
+use super::summary;
+use super::timings::Edge;
+use crate::dialect::Dialect;
 use crate::json::Json;
+use crate::run::words::LONGEST_PREVIEW;
+use crate::run::{Place, one_line};
 use crate::timestamp::UnixMillis;
 
 /// Which file a line comes from.
@@ -19,7 +22,7 @@ pub enum Origin {
 }
 
 /// How much an event should stand out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
     /// As usual.
@@ -36,15 +39,18 @@ pub enum Severity {
 pub struct TailEvent {
     /// Which file it comes from.
     pub origin: Origin,
-    /// When it happened; `None` when the line's time makes no sense.
+    /// When it happened; `None` when the line states no readable time.
     pub at: Option<UnixMillis>,
     /// Its type.
     pub kind: String,
     /// The session's key, else its id.
     pub session: String,
+    /// Whether the [`Screen`] wants it. Of an event that is not wanted only
+    /// its time and type are known.
+    pub is_wanted: bool,
     /// What happened, in a few words.
     pub preview: String,
-    /// Tokens in and out, where the event tells.
+    /// Tokens in and out, cached ones included, where the event states them.
     pub tokens: Option<(u64, u64)>,
     /// What went wrong, in the run's own words.
     pub error: Option<String>,
@@ -53,22 +59,19 @@ pub struct TailEvent {
     /// How much it should stand out.
     pub severity: Severity,
     /// The tool call it belongs to.
-    pub(super) call: Option<String>,
+    pub call_id: Option<String>,
+    /// What the call runs or works on.
+    pub command: Option<String>,
+    /// What became of the call: the name of an
+    /// [`Outcome`](crate::run::Outcome).
+    pub outcome: Option<&'static str>,
+    /// The exit code of a call that failed.
+    pub exit_code: Option<i64>,
+    pub(super) is_failed: bool,
+    /// What begins and ends here.
+    pub(super) edges: Vec<Edge>,
     pub(super) identity: u64,
 }
-
-/// As deep as previews look: the members of an event's data and of what is
-/// directly in them. What is below is checked, but not built.
-const EVENT_DEPTH: usize = 3;
-
-/// The members of a message, its usage among them.
-const ROW_DEPTH: usize = 3;
-
-/// The blocks of a message too.
-const QUOTED_DEPTH: usize = 4;
-
-/// Texts that an event keeps are cut to this many characters.
-const LONGEST_TEXT: usize = 200;
 
 impl TailEvent {
     /// An event of which nothing more is known yet.
@@ -76,53 +79,54 @@ impl TailEvent {
         Self {
             origin,
             at: None,
-            kind: kind.to_owned(),
+            kind: one_line(kind, LONGEST_PREVIEW),
             session: String::new(),
+            is_wanted: false,
             preview: String::new(),
             tokens: None,
             error: None,
             duration: None,
             severity: Severity::Normal,
-            call: None,
+            call_id: None,
+            command: None,
+            outcome: None,
+            exit_code: None,
+            is_failed: false,
+            edges: Vec::new(),
             identity,
         }
     }
 
     /// Reads a line; `None` when it is not an event.
     #[must_use]
-    pub fn parse(line: &[u8], origin: Origin) -> Option<Self> {
+    pub fn parse(line: &[u8], origin: Origin, screen: &dyn Screen) -> Option<Self> {
         // Checking text is far quicker than mending it.
         let text = match std::str::from_utf8(line) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),
         };
-        match origin {
-            Origin::Sidecar => runtime_event(&Json::parse_shallow(&text, EVENT_DEPTH).ok()?),
-            Origin::Transcript => {
-                let mut value = Json::parse_shallow(&text, ROW_DEPTH).ok()?;
-                if preview::quotes_content(&value) {
-                    value = Json::parse_shallow(&text, QUOTED_DEPTH).ok()?;
-                }
-                transcript_event(&value)
-            }
+        let row = Json::parse(&text).ok()?;
+        let dialect = dialect_of(&row, origin)?;
+        let mut event = Self::new(origin, &dialect.type_name(&row)?, dialect.identity_of(&row));
+        dialect.decode(&row, Place::default(), &mut |stated| {
+            event.at = event.at.or(stated.at);
+            event.edges.extend(Edge::of(&stated));
+        });
+        if screen.wants_type(&event.kind) {
+            let row = screen.redact(row);
+            summary::fill(&mut event, dialect, &row);
+            event.is_wanted = screen.wants(&event, &row);
         }
+        Some(event)
     }
 
     /// Stands for a line that was too long to be read.
-    pub(super) fn of_long_line(origin: Origin, bytes: u64) -> Self {
-        Self {
-            origin,
-            at: None,
-            kind: "line.too_long".to_owned(),
-            session: String::new(),
-            preview: format!("a line of {bytes} bytes was passed over"),
-            tokens: None,
-            error: None,
-            duration: None,
-            severity: Severity::Warning,
-            call: None,
-            identity: bytes,
-        }
+    pub(super) fn of_long_line(origin: Origin, bytes: u64, screen: &dyn Screen) -> Self {
+        let mut event = Self::new(origin, "line.too_long", bytes);
+        event.preview = format!("a line of {bytes} bytes was passed over");
+        event.severity = Severity::Warning;
+        event.is_wanted = screen.wants_type(&event.kind) && screen.wants(&event, &Json::Null);
+        event
     }
 
     /// Time of day, `--:--:--` when there is none.
@@ -142,12 +146,12 @@ impl TailEvent {
             Some(self.preview.clone()).filter(|preview| !preview.is_empty()).into_iter().collect();
         parts.extend(self.duration.map(shown_duration));
         parts.extend(self.tokens.map(|(input, output)| format!("{input} in, {output} out")));
-        let mut text = parts.join(" · ");
-        if let Some(error) = &self.error {
-            text.push_str(": ");
-            text.push_str(error);
+        let text = parts.join(" · ");
+        match &self.error {
+            Some(error) if text.is_empty() => error.clone(),
+            Some(error) => format!("{text}: {error}"),
+            None => text,
         }
-        text.trim().to_owned()
     }
 
     /// The line for people: time, type, session, summary.
@@ -175,62 +179,11 @@ fn shown_duration(millis: u64) -> String {
     }
 }
 
-/// Cuts a text of the run to one short line.
-pub(super) fn short(text: &str) -> String {
-    let mut short: String = text.trim().chars().take(LONGEST_TEXT).collect();
-    if short.len() < text.trim().len() {
-        short.push('…');
+/// A sidecar holds events of recorders only; a transcript may be anybody's.
+fn dialect_of(row: &Json<'_>, origin: Origin) -> Option<Dialect> {
+    let dialect = Dialect::of_row(row);
+    match origin {
+        Origin::Sidecar => dialect.filter(|dialect| *dialect == Dialect::Sidecar),
+        Origin::Transcript => Some(dialect.unwrap_or(Dialect::OpenClaw)),
     }
-    short
-}
-
-fn text<'j>(value: &'j Json<'_>, name: &str) -> Option<&'j str> {
-    value.get(name).and_then(Json::as_str)
-}
-
-fn runtime_event(value: &Json<'_>) -> Option<TailEvent> {
-    let version = value.get("schemaVersion").and_then(Json::as_u64);
-    if text(value, "traceSchema")? != TRACE_SCHEMA || version != Some(SCHEMA_VERSION) {
-        return None;
-    }
-    let kind = text(value, "type")?;
-    let (stamp, session) = (text(value, "ts")?, text(value, "sessionId")?);
-    let identity = identity(value, &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]);
-    let mut event = TailEvent::new(Origin::Sidecar, kind, identity);
-    event.at = UnixMillis::parse_lenient(stamp);
-    event.session = short(text(value, "sessionKey").unwrap_or(session));
-    preview::of_runtime(value, &mut event);
-    Some(event)
-}
-
-fn transcript_event(value: &Json<'_>) -> Option<TailEvent> {
-    let kind = text(value, "type")?;
-    let stamp = value.get("timestamp");
-    let identity = identity(value, &["type", "id", "parentId", "timestamp", "ordinal"]);
-    let mut event = TailEvent::new(Origin::Transcript, kind, identity);
-    event.at = stamp
-        .and_then(Json::as_str)
-        .and_then(UnixMillis::parse_lenient)
-        .or_else(|| stamp.and_then(Json::as_f64).and_then(UnixMillis::from_f64));
-    preview::of_transcript(value, &mut event);
-    Some(event)
-}
-
-/// What makes an event this event: not its text, which a trim may change.
-fn identity(value: &Json<'_>, names: &[&str]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for name in names {
-        match value.get(name) {
-            Some(Json::String(text)) => text.hash(&mut hasher),
-            Some(Json::Number(number)) => number.as_text().hash(&mut hasher),
-            _ => name.hash(&mut hasher),
-        }
-    }
-    if let Some(payload) = value.get("payload") {
-        // Rows of rollouts have no id of their own.
-        for name in ["type", "call_id", "id", "turn_id"] {
-            text(payload, name).hash(&mut hasher);
-        }
-    }
-    hasher.finish()
 }

@@ -1,6 +1,8 @@
 //! Following a file that grows, is cut, rewritten or replaced.
 
+use super::screen::Screen;
 use super::seen::Seen;
+use super::timings::{FARTHEST_START, Timings};
 use super::{LONGEST_LINE, LastEvents, Origin, TailEvent};
 
 /// So many bytes before the place we read up to are compared on every look.
@@ -44,6 +46,9 @@ pub struct Follow {
     /// That line is too long to be kept; this many bytes of it passed.
     dropped: u64,
     seen: Seen,
+    timings: Timings,
+    /// What began before the place where the reading began is not known.
+    is_untimed: bool,
     is_again: bool,
 }
 
@@ -59,6 +64,8 @@ impl Follow {
             line: Vec::new(),
             dropped: 0,
             seen: Seen::default(),
+            timings: Timings::default(),
+            is_untimed: false,
             is_again: false,
         }
     }
@@ -70,12 +77,27 @@ impl Follow {
         let mut follow = Self::new(last.origin());
         follow.key = Some(key);
         follow.offset = offset;
+        follow.is_untimed = true;
         follow.keep_recent(before);
         follow.seen.start_in_the_middle();
         for identity in last.identities() {
             follow.seen.remember(identity);
         }
         follow
+    }
+
+    /// Which part of the file another follower has to read before this one goes
+    /// on, so that what began there is known; see [`Self::time_from`].
+    #[must_use]
+    pub fn to_time(&self) -> Option<ReadRange> {
+        let range = ReadRange { from: self.offset.saturating_sub(FARTHEST_START), to: self.offset };
+        (self.is_untimed && range.from < range.to).then_some(range)
+    }
+
+    /// Takes over what began in the part that `earlier` read.
+    pub fn time_from(&mut self, earlier: Self) {
+        self.timings = earlier.timings;
+        self.is_untimed = false;
     }
 
     /// How much of what stands before an offset is compared later.
@@ -87,15 +109,20 @@ impl Follow {
     /// What to read, now that the file looks like this; `None` when there is
     /// nothing to read. Another file, or a shorter one, is read from its
     /// beginning; what was left of the old one has to be read before.
-    pub fn look(&mut self, now: FileState, show: &mut dyn FnMut(TailEvent)) -> Option<ReadRange> {
+    pub fn look(
+        &mut self,
+        now: FileState,
+        screen: &dyn Screen,
+        show: &mut dyn FnMut(TailEvent),
+    ) -> Option<ReadRange> {
         if self.key != Some(now.key) {
             if self.key.is_some() {
-                self.start_again(show);
+                self.start_again(screen, show);
             }
             self.key = Some(now.key);
         }
         if now.length < self.offset {
-            self.start_again(show);
+            self.start_again(screen, show);
         }
         let grown = ReadRange { to: now.length, ..self.to_compare() };
         (now.length > self.offset).then_some(grown)
@@ -110,18 +137,24 @@ impl Follow {
 
     /// Takes bytes that stand at `from`; `false` when the file was rewritten
     /// under us and has to be looked at again.
-    pub fn feed(&mut self, from: u64, bytes: &[u8], show: &mut dyn FnMut(TailEvent)) -> bool {
+    pub fn feed(
+        &mut self,
+        from: u64,
+        bytes: &[u8],
+        screen: &dyn Screen,
+        show: &mut dyn FnMut(TailEvent),
+    ) -> bool {
         let overlap = usize::try_from(self.offset.saturating_sub(from)).unwrap_or(usize::MAX);
         let known = self.recent.len().saturating_sub(overlap);
         let expected = self.recent.get(known..).unwrap_or_default();
         if from > self.offset || bytes.len() < overlap || !bytes.starts_with(expected) {
-            self.start_again(show);
+            self.start_again(screen, show);
             return false;
         }
         let fresh = bytes.get(overlap..).unwrap_or_default();
         self.offset += fresh.len() as u64;
         self.keep_recent(fresh);
-        self.lines(fresh, show);
+        self.lines(fresh, screen, show);
         true
     }
 
@@ -146,10 +179,10 @@ impl Follow {
         foreign
     }
 
-    fn start_again(&mut self, show: &mut dyn FnMut(TailEvent)) {
+    fn start_again(&mut self, screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
         // The last line of the old file may lack its line end only.
         let line = std::mem::take(&mut self.line);
-        self.event(&line, show);
+        self.event(&line, self.offset - line.len() as u64, screen, show);
         self.rewind();
         self.seen.read_again();
         self.is_again = true;
@@ -160,26 +193,31 @@ impl Follow {
         self.recent.clear();
         self.line.clear();
         self.dropped = 0;
+        self.timings.begin_anew();
+        self.is_untimed = false;
     }
 
-    fn lines(&mut self, bytes: &[u8], show: &mut dyn FnMut(TailEvent)) {
+    fn lines(&mut self, bytes: &[u8], screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
         let mut rest = bytes;
+        // Where the line begins that the bytes belong to.
+        let mut begin = self.offset - (bytes.len() + self.line.len()) as u64;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (head, tail) = (&rest[..end], &rest[end + 1..]);
             if self.dropped > 0 {
-                let event = TailEvent::of_long_line(self.origin, self.dropped + head.len() as u64);
-                self.dropped = 0;
+                let bytes = std::mem::take(&mut self.dropped) + head.len() as u64;
+                let event = TailEvent::of_long_line(self.origin, bytes, screen);
                 if self.seen.take(event.identity) {
                     show(event);
                 }
             } else if self.line.is_empty() {
-                self.event(head, show);
+                self.event(head, begin, screen, show);
             } else {
                 self.line.extend_from_slice(head);
                 let line = std::mem::take(&mut self.line);
-                self.event(&line, show);
+                self.event(&line, begin, screen, show);
             }
             rest = tail;
+            begin = self.offset - rest.len() as u64;
         }
         if self.dropped > 0 || self.line.len() + rest.len() > LONGEST_LINE {
             self.dropped += (self.line.len() + rest.len()) as u64;
@@ -189,9 +227,16 @@ impl Follow {
         }
     }
 
-    fn event(&mut self, line: &[u8], show: &mut dyn FnMut(TailEvent)) {
-        let event = TailEvent::parse(line, self.origin);
-        if let Some(event) = event.filter(|event| self.seen.take(event.identity)) {
+    fn event(
+        &mut self,
+        line: &[u8],
+        begin: u64,
+        screen: &dyn Screen,
+        show: &mut dyn FnMut(TailEvent),
+    ) {
+        let Some(mut event) = TailEvent::parse(line, self.origin, screen) else { return };
+        self.timings.annotate(&mut event, begin);
+        if self.seen.take(event.identity) {
             show(event);
         }
     }

@@ -1,12 +1,15 @@
 //! The newest events of a file, found from its end.
 
+use super::screen::{Screen, WantsNothing};
+use super::timings::OpenEnds;
 use super::{LONGEST_LINE, Origin, TailEvent};
 
 /// So many of the newest events are known again later although a filter passed
 /// over them.
 const KNOWN: usize = 4_096;
 
-/// Reads a file backwards, block by block, until there are enough events.
+/// Reads a file backwards, block by block, until there are enough events, and
+/// further until it is known when what they end began.
 #[derive(Debug)]
 pub struct LastEvents {
     origin: Origin,
@@ -24,6 +27,8 @@ pub struct LastEvents {
     dropped: u64,
     /// Newest first.
     events: Vec<TailEvent>,
+    /// What ended in these and began further up.
+    open: OpenEnds,
     /// What the newest events, shown or not, are known by; newest first.
     identities: Vec<u64>,
     /// The first block may end inside a line that is still being written.
@@ -34,7 +39,7 @@ pub struct LastEvents {
 impl LastEvents {
     /// Wants the newest `wanted` events.
     #[must_use]
-    pub const fn new(origin: Origin, wanted: usize) -> Self {
+    pub fn new(origin: Origin, wanted: usize) -> Self {
         Self {
             origin,
             wanted,
@@ -45,6 +50,7 @@ impl LastEvents {
             carry: Vec::new(),
             dropped: 0,
             events: Vec::new(),
+            open: OpenEnds::default(),
             identities: Vec::new(),
             is_first: true,
             unfinished: 0,
@@ -59,15 +65,15 @@ impl LastEvents {
     }
 
     /// Takes the block before the one taken last; `false` when no more is
-    /// needed. `keep` decides which events count.
-    pub fn block(&mut self, block: &[u8], keep: &mut dyn FnMut(&TailEvent) -> bool) -> bool {
+    /// needed. The events that `screen` wants count.
+    pub fn block(&mut self, block: &[u8], screen: &dyn Screen) -> bool {
         let mut rest = block;
         while let Some(end) = memchr::memrchr(b'\n', rest) {
             let tail = &rest[end + 1..];
             rest = &rest[..end];
             let reach = self.taken + (block.len() - end - 1) as u64;
-            self.line_start(tail, reach, keep);
-            if self.count >= self.wanted {
+            self.line_start(tail, reach, screen);
+            if self.is_done(reach) {
                 return false;
             }
         }
@@ -77,10 +83,10 @@ impl LastEvents {
     }
 
     /// Ends at the beginning of the file; returns the events, oldest first.
-    pub fn finish(&mut self, keep: &mut dyn FnMut(&TailEvent) -> bool) -> Vec<TailEvent> {
+    pub fn finish(&mut self, screen: &dyn Screen) -> Vec<TailEvent> {
         // Whether the last line is complete is to be known in any case.
-        if self.count < self.wanted || self.is_first {
-            self.line_start(&[], self.taken, keep);
+        if !self.is_done(self.taken) || self.is_first {
+            self.line_start(&[], self.taken, screen);
         }
         let mut events = std::mem::take(&mut self.events);
         events.truncate(self.wanted);
@@ -110,6 +116,11 @@ impl LastEvents {
         self.identities.iter().rev().copied()
     }
 
+    /// Whether nothing further than `reach` from the end is of interest.
+    fn is_done(&self, reach: u64) -> bool {
+        self.count >= self.wanted && !self.open.is_waiting(reach)
+    }
+
     fn grow(&mut self, front: &[u8]) {
         if self.dropped > 0 || self.carry.len() + front.len() > LONGEST_LINE {
             self.dropped += (front.len() + self.carry.len()) as u64;
@@ -120,7 +131,7 @@ impl LastEvents {
     }
 
     /// A line begins with `front`; the rest of it is carried.
-    fn line_start(&mut self, front: &[u8], reach: u64, keep: &mut dyn FnMut(&TailEvent) -> bool) {
+    fn line_start(&mut self, front: &[u8], reach: u64, screen: &dyn Screen) {
         let carry;
         // Most lines lie inside one block and are read where they are.
         let line = if self.carry.is_empty() && self.dropped == 0 && front.len() <= LONGEST_LINE {
@@ -131,17 +142,21 @@ impl LastEvents {
             &carry
         };
         let is_last = std::mem::take(&mut self.is_first);
+        let screen = if self.count < self.wanted { screen } else { &WantsNothing };
         let event = if self.dropped > 0 {
             let bytes = std::mem::take(&mut self.dropped);
-            Some(TailEvent::of_long_line(self.origin, bytes))
+            Some(TailEvent::of_long_line(self.origin, bytes, screen))
         } else {
-            TailEvent::parse(line, self.origin)
+            TailEvent::parse(line, self.origin, screen)
         };
         if is_last && event.is_none() {
             self.unfinished = line.len() as u64;
         }
-        let Some(event) = event else { return };
-        let is_kept = keep(&event);
+        let Some(mut event) = event else { return };
+        let is_kept = event.is_wanted;
+        if !self.is_counting {
+            self.open.meet(&mut event, reach, is_kept, &mut self.events);
+        }
         if !self.is_counting && (is_kept || self.identities.len() < KNOWN) {
             self.identities.push(event.identity);
         }

@@ -3,6 +3,24 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::json::Json;
+
+/// Wants every event, of rows that hold no secret.
+pub(super) struct Everything;
+
+impl Screen for Everything {
+    fn wants_type(&self, _kind: &str) -> bool {
+        true
+    }
+
+    fn redact<'r>(&self, row: Json<'r>) -> Json<'r> {
+        row
+    }
+
+    fn wants(&self, _event: &TailEvent, _row: &Json<'_>) -> bool {
+        true
+    }
+}
 
 fn line(number: u64) -> String {
     format!(
@@ -28,13 +46,13 @@ impl Rig {
     fn poll(&mut self, chunk: usize) {
         let shown = &mut self.shown;
         let mut show = |event: TailEvent| {
-            let call = event.call.expect("every event here has a call");
+            let call = event.call_id.expect("every event here has a call");
             shown.push(call.trim_start_matches('c').parse().expect("a number"));
         };
         let mut compared = false;
         loop {
             let state = FileState { key: self.key, length: self.bytes.len() as u64 };
-            let range = match self.follow.look(state, &mut show) {
+            let range = match self.follow.look(state, &Everything, &mut show) {
                 Some(range) => range,
                 None if self.follow.reached_end() => continue,
                 None if compared => return,
@@ -44,7 +62,7 @@ impl Rig {
                 range.from as usize,
                 (range.to as usize).min(range.from as usize + follow::RECENT + chunk),
             );
-            compared = self.follow.feed(range.from, &self.bytes[from..to], &mut show);
+            compared = self.follow.feed(range.from, &self.bytes[from..to], &Everything, &mut show);
         }
     }
 }
@@ -164,13 +182,13 @@ proptest! {
         let mut end = bytes.len();
         while end > 0 {
             let start = end.saturating_sub(block);
-            if !last.block(&bytes[start..end], &mut |_| true) {
+            if !last.block(&bytes[start..end], &Everything) {
                 break;
             }
             end = start;
         }
-        let events = last.finish(&mut |_| true);
-        let calls: Vec<String> = events.into_iter().filter_map(|event| event.call).collect();
+        let events = last.finish(&Everything);
+        let calls: Vec<String> = events.into_iter().filter_map(|event| event.call_id).collect();
         let first = count.saturating_sub(wanted as u64);
         let expected: Vec<String> = (first..count).map(|number| format!("c{number}")).collect();
         prop_assert_eq!(calls, expected);
@@ -180,12 +198,12 @@ proptest! {
         let mut end = bytes.len();
         while end > 0 {
             let start = end.saturating_sub(block);
-            if !counting.block(&bytes[start..end], &mut |_| true) {
+            if !counting.block(&bytes[start..end], &Everything) {
                 break;
             }
             end = start;
         }
-        counting.finish(&mut |_| true);
+        counting.finish(&Everything);
         if wanted > 0 {
             let (found, reach) = counting.counted();
             prop_assert_eq!(found as u64, count - first);
@@ -213,8 +231,8 @@ fn who_asked_for_no_old_event_gets_none_when_the_file_is_replaced() {
     let (begun, rest) = text.split_at(text.len() - 9);
     rig.bytes = begun.as_bytes().to_vec();
     let mut last = LastEvents::new(Origin::Sidecar, 0);
-    assert!(!last.block(&rig.bytes, &mut |_| true));
-    assert!(last.finish(&mut |_| true).is_empty());
+    assert!(!last.block(&rig.bytes, &Everything));
+    assert!(last.finish(&Everything).is_empty());
     let offset = rig.bytes.len() as u64 - last.unfinished();
     rig.follow = Follow::from_middle(rig.key, offset, &rig.bytes[..offset as usize], &last);
     rig.poll(100);
@@ -244,9 +262,9 @@ fn lines_read_like_the_other_tail_with_more_facts() {
         let row = format!(
             r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"type":"{kind}","ts":"2026-06-01T10:00:{time}Z","seq":1,"sessionId":"s","sessionKey":"agent:main:telegram:direct:123456","provider":"openai","modelId":"gpt","data":{data}}}"#
         );
-        TailEvent::parse(row.as_bytes(), Origin::Sidecar).unwrap()
+        TailEvent::parse(row.as_bytes(), Origin::Sidecar, &Everything).unwrap()
     };
-    let mut timings = Timings::default();
+    let mut timings = timings::Timings::default();
     let lines: Vec<String> = [
         event("session.started", "00.000", "{}"),
         event("context.compiled", "00.100", r#"{"tools":[{},{}]}"#),
@@ -254,38 +272,40 @@ fn lines_read_like_the_other_tail_with_more_facts() {
         event(
             "tool.call",
             "01.000",
-            r#"{"toolCallId":"c","name":"bash","arguments":{"x":"secret"}}"#,
+            r#"{"toolCallId":"c","name":"bash","arguments":{"command":["bash","-lc","ls -l"]}}"#,
         ),
         event("tool.result", "02.500", r#"{"toolCallId":"c","name":"bash","success":false}"#),
         event(
             "model.completed",
             "05.000",
-            r#"{"promptError":"overloaded","usage":{"input":1200,"output":30}}"#,
+            r#"{"promptError":"overloaded","usage":{"input":1200,"cacheRead":50,"output":30}}"#,
         ),
         event("turn.terminal_idle_timeout", "05.500", "{}"),
         event("session.ended", "59.000", r#"{"status":"error"}"#),
     ]
     .into_iter()
     .map(|mut event| {
-        timings.annotate(&mut event);
+        timings.annotate(&mut event, 0);
         event.layout()
     })
     .collect();
     insta::assert_snapshot!(lines.join("\n"), @r"
-    10:00:00 session.started  agent:main:telegram:direct:12… session started
-    10:00:00 context.compiled agent:main:telegram:direct:12… context compiled (2 tools)
+    10:00:00 session.started  agent:main:telegram:direct:12… session started: openai/gpt
+    10:00:00 context.compiled agent:main:telegram:direct:12… context compiled: 2 tools
     10:00:00 prompt.submitted agent:main:telegram:direct:12… prompt submitted
-    10:00:01 tool.call        agent:main:telegram:direct:12… bash {...redacted...}
-    10:00:02 tool.result      agent:main:telegram:direct:12… bash error · 1.5 s
-    10:00:05 model.completed  agent:main:telegram:direct:12… openai/gpt error · 4.8 s · 1200 in, 30 out: overloaded
-    10:00:05 turn.terminal_i… agent:main:telegram:direct:12…
+    10:00:01 tool.call        agent:main:telegram:direct:12… bash ls -l
+    10:00:02 tool.result      agent:main:telegram:direct:12… bash failed · 1.5 s
+    10:00:05 model.completed  agent:main:telegram:direct:12… openai/gpt error · 4.8 s · 1250 in, 30 out: overloaded
+    10:00:05 turn.terminal_i… agent:main:telegram:direct:12… turn.terminal_idle_timeout
     10:00:59 session.ended    agent:main:telegram:direct:12… error · 59.0 s
     ");
 }
 
 #[test]
 fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
-    let row = |line: &[u8], origin| TailEvent::parse(line, origin).map(|event| event.summary());
+    let row = |line: &[u8], origin| {
+        TailEvent::parse(line, origin, &Everything).map(|event| event.summary())
+    };
     let message = |role: &str, content: &str| {
         format!(
             r#"{{"type":"message","id":"a","timestamp":"2026-06-01T10:00:00Z","message":{{"role":"{role}","toolName":"read","usage":{{"input":5,"output":2}},"content":{content}}}}}"#
@@ -295,16 +315,16 @@ fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
     let seen =
         |role: &str, content: &str| row(message(role, content).as_bytes(), Origin::Transcript);
     assert_eq!(seen("assistant", blocks).unwrap(), "said → read · 5 in, 2 out");
-    assert_eq!(seen("user", r#""plain""#).unwrap(), "plain · 5 in, 2 out");
-    assert_eq!(seen("toolResult", blocks).unwrap(), "read done · 5 in, 2 out");
+    assert_eq!(seen("user", r#""plain""#).unwrap(), "plain");
+    assert_eq!(seen("toolResult", blocks).unwrap(), "read ok");
     // What is not looked at must be sound all the same.
     assert_eq!(seen("toolResult", r#"[{"type":"text","text":"torn]"#), None);
     let rollout = r#"{"type":"response_item","timestamp":"2026-06-01T10:00:00Z","payload":{"type":"message","role":"user","content":[{"text":"x"}]}}"#;
-    assert_eq!(row(rollout.as_bytes(), Origin::Transcript).unwrap(), "message user");
+    assert_eq!(row(rollout.as_bytes(), Origin::Transcript).unwrap(), "context/user x");
     let mut broken = message("user", r#""a?b""#).into_bytes();
     let at = broken.iter().position(|byte| *byte == b'?').unwrap();
     broken[at] = 0xff;
-    assert_eq!(row(&broken, Origin::Transcript).unwrap(), "a\u{fffd}b · 5 in, 2 out");
+    assert_eq!(row(&broken, Origin::Transcript).unwrap(), "a\u{fffd}b");
 }
 
 #[test]
@@ -313,13 +333,13 @@ fn long_lines_cost_no_memory() {
     let mut rig = Follow::new(Origin::Sidecar);
     let mut shown = Vec::new();
     let state = FileState { key: (1, 1), length: 1 << 40 };
-    rig.look(state, &mut |_| {});
-    assert!(rig.feed(0, &long, &mut |event| shown.push(event)));
+    rig.look(state, &Everything, &mut |_| {});
+    assert!(rig.feed(0, &long, &Everything, &mut |event| shown.push(event)));
     assert!(rig.line.capacity() <= LONGEST_LINE);
-    let range = rig.look(state, &mut |_| {}).unwrap();
+    let range = rig.look(state, &Everything, &mut |_| {}).unwrap();
     let mut next = vec![b'x'; (long.len() as u64 - range.from) as usize];
     next.extend_from_slice(b"x\n");
-    assert!(rig.feed(range.from, &next, &mut |event| shown.push(event)));
+    assert!(rig.feed(range.from, &next, &Everything, &mut |event| shown.push(event)));
     assert_eq!(shown.len(), 1);
     assert_eq!(shown[0].severity, Severity::Warning);
 }

@@ -1,58 +1,276 @@
 //! How long things took, from the events at both ends.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use super::{Origin, TailEvent};
+use super::TailEvent;
+use crate::run::{Fact, RunEvent, UsageScope};
 use crate::timestamp::UnixMillis;
 
-/// So many unanswered calls are remembered.
-const OPEN_CALLS: usize = 4_096;
+/// So many starts without an end are remembered.
+const OPEN_STARTS: usize = 4_096;
 
-/// Pairs starts with ends.
+/// A start that lies further before its end than this does not count: 64 MiB.
+///
+/// The same limit holds whichever way a file is read, so that an event lasts
+/// as long wherever the reading began.
+pub const FARTHEST_START: u64 = 64 * 1024 * 1024;
+
+/// Something that takes time: a call, a prompt, a turn or a run, by the hash
+/// of its kind and id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Span(u64);
+
+/// One end of a span.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    Start(Span),
+    End(Span),
+}
+
+#[derive(Hash)]
+enum SpanKind {
+    Call,
+    Prompt,
+    Turn,
+    Run,
+}
+
+impl Span {
+    fn of(kind: &SpanKind, id: Option<&str>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        (kind, id).hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
+impl Edge {
+    /// The edge that a fact is. A fact that states how long it took is none:
+    /// whatever else ends the span is timed.
+    pub(super) fn of(event: &RunEvent<'_>) -> Option<Self> {
+        Some(match &event.fact {
+            Fact::ToolCall(call) => Self::Start(Span::of(&SpanKind::Call, Some(call.id?))),
+            Fact::ToolResult(result) if result.duration.is_none() => {
+                Self::End(Span::of(&SpanKind::Call, Some(result.id?)))
+            }
+            Fact::Prompt(prompt) if prompt.skipped.is_none() => {
+                Self::Start(Span::of(&SpanKind::Prompt, event.run))
+            }
+            Fact::ModelCall(call) if call.scope == UsageScope::Turn && call.latency.is_none() => {
+                Self::End(Span::of(&SpanKind::Prompt, event.run))
+            }
+            Fact::TurnStarted => Self::Start(Span::of(&SpanKind::Turn, event.turn)),
+            Fact::TurnEnded(_) => Self::End(Span::of(&SpanKind::Turn, event.turn)),
+            Fact::SessionStarted(started) if started.begins_run => {
+                Self::Start(Span::of(&SpanKind::Run, event.run))
+            }
+            Fact::SessionEnded(ended) if ended.is_final => {
+                Self::End(Span::of(&SpanKind::Run, event.run))
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// When and where something began, or ended.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    at: UnixMillis,
+    /// Bytes from a fixed place.
+    position: u64,
+}
+
+impl Mark {
+    /// The milliseconds from one mark to another, unless they are too far from
+    /// each other.
+    fn until(self, end: Self) -> Option<u64> {
+        let is_near = self.position.abs_diff(end.position) <= FARTHEST_START;
+        let taken = end.at.as_millis().saturating_sub(self.at.as_millis());
+        u64::try_from(taken).ok().filter(|_| is_near)
+    }
+}
+
+impl TailEvent {
+    /// One of the things that end here took this long; the longest counts.
+    fn took(&mut self, millis: u64) {
+        self.duration = self.duration.max(Some(millis));
+    }
+}
+
+/// Pairs starts with ends, in the order of the file. The first end takes the
+/// start.
 #[derive(Debug, Default)]
-pub struct Timings {
-    calls: HashMap<String, UnixMillis>,
-    order: VecDeque<String>,
-    prompted: Option<UnixMillis>,
-    started: Option<UnixMillis>,
+pub(super) struct Timings {
+    starts: HashMap<Span, Mark>,
+    order: VecDeque<(Span, u64)>,
 }
 
 impl Timings {
-    /// Adds how long it took to an event that ends something.
-    pub fn annotate(&mut self, event: &mut TailEvent) {
-        let Some(at) = event.at.filter(|_| event.origin == Origin::Sidecar) else { return };
-        let since = match event.kind.as_str() {
-            "tool.call" => {
-                self.open(event.call.as_deref(), at);
-                None
+    /// Adds how long it took to an event that ends something. Its line begins
+    /// at `position`.
+    pub(super) fn annotate(&mut self, event: &mut TailEvent, position: u64) {
+        for edge in std::mem::take(&mut event.edges) {
+            match (edge, event.at.map(|at| Mark { at, position })) {
+                (Edge::Start(span), Some(start)) => self.start(span, start),
+                (Edge::Start(_), None) => {}
+                (Edge::End(span), end) => {
+                    let start = self.starts.remove(&span);
+                    let taken = start.zip(end).and_then(|(start, end)| start.until(end));
+                    taken.into_iter().for_each(|taken| event.took(taken));
+                }
             }
-            "tool.result" => event.call.as_ref().and_then(|call| self.calls.remove(call)),
-            "prompt.submitted" => {
-                self.prompted = Some(at);
-                None
-            }
-            "model.completed" => self.prompted.take(),
-            "session.started" => {
-                self.started = Some(at);
-                None
-            }
-            "session.ended" => self.started.take(),
-            _ => None,
-        };
-        if event.duration.is_none() {
-            let taken = since.map(|since| at.as_millis().saturating_sub(since.as_millis()));
-            event.duration = taken.and_then(|taken| u64::try_from(taken).ok());
         }
     }
 
-    fn open(&mut self, call: Option<&str>, at: UnixMillis) {
-        let Some(call) = call else { return };
-        self.calls.insert(call.to_owned(), at);
-        self.order.push_back(call.to_owned());
-        if self.order.len() > OPEN_CALLS
-            && let Some(oldest) = self.order.pop_front()
+    fn start(&mut self, span: Span, start: Mark) {
+        self.starts.insert(span, start);
+        self.order.push_back((span, start.position));
+        if self.order.len() > OPEN_STARTS
+            && let Some((oldest, position)) = self.order.pop_front()
+            && self.starts.get(&oldest).is_some_and(|start| start.position == position)
         {
-            self.calls.remove(&oldest);
+            self.starts.remove(&oldest);
         }
+    }
+
+    /// The file begins anew: what is open began before it.
+    pub(super) fn begin_anew(&mut self) {
+        self.starts.values_mut().for_each(|start| start.position = 0);
+        self.order.iter_mut().for_each(|(_, position)| *position = 0);
+    }
+}
+
+/// Ends whose start is still to be found, for reading backwards.
+#[derive(Debug, Default)]
+pub(super) struct OpenEnds {
+    /// The end, and which event it is.
+    ends: HashMap<Span, (Mark, usize)>,
+}
+
+impl OpenEnds {
+    /// Notes an event whose line begins `position` bytes before the end of the
+    /// file. Starts time the events among `later` that wait for them; what
+    /// ends here waits from now on if the event is to be `kept` as the next of
+    /// those.
+    pub(super) fn meet(
+        &mut self,
+        event: &mut TailEvent,
+        position: u64,
+        is_kept: bool,
+        later: &mut [TailEvent],
+    ) {
+        let mark = event.at.map(|at| Mark { at, position });
+        for edge in std::mem::take(&mut event.edges).into_iter().rev() {
+            match edge {
+                Edge::Start(span) => {
+                    let Some(start) = mark else { continue };
+                    let Some((end, index)) = self.ends.remove(&span) else { continue };
+                    if let (Some(taken), Some(event)) = (start.until(end), later.get_mut(index)) {
+                        event.took(taken);
+                    }
+                }
+                Edge::End(span) => {
+                    // A later end does not get the start that this one takes.
+                    self.ends.remove(&span);
+                    if let Some(end) = mark.filter(|_| is_kept) {
+                        self.ends.insert(span, (end, later.len()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a start further than `position` bytes before the end of the
+    /// file could still count.
+    pub(super) fn is_waiting(&self, position: u64) -> bool {
+        let is_near =
+            |(end, _): &(Mark, usize)| position.saturating_sub(end.position) <= FARTHEST_START;
+        self.ends.values().any(is_near)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tail::tests::Everything;
+    use crate::tail::{FileState, Follow, LastEvents, Origin};
+
+    /// Calls, results, prompts and replies, some of them repeated or missing.
+    fn line(number: usize, what: u8) -> String {
+        let id = what / 4 % 3;
+        let (kind, data) = match what % 4 {
+            0 => ("tool.call", format!(r#"{{"toolCallId":"c{id}","name":"x"}}"#)),
+            1 => ("tool.result", format!(r#"{{"toolCallId":"c{id}","success":true}}"#)),
+            2 => ("prompt.submitted", "{}".to_owned()),
+            _ => ("model.completed", "{}".to_owned()),
+        };
+        let second = number * number % 3_000;
+        format!(
+            "{{\"traceSchema\":\"openclaw-trajectory\",\"schemaVersion\":1,\"type\":\"{kind}\",\"ts\":\"2026-06-01T10:{:02}:{:02}.000Z\",\"seq\":{number},\"sessionId\":\"s\",\"data\":{data}}}\n",
+            second / 60,
+            second % 60
+        )
+    }
+
+    fn last(bytes: &[u8], wanted: usize, block: usize) -> Vec<Option<u64>> {
+        let mut last = LastEvents::new(Origin::Sidecar, wanted);
+        let mut end = bytes.len();
+        while end > 0 {
+            let start = end.saturating_sub(block);
+            if !last.block(&bytes[start..end], &Everything) {
+                break;
+            }
+            end = start;
+        }
+        last.finish(&Everything).into_iter().map(|event| event.duration).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn an_event_lasts_as_long_wherever_the_reading_begins(
+            whats in prop::collection::vec(any::<u8>(), 1..40),
+            wanted in 1_usize..40,
+            block in 50_usize..900,
+        ) {
+            let lines: Vec<_> = whats.iter().enumerate().map(|(n, what)| line(n, *what)).collect();
+            let text = lines.concat();
+            let mut forward = Vec::new();
+            let mut follow = Follow::new(Origin::Sidecar);
+            let state = FileState { key: (1, 1), length: text.len() as u64 };
+            follow.look(state, &Everything, &mut |_| {});
+            let mut note = |event: TailEvent| forward.push(event.duration);
+            assert!(follow.feed(0, text.as_bytes(), &Everything, &mut note));
+            let first = forward.len().saturating_sub(wanted);
+            prop_assert_eq!(&last(text.as_bytes(), wanted, block), &forward[first..]);
+            // A follower that begins in the middle asks for what lies before.
+            let middle: usize = lines[..first].iter().map(String::len).sum();
+            let none = LastEvents::new(Origin::Sidecar, 0);
+            let mut later = Follow::from_middle((1, 1), middle as u64, &[], &none);
+            if let Some(range) = later.to_time() {
+                let mut earlier = Follow::from_middle((1, 1), range.from, &[], &none);
+                let before = &text.as_bytes()[range.from as usize..range.to as usize];
+                earlier.feed(range.from, before, &Everything, &mut |_| {});
+                later.time_from(earlier);
+            }
+            let mut followed = Vec::new();
+            let rest = &text.as_bytes()[middle..];
+            later.feed(middle as u64, rest, &Everything, &mut |event| followed.push(event.duration));
+            prop_assert_eq!(&followed, &forward[first..]);
+        }
+    }
+
+    #[test]
+    fn a_start_too_far_before_its_end_does_not_count_either_way() {
+        let at = |millis| UnixMillis::from_f64(millis).unwrap();
+        let near = Mark { at: at(1_000.0), position: 0 };
+        let end = |position| Mark { at: at(3_000.0), position };
+        assert_eq!(near.until(end(FARTHEST_START)), Some(2_000));
+        assert_eq!(near.until(end(FARTHEST_START + 1)), None);
+        let mut ends = OpenEnds::default();
+        ends.ends.insert(Span(1), (end(10), 0));
+        assert!(ends.is_waiting(10 + FARTHEST_START));
+        assert!(!ends.is_waiting(11 + FARTHEST_START));
     }
 }

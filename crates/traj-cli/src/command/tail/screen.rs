@@ -1,0 +1,59 @@
+//! Which events `traj tail` shows, and what of them.
+
+use globset::{Glob, GlobMatcher};
+use regex::Regex;
+use traj_core::json::Json;
+use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
+use traj_core::tail::{Screen, TailEvent};
+
+use crate::command_error::CommandError;
+use crate::compose::Host;
+
+/// The filters of the command line, and redaction of every row that is shown.
+pub(super) struct ShownRows<'a> {
+    kind: Option<GlobMatcher>,
+    grep: Option<&'a Regex>,
+    redactor: Redactor,
+}
+
+impl<'a> ShownRows<'a> {
+    pub(super) fn new(
+        kind: Option<&Glob>,
+        grep: Option<&'a Regex>,
+        host: &Host,
+    ) -> Result<Self, CommandError> {
+        let key = host.marker_key().or_else(|_| Host::passing_key())?;
+        let redactor = Redactor::new(RedactionPolicy::standard(key));
+        Ok(Self { kind: kind.map(Glob::compile_matcher), grep, redactor })
+    }
+}
+
+impl Screen for ShownRows<'_> {
+    fn wants_type(&self, kind: &str) -> bool {
+        self.kind.as_ref().is_none_or(|glob| glob.is_match(kind))
+    }
+
+    fn redact<'r>(&self, row: Json<'r>) -> Json<'r> {
+        self.redactor.json(row, &mut RedactionReport::default()).into_inner()
+    }
+
+    fn wants(&self, event: &TailEvent, row: &Json<'_>) -> bool {
+        let Some(grep) = self.grep else { return true };
+        if grep.is_match(&event.layout()) || holds(row, grep) {
+            return true;
+        }
+        let mut text = String::new();
+        row.write_compact(&mut text);
+        grep.is_match(&text)
+    }
+}
+
+/// Whether a string of a value matches, as it reads without JSON's escapes.
+fn holds(value: &Json<'_>, grep: &Regex) -> bool {
+    match value {
+        Json::String(text) => grep.is_match(text),
+        Json::Array(items) => items.iter().any(|item| holds(item, grep)),
+        Json::Object(object) => object.iter().any(|(_, member)| holds(member, grep)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}

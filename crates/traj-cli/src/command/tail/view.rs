@@ -1,0 +1,191 @@
+//! How `traj tail` prints events, and which come first.
+
+use std::collections::VecDeque;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use traj_core::tail::{Origin, Severity, TailEvent};
+use traj_core::timestamp::UnixMillis;
+use traj_fs::{FollowedFile, FsError};
+
+use super::screen::ShownRows;
+use crate::command_error::CommandError;
+use crate::output::Output;
+use crate::terminal_text::{escape_control, escape_json};
+
+/// So many events are held at once, to be put in order: some 16 MiB.
+const MOST_HELD: usize = 32_768;
+
+/// No event is shorter than this, its line end included.
+const SHORTEST_LINE: u64 = "{\"type\":\"\"}\n".len() as u64;
+
+/// What is there to begin with is printed in portions of this size.
+const PAGE: usize = 64 * 1024;
+
+/// An event for scripts.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    schema: &'static str,
+    at: Option<String>,
+    origin: &'static str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    session: &'a str,
+    severity: &'static str,
+    preview: &'a str,
+    duration_ms: Option<u64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    error: Option<&'a str>,
+    call_id: Option<&'a str>,
+    command: Option<&'a str>,
+    outcome: Option<&'static str>,
+    exit_code: Option<i64>,
+}
+
+pub(super) fn unreadable(error: FsError) -> CommandError {
+    CommandError::failure("cannot read the events of the session").because(error)
+}
+
+/// What is shown, and how.
+pub(super) struct View<'a> {
+    output: &'a Output,
+    tail: usize,
+    screen: ShownRows<'a>,
+}
+
+impl<'a> View<'a> {
+    pub(super) const fn new(screen: ShownRows<'a>, tail: usize, output: &'a Output) -> Self {
+        Self { output, tail, screen }
+    }
+
+    pub(super) const fn screen(&self) -> &ShownRows<'a> {
+        &self.screen
+    }
+
+    /// Shows the newest events of all files, by time.
+    pub(super) fn begin(&self, files: &mut [FollowedFile]) -> Result<(), CommandError> {
+        if self.tail > MOST_HELD {
+            return self.begin_far_back(files);
+        }
+        let mut events = Vec::new();
+        for file in files {
+            events.extend(file.last(self.tail, &self.screen).map_err(unreadable)?);
+        }
+        events.sort_by_key(|event| event.at);
+        let surplus = events.len().saturating_sub(self.tail);
+        let mut page = String::new();
+        for event in events.into_iter().skip(surplus) {
+            page.push_str(&self.line(event));
+            if page.len() >= PAGE {
+                self.print(&page)?;
+                page.clear();
+            }
+        }
+        self.print(&page)
+    }
+
+    /// As [`Self::begin`], for more events than are held at once: they are
+    /// read in the order of their files, and those of several files put
+    /// together by time.
+    fn begin_far_back(&self, files: &mut [FollowedFile]) -> Result<(), CommandError> {
+        let mut bytes = 0;
+        for file in files.iter() {
+            bytes += file.length().map_err(unreadable)?;
+        }
+        // Then it is everything, and nobody has to count.
+        let is_counted = bytes / SHORTEST_LINE > self.tail as u64;
+        let mut total = 0;
+        for file in files.iter_mut() {
+            let wanted = is_counted.then_some(self.tail);
+            total += file.go_back(wanted, &self.screen).map_err(unreadable)?;
+        }
+        let mut surplus = total.saturating_sub(self.tail);
+        let mut waiting: Vec<VecDeque<TailEvent>> = files.iter().map(|_| VecDeque::new()).collect();
+        let mut page = String::new();
+        loop {
+            for (file, waiting) in files.iter_mut().zip(&mut waiting) {
+                while waiting.is_empty()
+                    && file
+                        .page(&self.screen, &mut |event| waiting.push_back(event))
+                        .map_err(unreadable)?
+                {}
+            }
+            let first = waiting.iter_mut().filter(|waiting| !waiting.is_empty());
+            let first = first.min_by_key(|waiting| waiting.front().map(|event| event.at));
+            let Some(event) = first.and_then(VecDeque::pop_front) else { break };
+            if surplus > 0 && event.is_wanted {
+                surplus -= 1;
+                continue;
+            }
+            page.push_str(&self.line(event));
+            if page.len() >= PAGE {
+                self.print(&page)?;
+                page.clear();
+            }
+        }
+        self.print(&page)
+    }
+
+    pub(super) fn show(&self, event: TailEvent) -> Result<(), CommandError> {
+        self.print(&self.line(event))
+    }
+
+    fn print(&self, lines: &str) -> Result<(), CommandError> {
+        if lines.is_empty() {
+            Ok(())
+        } else if self.output.is_json() {
+            self.output.write_bytes(lines.as_bytes())
+        } else {
+            self.output.write_text(lines)
+        }
+    }
+
+    /// The event as it is printed; nothing when it is not wanted.
+    fn line(&self, mut event: TailEvent) -> String {
+        if !event.is_wanted {
+            return String::new();
+        }
+        if self.output.is_json() {
+            let text = serde_json::to_string(&line_of(&event)).unwrap_or_default();
+            let mut text = escape_json(text);
+            text.push('\n');
+            return text;
+        }
+        for text in [&mut event.kind, &mut event.session, &mut event.preview] {
+            *text = escape_control(text).into_owned();
+        }
+        event.error = event.error.map(|error| escape_control(&error).into_owned());
+        let style = match event.severity {
+            Severity::Error => Style::new().fg_color(Some(AnsiColor::Red.into())),
+            Severity::Warning => Style::new().fg_color(Some(AnsiColor::Yellow.into())),
+            _ => Style::new(),
+        };
+        format!("{style}{}{style:#}\n", event.layout())
+    }
+}
+
+fn line_of(event: &TailEvent) -> Line<'_> {
+    Line {
+        schema: "traj-tail/2",
+        at: event.at.map(UnixMillis::to_iso),
+        origin: if event.origin == Origin::Sidecar { "sidecar" } else { "transcript" },
+        kind: &event.kind,
+        session: &event.session,
+        severity: match event.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            _ => "normal",
+        },
+        preview: &event.preview,
+        duration_ms: event.duration,
+        input_tokens: event.tokens.map(|(input, _)| input),
+        output_tokens: event.tokens.map(|(_, output)| output),
+        error: event.error.as_deref(),
+        call_id: event.call_id.as_deref(),
+        command: event.command.as_deref(),
+        outcome: event.outcome,
+        exit_code: event.exit_code,
+    }
+}

@@ -1,0 +1,117 @@
+//! What every row says of itself, whichever fact it states.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::{Dialect, said, text};
+use crate::json::Json;
+
+impl Dialect {
+    /// The type that a row is shown and filtered by; `None` when it states
+    /// none. Messages of a transcript go by who wrote them, as they do in a
+    /// bundle.
+    #[must_use]
+    pub fn type_name<'r>(self, row: &'r Json<'r>) -> Option<Cow<'r, str>> {
+        let kind = text(row, "type")?;
+        let message = row.get("message").filter(|_| self == Self::OpenClaw);
+        let Some(role) = message.map(|message| text(message, "role").unwrap_or_default()) else {
+            return Some(Cow::Borrowed(kind));
+        };
+        Some(match role {
+            "user" => Cow::Borrowed("user.message"),
+            "assistant" => Cow::Borrowed("assistant.message"),
+            "toolResult" => Cow::Borrowed("tool.result"),
+            role => Cow::Owned(format!("message.{role}")),
+        })
+    }
+
+    /// The session that a row names, by its key or else by its id.
+    #[must_use]
+    pub fn session_of<'r>(self, row: &'r Json<'r>) -> Option<&'r str> {
+        match self {
+            Self::Sidecar | Self::Bundle => {
+                said(row, "sessionKey").or_else(|| said(row, "sessionId"))
+            }
+            Self::OpenClaw | Self::CodexRollout => None,
+        }
+    }
+
+    /// The part of a row that its type is about, for rows that state no fact.
+    #[must_use]
+    pub fn body_of<'r>(self, row: &'r Json<'r>) -> Option<&'r Json<'r>> {
+        match self {
+            Self::Sidecar | Self::Bundle => row.get("data"),
+            Self::CodexRollout => row.get("payload"),
+            // The members of an entry stand beside its id and its time.
+            Self::OpenClaw => {
+                let members = ["label", "name", "data", "customType", "targetId"];
+                members.iter().find_map(|name| row.get(name))
+            }
+        }
+    }
+
+    /// What makes a row this row: not its text, which a trim may change.
+    #[must_use]
+    pub fn identity_of(self, row: &Json<'_>) -> u64 {
+        let names: &[&str] = match self {
+            Self::Sidecar | Self::Bundle => {
+                &["type", "ts", "seq", "sourceSeq", "runId", "sessionId"]
+            }
+            Self::OpenClaw | Self::CodexRollout => {
+                &["type", "id", "parentId", "timestamp", "ordinal"]
+            }
+        };
+        let mut hasher = DefaultHasher::new();
+        for name in names {
+            match row.get(name) {
+                Some(Json::String(text)) => text.hash(&mut hasher),
+                Some(Json::Number(number)) => number.as_text().hash(&mut hasher),
+                _ => name.hash(&mut hasher),
+            }
+        }
+        if let Some(payload) = row.get("payload").filter(|_| self == Self::CodexRollout) {
+            // Rows of rollouts have no id of their own.
+            for name in ["type", "call_id", "id", "turn_id"] {
+                text(payload, name).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_go_by_who_wrote_them() {
+        let name = |dialect: Dialect, row: &str| {
+            let row = Json::parse(row).unwrap();
+            dialect.type_name(&row).map(Cow::into_owned)
+        };
+        for (row, expected) in [
+            (r#"{"type":"message","message":{"role":"user"}}"#, Some("user.message")),
+            (r#"{"type":"message","message":{"role":"toolResult"}}"#, Some("tool.result")),
+            (
+                r#"{"type":"message","message":{"role":"bashExecution"}}"#,
+                Some("message.bashExecution"),
+            ),
+            (r#"{"type":"compaction"}"#, Some("compaction")),
+            (r#"{"id":"a"}"#, None),
+        ] {
+            assert_eq!(name(Dialect::OpenClaw, row).as_deref(), expected, "{row}");
+        }
+        let rollout = r#"{"type":"response_item","payload":{"type":"message"}}"#;
+        assert_eq!(name(Dialect::CodexRollout, rollout).unwrap(), "response_item");
+    }
+
+    #[test]
+    fn rows_that_differ_in_their_text_only_are_the_same() {
+        let identity = |row: &str| Dialect::OpenClaw.identity_of(&Json::parse(row).unwrap());
+        let row = |id: &str, text: &str| {
+            format!(r#"{{"type":"message","id":"{id}","timestamp":1,"message":"{text}"}}"#)
+        };
+        assert_eq!(identity(&row("a", "x")), identity(&row("a", "y")));
+        assert_ne!(identity(&row("a", "x")), identity(&row("b", "x")));
+    }
+}
