@@ -1,5 +1,12 @@
 //! Events of a bundle: those of the sidecar as they are, those of the
-//! transcript with their entry inside.
+//! transcript with their entry inside, or with the fact that they state.
+
+mod encode;
+mod fact;
+#[cfg(test)]
+mod tests;
+
+pub use encode::encode;
 
 use std::borrow::Cow;
 
@@ -34,6 +41,10 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         emit(event);
     };
     let name = text(row, "type").unwrap_or_default();
+    if let Some(fact) = fact::named_fact(data) {
+        emit_one(fact);
+        return;
+    }
     if let Some(message) = message {
         openclaw::message_facts(message, &mut emit_one);
         return;

@@ -184,7 +184,8 @@ fn model_call<'r>(row: &'r Json<'r>, data: &'r Json<'r>) -> ModelCall<'r> {
     }
 }
 
-fn approval<'r>(data: &'r Json<'r>) -> Approval<'r> {
+/// What the data of an event says of an approval.
+pub(super) fn approval<'r>(data: &'r Json<'r>) -> Approval<'r> {
     let decision = match text(data, "decision") {
         Some("approved") => Some(ApprovalDecision::Approved),
         Some("approvedForSession") => Some(ApprovalDecision::ApprovedForSession),

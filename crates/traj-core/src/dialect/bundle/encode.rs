@@ -1,0 +1,263 @@
+//! Facts as events of a bundle: the other direction of `decode`.
+//!
+//! A fact that OpenClaw's transcripts know takes the shape that they give it,
+//! so that readers of such bundles understand it. The member `fact` says that
+//! the event states exactly one fact, and which one.
+
+use std::borrow::Cow;
+
+use crate::json::{Json, Object};
+use crate::run::{
+    Approval, Arguments, Content, Fact, ModelCall, Outcome, SessionEnded, SessionStarted,
+    ToolResult, Usage, UsageScope,
+};
+
+/// The member that names the fact.
+pub(super) const FACT: &str = "fact";
+
+/// The type and the data of the transcript event that states a fact.
+///
+/// `Dialect::Bundle` decodes the event to an equal fact.
+#[must_use]
+pub fn encode<'r>(fact: &Fact<'r>) -> (&'static str, Object<'r>) {
+    let mut data = Object::new();
+    let mut begin = |name: &'static str| data.push(FACT, name);
+    let kind = match fact {
+        Fact::SessionStarted(started) => {
+            begin("sessionStarted");
+            session_started(&mut data, started);
+            "session.meta"
+        }
+        Fact::SessionEnded(ended) => {
+            begin("sessionEnded");
+            session_ended(&mut data, ended);
+            "session.ended"
+        }
+        Fact::ContextCompiled(context) => {
+            begin("contextCompiled");
+            push_content(&mut data, "systemPrompt", context.system);
+            data.push_some("tools", context.tools.cloned());
+            "context.compiled"
+        }
+        Fact::TurnStarted => {
+            begin("turnStarted");
+            "turn.started"
+        }
+        Fact::TurnEnded(ended) => {
+            begin("turnEnded");
+            session_ended(&mut data, ended);
+            "turn.ended"
+        }
+        Fact::Prompt(prompt) => {
+            begin("prompt");
+            data.push("message", message("user", prompt.content));
+            data.push("imagesCount", prompt.images);
+            data.push_some("skipped", prompt.skipped);
+            "user.message"
+        }
+        Fact::AssistantText(content) => {
+            begin("assistantText");
+            data.push("message", message("assistant", *content));
+            "assistant.message"
+        }
+        Fact::Reasoning(content) => {
+            begin("reasoning");
+            let mut block = Object::with_capacity(2);
+            block.push("type", "thinking");
+            push_content(&mut block, "thinking", *content);
+            let mut message = Object::with_capacity(2);
+            message.push("role", "assistant");
+            message.push("content", Json::Array(vec![Json::Object(block)]));
+            data.push("message", Json::Object(message));
+            "assistant.message"
+        }
+        Fact::ToolCall(call) => {
+            begin("toolCall");
+            data.push_some("toolCallId", call.id);
+            data.push("name", call.name);
+            match call.arguments {
+                Arguments::None => {}
+                Arguments::Value(value) => data.push("arguments", value.clone()),
+                Arguments::Text(text) => data.push("arguments", text),
+            }
+            "tool.call"
+        }
+        Fact::ToolResult(result) => {
+            begin("toolResult");
+            tool_result(&mut data, result);
+            "tool.result"
+        }
+        Fact::ModelCall(call) => {
+            begin("modelCall");
+            model_call(&mut data, call);
+            "usage"
+        }
+        Fact::ApprovalAsked(approval) => {
+            begin("approvalAsked");
+            push_approval(&mut data, approval);
+            "approval.asked"
+        }
+        Fact::ApprovalDecided(approval) => {
+            begin("approvalDecided");
+            push_approval(&mut data, approval);
+            "approval.decided"
+        }
+        Fact::Compaction(compaction) => {
+            begin("compaction");
+            push_content(&mut data, "summary", compaction.summary);
+            data.push_some("tokensBefore", compaction.tokens_before);
+            "session.compaction"
+        }
+        Fact::ModelChanged(change) => {
+            begin("modelChanged");
+            data.push_some("provider", change.provider);
+            data.push_some("modelId", change.model);
+            data.push_some("reason", change.reason);
+            "session.model_change"
+        }
+        Fact::ModeChanged(change) => {
+            begin("modeChanged");
+            data.push("name", change.name.clone());
+            data.push("value", change.value.clone());
+            "session.mode_change"
+        }
+        Fact::Rewind(rewind) => {
+            begin("rewind");
+            data.push_some("fromId", rewind.to);
+            data.push_some("turns", rewind.turns);
+            push_content(&mut data, "summary", rewind.summary);
+            "session.branch_summary"
+        }
+        Fact::Attachment(attachment) => {
+            begin("attachment");
+            push_text(&mut data, "customType", attachment.kind.as_ref());
+            data.push_some("name", attachment.name);
+            push_content(&mut data, "content", attachment.content);
+            "session.custom_message"
+        }
+        Fact::Hook(hook) => {
+            begin("hook");
+            data.push("name", hook.name);
+            push_outcome(&mut data, &hook.outcome);
+            push_content(&mut data, "content", hook.content);
+            "session.hook"
+        }
+        Fact::Error(error) => {
+            begin("error");
+            data.push("error", error.text.clone());
+            data.push_some("kind", error.kind);
+            data.push("isRecovered", error.is_recovered);
+            "session.error"
+        }
+        Fact::Lost(loss) => {
+            begin("lost");
+            push_text(&mut data, "reason", loss.reason.as_ref());
+            data.push_some("droppedEvents", loss.events);
+            data.push_some("droppedEventBytes", loss.bytes);
+            "session.loss"
+        }
+        Fact::Other { name, is_known } => {
+            begin("other");
+            data.push("name", name.clone());
+            data.push("isKnown", *is_known);
+            "session.note"
+        }
+    };
+    (kind, data)
+}
+
+fn push_text<'r>(data: &mut Object<'r>, name: &'static str, text: Option<&Cow<'r, str>>) {
+    data.push_some(name, text.cloned());
+}
+
+fn push_content<'r>(data: &mut Object<'r>, name: &'static str, content: Content<'r>) {
+    match content {
+        Content::None => {}
+        Content::Text(text) => data.push(name, text),
+        Content::Value(value) => data.push(name, value.clone()),
+    }
+}
+
+fn message<'r>(role: &'static str, content: Content<'r>) -> Json<'r> {
+    let mut message = Object::with_capacity(2);
+    message.push("role", role);
+    push_content(&mut message, "content", content);
+    Json::Object(message)
+}
+
+fn session_started<'r>(data: &mut Object<'r>, started: &SessionStarted<'r>) {
+    data.push_some("sessionId", started.session);
+    push_text(data, "agent", started.agent.as_ref());
+    data.push_some("agentVersion", started.agent_version);
+    data.push_some("workspaceDir", started.workspace);
+    data.push_some("provider", started.provider);
+    data.push_some("modelId", started.model);
+    data.push_some("parentSession", started.parent);
+    data.push("beginsRun", started.begins_run);
+}
+
+fn session_ended<'r>(data: &mut Object<'r>, ended: &SessionEnded<'r>) {
+    data.push("status", ended.status.as_str().to_owned());
+    push_text(data, "error", ended.error.as_ref());
+    data.push("isFinal", ended.is_final);
+}
+
+fn tool_result<'r>(data: &mut Object<'r>, result: &ToolResult<'r>) {
+    let mut message = Object::with_capacity(5);
+    message.push("role", "toolResult");
+    message.push_some("toolCallId", result.id);
+    message.push_some("toolName", result.name);
+    message.push("isError", result.outcome.is_failure());
+    push_content(&mut message, "content", result.content);
+    data.push("message", Json::Object(message));
+    push_outcome(data, &result.outcome);
+    data.push_some("durationMs", result.duration);
+    data.push("truncated", result.is_truncated);
+}
+
+fn push_outcome<'r>(data: &mut Object<'r>, outcome: &Outcome<'r>) {
+    data.push("outcome", outcome.name());
+    if let Outcome::Failed(failure) = outcome {
+        data.push_some("exitCode", failure.exit_code);
+        push_text(data, "signal", failure.signal.as_ref());
+        push_text(data, "error", failure.error.as_ref());
+    }
+}
+
+fn model_call<'r>(data: &mut Object<'r>, call: &ModelCall<'r>) {
+    data.push_some("responseId", call.id);
+    data.push_some("provider", call.provider);
+    data.push_some("modelId", call.model);
+    let scope = match call.scope {
+        UsageScope::Call => "call",
+        UsageScope::Turn => "turn",
+        UsageScope::Counter => "counter",
+    };
+    data.push("scope", scope);
+    data.push_some("usage", call.usage.map(usage));
+    data.push_some("last", call.last.map(usage));
+    let cost = call.cost.and_then(|cost| Json::from_serialize(&cost.dollars).ok());
+    data.push_some("cost", cost);
+    push_text(data, "stopReason", call.stop_reason.as_ref());
+    data.push_some("durationMs", call.latency);
+    push_text(data, "error", call.error.as_ref());
+}
+
+/// Tokens under names that say that `inputTokens` includes the cached ones.
+fn usage(usage: Usage) -> Json<'static> {
+    let mut object = Object::with_capacity(5);
+    object.push("inputTokens", usage.input);
+    object.push("cachedInputTokens", usage.cached);
+    object.push("cacheWriteInputTokens", usage.cache_write);
+    object.push("outputTokens", usage.output);
+    object.push("reasoningOutputTokens", usage.reasoning);
+    Json::Object(object)
+}
+
+fn push_approval<'r>(data: &mut Object<'r>, approval: &Approval<'r>) {
+    data.push_some("approvalId", approval.id);
+    data.push_some("toolCallId", approval.call);
+    push_text(data, "subject", approval.subject.as_ref());
+    data.push_some("decision", approval.decision.map(|decision| decision.as_str()));
+    push_text(data, "reason", approval.reason.as_ref());
+}
