@@ -30,6 +30,7 @@ mod export_injected;
 mod export_long_texts;
 mod export_places;
 mod export_process_faults;
+mod export_rollout;
 mod export_shapes;
 mod export_sources;
 mod export_stores;

@@ -19,7 +19,7 @@ mod row;
 mod sidecar;
 mod sniff;
 
-pub use bundle::encode as encode_fact;
+pub use bundle::encode_event;
 pub use sniff::{Head, sniff};
 
 use crate::json::Json;

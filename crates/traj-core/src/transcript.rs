@@ -17,7 +17,9 @@ mod skeleton;
 
 pub use branch::{BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, walk_branch};
 pub use entry_key::EntryKey;
-pub use event::{EventFrame, EventParts, TranscriptEvents, is_tool_call, tool_call_arguments};
+pub use event::{
+    EventFrame, EventParts, TranscriptEvents, gives_events, is_tool_call, tool_call_arguments,
+};
 pub use instant::entry_instant;
 pub use line::{is_blank, trim};
 pub use migration::{LegacyLinks, SessionVersion, migrate};

@@ -20,6 +20,12 @@ pub enum ExportError {
     /// There is neither a session nor a sidecar.
     #[error("there is neither a session file nor a sidecar to export")]
     NothingToExport,
+    /// No dialect knows the session file, or none of its rows gives an event.
+    #[error("the session file gives no events: {why}")]
+    NoEvents {
+        /// Why.
+        why: &'static str,
+    },
     /// No session id was given and none can be found in the files.
     #[error("the session's id is not known")]
     UnknownSession,

@@ -134,6 +134,7 @@ impl Export<'_> {
         enter(Stage::Index);
         let Indexed { session: entries, runtime: runtime_index, order } =
             self.index(watched_session.as_ref(), watched_runtime.as_ref(), &&*bundle)?;
+        let writer = entries.as_ref().map(|(index, _)| (index.writer, index.header.is_some()));
         let facts = facts(session.as_ref(), entries.as_ref(), runtime.as_ref(), &runtime_index);
         let entries = watched_session.as_ref().zip(entries);
         let entries =
@@ -197,6 +198,9 @@ impl Export<'_> {
         self.files.extend([branch, events]);
         self.report.merge(&report);
         let total = runtime_index.events + transcript_events;
+        if !request.allows_empty {
+            limits::check_events(writer, transcript_events, total)?;
+        }
         self.check(
             Code::TooManyEvents,
             "the number of events",
@@ -241,6 +245,7 @@ impl Export<'_> {
             notices: &notices,
             files: &self.files,
             report: &self.report,
+            dialect: writer.and_then(|(writer, _)| writer.foreign()),
             tool_version: env!("CARGO_PKG_VERSION"),
         };
         let (manifest, digest) = bundle::manifest(&parts, &request.redactor);

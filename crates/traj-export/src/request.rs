@@ -130,6 +130,8 @@ pub struct ExportRequest {
     pub limits: ExportLimits,
     /// How many threads work on the bundle.
     pub workers: NonZeroUsize,
+    /// Whether a session file that gives no events is exported all the same.
+    pub allows_empty: bool,
 }
 
 impl ExportRequest {
@@ -150,6 +152,7 @@ impl ExportRequest {
             redactor,
             limits: ExportLimits::standard(),
             workers: NonZeroUsize::MIN,
+            allows_empty: false,
         }
     }
 }

@@ -36,7 +36,8 @@ const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
                   prompts, tools and results, with secrets and local paths hidden. The bundle is \
                   read back and scanned before it appears; when anything fails, nothing does.",
     after_help = "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing \
-                  was written · 4 the store is damaged · 128+N ended by signal N, nothing was \
+                  was written · 4 the store is damaged, or the session file is not one \
+                  that traj knows · 128+N ended by signal N, nothing was \
                   written",
     group(ArgGroup::new("subject").required(true).multiple(true))
 )]
@@ -80,6 +81,9 @@ pub(crate) struct Arguments {
     /// Refuse what is larger than other exporters accept
     #[arg(long)]
     strict_limits: bool,
+    /// Export a session file that gives no events all the same
+    #[arg(long)]
+    allow_empty: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -148,6 +152,7 @@ fn request(
     if arguments.strict_limits {
         request.limits = ExportLimits::strict();
     }
+    request.allows_empty = arguments.allow_empty;
     export_setup::adapt(&mut request, host);
     if let Some(threads) = arguments.threads {
         request.workers = threads;

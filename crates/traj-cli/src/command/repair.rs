@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::{Dir, File};
 use clap::Args;
 use serde::Serialize;
+use traj_core::dialect::{Head, sniff};
 use traj_core::repair::{Diagnosis, Rebuild, RepairError, Survey};
 use traj_fs::{Access, FsScratch, identity_of, open_regular, replace_file};
 
@@ -78,13 +79,20 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     };
     let mut survey = Survey::new(Box::new(notes(&folder, host)?));
     let mut noted = Ok(());
+    let mut is_known = false;
     let read = each_line(&file, &mut |line| {
+        is_known = is_known || sniff(Head::of(line)).is_some();
         noted = survey.line(line);
         if noted.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
     });
     noted.map_err(unnoted)?;
     read.map_err(|error| unreadable(&path, error))?;
     let diagnosis = survey.finish(stem).map_err(unnoted)?;
+    if diagnosis.rows() > 0 && !is_known {
+        let message = format!("{} is not a file that traj knows", path.display());
+        return Err(CommandError::new(ErrorKind::Damaged, message)
+            .hint("name a session, a trajectory sidecar or a Codex rollout"));
+    }
     let mut copy = None;
     let mut copy_rows = None;
     if arguments.write && !diagnosis.is_sound() {

@@ -6,7 +6,7 @@ mod fact;
 #[cfg(test)]
 mod tests;
 
-pub use encode::encode;
+pub use encode::encode_event;
 
 use std::borrow::Cow;
 
@@ -38,6 +38,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         event.at = at.filter(|at| *at != UnixMillis::EPOCH);
         event.entry = text(row, "entryId");
         event.parent = text(row, "parentEntryId");
+        event.turn = row.get("data").and_then(|data| super::said(data, "turnId"));
         emit(event);
     };
     let name = text(row, "type").unwrap_or_default();

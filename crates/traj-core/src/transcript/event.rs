@@ -1,5 +1,10 @@
 //! The events that stand for the entries of a branch.
 
+mod plain;
+
+pub use plain::gives_events;
+use plain::plain_event;
+
 use crate::json::Json;
 use crate::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
@@ -156,6 +161,26 @@ impl TranscriptEvents {
         }
     }
 
+    /// Adds an event that was made from a row of another program's file:
+    /// `event` holds its `type` and its `data`, redacted, and `entry` the `id`
+    /// and `parentId` of the row.
+    pub fn add_made(
+        &mut self,
+        frame: &EventFrame,
+        entry: Redacted<&Json<'_>>,
+        event: Redacted<&Json<'_>>,
+        instant: UnixMillis,
+    ) {
+        let (Some(kind), Some(data)) = (event.get("type"), event.get("data")) else { return };
+        let entry = Entry { frame, entry, instant };
+        let push = |value| {
+            move |text: &mut RedactedText| {
+                text.push_json(value);
+            }
+        };
+        self.add_with(&entry, push(kind), push(data));
+    }
+
     fn add_message(&mut self, entry: &Entry<'_, '_, '_>) {
         let Some(message) = entry.entry.get("message") else { return };
         let Some(role) = message.get("role") else { return };
@@ -193,6 +218,19 @@ impl TranscriptEvents {
         name_type: impl FnOnce(&mut RedactedText),
         members: impl FnOnce(&mut Members<'_>),
     ) {
+        self.add_with(entry, name_type, |text| {
+            text.push_static("{");
+            members(&mut Members { text, is_empty: true });
+            text.push_static("}");
+        });
+    }
+
+    fn add_with(
+        &mut self,
+        entry: &Entry<'_, '_, '_>,
+        name_type: impl FnOnce(&mut RedactedText),
+        write_data: impl FnOnce(&mut RedactedText),
+    ) {
         let Entry { frame, entry, instant } = entry;
         let text = &mut self.text;
         let start = text.len();
@@ -211,9 +249,9 @@ impl TranscriptEvents {
         if let Some(parent) = entry.get("parentId") {
             text.push_static(",\"parentEntryId\":").push_json(parent);
         }
-        text.push_static(",\"data\":{");
-        members(&mut Members { text, is_empty: true });
-        text.push_static("}}");
+        text.push_static(",\"data\":");
+        write_data(text);
+        text.push_static("}");
         let (head, tail) = (numbers - start, text.len() - numbers);
         self.parts.push(EventParts { head, tail, is_message: false });
     }
@@ -246,57 +284,6 @@ impl Members<'_> {
         }
         self.text.push_static(name)
     }
-}
-
-/// A member of an entry and the text that introduces it in the event's data.
-type Member = (&'static str, &'static str);
-
-/// Event type (a JSON literal) and data members of the other entry types.
-fn plain_event(kind: &str) -> Option<(&'static str, &'static [Member])> {
-    const FROM_HOOK: Member = ("fromHook", "\"fromHook\":");
-    const DETAILS: Member = ("details", "\"details\":");
-    Some(match kind {
-        "compaction" => (
-            "\"session.compaction\"",
-            &[
-                ("summary", "\"summary\":"),
-                ("firstKeptEntryId", "\"firstKeptEntryId\":"),
-                ("tokensBefore", "\"tokensBefore\":"),
-                DETAILS,
-                FROM_HOOK,
-            ],
-        ),
-        "branch_summary" => (
-            "\"session.branch_summary\"",
-            &[("fromId", "\"fromId\":"), ("summary", "\"summary\":"), DETAILS, FROM_HOOK],
-        ),
-        "custom" => {
-            ("\"session.custom\"", &[("customType", "\"customType\":"), ("data", "\"data\":")])
-        }
-        "custom_message" => (
-            "\"session.custom_message\"",
-            &[
-                ("customType", "\"customType\":"),
-                ("content", "\"content\":"),
-                DETAILS,
-                ("display", "\"display\":"),
-            ],
-        ),
-        "thinking_level_change" => {
-            ("\"session.thinking_level_change\"", &[("thinkingLevel", "\"thinkingLevel\":")])
-        }
-        "model_change" => (
-            "\"session.model_change\"",
-            &[("provider", "\"provider\":"), ("modelId", "\"modelId\":")],
-        ),
-        "label" => ("\"session.label\"", &[("targetId", "\"targetId\":"), ("label", "\"label\":")]),
-        "session_info" => ("\"session.info\"", &[("name", "\"name\":")]),
-        "reset" => (
-            "\"session.reset\"",
-            &[("reason", "\"reason\":"), ("firstKeptEntryId", "\"firstKeptEntryId\":")],
-        ),
-        _ => return None,
-    })
 }
 
 fn push_member(data: &mut Members<'_>, entry: Redacted<&Json<'_>>, name: &str, lead: &'static str) {

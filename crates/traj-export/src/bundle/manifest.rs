@@ -1,6 +1,7 @@
 //! `manifest.json`: what the bundle holds, where it came from, what was hidden.
 
 use sha2::{Digest as _, Sha256};
+use traj_core::dialect::Dialect;
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
@@ -43,6 +44,8 @@ pub(crate) struct ManifestParts<'m> {
     pub(crate) notices: &'m [Warning],
     pub(crate) files: &'m [Written],
     pub(crate) report: &'m RedactionReport,
+    /// Whose rows the session file has, if they are not entries themselves.
+    pub(crate) dialect: Option<Dialect>,
     pub(crate) tool_version: &'m str,
 }
 
@@ -74,6 +77,8 @@ pub(crate) fn manifest(
     object.push("contents", Json::Array(parts.files.iter().map(content).collect()));
     push_warnings(&mut object, "notices", parts.notices);
     object.push("tool", tool(parts.tool_version));
+    object.push_some("agent", parts.dialect.and_then(Dialect::agent));
+    object.push_some("dialect", parts.dialect.map(Dialect::as_str));
     object.push("redaction", redaction_summary(parts.report));
     object.push("sources", Json::Array(parts.sources.iter().map(source).collect()));
     // What the manifest says about redaction is what was done before it; its

@@ -10,6 +10,7 @@ mod branch_file;
 mod entries;
 mod event_file;
 mod feed;
+mod foreign;
 mod kept_events;
 mod work;
 

@@ -1,7 +1,10 @@
 //! What other exporters refuse: told here, and refused where that is asked for.
 
+use traj_core::dialect::Dialect;
+
 use super::Export;
 use crate::error::ExportError;
+use crate::index::Writer;
 use crate::locate::Found;
 use crate::warning::Code;
 
@@ -41,4 +44,24 @@ impl Export<'_> {
         self.warnings.add(code, 0);
         Ok(())
     }
+}
+
+/// Checks that a session file gives events, unless it is an empty session:
+/// what nobody can read must not look like a run in which nothing happened.
+pub(super) fn check_events(
+    writer: Option<(Writer, bool)>,
+    transcript: u64,
+    total: u64,
+) -> Result<(), ExportError> {
+    let Some((writer, has_header)) = writer else { return Ok(()) };
+    let why = match writer {
+        Writer::Unknown if !has_header && transcript == 0 => {
+            "its format is not one that traj knows"
+        }
+        Writer::Known(Dialect::OpenClaw) | Writer::Nobody | Writer::Unknown => return Ok(()),
+        Writer::Known(Dialect::Sidecar) if total == 0 => "it is a trajectory sidecar",
+        Writer::Known(_) if total == 0 => "none of its rows states anything",
+        Writer::Known(_) => return Ok(()),
+    };
+    Err(ExportError::NoEvents { why })
 }

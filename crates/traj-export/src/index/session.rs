@@ -1,7 +1,9 @@
 //! The session file as a list of entries: where each row is and what it is
 //! linked to.
 
-use traj_core::port::{BundleSinkError, Source};
+use traj_core::dialect::{Dialect, Head, sniff};
+use traj_core::json::Json;
+use traj_core::port::{BundleSinkError, Source, SourceError};
 use traj_core::timestamp::UnixMillis;
 use traj_core::transcript::{
     EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton, entry_instant,
@@ -93,6 +95,49 @@ pub(crate) struct SessionIndex {
     pub(crate) leaf: LeafTracker,
     pub(crate) digest: [u8; 32],
     pub(crate) rows: u64,
+    /// Who wrote the file.
+    pub(crate) writer: Writer,
+}
+
+/// Who wrote a session file, from how it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// Nobody: it is empty.
+    Nobody,
+    /// A program whose rows are known.
+    Known(Dialect),
+    /// A program that no dialect knows.
+    Unknown,
+}
+
+impl Writer {
+    /// Looks at the beginning of a file.
+    pub(crate) fn of(source: &dyn Source) -> Result<Self, SourceError> {
+        let length = source.len().min(HEAD_BYTES);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
+        source.read_exact_at(0, &mut bytes)?;
+        Ok(match (Head::of(&bytes), length == source.len()) {
+            (Head::Empty, true) => Self::Nobody,
+            (head, _) => sniff(head).map_or(Self::Unknown, Self::Known),
+        })
+    }
+
+    /// The dialect of a file whose rows become a plain list, each with its
+    /// facts.
+    pub(crate) const fn foreign(self) -> Option<Dialect> {
+        match self {
+            Self::Known(dialect @ Dialect::CodexRollout) => Some(dialect),
+            _ => None,
+        }
+    }
+}
+
+/// How much of a file is looked at to know who wrote it.
+const HEAD_BYTES: u64 = 256 * 1024;
+
+/// The id of the row with this number in a file of another program.
+pub(crate) fn row_id(number: u32) -> String {
+    format!("row-{number}")
 }
 
 /// Reads a session file once.
@@ -101,6 +146,10 @@ pub(crate) fn index_session(
     spool: &dyn Spool,
     warnings: &mut Warnings,
 ) -> Result<SessionIndex, ExportError> {
+    let writer = Writer::of(source)?;
+    if writer.foreign().is_some() {
+        return index_rows(source, spool, warnings, writer);
+    }
     let mut entries = RecordStore::new();
     let mut leaf = LeafTracker::default();
     let mut header: Option<(Place, SessionVersion)> = None;
@@ -126,7 +175,7 @@ pub(crate) fn index_session(
     let RowsRead { digest, rows } = read;
     let version = header.map_or_else(|| SessionVersion::of_header(None), |(_, version)| version);
     let header = header.map(|(place, _)| place);
-    let mut index = SessionIndex { entries, header, version, leaf, digest, rows };
+    let mut index = SessionIndex { entries, header, version, leaf, digest, rows, writer };
     if version.is_list() {
         index = link_list(index, spool)?;
     }
@@ -134,6 +183,37 @@ pub(crate) fn index_session(
         warnings.add(Code::SessionWithoutEntries, 0);
     }
     Ok(index)
+}
+
+/// Reads a file of another program once: every row is an entry, linked to the
+/// one before.
+fn index_rows(
+    source: &dyn Source,
+    spool: &dyn Spool,
+    warnings: &mut Warnings,
+    writer: Writer,
+) -> Result<SessionIndex, ExportError> {
+    let mut entries = RecordStore::new();
+    let mut leaf = LeafTracker::default();
+    let mut before = None;
+    let RowsRead { digest, rows } =
+        visit_rows(source, SKELETON_DEPTH, &CODES, warnings, |row, number, place, warnings| {
+            let id = u32::try_from(number).ok().filter(|number| *number != u32::MAX);
+            let (Json::Object(_), Some(id)) = (&row, id) else {
+                warnings.add(Code::InvalidSessionRow, number);
+                return Ok(());
+            };
+            let key = Some(EntryKey::of(&row_id(id)));
+            let skeleton = Skeleton::new(RowKind::Entry, key, before, true, false);
+            before = key;
+            leaf.see(entries.len(), &skeleton);
+            let instant = entry_instant(&row);
+            let entry = EntryRecord { place, row: number, instant, skeleton, made_up: Some(id) };
+            entries.push(entry, spool)?;
+            Ok(())
+        })?;
+    let version = SessionVersion::of_header(None);
+    Ok(SessionIndex { entries, header: None, version, leaf, digest, rows, writer })
 }
 
 /// Links the entries of an old plain list, each to the one before.

@@ -41,6 +41,13 @@ pub(crate) struct Manifest {
     pub(crate) notices: Vec<Warning>,
     #[schemars(required)]
     pub(crate) tool: Option<Tool>,
+    /// The program that wrote the session file, if its rows are not entries of
+    /// OpenClaw.
+    #[serde(default)]
+    agent: Option<String>,
+    /// The format of that file.
+    #[serde(default)]
+    dialect: Option<String>,
     #[schemars(required)]
     pub(crate) redaction: Option<ManifestSummary>,
     /// The files that were read.

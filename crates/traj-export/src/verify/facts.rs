@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
+use traj_core::transcript::gives_events;
 
 use super::order::Order;
 use super::sample::Sample;
@@ -45,6 +46,8 @@ pub(super) struct Said {
     named: Sample,
     /// The entries of the branch.
     entries: Sample,
+    /// Those of them that give events.
+    telling: Sample,
     /// How many entries the branch has.
     pub(super) entry_count: u64,
     /// The line and id of the branch's last entry.
@@ -75,6 +78,11 @@ impl Said {
     /// does not have.
     pub(super) fn stray_event(&self) -> Option<u64> {
         self.named.first_missing_in(&self.entries)
+    }
+
+    /// The first line of an entry that gives events, but has none.
+    pub(super) fn silent_entry(&self) -> Option<u64> {
+        self.telling.first_missing_in(&self.named)
     }
 }
 
@@ -159,7 +167,11 @@ impl Facts {
                 let mut said = self.said();
                 said.entry_count += 1;
                 if let Some(id) = &id {
-                    said.entries.add(self.hasher.hash_one(id.as_str()), part.line);
+                    let hash = self.hasher.hash_one(id.as_str());
+                    said.entries.add(hash, part.line);
+                    if gives_events(value) {
+                        said.telling.add(hash, part.line);
+                    }
                 }
                 if said.last_entry.as_ref().is_none_or(|(line, _)| *line <= part.line) {
                     said.last_entry = Some((part.line, id));

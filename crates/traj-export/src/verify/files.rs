@@ -26,6 +26,10 @@ pub(super) fn check(said: &Said, found: &BTreeMap<BundleFile, Seen>, report: &mu
         let problem = "stands for an entry that is not on the branch";
         report.add(BundleFile::Events, Some(line), problem);
     }
+    let has_events = found.contains_key(&BundleFile::Events);
+    if let Some(line) = said.silent_entry().filter(|_| has_events) {
+        report.add(BundleFile::SessionBranch, Some(line), "has no event");
+    }
 }
 
 /// The leaf is the last entry, as far as that one has an id. An empty one says

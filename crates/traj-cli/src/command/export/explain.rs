@@ -22,7 +22,7 @@ fn explain(error: ExportError) -> CommandError {
     let kind = match &error {
         ExportError::SecretsRemain { .. } => ErrorKind::Findings,
         ExportError::Store(SessionStoreError::UnknownKey) => ErrorKind::Failure,
-        ExportError::Store(_) => ErrorKind::Damaged,
+        ExportError::Store(_) | ExportError::NoEvents { .. } => ErrorKind::Damaged,
         ExportError::Sink(BundleSinkError::ReservedName { .. }) => ErrorKind::Usage,
         _ => ErrorKind::Failure,
     };
@@ -41,6 +41,9 @@ fn explain(error: ExportError) -> CommandError {
             Some("run `traj sessions` to see the keys; another agent is named with --agent")
         }
         ExportError::Store(_) => Some("mend the store, or name the file with --session"),
+        ExportError::NoEvents { .. } => Some(
+            "name a transcript of OpenClaw or a rollout of Codex; --allow-empty exports it anyway",
+        ),
         ExportError::UnknownSession => Some("name it with --session-id"),
         ExportError::Limit { .. } => Some("leave out --strict-limits to export it with a warning"),
         ExportError::SecretsRemain { .. } => {

@@ -8,18 +8,24 @@ use std::borrow::Cow;
 
 use crate::json::{Json, Object};
 use crate::run::{
-    Approval, Arguments, Content, Fact, ModelCall, Outcome, SessionEnded, SessionStarted,
-    ToolResult, Usage, UsageScope,
+    Approval, ApprovalDecision, Arguments, Content, Fact, ModelCall, Outcome, RunEvent,
+    SessionEnded, SessionStarted, ToolResult, Usage, UsageScope,
 };
+
+/// The type and the data of the transcript event that states the same as `event`.
+/// [`Dialect::Bundle`](crate::dialect::Dialect::Bundle) decodes it to an equal fact.
+#[must_use]
+pub fn encode_event<'r>(event: &RunEvent<'r>) -> (&'static str, Object<'r>) {
+    let (kind, mut data) = encode(&event.fact);
+    data.push_some("turnId", event.turn);
+    (kind, data)
+}
 
 /// The member that names the fact.
 pub(super) const FACT: &str = "fact";
 
-/// The type and the data of the transcript event that states a fact.
-///
-/// `Dialect::Bundle` decodes the event to an equal fact.
-#[must_use]
-pub fn encode<'r>(fact: &Fact<'r>) -> (&'static str, Object<'r>) {
+/// The type and the data that state a fact.
+pub(super) fn encode<'r>(fact: &Fact<'r>) -> (&'static str, Object<'r>) {
     let mut data = Object::new();
     let mut begin = |name: &'static str| data.push(FACT, name);
     let kind = match fact {
@@ -258,6 +264,6 @@ fn push_approval<'r>(data: &mut Object<'r>, approval: &Approval<'r>) {
     data.push_some("approvalId", approval.id);
     data.push_some("toolCallId", approval.call);
     push_text(data, "subject", approval.subject.as_ref());
-    data.push_some("decision", approval.decision.map(|decision| decision.as_str()));
+    data.push_some("decision", approval.decision.map(ApprovalDecision::as_str));
     push_text(data, "reason", approval.reason.as_ref());
 }

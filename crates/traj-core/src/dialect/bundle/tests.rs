@@ -1,6 +1,7 @@
 //! Facts come back from the events that state them.
 
-use crate::dialect::{Dialect, encode_fact};
+use super::encode::encode;
+use crate::dialect::Dialect;
 use crate::json::{Json, Object};
 use crate::run::{
     Approval, ApprovalDecision, Arguments, Attachment, Compaction, Content, ContextCompiled,
@@ -11,7 +12,7 @@ use crate::run::{
 
 /// Asserts that a fact comes back from its event.
 fn assert_comes_back(fact: &Fact<'_>) {
-    let (kind, data) = encode_fact(fact);
+    let (kind, data) = encode(fact);
     let mut event = Object::new();
     event.push("traceSchema", "openclaw-trajectory");
     event.push("source", "transcript");

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use traj_core::dialect::Dialect;
 use traj_core::json::Json;
 use traj_core::port::Source;
 use traj_core::timestamp::UnixMillis;
@@ -10,7 +11,7 @@ use traj_core::transcript::{LegacyLinks, RowKind, SessionVersion, migrate};
 
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
-use crate::index::{Branch, BranchStep, EntryRecord, SessionIndex, row_text};
+use crate::index::{Branch, BranchStep, EntryRecord, SessionIndex, row_id, row_text};
 
 /// An entry to work on.
 pub(super) struct Entry {
@@ -21,6 +22,8 @@ pub(super) struct Entry {
     pub(super) links: LegacyLinks,
     /// The parent to name instead of the one the row names.
     pub(super) relink: Option<Option<String>>,
+    /// Whose row it is, if it is not an entry itself; `links` are its links.
+    pub(super) foreign: Option<Dialect>,
 }
 
 /// The session's first row.
@@ -113,7 +116,14 @@ impl<'s> EntryRows<'s> {
         // A row of which nothing can be held is none that was indexed.
         let place = self.fetcher.fetch_into(record.place, rows)?.unwrap_or_default();
         let version = self.index.version;
-        let links = if version.is_list() {
+        let foreign = self.index.writer.foreign();
+        let links = if foreign.is_some() {
+            let mut links = LegacyLinks::default();
+            links.id = self.id_of(step.ordinal)?;
+            let before = step.ordinal.checked_sub(1);
+            links.parent = before.map_or(Ok(None), |before| self.id_of(before))?;
+            links
+        } else if version.is_list() {
             self.legacy_links(step.ordinal, &record, rows.get(place.clone()).unwrap_or_default())?
         } else {
             LegacyLinks::default()
@@ -123,7 +133,7 @@ impl<'s> EntryRows<'s> {
             Some(None) => Some(None),
             Some(Some(parent)) => Some(self.id_of(parent)?),
         };
-        Ok(Some(Entry { place, instant: record.instant, version, links, relink }))
+        Ok(Some(Entry { place, instant: record.instant, version, links, relink, foreign }))
     }
 
     fn legacy_links(
@@ -157,7 +167,10 @@ impl<'s> EntryRows<'s> {
     fn id_of(&mut self, ordinal: u64) -> Result<Option<String>, ExportError> {
         let record = self.index.entries.get(ordinal)?;
         if let Some(number) = record.made_up {
-            return Ok(Some(LegacyLinks::made_up_id(u64::from(number))));
+            return Ok(Some(match self.index.writer.foreign() {
+                Some(_) => row_id(number),
+                None => LegacyLinks::made_up_id(u64::from(number)),
+            }));
         }
         let loaded = self.fetcher.fetch(record.place)?;
         let (text, _) = row_text(loaded.bytes().unwrap_or_default());

@@ -6,6 +6,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use memchr::memmem::Finder;
 use traj_core::capture::BlobDigest;
+use traj_core::dialect::Dialect;
 use traj_core::json::Json;
 use traj_core::port::SourceError;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport};
@@ -17,6 +18,7 @@ use traj_core::transcript::{
 use super::TimelineContext;
 use super::entries::Entry;
 use super::feed::{Group, Item};
+use super::foreign;
 use crate::buffer::Buffer;
 use crate::bundle::pretty::PrettyArray;
 use crate::bundle::skills::{SkillMarks, SkillPaths};
@@ -150,6 +152,10 @@ impl<'c> Worker<'c> {
     }
 
     fn entry(&self, entry: Entry, row: &[u8], done: &mut Done) {
+        if let Some(dialect) = entry.foreign {
+            self.foreign_row(dialect, &entry, row, done);
+            return;
+        }
         let TimelineContext { screen, frame, skills, .. } = self.context;
         let (text, _) = row_text(row);
         let Ok(mut value) = Json::parse(&text) else {
@@ -183,6 +189,45 @@ impl<'c> Worker<'c> {
             instant: entry.instant,
             // The rules look at a text the same way in the event.
             is_seen: self.is_frame_seen && is_entry_seen && parts.is_message,
+            fits: true,
+        }));
+    }
+
+    /// A row of another program: it is wrapped as an entry, and each of its
+    /// facts is an event.
+    fn foreign_row(&self, dialect: Dialect, entry: &Entry, row: &[u8], done: &mut Done) {
+        let screen = self.context.screen;
+        let (text, _) = row_text(row);
+        let Ok(row) = Json::parse(&text) else {
+            done.changed = Some(Changed::Session);
+            return;
+        };
+        if !done.entry_notes.is_empty() {
+            done.entries.push_static(PrettyArray::BETWEEN);
+        }
+        let start = done.entries.len();
+        let wrapped = foreign::wrapped(dialect, entry, row.clone());
+        let (wrapped, is_seen) = screen.redact(wrapped, &mut done.report);
+        done.entries.push_pretty(wrapped.view(), ENTRY_LEVEL);
+        let written = done.entries.as_bytes().get(start..).unwrap_or_default();
+        done.entry_notes.push(screen.note(written, is_seen));
+        let first = done.transcript.len();
+        let Done { transcript, report, marks, .. } = done;
+        foreign::each_event(dialect, &row, |event| {
+            if let Some(data) = event.get("data") {
+                mark_call(self.context.skills, data, marks);
+            }
+            let (event, _) = screen.redact(event, report);
+            let (wrapped, event) = (wrapped.view(), event.view());
+            transcript.add_made(self.context.frame, wrapped, event, entry.instant);
+        });
+        let events = done.transcript.parts().get(first..).unwrap_or_default();
+        done.lines.extend(events.iter().map(|parts| Line {
+            head: parts.head,
+            tail: parts.tail,
+            numbers: Numbers::Fresh,
+            instant: entry.instant,
+            is_seen: false,
             fits: true,
         }));
     }
