@@ -16,6 +16,7 @@ mod codex;
 mod openclaw;
 mod result;
 mod row;
+pub(crate) mod shape;
 mod sidecar;
 mod sniff;
 

@@ -19,7 +19,6 @@ mod links;
 #[cfg(feature = "memory")]
 mod links_oracle;
 mod rebuild;
-mod row;
 mod salvage;
 mod survey;
 

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::ledger::Rows;
+use crate::dialect::Dialect;
+use crate::dialect::shape::row;
+use crate::json::Json;
 
 /// What a file of lines is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +21,15 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
+    /// The kind of file that a value may be a row of.
+    pub(super) fn of_row(value: &Json<'_>) -> Option<Self> {
+        match row::dialect_of(value)? {
+            Dialect::OpenClaw => Some(Self::Session),
+            Dialect::Sidecar | Dialect::Bundle => Some(Self::Sidecar),
+            Dialect::CodexRollout => Some(Self::Rollout),
+        }
+    }
+
     /// A word for it.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::diagnosis::{Diagnosis, NewParent, Problem};
+use super::diagnosis::{Diagnosis, DocumentKind, NewParent, Problem};
 use super::salvage::salvage;
+use crate::dialect::shape::row;
 use crate::json::Json;
 
 /// The rows of one line.
@@ -32,7 +33,7 @@ impl Splitter {
         };
         if let (Some(head), true) = (head, salvaged.rows.is_empty()) {
             let joined = format!("{head}{}", String::from_utf8_lossy(line));
-            if Json::parse(&joined).is_ok_and(|value| super::row::kind_of(&value).is_some()) {
+            if Json::parse(&joined).is_ok_and(|value| DocumentKind::of_row(&value).is_some()) {
                 let rows = vec![Cow::Owned(joined.into_bytes())];
                 return Split { rows, problems: vec![Problem::Interleaved] };
             }
@@ -115,7 +116,7 @@ impl<'a> Rebuild<'a> {
         }
         let Ok(mut value) = Json::parse_lossy(&row).map(Json::into_owned) else { return row };
         if is_wanted
-            && let Some(id) = value.get("id").and_then(Json::as_str)
+            && let Some(id) = row::id_of(&value)
             && self.id_bytes + id.len() <= MOST_ID_BYTES
         {
             self.id_bytes += id.len();
@@ -128,16 +129,12 @@ impl<'a> Rebuild<'a> {
                 NewParent::Row(row) => self.ids.get(row).cloned(),
                 NewParent::None => None,
             };
-            object.insert("parentId", id.map_or(Json::Null, Json::from));
+            row::set_parent(object, id);
             changed = true;
         }
-        if self.diagnosis.is_numbered && object.contains("payload") {
-            let expected = self.ordinal;
+        if self.diagnosis.is_numbered && row::is_of_rollout_object(object) {
+            changed |= row::renumber(object, self.ordinal);
             self.ordinal += 1;
-            if object.get("ordinal").and_then(Json::as_u64) != Some(expected) {
-                object.insert("ordinal", expected);
-                changed = true;
-            }
         }
         if changed { Cow::Owned(value.to_line().into_bytes()) } else { row }
     }

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::diagnosis::Problem;
-use super::row::kind_of;
+use super::diagnosis::{DocumentKind, Problem};
 use crate::json::{Json, ParseErrorKind};
 
 /// How rows begin in the files we know.
@@ -109,7 +108,7 @@ fn first_value(text: &str) -> Option<(&str, &str)> {
 /// Inside a torn row, only what can stand on its own is a row: the blocks of a
 /// message are objects too.
 fn is_row(text: &str) -> bool {
-    Json::parse(text).ok().and_then(|value| kind_of(&value)).is_some()
+    Json::parse(text).ok().and_then(|value| DocumentKind::of_row(&value)).is_some()
 }
 
 /// The next place behind the first character where a row may begin.

@@ -9,8 +9,8 @@ use super::diagnosis::{Diagnosis, DocumentKind, Findings, Problem};
 use super::ledger::{Key, Ledger, Record};
 use super::links::{Links, slice_of};
 use super::rebuild::Splitter;
-use super::row::{is_header, kind_of};
-use crate::json::{Json, Object};
+use crate::dialect::shape::row;
+use crate::json::Json;
 use crate::port::Scratch;
 use crate::transcript::EntryKey;
 
@@ -97,20 +97,20 @@ impl Survey {
     fn row(&mut self, text: &[u8], line: u64) -> Record {
         let mut record = Record { line, ..Record::default() };
         let Ok(value) = Json::parse_lossy(text) else { return record };
-        let Some(kind) = kind_of(&value) else {
+        let Some(kind) = DocumentKind::of_row(&value) else {
             self.findings.add(line, Problem::NotARow);
             return record;
         };
         self.kinds[kind as usize] += 1;
         record.kind = Some(kind);
         record.digest = digest(text);
-        let ordinal = value.get("ordinal");
+        let is_numbered = row::is_numbered(&value);
         // Rows of a rollout without a number may well be equal.
-        record.tells_apart = kind != DocumentKind::Rollout || ordinal.is_some();
+        record.tells_apart = kind != DocumentKind::Rollout || is_numbered;
         match kind {
             DocumentKind::Rollout => {
-                self.diagnosis.is_numbered |= ordinal.is_some();
-                record.id = numbered(ordinal.and_then(Json::as_u64));
+                self.diagnosis.is_numbered |= is_numbered;
+                record.id = numbered(row::number_of(&value));
             }
             DocumentKind::Session => self.entry(&value, text, &mut record),
             DocumentKind::Sidecar => {}
@@ -120,7 +120,7 @@ impl Survey {
 
     fn entry(&mut self, value: &Json<'_>, row: &[u8], record: &mut Record) {
         let number = self.diagnosis.rows;
-        if is_header(value) {
+        if row::is_header(value) {
             self.header.get_or_insert_with(|| Header {
                 row: number,
                 line: record.line,
@@ -128,14 +128,13 @@ impl Survey {
             });
             return;
         }
-        let text = |name: &str| value.get(name).and_then(Json::as_str);
         if self.first_timestamp.is_none() {
-            self.first_timestamp = text("timestamp").map(str::to_owned);
+            self.first_timestamp = row::time_of(value).map(str::to_owned);
         }
-        if let Some(id) = text("id") {
+        if let Some(id) = row::id_of(value) {
             record.is_link = true;
             record.id = EntryKey::of(id).to_bytes();
-            record.parent = EntryKey::of(text("parentId").unwrap_or_default()).to_bytes();
+            record.parent = EntryKey::of(row::parent_of(value).unwrap_or_default()).to_bytes();
         }
     }
 
@@ -196,7 +195,7 @@ impl Survey {
             }
             None if self.diagnosis.rows > 0 => {
                 self.diagnosis.first_line =
-                    Some(header(session_id, self.first_timestamp.as_deref()));
+                    Some(row::header(session_id, self.first_timestamp.as_deref()));
                 self.findings.add(1, Problem::MissingHeader);
             }
             None => {}
@@ -233,14 +232,4 @@ fn beginning(digest: &Key) -> u64 {
 /// An ordinal in the place of a key.
 fn numbered(ordinal: Option<u64>) -> Key {
     ordinal.map_or(0, |ordinal| u128::from(ordinal) + 1).to_be_bytes()
-}
-
-fn header(session_id: &str, timestamp: Option<&str>) -> String {
-    let mut header = Object::with_capacity(5);
-    header.push("type", "session");
-    header.push("version", 3_u64);
-    header.push("id", session_id);
-    header.push("timestamp", timestamp.unwrap_or("1970-01-01T00:00:00.000Z"));
-    header.push("cwd", "/");
-    Json::Object(header).to_line()
 }

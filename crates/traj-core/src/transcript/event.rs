@@ -301,13 +301,7 @@ fn push_member(data: &mut Members<'_>, entry: Redacted<&Json<'_>>, name: &str, l
 /// Whether a content block asks for a tool, however its type is spelled.
 #[must_use]
 pub fn is_tool_call(block: &Json<'_>) -> bool {
-    let Some(kind) = block.get("type").and_then(Json::as_str) else { return false };
-    let plain: String = super::trim(kind)
-        .chars()
-        .filter(|character| !matches!(character, '_' | '-'))
-        .map(|character| character.to_ascii_lowercase())
-        .collect();
-    matches!(plain.as_str(), "toolcall" | "tooluse" | "functioncall")
+    crate::dialect::shape::call::is_call(block)
 }
 
 /// What a tool is asked to work on, under whichever name the block gives it.

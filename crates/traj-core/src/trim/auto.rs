@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::images::{self, ImageKey};
-use super::message::result_id;
 use super::tally::{Tally, Wanted};
-use super::{SENTINEL, TrimItem, edit, message, value};
+use super::{SENTINEL, TrimItem, value};
+use crate::dialect::shape::message::{self, ResultRow};
+use crate::dialect::shape::{image, row};
 use crate::json::Json;
 use crate::port::{LineEdit, LineVerdict};
 use crate::timestamp::UnixMillis;
@@ -66,8 +67,8 @@ impl LineEdit for AutoSurvey {
     }
 
     fn line(&mut self, line: &[u8]) -> LineVerdict {
-        self.turns += u64::from(begins_turn(line));
-        if images::may_hold_image(line)
+        self.turns += u64::from(row::begins_turn(line));
+        if image::may_hold_image(line)
             && let Ok(mut row) = Json::parse_lossy(line)
         {
             images::strip(&mut row, &mut |key| {
@@ -118,16 +119,14 @@ impl<'a> AutoEdit<'a> {
     fn is_old(&self, row: &Json<'_>) -> bool {
         match self.policy.older_than {
             Age::Turns(turns) => self.survey.turns.saturating_sub(self.turns) >= turns,
-            Age::Before(instant) => row
-                .get("timestamp")
-                .and_then(Json::as_str)
-                .and_then(UnixMillis::parse_lenient)
-                .is_some_and(|at| at < instant),
+            Age::Before(instant) => {
+                row::time_of(row).and_then(UnixMillis::parse_lenient).is_some_and(|at| at < instant)
+            }
         }
     }
 
     fn trim_result(&mut self, row: &mut Json<'_>) -> bool {
-        let Some(found) = result_in(row) else { return false };
+        let Some(found) = found_in(row) else { return false };
         if found.bytes <= self.policy.larger_than || found.is_trimmed || !self.is_old(row) {
             return false;
         }
@@ -138,10 +137,10 @@ impl<'a> AutoEdit<'a> {
         }
         let Ok(item) = TrimItem::parse(&found.id, Some(&note), None) else { return false };
         let mut wanted = Wanted::new(std::slice::from_ref(&item));
-        let changed = if edit::is_rollout_row(row) {
+        let changed = if row::is_of_rollout(row) {
             value::trim_everywhere(row, &mut wanted, &mut self.tally)
         } else {
-            message::trim_row(row, &mut wanted, &mut self.tally)
+            super::message::trim_row(row, &mut wanted, &mut self.tally)
         };
         if changed {
             let (count, bytes) = self.totals.tools.entry(found.tool).or_default();
@@ -175,14 +174,14 @@ impl LineEdit for AutoEdit<'_> {
     }
 
     fn line(&mut self, line: &[u8]) -> LineVerdict {
-        self.turns += u64::from(begins_turn(line));
-        let large = line.len() as u64 > self.policy.larger_than && may_hold_result(line);
-        let images = self.policy.strip_images && images::may_hold_image(line);
+        self.turns += u64::from(row::begins_turn(line));
+        let large = line.len() as u64 > self.policy.larger_than && message::may_hold_result(line);
+        let images = self.policy.strip_images && image::may_hold_image(line);
         if !large && !images {
             return LineVerdict::Keep;
         }
         let Ok(mut row) = Json::parse_lossy(line) else { return LineVerdict::Keep };
-        let numbered = row.get("ordinal").is_some();
+        let numbered = row::is_numbered(&row);
         let mut changed = large && self.trim_result(&mut row);
         changed |= images && self.strip_images(&mut row);
         if !changed {
@@ -201,39 +200,6 @@ impl LineEdit for AutoEdit<'_> {
     }
 }
 
-/// Whether a line begins a turn: a user message, or a started task.
-fn begins_turn(line: &[u8]) -> bool {
-    let mentions = |word: &[u8]| memchr::memmem::find(line, word).is_some();
-    if !mentions(b"\"user\"") && !mentions(b"task_started") {
-        return false;
-    }
-    let Ok(row) = Json::parse_lossy(line) else { return false };
-    let text = |value: Option<&Json<'_>>, name: &str| {
-        value.and_then(|value| value.get(name)).and_then(Json::as_str).map(str::to_owned)
-    };
-    match row.get("type").and_then(Json::as_str) {
-        Some("message") => {
-            let message = row.get("message");
-            let blocks =
-                message.and_then(|message| message.get("content")).and_then(Json::as_array);
-            let is_result = blocks.is_some_and(|blocks| {
-                blocks
-                    .iter()
-                    .any(|block| text(Some(block), "type").as_deref() == Some("tool_result"))
-            });
-            text(message, "role").as_deref() == Some("user") && !is_result
-        }
-        Some("event_msg") => text(row.get("payload"), "type").as_deref() == Some("task_started"),
-        _ => false,
-    }
-}
-
-fn may_hold_result(line: &[u8]) -> bool {
-    [b"toolResult".as_slice(), b"tool_result", b"_output", b"\"tool\""]
-        .iter()
-        .any(|word| memchr::memmem::find(line, word).is_some())
-}
-
 struct FoundResult {
     id: String,
     tool: String,
@@ -242,46 +208,13 @@ struct FoundResult {
 }
 
 /// The tool result that a row of a session or rollout is.
-fn result_in(row: &Json<'_>) -> Option<FoundResult> {
-    let text =
-        |value: &Json<'_>, name: &str| value.get(name).and_then(Json::as_str).map(str::to_owned);
-    let (holder, content, id) = if edit::is_rollout_row(row) {
-        let payload = row.get("payload")?;
-        text(payload, "type").filter(|kind| kind.ends_with("_output"))?;
-        (payload, payload.get("output")?, text(payload, "call_id")?)
-    } else {
-        let message = row.get("message")?;
-        text(message, "role").filter(|role| role == "toolResult" || role == "tool")?;
-        (message, message.get("content")?, result_id(message)?.to_owned())
-    };
-    let mut found = FoundResult {
-        id,
-        tool: text(holder, "toolName")
-            .or_else(|| text(holder, "name"))
-            .unwrap_or_else(|| "tool".to_owned()),
-        bytes: 0,
-        is_trimmed: false,
-    };
-    measure(content, &mut found);
+fn found_in(row: &Json<'_>) -> Option<FoundResult> {
+    let ResultRow { id, tool, content } = message::result_in(row)?;
+    let (id, tool) = (id.to_owned(), tool.to_owned());
+    let mut found = FoundResult { id, tool, bytes: 0, is_trimmed: false };
+    message::for_each_text(content, &mut |text| {
+        found.bytes += text.len() as u64;
+        found.is_trimmed |= text.starts_with(SENTINEL);
+    });
     Some(found)
-}
-
-fn measure(content: &Json<'_>, found: &mut FoundResult) {
-    match content {
-        Json::String(text) => {
-            found.bytes += text.len() as u64;
-            found.is_trimmed |= text.starts_with(SENTINEL);
-        }
-        Json::Array(blocks) => {
-            for text in blocks.iter().filter_map(|block| block.get("text")) {
-                measure(text, found);
-            }
-        }
-        Json::Object(object) => {
-            if let Some(inner) = object.get("content") {
-                measure(inner, found);
-            }
-        }
-        _ => {}
-    }
 }

@@ -8,8 +8,9 @@ use super::blobs::{Renamed, trim_blobs};
 use super::journal::{Document, JournalWriter, WithJournal};
 use super::probe::IdProbe;
 use super::queue::QueueEntry;
-use super::{SidecarEdit, Tally, TrimEdit, TrimItem, message};
+use super::{SidecarEdit, Tally, TrimEdit, TrimItem};
 use crate::capture::BlobDigest;
+use crate::dialect::shape::message;
 use crate::id::ToolCallId;
 use crate::json::{Json, Object};
 use crate::port::{
@@ -267,15 +268,8 @@ impl LineEdit for Seek<'_> {
 
     fn line(&mut self, line: &[u8]) -> LineVerdict {
         if !self.found && self.probe.may_mention(line) {
-            let is_output = |row: &Json<'_>| {
-                let payload = row.get("payload");
-                let text =
-                    |name| payload.and_then(|payload| payload.get(name)).and_then(Json::as_str);
-                text("call_id") == Some(self.id)
-                    && text("type").is_some_and(|kind| kind.ends_with("_output"))
-            };
-            self.found = Json::parse_lossy(line)
-                .is_ok_and(|row| message::is_result_of(&row, self.id) || is_output(&row));
+            self.found =
+                Json::parse_lossy(line).is_ok_and(|row| message::is_result_of(&row, self.id));
         }
         LineVerdict::Keep
     }

@@ -3,6 +3,7 @@
 use super::probe::IdProbe;
 use super::tally::{Tally, Wanted};
 use super::{TrimItem, message, value};
+use crate::dialect::shape::row;
 use crate::json::Json;
 use crate::port::{LineEdit, LineVerdict};
 
@@ -41,7 +42,7 @@ impl LineEdit for TrimEdit {
             return LineVerdict::Keep;
         }
         let Ok(mut row) = Json::parse_lossy(line) else { return LineVerdict::Keep };
-        if is_rollout_row(&row) {
+        if row::is_of_rollout(&row) {
             return self.rollout_row(row, line.len());
         }
         if message::trim_row(&mut row, &mut self.wanted, &mut self.tally) {
@@ -58,11 +59,9 @@ impl LineEdit for TrimEdit {
 
 impl TrimEdit {
     fn rollout_row(&mut self, mut row: Json<'_>, length: usize) -> LineVerdict {
-        let numbered = row.get("ordinal").is_some();
+        let numbered = row::is_numbered(&row);
         let before = self.tally.clone();
-        let Some(payload) = row.as_object_mut().and_then(|row| row.get_mut("payload")) else {
-            return LineVerdict::Keep;
-        };
+        let Some(payload) = row::payload_mut(&mut row) else { return LineVerdict::Keep };
         if !value::trim_everywhere(payload, &mut self.wanted, &mut self.tally) {
             return LineVerdict::Keep;
         }
@@ -83,11 +82,4 @@ impl TrimEdit {
         }
         LineVerdict::Replace(text.into_bytes())
     }
-}
-
-/// Whether a row is one of a Codex rollout.
-pub(super) fn is_rollout_row(row: &Json<'_>) -> bool {
-    row.get("payload").is_some_and(|payload| payload.as_object().is_some())
-        && row.get("type").and_then(Json::as_str).is_some()
-        && row.get("message").is_none()
 }

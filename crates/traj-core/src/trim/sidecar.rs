@@ -5,6 +5,7 @@ use super::probe::IdProbe;
 use super::tally::{Tally, Wanted};
 use super::{TrimItem, blobs, value};
 use crate::capture::BlobDigest;
+use crate::dialect::shape::row;
 use crate::json::Json;
 use crate::port::{LineEdit, LineVerdict};
 
@@ -49,9 +50,7 @@ impl LineEdit for SidecarEdit {
             return LineVerdict::Keep;
         }
         let Ok(mut event) = Json::parse_lossy(line) else { return LineVerdict::Keep };
-        let Some(data) = event.as_object_mut().and_then(|event| event.get_mut("data")) else {
-            return LineVerdict::Keep;
-        };
+        let Some(data) = row::data_mut(&mut event) else { return LineVerdict::Keep };
         let mut changed = value::trim_everywhere(data, &mut self.wanted, &mut self.tally);
         changed |= !self.renamed.is_empty() && blobs::rename(data, &self.renamed);
         if changed { LineVerdict::Replace(event.to_line().into_bytes()) } else { LineVerdict::Keep }

@@ -1,10 +1,10 @@
 //! Results and calls wherever they stand in a value: in the rows of a Codex
 //! rollout, and in events of a sidecar, which hold whole conversations.
 
-use super::message::{result_id, set_member};
 use super::tally::{Tally, Wanted};
 use crate::capture::BlobDigest;
-use crate::json::{Json, Object};
+use crate::dialect::shape::{call, message};
+use crate::json::Json;
 
 /// What became of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,20 +26,6 @@ impl Replaced {
         }
     }
 }
-
-/// Members in which events and items of several runtimes keep a result's text.
-const RESULT_MEMBERS: &[&str] = &[
-    "content",
-    "output",
-    "result",
-    "contentItems",
-    "content_items",
-    "aggregated_output",
-    "aggregatedOutput",
-    "formatted_output",
-    "stdout",
-    "stderr",
-];
 
 /// Trims every result and shortens every trim call below `value`; returns
 /// whether anything changed.
@@ -69,15 +55,15 @@ pub(super) fn trim_everywhere(
 }
 
 fn trim_object(value: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> bool {
-    let Some(id) = any_id(value).map(str::to_owned) else { return false };
+    let Some(id) = call::any_id(value).map(str::to_owned) else { return false };
     let mut changed = false;
     if let Some(item) = wanted.target(&id)
-        && !is_call_block(value)
+        && !call::is_call(value)
     {
         let text = item.text();
         let mut outcome = Replaced::Nothing;
         if let Some(object) = value.as_object_mut() {
-            for name in RESULT_MEMBERS {
+            for name in call::RESULTS {
                 if let Some(member) = object.get_mut(name) {
                     outcome = outcome.and(replace_result(member, &text, tally));
                 }
@@ -91,70 +77,22 @@ fn trim_object(value: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> 
         changed |= outcome == Replaced::Changed;
     }
     if let Some(item) = wanted.self_call(&id)
-        && has_input(value)
+        && call::has_input(value)
     {
         let input = item.compacted_input();
         if let Some(object) = value.as_object_mut() {
-            changed |= set_input(object, input);
+            changed |= call::set_input(object, input);
         }
         tally.self_compacted += u64::from(wanted.take_self(&id).is_some());
     }
     changed
 }
 
-/// The id of the call an object belongs to, as result, call or item.
-fn any_id<'j>(value: &'j Json<'_>) -> Option<&'j str> {
-    result_id(value)
-        .or_else(|| value.get("call_id").and_then(Json::as_str))
-        .or_else(|| value.get("id").and_then(Json::as_str))
-}
-
-/// Whether a block is a tool call in one of its many spellings.
-pub(super) fn is_call_block(block: &Json<'_>) -> bool {
-    let Some(kind) = block.get("type").and_then(Json::as_str) else { return false };
-    let plain: String = kind
-        .trim()
-        .chars()
-        .filter(|character| *character != '_')
-        .map(|character| character.to_ascii_lowercase())
-        .collect();
-    matches!(plain.as_str(), "toolcall" | "tooluse" | "functioncall" | "customtoolcall")
-}
-
-/// The id of a tool call block.
-pub(super) fn call_id<'j>(block: &'j Json<'_>) -> Option<&'j str> {
-    block.get("call_id").or_else(|| block.get("id")).and_then(Json::as_str)
-}
-
-fn has_input(value: &Json<'_>) -> bool {
-    is_call_block(value)
-        || ["arguments", "input", "parameters", "args"].iter().any(|name| value.get(name).is_some())
-}
-
-/// Replaces the input of a call; a call that keeps its input as JSON text gets
-/// text again.
-pub(super) fn set_input(call: &mut Object<'_>, input: Object<'static>) -> bool {
-    let name = ["arguments", "input", "parameters", "args"]
-        .into_iter()
-        .find(|name| call.contains(name))
-        .unwrap_or("arguments");
-    let input = Json::Object(input);
-    let value = match call.get(name) {
-        Some(Json::String(_)) => Json::from(input.to_line()),
-        _ => input,
-    };
-    set_member(call, name, value)
-}
-
 /// Replaces every text block of a list.
 pub(super) fn replace_texts(blocks: &mut [Json<'_>], text: &str, tally: &mut Tally) -> Replaced {
     let mut outcome = Replaced::Nothing;
     for block in blocks {
-        let is_text = block.get("type").and_then(Json::as_str).is_some_and(|kind| {
-            matches!(kind, "text" | "input_text" | "output_text" | "inputText" | "outputText")
-        });
-        if is_text && let Some(slot) = block.as_object_mut().and_then(|block| block.get_mut("text"))
-        {
+        if let Some(slot) = message::block_text_mut(block) {
             outcome = outcome.and(replace_result(slot, text, tally));
         }
     }
@@ -181,7 +119,7 @@ fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> Replace
         Json::Null | Json::Bool(_) | Json::Number(_) => Replaced::Nothing,
         Json::String(_) => replace_text(slot, text, tally),
         Json::Array(blocks) => replace_texts(blocks, text, tally),
-        Json::Object(object) => match object.get_mut("content") {
+        Json::Object(_) => match message::content_mut(slot) {
             Some(content @ (Json::String(_) | Json::Array(_))) => {
                 replace_result(content, text, tally)
             }

@@ -1,0 +1,13 @@
+//! How rows are put together, for whatever changes them in place: trimming and
+//! repair. Which of them state which fact is the decoders' matter.
+
+pub(crate) mod call;
+pub(crate) mod image;
+pub(crate) mod message;
+pub(crate) mod row;
+
+use crate::json::Json;
+
+fn text<'j>(value: &'j Json<'_>, name: &str) -> Option<&'j str> {
+    value.get(name).and_then(Json::as_str)
+}
