@@ -5,6 +5,7 @@
 
 mod dependencies;
 mod documents;
+mod interpreters;
 mod list;
 mod manifests;
 mod sources;
@@ -49,6 +50,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     }
     problems.extend(sources::check_sizes(&rust, &explained));
     problems.extend(suites::check(&rust));
+    let names = interpreters::Names::of(&rust);
+    problems.extend(rust.iter().flat_map(|(path, text)| names.check(path, text)));
     problems.extend(documents::format_pages(&files, &workspace.read("docs/format/README.md")?));
 
     if problems.is_empty() {

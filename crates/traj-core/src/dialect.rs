@@ -2,7 +2,7 @@
 //!
 //! One module per program and format generation. A dialect recognises its
 //! files ([`sniff`]) and decodes their rows into
-//! [`RunEvent`](crate::run::RunEvent)s, one row at a time: whatever needs two
+//! [`RunEvent`]s, one row at a time: whatever needs two
 //! rows, such as matching a result with its call, is done by whoever reads the
 //! events. It never fails. A row that it does not know becomes
 //! [`Fact::Other`](crate::run::Fact::Other) with the row's type and keeps its
@@ -19,8 +19,10 @@ mod row;
 pub(crate) mod shape;
 mod sidecar;
 mod sniff;
+pub mod transcript;
 
 pub use bundle::encode_event;
+pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
 
 use crate::json::Json;

@@ -63,5 +63,4 @@ pub mod settings_report;
 pub mod tail;
 pub mod timestamp;
 mod toml_fault;
-pub mod transcript;
 pub mod trim;

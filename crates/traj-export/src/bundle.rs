@@ -15,7 +15,7 @@ mod restore;
 mod skills;
 mod timeline;
 
-pub(crate) use artifacts::{artifacts, is_result_member};
+pub(crate) use artifacts::artifacts;
 pub(crate) use blobs::BlobFolder;
 pub(crate) use common::Common;
 pub(crate) use long_texts::{EventText, LongTexts};

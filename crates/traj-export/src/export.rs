@@ -4,13 +4,13 @@ mod indexing;
 mod limits;
 mod side_files;
 
+use traj_core::dialect::transcript::EventFrame;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::json::{Json, Object};
 use traj_core::port::{
     BundleFile, BundleSink, BundleWriter, NameTaken, Source, SourceError, Sources,
 };
 use traj_core::redaction::{RedactedSpill, RedactionReport, Redactor};
-use traj_core::transcript::EventFrame;
 
 use crate::bundle::{
     self, BlobFolder, Common, EntryRows, EventsWritten, LongTexts, ManifestParts, PromptsParts,

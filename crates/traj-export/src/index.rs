@@ -14,10 +14,10 @@ pub(crate) use session::{EntryRecord, SessionIndex, Writer, index_session, row_i
 use std::borrow::Cow;
 
 use traj_core::dialect::Dialect;
+use traj_core::dialect::transcript::{RowKind, Skeleton, trim};
 use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
 use traj_core::port::{Source, SourceError};
-use traj_core::transcript::{RowKind, Skeleton, trim};
 
 use crate::rows::RowReader;
 

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
+use traj_core::dialect::{is_result_member, particulars};
 use traj_core::json::Json;
 use traj_core::port::SourceError;
 
-use crate::bundle::{
-    BlobFolder, EventText, ModelNames, Prompting, Restorer, is_metadata_member, is_result_member,
-};
+use crate::bundle::{BlobFolder, EventText, ModelNames, Prompting, Restorer, is_metadata_member};
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;
 use crate::index::{Outcome, RuntimeIndex, row_text};
@@ -57,15 +56,12 @@ impl SideRows {
             let (text, _) = row.as_deref().map_or((Cow::Borrowed(""), false), row_text);
             Json::parse(&text).unwrap_or_default().into_owned()
         };
-        let mut data = |row: &Option<Vec<u8>>, is_wanted: fn(&str) -> bool| match event(row) {
-            Json::Object(mut event) => {
-                let data = event.remove("data");
-                data.map(|data| restorer.members(data, is_wanted)).transpose()
-            }
-            _ => Ok(None),
+        let mut data = |row: &Option<Vec<u8>>, is_wanted: fn(&str) -> bool| {
+            let data = particulars::into_data(event(row));
+            data.map(|data| restorer.members(data, is_wanted)).transpose()
         };
         Ok(SideData {
-            compiled: data(&self.compiled, |name| matches!(name, "systemPrompt" | "tools"))?,
+            compiled: data(&self.compiled, particulars::is_context_member)?,
             metadata: data(&self.metadata, is_metadata_member)?,
             artifacts: data(&self.artifacts, is_result_member)?,
             completed: data(&self.completed, is_result_member)?,
@@ -92,12 +88,12 @@ pub(crate) struct SideData<'a> {
 impl<'a> SideData<'a> {
     /// The system prompt of the last compiled context.
     pub(crate) fn system(&self) -> Option<EventText<'_>> {
-        EventText::of(self.compiled.as_ref()?.get("systemPrompt")?, &self.giants)
+        EventText::of(particulars::system_prompt(self.compiled.as_ref()?)?, &self.giants)
     }
 
     /// What the prompts file tells besides the submitted prompts.
     pub(crate) fn prompting(&self) -> Prompting<'_> {
-        let described = self.metadata.as_ref().and_then(|data| data.get("prompting"));
+        let described = self.metadata.as_ref().and_then(particulars::prompting);
         Prompting { system: self.system(), described, giants: &self.giants }
     }
 }

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use super::result::{error_text, outcome_of};
 use super::{is_set, said, text};
+use crate::dialect::transcript::{entry_instant, is_tool_call, tool_call_arguments};
 use crate::json::Json;
 use crate::run::{
     Arguments, Attachment, Compaction, Content, Fact, ModeChange, ModelCall, ModelChange, Origin,
     Outcome, Place, Prompt, Rewind, RunEvent, SessionStarted, ToolCall, ToolResult, Usage,
 };
 use crate::timestamp::UnixMillis;
-use crate::transcript::{entry_instant, is_tool_call, tool_call_arguments};
 
 /// Whether a row is one of a transcript.
 pub(super) fn recognises(row: &Json<'_>) -> bool {

@@ -1,5 +1,10 @@
 //! Sidecars: the events that a recorder wrote while a run went on.
 
+pub mod particulars;
+mod results;
+
+pub use results::{Endings, is_result_member};
+
 use std::borrow::Cow;
 
 use super::openclaw::{is_made_up, unanswered};

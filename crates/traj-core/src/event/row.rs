@@ -65,6 +65,28 @@ impl<'a> RuntimeRow<'a> {
         number("sourceSeq").or_else(|| number("seq"))
     }
 
+    /// The run that it is part of.
+    #[must_use]
+    pub fn run_id(&self) -> Option<&str> {
+        self.said("runId")
+    }
+
+    /// The key of its session.
+    #[must_use]
+    pub fn session_key(&self) -> Option<&str> {
+        self.said("sessionKey")
+    }
+
+    /// Whether it says which model it is about.
+    #[must_use]
+    pub fn names_model(&self) -> bool {
+        ["provider", "modelId", "modelApi"].iter().any(|name| self.said(name).is_some())
+    }
+
+    fn said(&self, name: &str) -> Option<&str> {
+        self.value.get(name).and_then(Json::as_str).filter(|text| !text.is_empty())
+    }
+
     /// The data, if there is any.
     #[must_use]
     pub fn data(&self) -> Option<&Json<'a>> {

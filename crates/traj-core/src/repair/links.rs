@@ -13,7 +13,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use super::RepairError;
 use super::diagnosis::{Findings, NewParent, Problem};
 use super::ledger::{Key, Ledger, Record, Rows};
-use crate::transcript::EntryKey;
+use crate::dialect::transcript::EntryKey;
 
 /// What is wrong with a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

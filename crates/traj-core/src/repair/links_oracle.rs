@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::diagnosis::NewParent;
 use super::links::BrokenLink;
-use crate::transcript::EntryKey;
+use crate::dialect::transcript::EntryKey;
 
 /// One row of a tree, in file order.
 #[derive(Clone, Copy, Debug)]

@@ -10,9 +10,9 @@ use super::ledger::{Key, Ledger, Record};
 use super::links::{Links, slice_of};
 use super::rebuild::Splitter;
 use crate::dialect::shape::row;
+use crate::dialect::transcript::EntryKey;
 use crate::json::Json;
 use crate::port::Scratch;
-use crate::transcript::EntryKey;
 
 /// How much is held in memory, in records.
 #[derive(Clone, Copy, Debug)]

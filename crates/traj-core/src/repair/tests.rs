@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::survey::Limits;
 use super::*;
+use crate::dialect::transcript::EntryKey;
 use crate::memory::MemoryScratch;
-use crate::transcript::EntryKey;
 
 fn repaired(lines: &[Vec<u8>]) -> (Diagnosis, Vec<String>) {
     repaired_within(lines, Limits::default())

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use traj_core::dialect::particulars;
 use traj_core::event::TRACE_SCHEMA;
 use traj_core::json::{Json, Object};
 
@@ -87,7 +88,7 @@ pub(super) fn fits(event: &Json<'_>) -> bool {
         && text("source") == Some("runtime")
         && event.get("schemaVersion").and_then(Json::as_f64).is_some()
         && event.get(PLACE).and_then(Json::as_u64).is_some()
-        && event.get("data").is_none_or(|data| data.as_object().is_some())
+        && particulars::data_of(event).is_none_or(|data| data.as_object().is_some())
 }
 
 #[cfg(test)]

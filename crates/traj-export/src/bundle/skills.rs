@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use traj_core::dialect::particulars;
 use traj_core::json::{Json, Object};
 
 /// Where the skills of a run lie, to compare tool calls with.
@@ -122,7 +123,7 @@ fn two_parts(path: &str) -> Option<&str> {
 }
 
 fn skill_entries<'e, 'a>(data: Option<&'e Json<'a>>) -> Option<&'e [Json<'a>]> {
-    data?.get("skills")?.get("entries")?.as_array()
+    particulars::skills(data?)
 }
 
 fn is_candidate(name: &str, text: &str) -> bool {
@@ -132,7 +133,7 @@ fn is_candidate(name: &str, text: &str) -> bool {
 }
 
 fn normalise(path: &str) -> String {
-    traj_core::transcript::trim(&path.replace('\\', "/")).to_lowercase()
+    traj_core::dialect::transcript::trim(&path.replace('\\', "/")).to_lowercase()
 }
 
 /// The skills of a run, each with a mark.

@@ -16,9 +16,9 @@ mod work;
 
 use std::num::NonZeroUsize;
 
+use traj_core::dialect::transcript::EventFrame;
 use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
-use traj_core::transcript::EventFrame;
 
 use super::blobs::BlobFolder;
 use super::skills::{SkillMarks, SkillPaths};

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use traj_core::capture::BlobDigest;
+use traj_core::dialect::{Endings, particulars};
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleWriter, Source};
 use traj_core::redaction::RedactedText;
@@ -75,8 +76,12 @@ impl Export<'_> {
         common: &Common,
         side: &SideData<'_>,
     ) -> Result<(), ExportError> {
-        let (artifacts, completed) = (side.artifacts.as_ref(), side.completed.as_ref());
-        match bundle::artifacts(common, artifacts, completed, side.ended.as_ref()) {
+        let endings = Endings {
+            artifacts: side.artifacts.as_ref(),
+            completed: side.completed.as_ref(),
+            ended: side.ended.as_ref(),
+        };
+        match bundle::artifacts(common, endings) {
             Some(content) => self.put_json(bundle, BundleFile::Artifacts, content),
             None => Ok(()),
         }
@@ -104,7 +109,7 @@ impl Export<'_> {
                 self.files.extend(texts.write(system, FILE, bundle, redactor, report)?);
             }
         }
-        match side.compiled.as_ref().and_then(|data| data.get("tools")) {
+        match side.compiled.as_ref().and_then(particulars::tools) {
             Some(tools @ Json::Array(_)) => self.put_json(bundle, BundleFile::Tools, tools.clone()),
             _ => Ok(()),
         }

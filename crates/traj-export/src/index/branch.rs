@@ -1,10 +1,10 @@
 //! The active branch of an indexed session, without a table of ids in memory:
 //! ids and links are sorted and joined.
 
-use traj_core::port::BundleSinkError;
-use traj_core::transcript::{
+use traj_core::dialect::transcript::{
     BranchNode, BranchTable, BranchWarning, EntryKey, ParentLink, RowKind, walk_branch,
 };
+use traj_core::port::BundleSinkError;
 
 use super::session::{EntryRecord, SessionIndex};
 use crate::record::{Decoder, Encoder, Record, RecordStore, Spool};

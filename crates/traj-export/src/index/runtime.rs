@@ -1,7 +1,6 @@
 //! The sidecar as a list of events, and which of them the other files need.
 
-use traj_core::event::RuntimeRow;
-use traj_core::json::Json;
+use traj_core::event::{EventKind, RuntimeRow};
 use traj_core::port::{BundleSinkError, Source};
 
 use super::order::{EventOrigin, EventRecord, sequence_rank};
@@ -101,29 +100,27 @@ impl Results {
 
 impl RuntimeIndex {
     fn see(&mut self, event: &RuntimeRow<'_>, place: Place) {
-        let row = event.as_json();
-        let text = |name| row.get(name).and_then(Json::as_str).filter(|text| !text.is_empty());
-        if ["provider", "modelId", "modelApi"].iter().any(|name| text(name).is_some()) {
+        if event.names_model() {
             self.model = Some(place);
         }
-        if let Some(key) = text("sessionKey")
+        if let Some(key) = event.session_key()
             && self.session_key.as_deref() != Some(key)
         {
             self.session_key = Some(key.to_owned());
         }
-        let run = text("runId");
+        let run = event.run_id();
         let outcome = || Outcome { place, run: run.map(str::to_owned) };
-        match event.kind() {
-            "session.started" if self.latest_run.ends_with(run) => {
+        match EventKind::parse(event.kind()) {
+            EventKind::SessionStarted if self.latest_run.ends_with(run) => {
                 self.latest_run = LatestRun::of(run);
                 self.results.keep_those_of(run);
             }
-            "trace.metadata" => self.metadata = Some(place),
-            "context.compiled" => self.compiled = Some(place),
+            EventKind::TraceMetadata => self.metadata = Some(place),
+            EventKind::ContextCompiled => self.compiled = Some(place),
             _ if !self.latest_run.has(run) => {}
-            "trace.artifacts" => self.results.artifacts = Some(outcome()),
-            "model.completed" => self.results.completed = Some(outcome()),
-            "session.ended" => self.results.ended = Some(outcome()),
+            EventKind::TraceArtifacts => self.results.artifacts = Some(outcome()),
+            EventKind::ModelCompleted => self.results.completed = Some(outcome()),
+            EventKind::SessionEnded => self.results.ended = Some(outcome()),
             _ => {}
         }
     }

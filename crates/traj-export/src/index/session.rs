@@ -1,13 +1,13 @@
 //! The session file as a list of entries: where each row is and what it is
 //! linked to.
 
+use traj_core::dialect::transcript::{
+    EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton, entry_instant,
+};
 use traj_core::dialect::{Dialect, Head, sniff};
 use traj_core::json::Json;
 use traj_core::port::{BundleSinkError, Source, SourceError};
 use traj_core::timestamp::UnixMillis;
-use traj_core::transcript::{
-    EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton, entry_instant,
-};
 
 use super::visit::{RowCodes, RowsRead, visit_rows};
 use crate::error::ExportError;

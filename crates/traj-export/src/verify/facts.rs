@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, PoisonError};
 
+use traj_core::dialect::transcript::gives_events;
 use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
-use traj_core::transcript::gives_events;
 
 use super::order::Order;
 use super::sample::Sample;

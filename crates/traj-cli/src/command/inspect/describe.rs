@@ -2,6 +2,7 @@
 //! time and tokens went. Everything in it is data from a bundle, and is
 //! escaped.
 
+use traj_core::run::Outcome;
 use traj_export::{CallSummary, Summary, TimelineRow, UsageSummary};
 
 use crate::command::verify;
@@ -96,7 +97,7 @@ fn call_in_words(call: &CallSummary) -> String {
     let command = call.command.as_deref().unwrap_or_default();
     let outcome = match (call.outcome, call.exit_code) {
         (_, Some(code)) => format!("exit {code}"),
-        ("timedOut", None) => "timed out".to_owned(),
+        (outcome, None) if outcome == Outcome::TimedOut.name() => "timed out".to_owned(),
         (outcome, None) => outcome.to_owned(),
     };
     let seconds = call.millis.map(|millis| format!(", {}", seconds(millis))).unwrap_or_default();

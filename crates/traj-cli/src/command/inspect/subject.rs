@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, File};
+use traj_core::dialect::transcript::trim;
 use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
-use traj_core::transcript::trim;
 use traj_fs::{Access, is_bundle, open_regular};
 
 use crate::command_error::CommandError;

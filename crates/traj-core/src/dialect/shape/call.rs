@@ -28,7 +28,7 @@ pub(crate) const RESULTS: [&str; 10] = [
 /// Whether a block asks for a tool, however its type is spelled.
 pub(crate) fn is_call(block: &Json<'_>) -> bool {
     let Some(kind) = text(block, "type") else { return false };
-    let plain: String = crate::transcript::trim(kind)
+    let plain: String = crate::dialect::transcript::trim(kind)
         .chars()
         .filter(|character| !matches!(character, '_' | '-'))
         .map(|character| character.to_ascii_lowercase())

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use traj_core::dialect::Dialect;
+use traj_core::dialect::transcript::{LegacyLinks, RowKind, SessionVersion, migrate};
 use traj_core::json::Json;
 use traj_core::port::Source;
 use traj_core::timestamp::UnixMillis;
-use traj_core::transcript::{LegacyLinks, RowKind, SessionVersion, migrate};
 
 use crate::error::ExportError;
 use crate::fetch::RowFetcher;

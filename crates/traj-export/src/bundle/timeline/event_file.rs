@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use traj_core::capture::BlobDigest;
+use traj_core::dialect::transcript::TranscriptEvents;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{RedactedSpill, RedactedText};
-use traj_core::transcript::TranscriptEvents;
 
 use super::work::{Done, Numbers};
 use crate::bundle::prompts::PromptRecord;

@@ -1,8 +1,8 @@
 //! Events of the transcript whose place among the others is not known yet.
 
+use traj_core::dialect::transcript::TranscriptEvents;
 use traj_core::port::{BundleSinkError, Scratch};
 use traj_core::redaction::{RedactedSpill, SpillSlot};
-use traj_core::transcript::TranscriptEvents;
 
 use super::work::Done;
 use crate::index::{EventOrigin, EventRecord};

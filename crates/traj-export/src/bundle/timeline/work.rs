@@ -6,14 +6,14 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use memchr::memmem::Finder;
 use traj_core::capture::BlobDigest;
-use traj_core::dialect::Dialect;
+use traj_core::dialect::transcript::{
+    EventParts, TranscriptEvents, is_tool_call, migrate, tool_call_arguments,
+};
+use traj_core::dialect::{Dialect, particulars};
 use traj_core::json::Json;
 use traj_core::port::SourceError;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport};
 use traj_core::timestamp::UnixMillis;
-use traj_core::transcript::{
-    EventParts, TranscriptEvents, is_tool_call, migrate, tool_call_arguments,
-};
 
 use super::TimelineContext;
 use super::entries::Entry;
@@ -214,7 +214,7 @@ impl<'c> Worker<'c> {
         let first = done.transcript.len();
         let Done { transcript, report, marks, .. } = done;
         foreign::each_event(dialect, &row, |event| {
-            if let Some(data) = event.get("data") {
+            if let Some(data) = particulars::data_of(&event) {
                 mark_call(self.context.skills, data, marks);
             }
             let (event, _) = screen.redact(event, report);
@@ -265,29 +265,25 @@ impl<'c> Worker<'c> {
             blobs::referenced(event, &mut done.blobs);
         }
         let skills = self.context.skills;
-        let is_call = || event.get("type").and_then(Json::as_str) == Some("tool.call");
-        if skills.is_empty() || !is_call() {
+        if skills.is_empty() {
             return;
         }
-        let Some(data) = event.get("data") else { return };
+        let Some(data) = particulars::call_data(event) else { return };
         if !may_be_cut {
             mark_call(skills, data, &mut done.marks);
             return;
         }
         let _one_at_a_time = self.restoring.lock().unwrap_or_else(PoisonError::into_inner);
         let mut restorer = Restorer::for_search(self.context.blobs);
-        match restorer.members(data.clone(), |name| CALL_ARGUMENTS.contains(&name)) {
+        match restorer.members(data.clone(), particulars::is_call_argument) {
             Ok(whole) => mark_call(skills, &whole, &mut done.marks),
             Err(error) => done.failed = Some(error),
         }
     }
 }
 
-/// The members of a call's data that hold its arguments, best first.
-const CALL_ARGUMENTS: [&str; 2] = ["arguments", "args"];
-
 fn mark_call(skills: &SkillPaths, data: &Json<'_>, marks: &mut SkillMarks) {
-    if let Some(arguments) = CALL_ARGUMENTS.iter().find_map(|name| data.get(name)) {
+    if let Some(arguments) = particulars::call_arguments(data) {
         skills.mark(arguments, marks);
     }
 }
@@ -323,13 +319,7 @@ fn mark_skills(skills: &SkillPaths, entry: &Json<'_>, marks: &mut SkillMarks) {
 /// prompt was cut, to be put back when it is written: prompts of a group
 /// together may be longer than memory.
 fn submitted_prompt(event: &Redacted<Json<'_>>) -> Option<Redacted<String>> {
-    let event = event.view();
-    if event.get("type")?.value().as_str() != Some("prompt.submitted") {
-        return None;
-    }
-    let data = event.get("data")?;
-    let prompt = data.get("prompt").filter(|prompt| prompt.value().as_str().is_some());
     let mut kept = RedactedText::new();
-    kept.push_json(prompt.unwrap_or(data));
+    kept.push_json(particulars::submitted_prompt(event.view())?);
     Some(kept.finish())
 }

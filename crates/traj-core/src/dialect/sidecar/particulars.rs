@@ -1,0 +1,86 @@
+//! What the side files of a bundle take from the data of runtime events.
+
+use crate::event::EventKind;
+use crate::json::Json;
+use crate::redaction::Redacted;
+
+/// Members that hold the arguments of a call, best first.
+const ARGUMENTS: [&str; 2] = ["arguments", "args"];
+
+/// The particulars of an event.
+#[must_use]
+pub fn data_of<'e, 'a>(event: &'e Json<'a>) -> Option<&'e Json<'a>> {
+    event.get("data")
+}
+
+/// The particulars of an event, without the rest of it.
+#[must_use]
+pub fn into_data(event: Json<'_>) -> Option<Json<'_>> {
+    match event {
+        Json::Object(mut event) => event.remove("data"),
+        _ => None,
+    }
+}
+
+/// The particulars of an event that is a call.
+#[must_use]
+pub fn call_data<'e, 'a>(event: &'e Json<'a>) -> Option<&'e Json<'a>> {
+    is_of(event, &EventKind::ToolCall).then(|| data_of(event)).flatten()
+}
+
+/// What a tool was asked, in the particulars of its call.
+#[must_use]
+pub fn call_arguments<'e, 'a>(data: &'e Json<'a>) -> Option<&'e Json<'a>> {
+    ARGUMENTS.iter().find_map(|name| data.get(name))
+}
+
+/// Whether a member of a call's particulars holds what the tool was asked.
+#[must_use]
+pub fn is_call_argument(name: &str) -> bool {
+    ARGUMENTS.contains(&name)
+}
+
+/// The prompt that an event submits, and the event's particulars when the
+/// prompt in them was cut.
+#[must_use]
+pub fn submitted_prompt<'e, 'a>(event: Redacted<&'e Json<'a>>) -> Option<Redacted<&'e Json<'a>>> {
+    if !is_of(event.value(), &EventKind::PromptSubmitted) {
+        return None;
+    }
+    let data = event.get("data")?;
+    Some(data.get("prompt").filter(|prompt| prompt.value().as_str().is_some()).unwrap_or(data))
+}
+
+/// The system prompt of a compiled context.
+#[must_use]
+pub fn system_prompt<'e, 'a>(compiled: &'e Json<'a>) -> Option<&'e Json<'a>> {
+    compiled.get("systemPrompt")
+}
+
+/// The tools of a compiled context.
+#[must_use]
+pub fn tools<'e, 'a>(compiled: &'e Json<'a>) -> Option<&'e Json<'a>> {
+    compiled.get("tools")
+}
+
+/// Whether a member of a compiled context is one of those two.
+#[must_use]
+pub fn is_context_member(name: &str) -> bool {
+    matches!(name, "systemPrompt" | "tools")
+}
+
+/// How the prompts were made, in the particulars that describe a run.
+#[must_use]
+pub fn prompting<'e, 'a>(metadata: &'e Json<'a>) -> Option<&'e Json<'a>> {
+    metadata.get("prompting")
+}
+
+/// The skills that a run had, in the particulars that describe it.
+#[must_use]
+pub fn skills<'e, 'a>(metadata: &'e Json<'a>) -> Option<&'e [Json<'a>]> {
+    metadata.get("skills")?.get("entries")?.as_array()
+}
+
+fn is_of(event: &Json<'_>, kind: &EventKind) -> bool {
+    super::text(event, "type") == Some(kind.as_str())
+}

@@ -1,0 +1,163 @@
+//! Who may read events: the run model and its dialects, nobody else.
+//!
+//! A second reader that knows event types or members of `data` by their names
+//! sooner or later gives another answer than the first.
+
+use std::collections::BTreeSet;
+
+/// The rooms that know what events look like.
+const ROOMS: [&str; 3] =
+    ["crates/traj-core/src/run", "crates/traj-core/src/dialect", "crates/traj-core/src/event"];
+
+/// Where an event's particulars stand.
+const PARTICULARS: [&str; 2] = ["get(\"data\")", "get_mut(\"data\")"];
+
+/// Sources whose literals are the names of event types.
+pub(super) const KINDS: &str = "crates/traj-core/src/event/kind.rs";
+
+/// Sources whose literals are members of `data`: the typed events.
+const TYPED_EVENTS: [&str; 6] = ["run", "model", "prompt", "tool", "turn", "interruptions"];
+
+/// Members that other documents of ours have too.
+const SHARED: [&str; 8] = [
+    "agentId",
+    "authProfileId",
+    "itemId",
+    "limitBytes",
+    "sessionFile",
+    "threadId",
+    "turnId",
+    "workspaceDir",
+];
+
+/// A table of names that keeps them and looks at none.
+const NAME_TABLE: &str = "crates/traj-core/src/json/shared_name.rs";
+
+/// The names that only the rooms may spell.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    kinds: BTreeSet<String>,
+    members: BTreeSet<String>,
+}
+
+impl Names {
+    /// Takes the names out of the sources of events.
+    pub(super) fn of(sources: &[(String, String)]) -> Self {
+        let mut names = Self::default();
+        for (path, text) in sources {
+            let Some(file) = path.strip_prefix("crates/traj-core/src/event/") else { continue };
+            let literals = code(text).flat_map(|(_, line)| literals(line)).map(str::to_owned);
+            if path == KINDS {
+                names.kinds.extend(literals.filter(|literal| is_kind(literal)));
+            } else if TYPED_EVENTS.iter().any(|name| file == format!("{name}.rs")) {
+                names.members.extend(literals.filter(|literal| is_distinctive(literal)));
+            }
+        }
+        names
+    }
+
+    /// Names that a source spells although it is in none of the rooms.
+    pub(super) fn check(&self, path: &str, text: &str) -> Vec<String> {
+        let is_source = path.starts_with("crates/") && path.contains("/src/");
+        let is_room =
+            |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.starts_with(['/', '.']));
+        if !is_source || ROOMS.into_iter().any(is_room) || is_test_file(path) || path == NAME_TABLE
+        {
+            return Vec::new();
+        }
+        // It speaks the protocol of a program that has names like ours.
+        let is_wire = path.starts_with("crates/codex-binding/");
+        let mut problems = Vec::new();
+        for (number, line) in code(text) {
+            for literal in literals(line) {
+                let is_named =
+                    self.kinds.contains(literal) || (!is_wire && self.members.contains(literal));
+                if is_named {
+                    problems.push(format!(
+                        "{path}:{number}: `{literal}` is for run, dialect and event to know"
+                    ));
+                }
+            }
+            if !is_wire && PARTICULARS.iter().any(|access| line.contains(access)) {
+                problems.push(format!(
+                    "{path}:{number}: `data` is for run, dialect and event to look into"
+                ));
+            }
+        }
+        problems
+    }
+}
+
+/// The lines of a file that are neither comments nor tests, with their numbers.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+    (1..).zip(lines).filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+fn is_test_file(path: &str) -> bool {
+    path.contains("/tests/")
+        || path.ends_with("/tests.rs")
+        || path.ends_with("_tests.rs")
+        || path.ends_with("/laws.rs")
+}
+
+/// The string literals of a line; a literal that goes on is none.
+fn literals(line: &str) -> impl Iterator<Item = &str> {
+    line.split('"').skip(1).step_by(2).filter(|literal| !literal.contains('\\'))
+}
+
+fn is_kind(literal: &str) -> bool {
+    literal.contains('.')
+        && literal.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '.' | '_'))
+}
+
+/// Whether a name can only be meant as a member: one word is a word.
+fn is_distinctive(literal: &str) -> bool {
+    literal.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && literal.chars().all(|letter| letter.is_ascii_alphanumeric())
+        && literal.chars().any(|letter| letter.is_ascii_uppercase())
+        && !SHARED.contains(&literal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Names {
+        let kinds = "kinds! {\n    /// A call, \"x.y\".\n    ToolCall = \"tool.call\",\n}\n";
+        let tool = "data.push(\"toolCallId\", id);\ndata.push(\"name\", name);\n";
+        Names::of(&[
+            (KINDS.to_owned(), kinds.to_owned()),
+            ("crates/traj-core/src/event/tool.rs".to_owned(), tool.to_owned()),
+        ])
+    }
+
+    fn problems(path: &str, text: &str) -> usize {
+        names().check(path, text).len()
+    }
+
+    #[test]
+    fn an_interpreter_outside_the_rooms_is_found() {
+        let kind = "if event.kind() == \"tool.call\" {}\n";
+        let member = "let id = value.get(\"toolCallId\");\n";
+        let data = "let data = event.get(\"data\")?;\n";
+        for text in [kind, member, data] {
+            assert_eq!(problems("crates/traj-cli/src/tail.rs", text), 1, "{text}");
+            assert_eq!(problems("crates/traj-core/src/runner.rs", text), 1, "{text}");
+            assert_eq!(problems("crates/traj-core/src/run/fold.rs", text), 0, "{text}");
+            assert_eq!(problems("crates/traj-core/src/dialect.rs", text), 0, "{text}");
+        }
+        assert_eq!(problems("crates/codex-binding/src/protocol.rs", member), 0);
+        assert_eq!(problems("crates/codex-binding/src/protocol.rs", kind), 1);
+    }
+
+    #[test]
+    fn words_comments_and_tests_are_not_interpreters() {
+        let path = "crates/traj-cli/src/tail.rs";
+        assert_eq!(problems(path, "let name = value.get(\"name\");\n"), 0);
+        assert_eq!(problems(path, "// a \"tool.call\"\n"), 0);
+        assert_eq!(problems(path, "#[cfg(test)]\nmod tests { f(\"tool.call\"); }\n"), 0);
+        assert_eq!(problems("crates/traj-cli/src/tail/tests.rs", "f(\"tool.call\");\n"), 0);
+        assert_eq!(problems("tests/it/tail.rs", "f(\"tool.call\");\n"), 0);
+    }
+}
