@@ -13,6 +13,7 @@ mod codex;
 mod export;
 mod figure;
 mod measure;
+mod reading;
 mod recorder;
 mod redaction;
 mod sample;
@@ -51,6 +52,7 @@ const SUBJECTS: &[Subject] = &[
     ("startup", startup::run),
     ("recorder", recorder::run),
     ("redaction", redaction::run),
+    ("reading", reading::run),
     ("export", export::run),
     ("codex", codex::run),
     ("care", care::run),

@@ -38,7 +38,8 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let subjects = &flags.subject;
     let folder = json.join("cases");
     let mut cases = None;
-    if subjects.is_empty() || subjects.iter().any(|subject| subject == "export") {
+    let needs_cases = |subject: &String| matches!(subject.as_str(), "export" | "reading");
+    if subjects.is_empty() || subjects.iter().any(needs_cases) {
         cases::generate(&folder, if flags.smoke { SMOKE_MIB } else { FULL_MIB })?;
         cases = Some(["--cases".into(), folder.clone().into_os_string()]);
     }
