@@ -3,11 +3,13 @@
 //! Readers ask only for what every version has (a thread's id, a turn's id) and take everything else
 //! as it comes: members and enum values come and go between releases.
 
+mod approval;
 mod event;
 mod thread;
 mod turn;
 mod version;
 
+pub(crate) use approval::{asked_approval, verdict};
 pub(crate) use event::read_event;
 pub(crate) use thread::{opened_thread, resume_params, start_params, thread_summary};
 pub(crate) use turn::{steer_params, turn_id, turn_params};

@@ -17,6 +17,7 @@
 //! assert_eq!(open.kind.as_str(), "plugin.custom");
 //! ```
 
+mod approval;
 mod context;
 mod input;
 mod interruptions;
@@ -29,6 +30,7 @@ mod run;
 mod tool;
 mod turn;
 
+pub use approval::{Approval, ApprovalVerdict};
 pub use context::RunContext;
 pub use input::{InputEvent, InputProblem};
 pub use interruptions::Interruptions;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use traj_core::event::{
-    ContextCompiled, ModelCompleted, PromptSubmitted, RunStatus, SessionEnded, SessionStarted,
-    ToolCall, ToolDefinition, ToolResult,
+    ContextCompiled, Event, ModelCompleted, PromptSubmitted, RunStatus, SessionEnded,
+    SessionStarted, ToolCall, ToolDefinition, ToolResult,
 };
 use traj_core::id::{ThreadId, TurnId};
 use traj_core::json::{Json, Object};
@@ -141,6 +141,10 @@ impl TurnRecorder {
             result.item_id = Some(item.id.clone());
             self.sink.record(result.event());
         }
+    }
+
+    pub(super) fn record(&self, event: Event) {
+        self.sink.record(event);
     }
 
     pub(super) fn not_started(&self, error: &AppServerError) {

@@ -1,7 +1,8 @@
 //! Turns on a server in memory: ends, interruptions, losses, and what is recorded of them.
 
+use traj_core::json::Json;
 use traj_core::memory::{MemoryAppServer, MemoryCodexHome, MemoryEventSink};
-use traj_core::port::{DenyAll, StartThread, ThreadService as _, ThreadSettings};
+use traj_core::port::{DenyAll, ServerRequest, StartThread, ThreadService as _, ThreadSettings};
 
 use super::*;
 
@@ -97,4 +98,41 @@ async fn a_turn_that_does_not_start_is_recorded_as_ended() {
     let (report, kinds) = run(&server, &unknown, &options()).await;
     assert!(report.unwrap_err().is_not_loaded());
     assert_eq!(kinds, ["session.started", "context.compiled", "session.ended"]);
+}
+
+/// What the server asked leave for, and what it was told, is on the timeline.
+#[tokio::test]
+async fn an_approval_is_recorded_with_its_decision() {
+    let (server, thread) = opened().await;
+    server.hold_turns();
+    let asking = async {
+        tokio::task::yield_now().await;
+        let params = Json::parse(r#"{"itemId":"c1","command":"make test"}"#).unwrap();
+        let mut request = ServerRequest::new("item/commandExecution/requestApproval", params);
+        request.thread = Some(thread.clone());
+        let answer = server.ask(request).await;
+        server.finish_turn(&thread);
+        answer
+    };
+    let options = options();
+    let kept = MemoryEventSink::new();
+    let sink: Arc<dyn EventSink> = Arc::new(kept.clone());
+    let facts = TurnFacts::new("hello");
+    let turn = run_turn(&server, start(&thread), &options, &facts, &sink);
+    let (report, answer) = tokio::join!(turn, asking);
+    assert_eq!((report.unwrap().outcome, answer), (TurnOutcome::Completed, None));
+    let approvals: Vec<String> = kept
+        .events()
+        .into_iter()
+        .filter(|event| event.kind.as_str().starts_with("approval."))
+        .map(|event| {
+            let kind = event.kind.clone();
+            let data = Json::Object(event.into_data().unwrap()).to_line();
+            format!("{} {}", kind.as_str(), data.replace(thread.as_str(), "THREAD"))
+        })
+        .collect();
+    insta::assert_snapshot!(approvals.join("\n"), @r#"
+    approval.asked {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test"}
+    approval.decided {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","decision":"denied"}
+    "#);
 }

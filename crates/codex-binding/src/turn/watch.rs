@@ -12,6 +12,7 @@ use traj_core::port::{
 use super::collector::{TurnCollector, TurnEnd};
 use super::recording::TurnRecorder;
 use super::{TurnObserver, TurnOptions};
+use crate::protocol::{asked_approval, verdict};
 
 /// What is known of a turn that is listened to.
 #[derive(Debug)]
@@ -115,7 +116,18 @@ impl ThreadListener for TurnWatch {
             (Some(turn), Some(asking)) => turn != asking,
             _ => false,
         };
-        if is_other_turn { None } else { self.handler.answer(request).await }
+        if is_other_turn {
+            return None;
+        }
+        let asked = asked_approval(request);
+        if let Some(approval) = &asked {
+            self.recorder.record(approval.clone().asked());
+        }
+        let answer = self.handler.answer(request).await;
+        if let Some(approval) = asked {
+            self.recorder.record(approval.decided(verdict(request.kind, answer.as_ref())));
+        }
+        answer
     }
 
     fn lost(&self, cause: CloseCause) {
