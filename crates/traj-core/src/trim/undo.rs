@@ -1,11 +1,11 @@
 //! Taking a trim back.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 
 use super::drain::{TrimError, TrimPorts, with_retries};
 use super::journal::{Document, UndoRecord, digest};
-use crate::port::{LineEdit, LineLog, LineLogError, LineVerdict, RewriteMode};
+use crate::port::{LineEdit, LineLog, LineLogError, LineVerdict, RewriteMode, SessionRewriter};
 use crate::timestamp::UnixMillis;
 
 /// Which trims to take back.
@@ -30,10 +30,22 @@ pub struct UndoReport {
     pub sidecar_lines: u64,
     /// Blobs that are back.
     pub blobs: u64,
-    /// Lines that were changed again since, and stay.
+    /// Lines that were changed again since, and stay. The journal keeps their
+    /// originals.
     pub not_found: u64,
+    /// Lines and blobs of a sidecar that was not found. The journal keeps
+    /// their originals.
+    pub out_of_reach: u64,
     /// Records whose time had passed.
     pub expired: u64,
+}
+
+impl UndoReport {
+    /// What is still to be taken back.
+    #[must_use]
+    pub const fn remaining(&self) -> u64 {
+        self.not_found + self.out_of_reach
+    }
 }
 
 /// A trim that can be taken back.
@@ -89,7 +101,8 @@ const MARKS: [&[u8]; 2] = [b"trimmed by self", b"_self_compacted"];
 /// Puts original lines back where the changed ones are found.
 #[derive(Debug, Default)]
 pub struct UndoEdit {
-    originals: BTreeMap<String, VecDeque<Vec<u8>>>,
+    /// By the digest of the changed line: which record, and the original.
+    originals: BTreeMap<String, VecDeque<(usize, Vec<u8>)>>,
     restored: u64,
 }
 
@@ -97,18 +110,20 @@ impl UndoEdit {
     /// An edit that puts these back.
     #[must_use]
     pub fn new<'a>(records: impl IntoIterator<Item = &'a UndoRecord>) -> Self {
-        let mut originals: BTreeMap<String, VecDeque<Vec<u8>>> = BTreeMap::new();
-        for record in records {
-            originals.entry(record.line.clone()).or_default().push_back(record.original.clone());
+        let mut edit = Self::default();
+        for (index, record) in records.into_iter().enumerate() {
+            let waiting = edit.originals.entry(record.line.clone()).or_default();
+            waiting.push_back((index, record.original.clone()));
         }
-        Self { originals, restored: 0 }
+        edit
     }
 
-    /// Lines that were put back, and lines that were not found.
+    /// How many lines were put back, and which records were not found, by
+    /// their place in the order they were given in.
     #[must_use]
-    pub fn finish(self) -> (u64, u64) {
-        let missing: usize = self.originals.values().map(VecDeque::len).sum();
-        (self.restored, missing as u64)
+    pub fn finish(self) -> (u64, BTreeSet<usize>) {
+        let missing = self.originals.into_values().flatten().map(|(index, _)| index);
+        (self.restored, missing.collect())
     }
 }
 
@@ -122,7 +137,9 @@ impl LineEdit for UndoEdit {
         let mut verdict = LineVerdict::Keep;
         let mut current = digest(line);
         // A line that was trimmed several times goes back all the way.
-        while let Some(original) = self.originals.get_mut(&current).and_then(VecDeque::pop_front) {
+        while let Some((_, original)) =
+            self.originals.get_mut(&current).and_then(VecDeque::pop_front)
+        {
             self.restored += 1;
             current = digest(&original);
             verdict = LineVerdict::Replace(original);
@@ -133,7 +150,37 @@ impl LineEdit for UndoEdit {
     fn passed_over(&mut self, _bytes: u64) {}
 }
 
+/// Looks which originals stand in a document: a trim that was cut short has
+/// noted lines that it never changed, and there is nothing to take back.
+struct Standing<'r> {
+    lengths: BTreeSet<usize>,
+    missing: Vec<(usize, &'r [u8])>,
+}
+
+impl<'r> Standing<'r> {
+    fn new(missing: impl Iterator<Item = (usize, &'r UndoRecord)>) -> Self {
+        let missing: Vec<_> = missing.map(|(index, record)| (index, &*record.original)).collect();
+        Self { lengths: missing.iter().map(|(_, original)| original.len()).collect(), missing }
+    }
+}
+
+impl LineEdit for Standing<'_> {
+    fn concerns(&self, _block: &[u8]) -> bool {
+        !self.missing.is_empty()
+    }
+
+    fn line(&mut self, line: &[u8]) -> LineVerdict {
+        if self.lengths.contains(&line.len()) {
+            self.missing.retain(|(_, original)| *original != line);
+        }
+        LineVerdict::Keep
+    }
+
+    fn passed_over(&mut self, _bytes: u64) {}
+}
+
 /// Takes trims back, as far as the journal still knows and the time allows.
+/// The journal keeps what could not be put back, for another try.
 ///
 /// # Errors
 /// See [`TrimError`]. Documents are restored one after the other; after an
@@ -150,33 +197,59 @@ pub fn undo(
     let of = |document: &Document| {
         chosen.iter().filter(|record| record.document == *document).collect::<Vec<_>>()
     };
+    let mut done: Vec<&UndoRecord> = Vec::new();
     let session = of(&Document::Session);
-    if !session.is_empty() {
-        let edit =
-            with_retries(ports.session, mode, || UndoEdit::new(session.iter().copied()), None)?.1;
-        let (restored, missing) = edit.finish();
-        report.session_lines = restored;
-        report.not_found += missing;
-    }
+    let (restored, left) = restore(Some(ports.session), &session, mode, &mut done)?;
+    report.session_lines = restored;
+    report.not_found += left;
+    // Should the sidecar fail, the session's lines are not looked for again.
+    settle(journal, &mut done, now, mode)?;
     let sidecar = of(&Document::Sidecar);
-    if let (Some(port), false) = (ports.sidecar, sidecar.is_empty()) {
-        let edit = with_retries(port, mode, || UndoEdit::new(sidecar.iter().copied()), None)?.1;
-        let (restored, missing) = edit.finish();
-        report.sidecar_lines = restored;
-        report.not_found += missing;
+    let (restored, left) = restore(ports.sidecar, &sidecar, mode, &mut done)?;
+    report.sidecar_lines = restored;
+    match ports.sidecar {
+        Some(_) => report.not_found += left,
+        None => report.out_of_reach += left,
     }
     for record in &chosen {
-        if let (Document::Blob(name), Some(blobs)) = (&record.document, ports.blobs) {
-            if mode == RewriteMode::Commit {
-                blobs.restore(name, &record.original)?;
-            }
-            report.blobs += 1;
+        let Document::Blob(name) = &record.document else { continue };
+        let Some(blobs) = ports.blobs else {
+            report.out_of_reach += 1;
+            continue;
+        };
+        if mode == RewriteMode::Commit {
+            blobs.restore(name, &record.original)?;
         }
+        report.blobs += 1;
+        done.push(record);
     }
-    if mode == RewriteMode::Commit {
-        forget(journal, &chosen, now)?;
-    }
+    settle(journal, &mut done, now, mode)?;
     Ok(report)
+}
+
+/// Puts lines of one document back; returns how many, and how many are still
+/// to be put back. `done` gets the records that need no other try.
+fn restore<'r>(
+    port: Option<&dyn SessionRewriter>,
+    records: &[&'r UndoRecord],
+    mode: RewriteMode,
+    done: &mut Vec<&'r UndoRecord>,
+) -> Result<(u64, u64), TrimError> {
+    let Some(port) = port.filter(|_| !records.is_empty()) else {
+        return Ok((0, records.len() as u64));
+    };
+    let edit = with_retries(port, mode, || UndoEdit::new(records.iter().copied()), None)?.1;
+    let (restored, mut missing) = edit.finish();
+    if !missing.is_empty() {
+        let all = records.iter().enumerate();
+        let unfound = all.filter(|(index, _)| missing.contains(index));
+        let mut standing = Standing::new(unfound.map(|(index, record)| (index, *record)));
+        port.rewrite(&mut standing, RewriteMode::Preview)?;
+        missing = standing.missing.iter().map(|(index, _)| *index).collect();
+    }
+    let settled = records.iter().enumerate().filter(|(index, _)| !missing.contains(index));
+    done.extend(settled.map(|(_, record)| *record));
+    Ok((restored, missing.len() as u64))
 }
 
 fn choose(
@@ -209,9 +282,21 @@ fn choose(
     Ok(records)
 }
 
-fn forget(journal: &dyn LineLog, done: &[UndoRecord], now: UnixMillis) -> Result<(), TrimError> {
-    journal.retain(&mut |line| {
-        UndoRecord::parse(line).is_some_and(|record| record.until >= now && !done.contains(&record))
-    })?;
+/// Forgets records that are done, and those whose time has passed.
+fn settle(
+    journal: &dyn LineLog,
+    done: &mut Vec<&UndoRecord>,
+    now: UnixMillis,
+    mode: RewriteMode,
+) -> Result<(), TrimError> {
+    let mut done = std::mem::take(done);
+    if mode == RewriteMode::Commit && !done.is_empty() {
+        journal.retain(&mut |line| {
+            let Some(record) = UndoRecord::parse(line) else { return false };
+            // Of equal records only as many go as were done.
+            let place = done.iter().position(|done| **done == record);
+            place.map(|place| done.swap_remove(place)).is_none() && record.until >= now
+        })?;
+    }
     Ok(())
 }

@@ -1,13 +1,11 @@
 //! `traj trim --undo`: which trims can be taken back, and taking one back.
 
-use std::process::ExitCode;
-
 use traj_core::json::{Json, Object};
 use traj_core::port::RewriteMode;
 use traj_core::timestamp::UnixMillis;
 use traj_core::trim::{TrimError, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
 
-use super::{Work, failed};
+use super::{Report, Work, failed};
 use crate::command::Outcome;
 use crate::command_error::CommandError;
 use crate::output::Output;
@@ -39,13 +37,10 @@ impl Work<'_> {
         }
         let undone =
             undo(&self.ports, self.journal, selection, self.now, self.mode).map_err(failed)?;
-        if undone.not_found > 0 {
-            output.note(&format!("{} lines changed again since and stay", undone.not_found));
-        }
         let is_preview = self.mode == RewriteMode::Preview;
         let restored = undone.session_lines + undone.sidecar_lines + undone.blobs;
         let is_listed = is_preview && !trims.is_empty();
-        if restored == 0 && !is_listed {
+        if restored == 0 && undone.remaining() == 0 && !is_listed {
             return Err(CommandError::failure("there is nothing to take back")
                 .hint("a trim can be taken back within its --keep-undo time only"));
         }
@@ -54,7 +49,7 @@ impl Work<'_> {
             json.push("trims", trims.iter().map(trim_json).collect::<Vec<_>>());
         }
         let report = self.report("undo", false, Json::Object(json));
-        output.result(&report, |_| {
+        let human = |_: &Report| {
             let mut lines: Vec<String> =
                 trims.iter().filter(|_| is_preview).map(shown_trim).collect();
             let verb = if is_preview { "would restore" } else { "restored" };
@@ -63,9 +58,30 @@ impl Work<'_> {
                 undone.session_lines, undone.sidecar_lines, undone.blobs
             ));
             lines.concat()
-        })?;
-        Ok(ExitCode::SUCCESS)
+        };
+        match left(&undone) {
+            Some(error) => output.failed_result(&report, &error, human),
+            None => output.verdict(&report, None, human),
+        }
     }
+}
+
+/// What is still to be taken back, as an error.
+fn left(undone: &UndoReport) -> Option<CommandError> {
+    let hints = [
+        (undone.not_found, "lines changed again since and stay as they are"),
+        (undone.out_of_reach, "events and blobs belong to a sidecar that was not found"),
+    ];
+    let mut hints = hints.into_iter().filter(|(count, _)| *count > 0).peekable();
+    hints.peek()?;
+    let mut error = CommandError::failure("not everything could be taken back");
+    for (count, meaning) in hints {
+        error = error.hint(format!("{count} {meaning}"));
+    }
+    if undone.out_of_reach > 0 {
+        error = error.hint("set TRAJ_TRAJECTORY_DIR as it was when the session was recorded");
+    }
+    Some(error.hint("the journal keeps their originals: `--undo` can be tried again"))
 }
 
 fn json_of(undone: &UndoReport) -> Object<'static> {
@@ -74,6 +90,7 @@ fn json_of(undone: &UndoReport) -> Object<'static> {
     json.push("sidecar_events", undone.sidecar_lines);
     json.push("blobs", undone.blobs);
     json.push("not_found", undone.not_found);
+    json.push("out_of_reach", undone.out_of_reach);
     json.push("expired", undone.expired);
     json
 }
