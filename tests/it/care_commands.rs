@@ -46,9 +46,13 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
     put("gone.codex-binding.json", "{}");
     let blob = "a".repeat(64);
     fs::write(sessions.join("gone.trajectory.blobs").join(&blob), "text").unwrap();
-    // An honest pointer, and three hostile ones.
+    // An honest pointer, one that may have been copied from another folder, and three hostile ones.
     fs::write(elsewhere.join("moved.jsonl"), event("moved")).unwrap();
-    put("moved.trajectory-path.json", &pointer("moved", &elsewhere.join("moved.jsonl")));
+    let for_this = format!(r#","sessionFile":"{}"}}"#, sessions.join("moved.jsonl").display());
+    let moved = pointer("moved", &elsewhere.join("moved.jsonl")).replace('}', &for_this);
+    put("moved.trajectory-path.json", &moved);
+    fs::write(elsewhere.join("copied.jsonl"), event("copied")).unwrap();
+    put("copied.trajectory-path.json", &pointer("copied", &elsewhere.join("copied.jsonl")));
     put("evil1.trajectory-path.json", &pointer("evil1", &sessions.join("sessions.json")));
     put("evil2.trajectory-path.json", &pointer("evil2", &sessions.join("live.jsonl")));
     fs::write(elsewhere.join("evil3.jsonl"), event("someone")).unwrap();
@@ -93,7 +97,7 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
             "sessions.json",
         ]
     );
-    assert_eq!(names_in(&elsewhere), ["evil3.jsonl"]);
+    assert_eq!(names_in(&elsewhere), ["copied.jsonl", "evil3.jsonl"]);
 }
 
 #[test]

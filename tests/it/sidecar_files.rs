@@ -138,7 +138,7 @@ fn hostile_session_ids_stay_inside_and_apart() {
 }
 
 #[test]
-fn the_plain_names_of_other_recorders_are_read_and_not_written() {
+fn what_other_recorders_began_under_a_plain_name_goes_on_there() {
     let place = Place::new();
     let odd = session("a/b");
     let mut old = String::new();
@@ -154,7 +154,14 @@ fn the_plain_names_of_other_recorders_are_read_and_not_written() {
     assert_eq!(seen, old.trim_end().as_bytes());
     let mut writer = store.open(&odd, &options()).unwrap();
     writer.append(&lines(&odd, ["new"]), Room::Ordinary).unwrap();
-    assert_eq!(place.folder.read_to_string("a_b.jsonl").unwrap(), old);
+    let content = SidecarContent::of(&place.folder.read("a_b.jsonl").unwrap());
+    assert_eq!(content.texts(), ["old", "new"]);
+    // The name fits another session as well, which has to do without.
+    let other = store.open(&session("a_b"), &options());
+    assert!(
+        other.and_then(|mut writer| writer.append(&lines(&odd, ["x"]), Room::Ordinary)).is_err()
+    );
+    assert_eq!(store.sidecar_path(&odd).unwrap(), "/sidecars/a_b.jsonl");
 }
 
 #[test]

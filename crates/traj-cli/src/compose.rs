@@ -108,10 +108,10 @@ impl Host {
     }
 
     /// Opens a folder the user named, making it and its parents (0700) where
-    /// they are missing.
+    /// they are missing. Links above it are followed, as by [`Self::folder`].
     pub(crate) fn folder_or_new(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
-        traj_fs::create_folder(&root()?, &path).map_err(|error| {
+        traj_fs::create_folder(&root()?, &below_links(&path)).map_err(|error| {
             CommandError::failure(format!("cannot open or make the folder {}", path.display()))
                 .because(error)
         })
@@ -296,21 +296,6 @@ impl Host {
             .map_err(|error| CommandError::failure("cannot read standard input").because(error))
     }
 
-    /// The id that a transcript names in its first line, else the file's name.
-    pub(crate) fn session_id_of(&self, session: &Path) -> Result<String, CommandError> {
-        let (folder, name) = self.folder_of(session)?;
-        let stem = name.strip_suffix(".jsonl").unwrap_or(&name).to_owned();
-        let Ok(file) = traj_fs::open_regular(&folder, &name, traj_fs::Access::Read) else {
-            return Ok(stem);
-        };
-        let mut line = String::new();
-        let first = std::io::Read::take(file, 1024 * 1024);
-        let read = std::io::BufRead::read_line(&mut std::io::BufReader::new(first), &mut line);
-        let header = read.ok().and_then(|_| traj_core::json::Json::parse(&line).ok());
-        let id = header.as_ref().and_then(|header| header.get("id")?.as_str()).map(str::to_owned);
-        Ok(id.filter(|id| !id.trim().is_empty()).unwrap_or(stem))
-    }
-
     /// Ends at once, as an interrupted command does.
     pub(crate) fn exit_interrupted() {
         std::process::exit(130);
@@ -324,13 +309,15 @@ fn real_path(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }
 
-/// A path of which only the last part may be a link.
+/// A path of which only the last part may be a link, and parts that do not
+/// exist yet.
 fn below_links(path: &Path) -> PathBuf {
-    let parent = path.parent().filter(|parent| parent.components().count() > 1);
-    match parent.and_then(real_path).zip(path.file_name()) {
-        Some((parent, name)) => parent.join(name),
-        None => path.to_path_buf(),
+    for parent in path.ancestors().skip(1).filter(|parent| parent.components().count() > 1) {
+        if let (Some(real), Ok(rest)) = (real_path(parent), path.strip_prefix(parent)) {
+            return real.join(rest);
+        }
     }
+    path.to_path_buf()
 }
 
 fn cannot_open(

@@ -14,8 +14,7 @@ mod output;
 mod progress;
 mod quantity;
 mod redaction_options;
-mod session_place;
-mod store_place;
+mod resolve;
 mod terminal_text;
 
 use std::process::ExitCode;

@@ -4,9 +4,11 @@
 //! their names: sidecars, pointers, folders of blobs, bindings, and the queue
 //! and journal of trims. A sidecar must also begin like one, because a session
 //! may be called anything. One that a pointer names elsewhere goes only if it
-//! carries the session's own name and its first event states the session's id:
-//! a pointer is a claim, not a proof. The same holds in the folder of sidecars,
-//! if there is one: what lies there without a pointer goes if its first event
+//! carries the session's own name, its first event states the session's id, and
+//! the pointer or that event states that the session was in this folder: a
+//! pointer is a claim, not a proof, and a copied one claims what belongs to a
+//! session that exists elsewhere. The same holds in the folder of sidecars, if
+//! there is one: what lies there without a pointer goes if its first event
 //! states a session of this folder of sessions, and that one is gone.
 
 mod artefact;
@@ -16,8 +18,8 @@ mod stray;
 
 pub use artefact::{Artefact, ArtefactKind, Orphans, classify, has_session, listed_names, orphans};
 pub use decide::{Decision, PrunePolicy, Reason, decide};
-pub use proof::{Proof, relocated_target};
-pub use stray::StrayOwner;
+pub use proof::Proof;
+pub use stray::{StrayOwner, stated_session_file};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use crate::json::{Json, ParseError};
+use crate::location::normalise;
 
 /// Why a store does not lead to a session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -158,23 +159,6 @@ pub fn session_file_candidates(
 fn file_in(folder: &str, file: &str) -> String {
     let slash = if folder.is_empty() || folder.ends_with('/') { "" } else { "/" };
     format!("{folder}{slash}{file}")
-}
-
-/// Resolves `.` and `..` by text; `None` when the path would leave the root, or
-/// where a relative one starts.
-fn normalise(path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    let root = if path.starts_with('/') { "/" } else { "" };
-    Some(format!("{root}{}", parts.join("/")))
 }
 
 fn is_inside(path: &str, folder: &str) -> bool {

@@ -1,20 +1,16 @@
 //! Finding the session and its sidecar.
 
 use traj_core::id::SessionId;
-use traj_core::location::{
-    Pointer, pointer_beside, sidecar_beside, sidecar_candidates_in_folder, sidecar_in_folder,
-};
+use traj_core::location::{Lead, Refusal, RefusedSidecar, SidecarPlaces, find_sidecar, identify};
 use traj_core::port::{Source, SourceError, Sources};
 use traj_core::session_store::{SessionStore, session_file_candidates};
 
 use crate::error::ExportError;
-use crate::index;
 use crate::request::{Selection, SidecarHints};
 use crate::warning::{Code, Warnings};
 
-/// Stores and pointers are small; larger ones are not what they claim to be.
+/// Stores are small; a larger one is not what it claims to be.
 const MAX_STORE_BYTES: u64 = 64 * 1024 * 1024;
-const MAX_POINTER_BYTES: u64 = 64 * 1024;
 
 /// An input that was found.
 pub(crate) struct Found {
@@ -84,8 +80,7 @@ fn locate_by_key(
     Ok(located(candidates.into_iter().next().unwrap_or_default(), None))
 }
 
-/// The session's id: as it was given, else as the session states it, else as
-/// its sidecar or its pointer does, else as its file is named.
+/// The session's id: as it was given, else as its files state it.
 pub(crate) fn session_id(
     sources: &dyn Sources,
     located: &Located,
@@ -94,51 +89,12 @@ pub(crate) fn session_id(
     if let Some(id) = &located.session_id {
         return Ok(id.clone());
     }
-    let mut stated = match &located.session {
-        Some(session) => index::stated_by_session(&*session.source)?,
-        None => None,
-    };
-    if stated.is_none() {
-        stated = stated_beside(sources, &located.session_file, hints)?;
-    }
-    let file = located.session_file.rsplit('/').next().unwrap_or_default();
-    let stem = file.strip_suffix(".jsonl").unwrap_or(file);
-    let id = stated.unwrap_or_else(|| stem.to_owned());
-    SessionId::parse(id).map_err(|_| ExportError::UnknownSession)
+    let transcript = located.session.as_ref().map(|found| &*found.source);
+    let identity = identify(sources, transcript, &places(&located.session_file, hints))?;
+    identity.map(|identity| identity.id).ok_or(ExportError::UnknownSession)
 }
 
-/// The session's id as the sidecar states it that would be read: the one the
-/// user named, else the pointer's, else the default one. The word of a pointer
-/// whose sidecar cannot be opened counts last.
-fn stated_beside(
-    sources: &dyn Sources,
-    session_file: &str,
-    hints: &SidecarHints,
-) -> Result<Option<String>, ExportError> {
-    let stated_by = |name: &str| match sources.open(name) {
-        Ok(source) => index::stated_by_runtime(&*source),
-        Err(_) => Ok(None),
-    };
-    if let Some(name) = &hints.runtime_file {
-        return Ok(stated_by(name)?);
-    }
-    let pointer = match pointer_of(sources, session_file) {
-        Beside::Pointer(Some(pointer)) => SessionId::parse(pointer.session_id).ok(),
-        _ => None,
-    };
-    if let Some(id) = &pointer {
-        let mut unheard = Warnings::default();
-        let target = pointer_target(sources, session_file, id, hints, &mut unheard);
-        if target.is_some_and(|target| open_pointed(sources, &target, id).is_ok()) {
-            return Ok(Some(id.as_str().to_owned()));
-        }
-    }
-    let by_default = stated_by(&sidecar_beside(session_file))?;
-    Ok(by_default.or_else(|| pointer.map(|id| id.as_str().to_owned())))
-}
-
-/// Finds the sidecar: the one the user named, else the pointer's, else the
-/// default one, else the one in the folder that the environment names.
+/// Finds the sidecar; what was refused on the way is a warning.
 pub(crate) fn locate_runtime(
     sources: &dyn Sources,
     session_file: &str,
@@ -146,96 +102,26 @@ pub(crate) fn locate_runtime(
     hints: &SidecarHints,
     warnings: &mut Warnings,
 ) -> Result<Option<Found>, ExportError> {
-    if let Some(name) = &hints.runtime_file {
-        let source = sources.open(name)?;
-        return Ok(Some(Found { name: name.clone(), source }));
-    }
-    let default = sidecar_beside(session_file);
-    let mut candidates = Vec::new();
-    if let Some(target) = pointer_target(sources, session_file, session_id, hints, warnings) {
-        candidates.push((target, Lead::Pointer));
-    }
-    candidates.push((default, Lead::OwnName));
-    if let Some(folder) = &hints.trajectory_dir {
-        let own = sidecar_in_folder(session_id);
-        let folder = folder.trim_end_matches('/');
-        for name in sidecar_candidates_in_folder(session_id) {
-            let lead = if name == own { Lead::OwnName } else { Lead::SharedName };
-            candidates.push((format!("{folder}/{name}"), lead));
+    let search = find_sidecar(sources, session_id, &places(session_file, hints));
+    for RefusedSidecar { lead, reason, .. } in search.refused {
+        match (lead, reason) {
+            (_, Refusal::Unreadable(error)) => return Err(error.into()),
+            (_, Refusal::NotRegular) => warnings.add(Code::RuntimeRefused, 0),
+            (Lead::Pointer, _) => warnings.add(Code::PointerIgnored, 0),
+            // The name fits other sessions as well, so nothing was expected there.
+            (Lead::SharedName, _) => {}
+            (_, Refusal::OtherSession) => warnings.add(Code::RuntimeOfOthers, 0),
+            _ => warnings.add(Code::RuntimeRefused, 0),
         }
     }
-    for (name, lead) in candidates {
-        let opened = match lead {
-            Lead::Pointer => open_pointed(sources, &name, session_id),
-            Lead::OwnName => sources.open(&name),
-            Lead::SharedName => open_shared(sources, &name, session_id),
-        };
-        match opened {
-            Ok(source) => return Ok(Some(Found { name, source })),
-            Err(SourceError::NotFound { .. } | SourceError::Outside { .. })
-                if lead == Lead::Pointer =>
-            {
-                warnings.add(Code::PointerIgnored, 0);
-            }
-            Err(error) if error.is_not_found() => {}
-            Err(SourceError::NotRegular { .. } | SourceError::Outside { .. }) => {
-                warnings.add(Code::RuntimeRefused, 0);
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(None)
+    Ok(search.found.map(|found| Found { name: found.file, source: found.source }))
 }
 
-/// What leads to a sidecar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lead {
-    Pointer,
-    /// A name that no other session has.
-    OwnName,
-    /// The name of other recorders, which several sessions can have.
-    SharedName,
-}
-
-/// Opens a sidecar under a name that another session may have: it has to show
-/// whose it is, or it is not there.
-fn open_shared(
-    sources: &dyn Sources,
-    name: &str,
-    session_id: &SessionId,
-) -> Result<Box<dyn Source>, SourceError> {
-    let source = sources.open(name)?;
-    let stated = index::stated_by_runtime(&*source)?;
-    if stated.is_some_and(|stated| stated == session_id.as_str()) {
-        Ok(source)
-    } else {
-        Err(SourceError::NotFound { name: name.to_owned() })
-    }
-}
-
-/// Opens the sidecar that a pointer leads to. One that lies elsewhere has to
-/// show that it is this session's: a pointer is only a file beside another.
-fn open_pointed(
-    sources: &dyn Sources,
-    name: &str,
-    session_id: &SessionId,
-) -> Result<Box<dyn Source>, SourceError> {
-    match sources.open(name) {
-        Err(SourceError::Outside { .. }) => {}
-        opened => return opened,
-    }
-    let outside = || SourceError::Outside { name: name.to_owned() };
-    let source = sources.open_relocated(name).map_err(|error| match error {
-        SourceError::NotFound { .. } | SourceError::NotRegular { .. } => error,
-        // What cannot be read, there or at all, is not ours.
-        _ => outside(),
-    })?;
-    let stated = index::stated_by_runtime(&*source).map_err(|_| outside())?;
-    if stated.is_some_and(|stated| stated == session_id.as_str()) {
-        Ok(source)
-    } else {
-        Err(outside())
-    }
+fn places<'a>(session_file: &'a str, hints: &'a SidecarHints) -> SidecarPlaces<'a> {
+    SidecarPlaces::beside(session_file)
+        .with_directory(hints.trajectory_dir.as_deref())
+        .with_named(hints.runtime_file.as_deref())
+        .starting_in(&hints.current_dir)
 }
 
 /// Whether there is a sidecar.
@@ -248,52 +134,6 @@ pub(crate) fn has_runtime(
     let mut unheard = Warnings::default();
     let found = locate_runtime(sources, &located.session_file, session_id, hints, &mut unheard)?;
     Ok(found.is_some())
-}
-
-/// What the pointer beside the session leads to, if it may be believed.
-fn pointer_target(
-    sources: &dyn Sources,
-    session_file: &str,
-    session_id: &SessionId,
-    hints: &SidecarHints,
-    warnings: &mut Warnings,
-) -> Option<String> {
-    let Beside::Pointer(pointer) = pointer_of(sources, session_file) else { return None };
-    let absolute = |path: &str| {
-        if path.starts_with('/') {
-            path.to_owned()
-        } else {
-            format!("{}/{path}", hints.current_dir.trim_end_matches('/'))
-        }
-    };
-    let default = absolute(&sidecar_beside(session_file));
-    let target = pointer.and_then(|pointer| {
-        let target = absolute(&pointer.runtime_file);
-        pointer.leads_to(session_id, &target, &default).then_some(pointer.runtime_file)
-    });
-    if target.is_none() {
-        warnings.add(Code::PointerIgnored, 0);
-    }
-    target
-}
-
-/// What lies where the pointer of a session would.
-enum Beside {
-    Nothing,
-    /// A pointer; `None` if it is something else, or cannot be read.
-    Pointer(Option<Pointer>),
-}
-
-fn pointer_of(sources: &dyn Sources, session_file: &str) -> Beside {
-    let name = pointer_beside(session_file);
-    match sources.open(&name) {
-        Ok(source) => {
-            let text = read_small(&*source, &name, MAX_POINTER_BYTES).ok();
-            Beside::Pointer(text.and_then(|text| Pointer::parse(text.as_bytes())))
-        }
-        Err(error) if error.is_not_found() => Beside::Nothing,
-        Err(_) => Beside::Pointer(None),
-    }
 }
 
 fn read_small(source: &dyn Source, name: &str, limit: u64) -> Result<String, SourceError> {

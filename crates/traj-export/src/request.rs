@@ -60,7 +60,7 @@ pub struct SidecarHints {
     pub runtime_file: Option<String>,
     /// The folder that the environment names for sidecars.
     pub trajectory_dir: Option<String>,
-    /// What relative names in pointer files are relative to.
+    /// What a relative name of the session file is relative to.
     pub current_dir: String,
 }
 

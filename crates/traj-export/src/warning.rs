@@ -172,7 +172,7 @@ impl Code {
             Self::RuntimeRefused => (
                 Runtime,
                 "runtime-refused",
-                "Did not read a sidecar that is a link or not a regular file.",
+                "Did not read a file in the sidecar's place that is a link, not a regular file or not a trajectory.",
             ),
             Self::RuntimeOfOthers => (
                 Runtime,

@@ -1,6 +1,6 @@
 //! Opening and making folders, one component at a time, never through a link.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -20,6 +20,59 @@ const OPEN: &str = "open the folder";
 /// When a component is missing, a link, or not a folder.
 pub fn open_folder(root: &Dir, path: &Path) -> Result<Dir, FsError> {
     walk(root, path, open_subfolder)
+}
+
+/// How many links in a row are followed before they count as a circle.
+const MOST_LINKS: u32 = 40;
+
+/// Opens the folder at an absolute `path`, seen from `root`, the root of the
+/// filesystem.
+///
+/// Links above it are followed, because whoever set up the machine made them: a
+/// linked home, say. The folder itself must not be a link.
+///
+/// # Errors
+/// As [`open_folder`], and when links lead in a circle.
+pub fn open_folder_below_links(root: &Dir, path: &Path) -> Result<Dir, FsError> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => open_folder(root, &follow_links(root, parent)?.join(name)),
+        _ => open_folder(root, path),
+    }
+}
+
+/// The path without links that an absolute `path` leads to.
+fn follow_links(root: &Dir, path: &Path) -> Result<PathBuf, FsError> {
+    let parts = |path: &Path| -> Vec<PathBuf> {
+        path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect()
+    };
+    let (mut real, mut links) = (PathBuf::from("/"), 0);
+    let mut ahead = parts(path);
+    while let Some(part) = ahead.pop() {
+        match part.components().next() {
+            Some(Component::RootDir) => real = PathBuf::from("/"),
+            Some(Component::ParentDir) => {
+                real.pop();
+            }
+            Some(Component::Normal(name)) => {
+                let next = real.join(name);
+                let from_root = next.strip_prefix("/").unwrap_or(&next);
+                let shown = next.to_string_lossy();
+                let metadata = root.symlink_metadata(from_root).context(OPEN, &shown)?;
+                if metadata.is_symlink() {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Err(FsError::refused(OPEN, &shown, Refusal::Symlink));
+                    }
+                    let target = root.read_link_contents(from_root).context(OPEN, &shown)?;
+                    ahead.extend(parts(&target));
+                } else {
+                    real = next;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(real)
 }
 
 /// Opens the folder at an absolute `path`, making what is missing (0700).

@@ -80,7 +80,9 @@ pub use blob_folder::FsBlobFolder;
 pub use bundle_sink::{BundleForm, FsBundleSink, is_bundle};
 pub use bundle_source::FsBundleSource;
 pub use error::{FsError, Refusal};
-pub use folder::{create_folder, create_subfolder, open_folder, open_subfolder};
+pub use folder::{
+    create_folder, create_subfolder, open_folder, open_folder_below_links, open_subfolder,
+};
 pub use folder_watch::FolderWatch;
 pub use followed_file::FollowedFile;
 pub use key_file::{KeyFileError, load_or_create_key};

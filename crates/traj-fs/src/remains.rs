@@ -7,28 +7,33 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use cap_std::fs::Dir;
-use traj_core::location::{Pointer, blobs_beside};
+use cap_std::fs::{Dir, MetadataExt as _};
+use traj_core::id::SessionId;
+use traj_core::location::{
+    Lead, Pointer, SidecarPlaces, blobs_beside, find_sidecar, pointer_beside,
+};
 use traj_core::prune::{
-    Artefact, ArtefactKind, Orphans, Proof, StrayOwner, classify, orphans, relocated_target,
+    Artefact, ArtefactKind, Orphans, Proof, StrayOwner, classify, orphans, stated_session_file,
 };
 
 use self::look::{
     first_line, first_line_of, folder_proof, modified, names_in, open_plain, proof_of,
-    read_pointer, size_of,
+    read_pointer, sidecar_id, size_of, transcript_id,
 };
 use crate::error::{Context as _, FsError, Refusal};
-use crate::folder::open_folder;
+use crate::folder::open_folder_below_links;
 use crate::open::check_name;
 use crate::removal::{remove_blobs, remove_inspected};
+use crate::source::FsSources;
 
 /// A folder of sessions, and what is left in it and elsewhere of those that
 /// are gone.
 ///
 /// It finds, looks and removes; what goes and what stays is decided by
-/// [`traj_core::prune::decide`] in between. Nothing is followed: what is a
-/// link, has several names or is no regular file is reported as such, and
-/// whatever takes the place of a file after it was looked at stays.
+/// [`traj_core::prune::decide`] in between. No link is followed but those above
+/// a folder: what is a link, has several names or is no regular file is
+/// reported as such, and whatever takes the place of a file after it was looked
+/// at stays.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -130,6 +135,9 @@ impl FsRemains {
     /// When the folder of sidecars cannot be read.
     pub fn look(&self, listed: &BTreeSet<String>) -> Result<Remains, FsError> {
         let folder = &self.sessions.folder;
+        let mut listed = listed.clone();
+        listed.extend(self.live_ids(&orphans(&self.names, &listed)));
+        let listed = &listed;
         let orphaned = orphans(&self.names, listed);
         let is_live =
             |name: &&String| classify(name).is_some_and(|(_, stem)| !orphaned.contains_key(stem));
@@ -174,7 +182,8 @@ impl FsRemains {
     }
 
     /// What is left of a session, beside it and where its pointer leads;
-    /// `None` when it is listed under the id that its pointer states.
+    /// `None` when it is listed under the id that its pointer or its sidecar
+    /// states.
     fn beside(
         &self,
         stem: &str,
@@ -192,6 +201,10 @@ impl FsRemains {
                 }
                 found.extend(self.relocated(&pointer, stem));
             }
+            let is_sidecar = *kind == ArtefactKind::Sidecar;
+            if is_sidecar && sidecar_id(folder, name).is_some_and(|id| listed.contains(&id)) {
+                return None;
+            }
             let proof = match kind {
                 ArtefactKind::Sidecar => proof_of(folder, name, &Proof::of_first_line),
                 ArtefactKind::Blobs => folder_proof(folder, name),
@@ -203,14 +216,76 @@ impl FsRemains {
         Some(found)
     }
 
-    /// What lies where a pointer leads, if it may be looked at.
+    /// What lies where a pointer leads, if it may be looked at: the pointer is
+    /// marked as one, and the search for the session's sidecar follows it.
     fn relocated(&self, pointer: &Pointer, stem: &str) -> Vec<Artefact> {
-        let Some(target) = relocated_target(pointer, stem) else { return Vec::new() };
-        let Ok((folder, name)) = self.place_of(target) else { return Vec::new() };
+        let Some(target) = self.pointed(pointer, stem) else { return Vec::new() };
+        let Ok((folder, name)) = self.place_of(&target) else { return Vec::new() };
         if folder.symlink_metadata(&name).is_err() {
             return Vec::new();
         }
-        elsewhere(&folder, Path::new(target), &name, &pointer.session_id)
+        let mut artefacts = elsewhere(&folder, Path::new(&target), &name, &pointer.session_id);
+        let stated = || stated_session_file(&first_line(&folder, &name).ok()?);
+        let session_file = pointer.session_file.clone().or_else(stated);
+        if !session_file.is_some_and(|file| self.was_here(&file)) {
+            for artefact in &mut artefacts {
+                if artefact.proof == Proof::OwnFirstEvent {
+                    artefact.proof = Proof::Elsewhere;
+                }
+            }
+        }
+        artefacts
+    }
+
+    /// The file elsewhere that the pointer beside a session leads to.
+    fn pointed(&self, pointer: &Pointer, stem: &str) -> Option<String> {
+        let session = SessionId::parse(pointer.session_id.as_str()).ok()?;
+        let path = self.sessions.path.join(format!("{stem}.jsonl"));
+        let root = || self.root.try_clone().ok();
+        let folder = self.sessions.folder.try_clone().ok()?;
+        let sources =
+            FsSources::new("/").with_root(&self.sessions.path, folder).with_relocated(root()?);
+        let path = path.to_str().filter(|_| pointer.is_marked)?;
+        let search = find_sidecar(&sources, &session, &SidecarPlaces::beside(path));
+        let own_pointer = pointer_beside(path);
+        let refused = search.refused.into_iter().map(|refused| (refused.lead, refused.file));
+        let found = search.found.map(|found| (found.lead, found.file));
+        let looked_at = refused.chain(found);
+        let mut elsewhere = looked_at
+            .filter(|(lead, file)| *lead == Lead::Pointer && *file != own_pointer)
+            .map(|(_, file)| file);
+        elsewhere.next()
+    }
+
+    /// Whether a session file that something states was in this very folder,
+    /// however the path leads to it.
+    fn was_here(&self, session_file: &str) -> bool {
+        let Some(folder) = Path::new(session_file).parent() else { return false };
+        let identity = |folder: &Dir| {
+            folder.dir_metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
+        };
+        let is_same = || {
+            let opened = open_folder_below_links(&self.root, folder).ok()?;
+            Some(identity(&opened)? == identity(&self.sessions.folder)?)
+        };
+        folder == self.sessions.path || (folder.is_absolute() && is_same().unwrap_or(false))
+    }
+
+    /// The ids that sessions in this folder go by: what their transcripts and
+    /// pointers state. What is left under such an id is not an orphan.
+    fn live_ids(&self, orphaned: &BTreeMap<&str, Vec<(ArtefactKind, &str)>>) -> Vec<String> {
+        let folder = &self.sessions.folder;
+        let mut ids = Vec::new();
+        for name in &self.names {
+            match classify(name) {
+                Some((ArtefactKind::Pointer, stem)) if !orphaned.contains_key(stem) => {
+                    ids.extend(read_pointer(folder, name).map(|pointer| pointer.session_id));
+                }
+                None if name.contains(".jsonl") => ids.extend(transcript_id(folder, name)),
+                _ => {}
+            }
+        }
+        ids
     }
 
     /// Adds sidecars that lie in the folder of sidecars, with no pointer to
@@ -244,13 +319,14 @@ impl FsRemains {
         Ok(())
     }
 
-    /// The folder and name of an absolute path; no link may be on the way.
+    /// The folder and name of an absolute path. Links above the folder are
+    /// followed; it must not be one itself.
     fn place_of(&self, path: &str) -> Result<(Dir, String), FsError> {
         let unsafe_name = || FsError::refused("open", path, Refusal::UnsafeName);
         let path = Path::new(path);
         let parent = path.parent().ok_or_else(unsafe_name)?;
         let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unsafe_name)?;
-        Ok((open_folder(&self.root, parent)?, name.to_owned()))
+        Ok((open_folder_below_links(&self.root, parent)?, name.to_owned()))
     }
 }
 

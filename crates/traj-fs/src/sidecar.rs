@@ -33,7 +33,6 @@ use traj_core::settings::{Durability, WhenFull};
 use self::blobs::BlobFolder;
 use self::durable::Unsynced;
 use self::handle::SidecarHandle;
-pub(crate) use self::ownership::is_sidecar_of;
 pub(crate) use self::scan::LONGEST_LINE_BYTES;
 use crate::error::{Context as _, FsError};
 use crate::folder::exposure_of;
@@ -54,6 +53,8 @@ pub(crate) struct PointerPlace {
     pub(crate) folder: Dir,
     pub(crate) name: String,
     pub(crate) runtime_file: String,
+    /// The session file it is written for.
+    pub(crate) session_file: String,
 }
 
 /// The writer of one sidecar.
@@ -169,7 +170,9 @@ impl FsSidecarWriter {
     fn take_handle(&mut self) -> Result<SidecarHandle, FsError> {
         match self.handle.take() {
             Some(handle) => Ok(handle),
-            None => SidecarHandle::open(&self.folder, &self.name, self.last_sequence),
+            None => {
+                SidecarHandle::open(&self.folder, &self.name, &self.session, self.last_sequence)
+            }
         }
     }
 
@@ -193,7 +196,8 @@ impl FsSidecarWriter {
     /// batch and never keeps a line from being written.
     fn write_pointer(&mut self) {
         let Some(place) = &self.pointer else { return };
-        let content = Pointer::new(&self.session, place.runtime_file.as_str()).to_file();
+        let pointer = Pointer::new(&self.session, place.runtime_file.as_str());
+        let content = pointer.written_for(place.session_file.as_str()).to_file();
         let written = replace_file(&place.folder, &place.name, 0o600, |file| {
             file.write_all(content.as_bytes())
         });

@@ -6,7 +6,7 @@ use cap_std::fs::{Dir, File, FileExt as _, Metadata, MetadataExt as _};
 use traj_core::port::{Source, SourceError, Sources};
 
 use crate::error::{FsError, Refusal};
-use crate::folder::{open_folder, open_subfolder};
+use crate::folder::{open_folder_below_links, open_subfolder};
 use crate::open::{Access, open_replaceable};
 use crate::stop_flag::StopFlag;
 
@@ -56,8 +56,8 @@ impl FsSources {
     }
 
     /// Sidecars that a pointer leads to may lie anywhere below `root`, the root
-    /// of the filesystem. Links are not followed there either, but for those of
-    /// the system, directly below it.
+    /// of the filesystem. Links above the folder of such a file are followed;
+    /// the folder and the file must not be links.
     #[must_use]
     pub fn with_relocated(mut self, root: Dir) -> Self {
         self.relocated = Some(root);
@@ -88,8 +88,8 @@ impl Sources for FsSources {
                 let path = self.path_of(name)?;
                 let parts = path.parent().zip(path.file_name());
                 let (parent, file) = parts.ok_or_else(|| outside(name))?;
-                let parent =
-                    open_folder(root, parent).map_err(|error| source_error(error, name))?;
+                let parent = open_folder_below_links(root, parent)
+                    .map_err(|error| source_error(error, name))?;
                 self.open_below(&parent, Path::new(file), name)
             }
             (opened, _) => opened,

@@ -7,29 +7,39 @@ use cap_std::fs::Dir;
 use traj_core::capture::BlobDigest;
 use traj_core::id::SessionId;
 use traj_core::location::{
-    blobs_beside, pointer_beside, sidecar_beside, sidecar_candidates_in_folder, sidecar_in_folder,
+    Lead, SidecarPlaces, SidecarSearch, blobs_beside, find_sidecar, pointer_beside, sidecar_beside,
+    sidecar_in_folder,
 };
 use traj_core::port::{SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 
 use crate::error::{Context as _, FsError};
 use crate::folder::open_subfolder;
-use crate::open::{Access, identity_of, open_regular, open_replaceable};
-use crate::sidecar::{FsSidecarWriter, LONGEST_LINE_BYTES, PointerPlace, is_sidecar_of};
+use crate::open::{Access, open_regular, open_replaceable};
+use crate::sidecar::{FsSidecarWriter, LONGEST_LINE_BYTES, PointerPlace};
+use crate::source::FsSources;
 
 /// Sidecars beside one session file, or all in a folder of their own.
 #[derive(Debug)]
 pub struct FsTrajectoryStore {
     folder: Dir,
-    /// The path `folder` was opened by; written into pointers, nothing else.
+    /// The path `folder` was opened by; for pointers and people, nothing else.
     folder_path: String,
     naming: Naming,
-    pointer: Option<(Dir, String)>,
+    pointer: Option<SessionPlace>,
 }
 
 #[derive(Debug)]
 enum Naming {
     Beside { session_file: String },
     PerSession,
+}
+
+/// The session file that a pointer lies beside.
+#[derive(Debug)]
+struct SessionPlace {
+    folder: Dir,
+    path: String,
+    name: String,
 }
 
 impl FsTrajectoryStore {
@@ -40,12 +50,9 @@ impl FsTrajectoryStore {
     /// When the folder's handle cannot be duplicated.
     pub fn beside(folder: Dir, folder_path: &str, session_file: &str) -> Result<Self, FsError> {
         let pointer_folder = folder.try_clone().context("open the folder of", session_file)?;
-        Ok(Self {
-            folder,
-            folder_path: folder_path.to_owned(),
-            naming: Naming::Beside { session_file: session_file.to_owned() },
-            pointer: Some((pointer_folder, pointer_beside(session_file))),
-        })
+        let naming = Naming::Beside { session_file: session_file.to_owned() };
+        let store = Self { folder, folder_path: folder_path.to_owned(), naming, pointer: None };
+        Ok(store.with_pointer(pointer_folder, folder_path, session_file))
     }
 
     /// Sidecars in a folder of their own, one file for each session.
@@ -55,36 +62,71 @@ impl FsTrajectoryStore {
         Self { folder, folder_path, naming: Naming::PerSession, pointer: None }
     }
 
-    /// Also writes a pointer beside the session file in `session_folder`.
+    /// Also writes a pointer beside the session file called `session_file` in
+    /// `session_folder`, which was opened by the path `session_folder_path`.
     #[must_use]
-    pub fn with_pointer(mut self, session_folder: Dir, session_file: &str) -> Self {
-        self.pointer = Some((session_folder, pointer_beside(session_file)));
+    pub fn with_pointer(
+        mut self,
+        session_folder: Dir,
+        session_folder_path: &str,
+        session_file: &str,
+    ) -> Self {
+        self.pointer = Some(SessionPlace {
+            folder: session_folder,
+            path: file_in(session_folder_path, session_file),
+            name: session_file.to_owned(),
+        });
         self
     }
 
-    /// The name of a session's sidecar: ours, or, when only that exists, the
-    /// name other recorders use. Several sessions can share such a name, so the
-    /// file must say that it is this one's.
-    fn sidecar_name(&self, session: &SessionId) -> Result<String, FsError> {
-        let Naming::PerSession = &self.naming else { return Ok(self.written_name(session)) };
-        let mut candidates = sidecar_candidates_in_folder(session).into_iter();
-        let ours = candidates.next().unwrap_or_default();
-        if identity_of(&self.folder, &ours)?.is_some() {
-            return Ok(ours);
-        }
-        for name in candidates {
-            let file = match open_replaceable(&self.folder, &name, Access::Read) {
-                Err(error) if error.is_not_found() => continue,
-                opened => opened?,
-            };
-            if is_sidecar_of(&file, &[session.as_str()]).context("read", &name)? {
-                return Ok(name);
-            }
-        }
-        Ok(ours)
+    /// The path of a session's sidecar, whether it exists yet or not.
+    ///
+    /// # Errors
+    /// When the folder's handle cannot be duplicated.
+    pub fn sidecar_path(&self, session: &SessionId) -> Result<String, FsError> {
+        Ok(file_in(&self.folder_path, &self.sidecar_name(session)?))
     }
 
-    /// The name under which a session's sidecar is written.
+    /// The name of a session's sidecar: of the one that is there, or else the
+    /// one that we write.
+    fn sidecar_name(&self, session: &SessionId) -> Result<String, FsError> {
+        let found = self.search(session)?.found;
+        Ok(found.map_or_else(|| self.written_name(session), |found| name_here(&found.file)))
+    }
+
+    /// The name of the sidecar to read: `None` where a file of others lies in
+    /// its place. One that is out of reach is named, so that opening it says
+    /// why.
+    fn readable_name(&self, session: &SessionId) -> Result<Option<String>, FsError> {
+        let search = self.search(session)?;
+        if let Some(found) = &search.found {
+            return Ok(Some(name_here(&found.file)));
+        }
+        let mut in_its_place = search.refused.iter().filter(|one| one.lead != Lead::SharedName);
+        Ok(match in_its_place.next() {
+            None => Some(self.written_name(session)),
+            Some(refused) if refused.reason.is_out_of_reach() => Some(name_here(&refused.file)),
+            Some(_) => None,
+        })
+    }
+
+    /// Looks in our folder, wherever that lies, as if it were the root.
+    fn search(&self, session: &SessionId) -> Result<SidecarSearch, FsError> {
+        let folder = self.folder.try_clone().context("open the folder of", session.as_str())?;
+        let sources = FsSources::new(HERE).with_root(HERE, folder);
+        Ok(match &self.naming {
+            Naming::Beside { session_file } => {
+                let session_file = format!("{HERE}{session_file}");
+                let places = SidecarPlaces::beside(&session_file).without_pointer();
+                find_sidecar(&sources, session, &places)
+            }
+            Naming::PerSession => {
+                find_sidecar(&sources, session, &SidecarPlaces::in_directory(HERE))
+            }
+        })
+    }
+
+    /// The name under which a session's sidecar is made.
     fn written_name(&self, session: &SessionId) -> String {
         match &self.naming {
             Naming::Beside { session_file } => sidecar_beside(session_file),
@@ -93,19 +135,31 @@ impl FsTrajectoryStore {
     }
 }
 
+/// What our folder is called while we look for sidecars in it.
+const HERE: &str = "/";
+
+fn name_here(file: &str) -> String {
+    file.strip_prefix(HERE).unwrap_or(file).to_owned()
+}
+
+fn file_in(folder: &str, name: &str) -> String {
+    format!("{}/{name}", folder.trim_end_matches('/'))
+}
+
 impl TrajectoryStore for FsTrajectoryStore {
     fn open(
         &self,
         session: &SessionId,
         options: &SidecarOptions,
     ) -> Result<Box<dyn SidecarWriter>, SidecarError> {
-        let name = self.written_name(session);
+        let name = self.sidecar_name(session)?;
         let clone = |folder: &Dir| folder.try_clone().context("open the folder of", &name);
         let pointer = match &self.pointer {
-            Some((folder, pointer_name)) => Some(PointerPlace {
-                folder: clone(folder)?,
-                name: pointer_name.clone(),
-                runtime_file: format!("{}/{name}", self.folder_path.trim_end_matches('/')),
+            Some(place) => Some(PointerPlace {
+                folder: clone(&place.folder)?,
+                name: pointer_beside(&place.name),
+                runtime_file: file_in(&self.folder_path, &name),
+                session_file: place.path.clone(),
             }),
             None => None,
         };
@@ -119,7 +173,7 @@ impl TrajectoryStore for FsTrajectoryStore {
         session: &SessionId,
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), SidecarError> {
-        let name = self.sidecar_name(session)?;
+        let Some(name) = self.readable_name(session)? else { return Ok(()) };
         let file = match open_replaceable(&self.folder, &name, Access::Read) {
             Err(error) if error.is_not_found() => return Ok(()),
             opened => opened?,
@@ -141,7 +195,8 @@ impl TrajectoryStore for FsTrajectoryStore {
         session: &SessionId,
         digest: &BlobDigest,
     ) -> Result<Option<String>, SidecarError> {
-        let folder_name = blobs_beside(&self.sidecar_name(session)?);
+        let Some(name) = self.readable_name(session)? else { return Ok(None) };
+        let folder_name = blobs_beside(&name);
         let opened = open_subfolder(&self.folder, &folder_name)
             .and_then(|folder| open_regular(&folder, digest.as_str(), Access::Read));
         let mut file = match opened {

@@ -66,7 +66,7 @@ pub(super) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
 fn store(session: &Path, host: &Host) -> Result<(Arc<dyn BindingStore>, BindingKey), CommandError> {
     let (folder, name) = host.folder_of(session)?;
     let key = BindingKey::parse(&name)
-        .map_err(|error| CommandError::usage("--session is not usable").because(error))?;
+        .map_err(|error| CommandError::usage("the session's file is not usable").because(error))?;
     let store = FsBindingStore::new(folder, Arc::new(SystemClock::new()));
     Ok((Arc::new(store), key))
 }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::session_store::{agent_of_key, default_store_path, is_safe_id};
@@ -24,6 +24,7 @@ use crate::export_setup;
 use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::WorkBar;
+use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 pub(super) use explain::explain_end;
 
@@ -34,29 +35,27 @@ const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
 #[command(
     long_about = "Writes a support bundle of a session: its events in order, the active branch, \
                   prompts, tools and results, with secrets and local paths hidden. The bundle is \
-                  read back and scanned before it appears; when anything fails, nothing does.",
-    after_help = "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing \
-                  was written · 4 the store is damaged, or the session file is not one \
-                  that traj knows · 128+N ended by signal N, nothing was \
-                  written",
-    group(ArgGroup::new("subject").required(true).multiple(true))
+                  read back and scanned before it appears; when anything fails, nothing does. \
+                  Without SESSION, the newest session of this workspace is exported, else of \
+                  this machine.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj export                                the newest session of this workspace\n",
+        "  traj export agent:main:main --archive zip  a key, as one file\n",
+        "  traj export 0197f2c4 --output bug-1234     the beginning of an id\n",
+        "\n",
+        "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing \
+         was written · 4 the store is damaged, or the session file is not one \
+         that traj knows · 128+N ended by signal N, nothing was \
+         written"
+    )
 )]
 pub(crate) struct Arguments {
-    /// The session's transcript
-    #[arg(long, value_name = "FILE", group = "subject")]
-    session: Option<PathBuf>,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// The session's id, if the transcript does not state it
     #[arg(long, value_name = "ID", requires = "session")]
     session_id: Option<String>,
-    /// The session's key; without --session it is looked up in the store
-    #[arg(long, value_name = "KEY", group = "subject")]
-    session_key: Option<String>,
-    /// The session store [default: the agent's]
-    #[arg(long, value_name = "FILE", requires = "session_key", conflicts_with = "session")]
-    store: Option<PathBuf>,
-    /// The agent whose store is searched [default: the one the key names]
-    #[arg(long, value_name = "ID", requires = "session_key", conflicts_with = "session")]
-    agent: Option<String>,
     /// The sidecar [default: found beside the session]
     #[arg(long, value_name = "FILE")]
     runtime: Option<PathBuf>,
@@ -108,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let request = request(arguments, host, output, &workspace)?;
     let interruption = Interruption::watch(host)?;
     let stop = interruption.stop_flag();
-    let sources = sources(arguments, host, &request)?.stopping_at(stop.clone());
+    let sources = sources(host, &request)?.stopping_at(stop.clone());
     let ExportPlace { sink, path: folder } = place(arguments, host, &workspace)?;
     let sink = sink.stopping_at(stop);
     let bar = WorkBar::new(output);
@@ -143,12 +142,12 @@ fn request(
 ) -> Result<ExportRequest, CommandError> {
     let redactor = export_setup::redactor(host, output, workspace)?;
     let workspace = workspace.to_string_lossy();
-    let selection = selection(arguments, host)?;
+    let (selection, sidecar) = selection(arguments, host, output)?;
     let mut request = ExportRequest::new(selection, workspace, now(arguments, host)?, redactor);
     let name = arguments.output.as_deref().filter(|name| !name.trim().is_empty());
     request.name = name.map(bundle_name).transpose()?;
     let runtime = arguments.runtime.as_deref();
-    request.sidecar.runtime_file = runtime.map(|file| name_of(file, host)).transpose()?;
+    request.sidecar.runtime_file = runtime.map(|file| name_of(file, host)).transpose()?.or(sidecar);
     if arguments.strict_limits {
         request.limits = ExportLimits::strict();
     }
@@ -160,21 +159,34 @@ fn request(
     Ok(request)
 }
 
-fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandError> {
-    if let Some(session) = &arguments.session {
+/// The session as it was named: the file by the words of the user, a key by its
+/// store, anything else by what it stands for.
+fn selection(
+    arguments: &Arguments,
+    host: &Host,
+    output: &Output,
+) -> Result<(Selection, Option<String>), CommandError> {
+    let subject = &arguments.subject;
+    if let Some(session) = &subject.session {
         let id = arguments.session_id.as_deref().map(SessionId::parse).transpose();
         let session_id =
             id.map_err(|error| CommandError::usage("--session-id is not usable").because(error))?;
-        let session_key = arguments.session_key.clone();
-        return Ok(Selection::with_names(name_of(session, host)?, session_id, session_key));
+        let session_key = subject.session_key.clone();
+        let selection = Selection::with_names(name_of(session, host)?, session_id, session_key);
+        return Ok((selection, None));
     }
-    let session_key = arguments.session_key.clone().unwrap_or_default();
-    let agent = arguments.agent.as_deref().unwrap_or_else(|| agent_of_key(&session_key));
+    let Some(session_key) = subject.session_key.clone() else {
+        let session = resolve::chosen(subject, Unnamed::Newest, host, output)?;
+        let file = export_setup::text_of(&session.file)?;
+        let sidecar = session.sidecar.as_deref().map(export_setup::text_of).transpose()?;
+        return Ok((Selection::with_names(file, None, session.key), sidecar));
+    };
+    let agent = subject.agent.as_deref().unwrap_or_else(|| agent_of_key(&session_key));
     if !is_safe_id(agent) {
         return Err(CommandError::usage("--agent is not the id of an agent")
             .hint("give its id, such as main; another store is named with --store FILE"));
     }
-    let store = match (&arguments.store, host.facts.state_dir()) {
+    let store = match (&subject.store, host.facts.state_dir()) {
         // Its entries name files by where the store lies.
         (Some(store), _) => export_setup::text_of(&host.absolute(store))?,
         (None, Some(state_dir)) => default_store_path(&state_dir, agent),
@@ -183,7 +195,7 @@ fn selection(arguments: &Arguments, host: &Host) -> Result<Selection, CommandErr
                 .hint("set HOME or OPENCLAW_STATE_DIR, or name the store with --store"));
         }
     };
-    Ok(Selection::key(session_key, store))
+    Ok((Selection::key(session_key, store), None))
 }
 
 /// A file as the user named it, unless that name would not be unique.
@@ -232,18 +244,15 @@ fn bundle_name(name: &str) -> Result<BundleName, CommandError> {
 }
 
 /// The folders that this export may read from.
-fn sources(
-    arguments: &Arguments,
-    host: &Host,
-    request: &ExportRequest,
-) -> Result<FsSources, CommandError> {
+fn sources(host: &Host, request: &ExportRequest) -> Result<FsSources, CommandError> {
     let parent_of = |file: &Path| host.absolute(file).parent().map(Path::to_path_buf);
     let mut named: Vec<PathBuf> = Vec::new();
-    named.extend(arguments.session.as_deref().and_then(parent_of));
-    named.extend(arguments.runtime.as_deref().and_then(parent_of));
-    if let Selection::Key { store, .. } = &request.selection {
-        named.extend(parent_of(Path::new(store)));
-    }
+    named.extend(request.sidecar.runtime_file.as_deref().map(Path::new).and_then(parent_of));
+    named.extend(match &request.selection {
+        Selection::File { session, .. } => parent_of(Path::new(session)),
+        Selection::Key { store, .. } => parent_of(Path::new(store)),
+        _ => None,
+    });
     export_setup::readable(&named, host, request)
 }
 

@@ -1,7 +1,6 @@
 //! `traj inspect`: a session or bundle at a glance.
 
 mod describe;
-mod subject;
 
 use std::path::{Path, PathBuf};
 
@@ -20,45 +19,55 @@ use crate::export_setup;
 use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::{WatchedBundle, WorkBar};
+use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
 use describe::describe;
-use subject::Subject;
 
 #[derive(Debug, Args)]
 #[command(
     long_about = "Shows what happened in a session: timeline, models, tool calls with durations \
                   and errors, usage and cost, what was redacted, warnings. Reads a bundle in \
                   place; a session file is exported to a temporary folder first, so what is shown \
-                  is redacted.",
-    after_help = "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
-                  survived · 4 damaged or not a bundle, shown as far as it goes · \
-                  128+N ended by signal N"
+                  is redacted. Reads a bundle (directory, zip, tar.zst), a session or its sidecar. \
+                  Without SESSION, the newest session of this workspace is shown, else of this \
+                  machine.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj inspect               the newest session of this workspace\n",
+        "  traj inspect 0197f2c4      the beginning of an id\n",
+        "  traj inspect bug-1234.zip  a bundle\n",
+        "\n",
+        "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
+         survived · 4 damaged or not a bundle, shown as far as it goes · \
+         128+N ended by signal N"
+    )
 )]
 pub(crate) struct Arguments {
-    /// A bundle (folder, zip, tar.zst), a session file or its sidecar
-    #[arg(value_name = "BUNDLE|SESSION")]
-    subject: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// The folder the agent worked in; its path is hidden
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let summary = match Subject::of(&arguments.subject, host)? {
-        Subject::Bundle => inspect_bundle(arguments, host, output)?,
-        Subject::Session { file, sidecar } => {
-            inspect_session(&file, sidecar.as_deref(), arguments, host, output)?
+    let subject = resolve::subject(&arguments.subject, Unnamed::Newest, host, output)?;
+    let summary = match subject {
+        Subject::Bundle { path } => inspect_bundle(&path, host, output)?,
+        Subject::Session(session) => {
+            let sidecar = session.sidecar.as_deref();
+            inspect_session(&session.file, sidecar, arguments, host, output)?
+        }
+        Subject::Stream => {
+            return Err(CommandError::usage("a bundle cannot be read from standard input")
+                .hint("name the bundle, or a session"));
         }
     };
     let fault = (!summary.problems.is_empty()).then_some(ErrorKind::Damaged);
     output.verdict(&summary, fault, describe)
 }
 
-fn inspect_bundle(
-    arguments: &Arguments,
-    host: &Host,
-    output: &Output,
-) -> Result<Summary, CommandError> {
-    let bundle = WatchedBundle::new(verify::open(&arguments.subject, host)?, output);
+fn inspect_bundle(path: &Path, host: &Host, output: &Output) -> Result<Summary, CommandError> {
+    let bundle = WatchedBundle::new(verify::open(path, host)?, output);
     let looked = inspect_checked(&bundle, &verify::rules()?, Host::workers());
     looked.map_err(|error| match error {
         InspectError::Source(error) => verify::explain(error),

@@ -15,7 +15,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::{Host, root};
 use crate::output::Output;
 use crate::quantity;
-use crate::store_place::StorePlace;
+use crate::resolve::StorePlace;
 use crate::terminal_text::escape_control;
 
 /// The store in a folder of sessions.
@@ -26,9 +26,9 @@ const DEFAULT_STORE: &str = "sessions.json";
     long_about = "Removes sidecars, pointers, blobs, bindings and trim logs whose session is gone: \
                   neither its transcript nor an entry of the store is there any more. What is old \
                   goes; a budget takes younger ones too, oldest first. A sidecar that a pointer \
-                  names elsewhere goes only if its own first event states the session, and so does \
-                  one without a pointer in the folder that TRAJ_TRAJECTORY_DIR names, if the \
-                  event states that the session was in this folder. Nothing else is ever removed, \
+                  names elsewhere goes only if its own first event states the session, and the \
+                  pointer or that event states that the session was in this directory; so does \
+                  one without a pointer in the directory that TRAJ_TRAJECTORY_DIR names. Nothing else is ever removed, \
                   whatever a pointer claims.",
     after_help = "Exit codes: 0 done · 1 failed, or something could not be removed · 2 wrong usage · \
                   4 the store is damaged"

@@ -24,6 +24,7 @@ use crate::compose::Host;
 use crate::input_lines::for_each_line;
 use crate::interruptible_input::InterruptibleInput;
 use crate::output::Output;
+use crate::resolve::{self, Chosen, SubjectArguments, Unnamed};
 
 /// Bytes that are read at once.
 const INPUT_BYTES: usize = 64 * 1024;
@@ -37,17 +38,26 @@ const INPUT_BYTES: usize = 64 * 1024;
                   the numbers of the first 10000 lines of either kind are listed. A full queue slows the pipe down; nothing is dropped for it. SIGINT and \
                   SIGTERM end the reading: what was read by then is recorded, within the time a \
                   flush may take, and reported; a second one ends the command at once.",
-    after_help = "Exit codes: 0 every event was recorded, with all its texts · 1 failed, or an event \
-                  or a long text was lost · 2 wrong usage · 4 some lines were no events · 130 ended \
-                  by SIGINT · 143 ended by SIGTERM"
+    after_help = concat!(
+        "Examples:\n",
+        "  agent | traj record chat.jsonl       a session that need not exist yet\n",
+        "  agent | traj record agent:main:main  the key of one that does\n",
+        "\n",
+        "Exit codes: 0 every event was recorded, with all its texts · 1 failed, or an event \
+         or a long text was lost · 2 wrong usage · 4 some lines were no events · 130 ended \
+         by SIGINT · 143 ended by SIGTERM"
+    )
 )]
 pub(crate) struct Arguments {
+    /// The session: its file, which need not exist yet, or the key or id of one that does
+    #[arg(value_name = "SESSION", required_unless_present = "session", conflicts_with = "session")]
+    subject: Option<PathBuf>,
     /// The session's transcript; the sidecar goes beside it
     #[arg(long, value_name = "FILE")]
-    session: PathBuf,
-    /// The session's id
+    session: Option<PathBuf>,
+    /// The session's id [default: what its files state, else the name of the file]
     #[arg(long, value_name = "ID")]
-    session_id: String,
+    session_id: Option<String>,
     /// The harness's own name for the conversation
     #[arg(long, value_name = "KEY")]
     session_key: Option<String>,
@@ -70,11 +80,12 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
     let settings = Settings::from_host(&host.facts);
-    let context = context(&arguments, host)?;
+    let session = session(&arguments, host, output)?;
+    let context = context(&arguments, &session, host)?;
     if !settings.enabled {
-        return pass_over(&arguments.session, host, &settings, &context.session, output);
+        return pass_over(&session.file, host, &settings, &context.session, output);
     }
-    let (store, sidecar) = store(&arguments.session, host, &settings, &context.session)?;
+    let (store, sidecar) = store(&session.file, host, &settings, &context.session)?;
     // Recording must not fail for want of a key; markers are then only
     // comparable within this run.
     let key = host.marker_key().or_else(|error| {
@@ -136,15 +147,23 @@ fn cannot_read(error: io::Error) -> CommandError {
     CommandError::failure("cannot read standard input").because(error)
 }
 
-fn context(arguments: &Arguments, host: &Host) -> Result<RunContext, CommandError> {
-    let wrong_id = |name: &'static str| {
-        move |error| CommandError::usage(format!("{name} is not usable")).because(error)
-    };
-    let session = SessionId::parse(&arguments.session_id).map_err(wrong_id("--session-id"))?;
+/// The session that the user means.
+fn session(arguments: &Arguments, host: &Host, output: &Output) -> Result<Chosen, CommandError> {
+    let Arguments { subject, session, .. } = arguments;
+    let (subject, session) = (subject.clone(), session.clone());
+    let subject = SubjectArguments { subject, session, ..SubjectArguments::default() };
+    resolve::chosen(&subject, Unnamed::Refused, host, output)
+}
+
+fn context(
+    arguments: &Arguments,
+    session: &Chosen,
+    host: &Host,
+) -> Result<RunContext, CommandError> {
     let run = arguments.run_id.as_deref().map(RunId::parse).transpose();
-    let mut context = RunContext::new(session);
+    let mut context = context_of(arguments.session_id.as_deref(), session, host)?;
     context.run = run.map_err(wrong_id("--run-id"))?;
-    context.session_key.clone_from(&arguments.session_key);
+    context.session_key = arguments.session_key.clone().or_else(|| session.key.clone());
     context.workspace_dir = arguments
         .workspace
         .as_deref()
@@ -155,10 +174,24 @@ fn context(arguments: &Arguments, host: &Host) -> Result<RunContext, CommandErro
     Ok(context)
 }
 
-/// The context of a session of which only the id is known.
-pub(super) fn context_of(session: &str) -> Result<RunContext, CommandError> {
-    let wrong_id = |error| CommandError::usage("the session's id is not usable").because(error);
-    SessionId::parse(session).map(RunContext::new).map_err(wrong_id)
+/// The context of a session with the id that was given, else with its own.
+pub(super) fn context_of(
+    given: Option<&str>,
+    session: &Chosen,
+    host: &Host,
+) -> Result<RunContext, CommandError> {
+    let id = match given {
+        Some(id) => SessionId::parse(id).map_err(wrong_id("--session-id"))?,
+        None => session.id(host)?,
+    };
+    Ok(RunContext::new(id))
+}
+
+fn wrong_id<E>(name: &'static str) -> impl FnOnce(E) -> CommandError
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    move |error| CommandError::usage(format!("{name} is not usable")).because(error)
 }
 
 /// The store for this session, and the sidecar's path for people.
@@ -168,26 +201,27 @@ pub(super) fn store(
     settings: &Settings,
     session: &SessionId,
 ) -> Result<(FsTrajectoryStore, String), CommandError> {
-    let sidecar = sidecar_path(session_file, host, settings, session)?;
-    let path = host.absolute(session_file);
-    let parent = path.parent().unwrap_or(&path).to_path_buf();
+    let unusable =
+        |error| CommandError::failure("cannot open the session's directory").because(error);
+    let (parent, name) = host.parent_and_name(session_file)?;
     let session_folder = host.folder_or_new(&parent)?;
-    let (_, name) = host.folder_of(&path)?;
-    if let Some(directory) = &settings.trajectory_dir {
-        let folder = host.folder_or_new(Path::new(directory))?;
-        let store =
-            FsTrajectoryStore::in_folder(folder, directory).with_pointer(session_folder, &name);
-        return Ok((store, sidecar));
-    }
-    let folder_path = parent.to_string_lossy().into_owned();
-    let store =
-        FsTrajectoryStore::beside(session_folder, &folder_path, &name).map_err(|error| {
-            CommandError::failure("cannot open the session's folder").because(error)
-        })?;
+    let parent = parent.to_string_lossy();
+    let store = match &settings.trajectory_dir {
+        Some(directory) => {
+            let folder = host.folder_or_new(Path::new(directory))?;
+            FsTrajectoryStore::in_folder(folder, directory).with_pointer(
+                session_folder,
+                &parent,
+                &name,
+            )
+        }
+        None => FsTrajectoryStore::beside(session_folder, &parent, &name).map_err(unusable)?,
+    };
+    let sidecar = store.sidecar_path(session).map_err(unusable)?;
     Ok((store, sidecar))
 }
 
-/// The sidecar's path for people; nothing is looked at.
+/// The path that a new sidecar would have; nothing is looked at.
 fn sidecar_path(
     session_file: &Path,
     host: &Host,

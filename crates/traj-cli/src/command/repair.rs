@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cap_std::fs::{Dir, File};
 use clap::Args;
@@ -15,6 +15,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::Output;
+use crate::resolve::{self, SubjectArguments, Unnamed};
 
 /// Findings that are told one by one.
 const SHOWN: usize = 50;
@@ -26,14 +27,20 @@ const SHOWN: usize = 50;
                   interleaved rows, missing parents, circles, headers and ordinals. With --write a \
                   sound copy appears beside the file, which itself is never touched. No valid row \
                   is ever left out of the copy. Files of any size are examined in 64 MiB of \
-                  memory, and up to three times the longest line on top of it.",
-    after_help = "Exit codes: 0 nothing is wrong, or the copy was written · 1 failed · 2 wrong \
-                  usage · 4 the file is damaged"
+                  memory, and up to three times the longest line on top of it. Without --write, the \
+                  newest session is taken if none is named.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj repair chat.jsonl        a file\n",
+        "  traj repair 0197f2c4 --write  the beginning of an id\n",
+        "\n",
+        "Exit codes: 0 nothing is wrong, or the copy was written · 1 failed · 2 wrong \
+         usage · 4 the file is damaged"
+    )
 )]
 pub(crate) struct Arguments {
-    /// The file to look at
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// Write a sound copy beside it
     #[arg(long)]
     write: bool,
@@ -67,7 +74,8 @@ struct Count {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let path = host.absolute(&arguments.file);
+    let unnamed = if arguments.write { Unnamed::Refused } else { Unnamed::Newest };
+    let path = resolve::file(&arguments.subject, unnamed, host, output)?;
     let (folder, name) = host.folder_of(&path)?;
     let file =
         open_regular(&folder, &name, Access::Read).map_err(|error| unreadable(&path, error))?;

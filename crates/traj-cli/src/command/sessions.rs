@@ -17,8 +17,7 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
 use crate::quantity;
-use crate::session_place::SessionPlace;
-use crate::store_place::StorePlace;
+use crate::resolve::{Session as Place, StorePlace};
 use crate::terminal_text::escape_control;
 
 /// So much of the end of a file is read for its summary.
@@ -140,9 +139,9 @@ fn in_folder(folder: &Path, host: &Host) -> Result<Vec<Listed>, CommandError> {
 }
 
 fn look_at(listed: Listed, host: &Host) -> Result<Session, CommandError> {
-    let place = SessionPlace::of(&listed.file, host)?;
+    let place = Place::at(&listed.file, host)?;
     let transcript = open_regular(&place.folder, &place.name, Access::Read).ok();
-    let sidecar = place.sidecar(host)?;
+    let sidecar = place.sidecar(host)?.found;
     let runtime = sidecar
         .as_ref()
         .and_then(|sidecar| open_regular(&sidecar.folder, &sidecar.name, Access::Read).ok());

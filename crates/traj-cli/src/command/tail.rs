@@ -3,7 +3,7 @@
 mod screen;
 mod view;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -23,8 +23,7 @@ use super::Outcome;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
-use crate::session_place::SessionPlace;
-use crate::store_place::StorePlace;
+use crate::resolve::{self, SubjectArguments, Unnamed};
 
 /// How often we look when no notification comes.
 const POLL: Duration = Duration::from_millis(1_000);
@@ -35,21 +34,22 @@ const POLL: Duration = Duration::from_millis(1_000);
                   time, type, session, what happened, how long it took, tokens and errors. What is \
                   printed is redacted. With --follow it goes on as events are recorded, through rotation, replacement, \
                   overwriting and truncation of the file, without losing or repeating one. With \
-                  --json every event is one JSON object on a line of its own, schema traj-tail/2.",
-    after_help = "Exit codes: 0 the end was reached · 1 the file cannot be read · 2 wrong usage · \
-                  4 the store is damaged · 130 ended by SIGINT · 143 ended by SIGTERM"
+                  --json every event is one JSON object on a line of its own, schema traj-tail/2. \
+                  Without SESSION, the newest session of this workspace is shown, else of this \
+                  machine.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj tail                           the newest session of this workspace\n",
+        "  traj tail agent:main:main -f        a key, followed\n",
+        "  traj tail 0197f2c4 --type 'tool.*'  the beginning of an id\n",
+        "\n",
+        "Exit codes: 0 the end was reached · 1 the file cannot be read · 2 wrong usage · \
+         4 the store is damaged · 130 ended by SIGINT · 143 ended by SIGTERM"
+    )
 )]
-#[command(group(clap::ArgGroup::new("which").required(true).args(["session", "session_key"])))]
 pub(crate) struct Arguments {
-    /// The session's transcript
-    #[arg(long, value_name = "FILE")]
-    session: Option<PathBuf>,
-    /// The session's key in the store
-    #[arg(long, value_name = "KEY")]
-    session_key: Option<String>,
-    /// The store that lists the key
-    #[arg(long, value_name = "FILE", requires = "session_key")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// Go on as events are recorded
     #[arg(long, short)]
     follow: bool,
@@ -75,36 +75,27 @@ enum Wake {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let file = match (&arguments.session, &arguments.session_key) {
-        (Some(file), _) => file.clone(),
-        (None, Some(key)) => StorePlace::file_of_key(key, arguments.store.as_deref(), host)?,
-        (None, None) => return Err(CommandError::usage("name a session")),
-    };
     let (sender, receiver) = channel();
     if arguments.follow {
         watch_signals(sender.clone())?;
     }
-    let place = SessionPlace::of(&file, host)?;
+    let place = resolve::session(&arguments.subject, Unnamed::Newest, host, output)?;
+    let file = arguments.subject.session.clone().unwrap_or_else(|| place.path.clone());
     let screen = ShownRows::new(arguments.kind.as_ref(), arguments.grep.as_ref(), host)?;
     let view = View::new(screen, arguments.tail, output);
     let mut files = Vec::new();
     let mut watches = Vec::new();
-    let sidecar = place.sidecar(host)?;
-    if sidecar.is_none() {
+    let search = place.sidecar(host)?;
+    search.notes().for_each(|note| output.note(&note));
+    if search.found.is_none() {
         let session = open_regular(&place.folder, &place.name, Access::Read);
         no_trajectory(arguments, &file, session.err(), output)?;
     }
-    let sidecar_folder =
-        sidecar.as_ref().map_or(place.path.as_path(), |sidecar| sidecar.path.as_path()).parent();
-    watches.extend(sidecar_folder.and_then(|path| watch(path, &sender)));
-    files.push(match sidecar {
-        Some(sidecar) => FollowedFile::new(sidecar.folder, sidecar.name, Origin::Sidecar),
-        None => {
-            let name = traj_core::location::sidecar_beside(&place.name);
-            let folder = host.folder_of(&file)?.0;
-            FollowedFile::new(folder, name, Origin::Sidecar)
-        }
-    });
+    // Without one, the place is watched where it would appear.
+    if let Some(sidecar) = search.found.or(search.awaited) {
+        watches.extend(sidecar.path.parent().and_then(|path| watch(path, &sender)));
+        files.push(FollowedFile::new(sidecar.folder, sidecar.name, Origin::Sidecar));
+    }
     if arguments.transcript {
         watches.extend(place.path.parent().and_then(|path| watch(path, &sender)));
         files.push(FollowedFile::new(place.folder, place.name, Origin::Transcript));

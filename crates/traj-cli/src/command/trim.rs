@@ -21,7 +21,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::Output;
 use crate::quantity;
-use crate::session_place::{SessionPlace, SidecarPlace};
+use crate::resolve::{self, Sidecar, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -30,15 +30,23 @@ use crate::terminal_text::escape_control;
                   trajectory sidecar and in the sidecar's blobs. Lines that others append \
                   meanwhile are kept, and every other line stays as it is, byte for byte. What \
                   was trimmed can be taken back with --undo for a while, unless --irreversible \
-                  is given.",
-    after_help = "Exit codes: 0 done · 1 failed, or something could not be trimmed · 2 wrong usage"
+                  is given. Only a sidecar whose first event is of the session is touched; one \
+                  that cannot be used is an error, and nothing is changed then.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj trim 0197f2c4 --tool-call call_7       one result\n",
+        "  traj trim agent:main:main --auto --dry-run  what is old and large\n",
+        "  traj trim chat.jsonl --undo                 the newest trim\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed, or something could not be trimmed or taken back · \
+         2 wrong usage"
+    )
 )]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true)
     .args(["tool_call", "queue", "auto", "undo"])))]
 pub(crate) struct Arguments {
-    /// The session's transcript, or a Codex rollout
-    #[arg(long, value_name = "FILE")]
-    session: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// The tool call whose result is trimmed
     #[arg(long, value_name = "ID")]
     tool_call: Option<String>,
@@ -97,16 +105,28 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let place = SessionPlace::of(&arguments.session, host)?;
+    let place = resolve::session(&arguments.subject, Unnamed::Refused, host, output)?;
     // A queue can be ahead of its session, or outlive it; a call that is named cannot.
     let names_results = arguments.auto || arguments.tool_call.is_some() && !arguments.enqueue;
     if names_results && place.is_missing() {
         return Err(place.no_session());
     }
     let session = place.rewriter()?;
-    let sidecar_place = place.sidecar(host)?;
-    let sidecar = sidecar_place.as_ref().map(SidecarPlace::rewriter).transpose()?;
-    let blobs = sidecar_place.as_ref().map(SidecarPlace::blobs).transpose()?;
+    let sidecar_place = if arguments.enqueue {
+        // The queue lies beside the session.
+        None
+    } else {
+        match place.sidecar_to_change(host, output) {
+            // The journal keeps what is not put back.
+            Err(error) if arguments.undo.is_some() => {
+                output.note(&error.message);
+                None
+            }
+            found => found?,
+        }
+    };
+    let sidecar = sidecar_place.as_ref().map(Sidecar::rewriter).transpose()?;
+    let blobs = sidecar_place.as_ref().map(Sidecar::blobs).transpose()?;
     let ports = TrimPorts {
         session: &session,
         sidecar: sidecar.as_ref().map(|sidecar| sidecar as &dyn SessionRewriter),

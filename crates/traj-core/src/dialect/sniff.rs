@@ -1,6 +1,6 @@
 //! Who wrote a file, from how it begins.
 
-use super::{Dialect, bundle, codex, openclaw, sidecar};
+use super::{Dialect, bundle, codex, openclaw, said, sidecar, text};
 use crate::json::Json;
 
 /// How many rows at the beginning of a file are looked at: the first ones may
@@ -65,22 +65,37 @@ impl Dialect {
     /// The id of the session that the head of a file states.
     #[must_use]
     pub fn stated_session(head: &[u8]) -> Option<String> {
-        let rows = head.split(|byte| *byte == b'\n').filter(|row| !row.trim_ascii().is_empty());
-        rows.take(ROWS).find_map(|line| {
-            let row = Json::parse_lossy(line).ok()?;
-            let holder = match Self::of_row(&row)? {
-                Self::OpenClaw => {
-                    let is_header = super::text(&row, "type") == Some("session");
-                    return super::said(&row, "id").filter(|_| is_header).map(str::to_owned);
-                }
-                Self::CodexRollout => row.get("payload").filter(|payload| {
-                    super::text(&row, "type") == Some("session_meta") && payload.get("id").is_some()
-                })?,
-                Self::Sidecar | Self::Bundle => {
-                    return super::said(&row, "sessionId").map(str::to_owned);
-                }
-            };
-            super::said(holder, "id").map(str::to_owned)
+        stated(head, |dialect| match dialect {
+            Self::OpenClaw | Self::CodexRollout => "id",
+            Self::Sidecar | Self::Bundle => "sessionId",
         })
     }
+
+    /// The directory that the agent worked in, as the head of a file states it.
+    #[must_use]
+    pub fn stated_workspace(head: &[u8]) -> Option<String> {
+        stated(head, |dialect| match dialect {
+            Self::OpenClaw | Self::CodexRollout => "cwd",
+            Self::Sidecar | Self::Bundle => "workspaceDir",
+        })
+    }
+}
+
+/// A member of the first header that has it. Every event of a sidecar is one.
+fn stated(head: &[u8], member: impl Fn(Dialect) -> &'static str) -> Option<String> {
+    let Head::Rows(head) = Head::of(head) else { return None };
+    let rows = head.split(|byte| *byte == b'\n').filter(|row| !row.trim_ascii().is_empty());
+    rows.take(ROWS).enumerate().find_map(|(at, line)| {
+        let row = Json::parse_lossy(line).ok()?;
+        let dialect = Dialect::of_row(&row);
+        let header = match (dialect, text(&row, "type")) {
+            (Some(Dialect::OpenClaw), Some("session")) => &row,
+            (Some(Dialect::CodexRollout), Some("session_meta")) => row.get("payload")?,
+            (Some(Dialect::Sidecar | Dialect::Bundle), _) => &row,
+            // The first generation of rollouts begins with the bare header.
+            (None, None) if at == 0 && row.get("timestamp").is_some() => &row,
+            _ => return None,
+        };
+        said(header, member(dialect.unwrap_or(Dialect::CodexRollout))).map(str::to_owned)
+    })
 }

@@ -37,6 +37,8 @@ pub enum Reason {
     Recent,
     /// Stays: it does not prove that it is the session's.
     Unproven,
+    /// Stays: its session may be there in another folder.
+    Elsewhere,
     /// Stays: a link, several names, or no regular file.
     NotPlain,
 }
@@ -57,6 +59,7 @@ impl Reason {
             Self::TooMuch => "too-much",
             Self::Recent => "recent",
             Self::Unproven => "unproven",
+            Self::Elsewhere => "elsewhere",
             Self::NotPlain => "not-plain",
         }
     }
@@ -70,6 +73,9 @@ impl Reason {
             Self::TooMuch => "its session is gone and the budget is used up",
             Self::Recent => "its session is gone, but it is not old enough",
             Self::Unproven => "it does not prove that it belongs to the session",
+            Self::Elsewhere => {
+                "nothing proves that its session was in this directory; it may exist in another"
+            }
             Self::NotPlain => "it is a link, has several names, or is no regular file",
         }
     }
@@ -122,6 +128,7 @@ pub fn decide(mut gone: Vec<Orphans>, live_bytes: u64, policy: PrunePolicy) -> V
 fn reason_for(artefact: &Artefact, reason: Reason) -> Reason {
     let is_proven = match (artefact.kind, &artefact.proof) {
         (_, Proof::NotPlain) => return Reason::NotPlain,
+        (_, Proof::Elsewhere) => return Reason::Elsewhere,
         (_, Proof::Unreadable | Proof::NotASidecar) => false,
         (ArtefactKind::RelocatedSidecar | ArtefactKind::RelocatedBlobs, proof) => {
             *proof == Proof::OwnFirstEvent

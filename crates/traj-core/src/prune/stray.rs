@@ -64,6 +64,16 @@ impl StrayOwner {
     }
 }
 
+/// The session file that the first line of a sidecar states, if it is an event
+/// that does.
+#[must_use]
+pub fn stated_session_file(line: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(line);
+    let row = RuntimeRow::parse(text.trim()).ok()?;
+    let (folder, name) = session_file(&row)?;
+    Some(format!("{folder}/{name}"))
+}
+
 /// Where the run had its session: the event that begins a run says so, and so
 /// does the one with the facts about it.
 fn session_file(row: &RuntimeRow<'_>) -> Option<(String, String)> {

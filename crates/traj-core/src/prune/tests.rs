@@ -6,7 +6,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::id::SessionId;
-use crate::location::Pointer;
 use crate::session_store::SessionStore;
 use crate::timestamp::UnixMillis;
 
@@ -47,27 +46,6 @@ fn only_what_is_ours_and_whose_session_is_gone_is_considered() {
     // `e.trajectory.jsonl` may be a session of that name; its sidecar stays.
     assert_eq!(stems, ["b", "e"]);
     assert_eq!(found["b"].len(), 4);
-}
-
-#[test]
-fn a_pointer_is_followed_only_to_a_file_with_the_sessions_own_name() {
-    let session = SessionId::parse("s1").unwrap();
-    let lead =
-        |target: &str| relocated_target(&Pointer::new(&session, target), "s1").map(str::to_owned);
-    assert_eq!(lead("/var/t/s1.jsonl").as_deref(), Some("/var/t/s1.jsonl"));
-    for hostile in [
-        "/s/sessions.json",
-        "/s/other.jsonl",
-        "s1.jsonl",
-        "/s/../s1.jsonl",
-        "/b/events.jsonl",
-        "/s/s1.trajectory.jsonl",
-    ] {
-        assert_eq!(lead(hostile), None, "{hostile}");
-    }
-    let mut unmarked = Pointer::new(&session, "/var/t/s1.jsonl");
-    unmarked.is_marked = false;
-    assert_eq!(relocated_target(&unmarked, "s1"), None);
 }
 
 #[test]

@@ -4,19 +4,18 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use cap_std::fs::{Dir, File, MetadataExt as _};
-use traj_core::location::Pointer;
+use traj_core::location::{LONGEST_POINTER_BYTES, Pointer, SidecarHead, stated_by_transcript};
 use traj_core::prune::Proof;
 use traj_core::timestamp::UnixMillis;
 
 use crate::error::{Context as _, FsError, Refusal};
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular};
+use crate::source::FsSource;
+use crate::stop_flag::StopFlag;
 
 /// A first event may be as long as a recorder's longest line, and a bit.
 const LONGEST_FIRST_LINE: u64 = 1024 * 1024;
-
-/// A pointer is an id and a path.
-const LONGEST_POINTER: u64 = 64 * 1024;
 
 /// The names in a folder, in order; those that are no UTF-8 are not ours.
 pub(super) fn names_in(folder: &Dir, path: &Path) -> Result<Vec<String>, FsError> {
@@ -69,8 +68,23 @@ pub(super) fn folder_proof(folder: &Dir, name: &str) -> Proof {
 
 pub(super) fn read_pointer(folder: &Dir, name: &str) -> Option<Pointer> {
     let mut bytes = Vec::new();
-    open_plain(folder, name).ok()?.take(LONGEST_POINTER).read_to_end(&mut bytes).ok()?;
+    open_plain(folder, name).ok()?.take(LONGEST_POINTER_BYTES).read_to_end(&mut bytes).ok()?;
     Pointer::parse(&bytes)
+}
+
+/// The id that a transcript states, if it can be read.
+pub(super) fn transcript_id(folder: &Dir, name: &str) -> Option<String> {
+    let file = open_regular(folder, name, Access::Read).ok()?;
+    let source = FsSource::new(name.to_owned(), file, StopFlag::default()).ok()?;
+    stated_by_transcript(&source).ok().flatten()
+}
+
+/// The id that the first event of a sidecar states, if it can be read.
+pub(super) fn sidecar_id(folder: &Dir, name: &str) -> Option<String> {
+    match SidecarHead::of(&first_line(folder, name).ok()?, true) {
+        SidecarHead::EventOf(id) => Some(id),
+        _ => None,
+    }
 }
 
 /// The size of a file, or of what lies directly in a folder.

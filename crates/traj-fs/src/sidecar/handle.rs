@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cap_std::fs::{Dir, File, MetadataExt as _};
+use traj_core::id::SessionId;
 
 use super::{ownership, scan};
 use crate::error::{Context as _, FsError, Refusal};
@@ -25,11 +26,17 @@ pub(super) struct SidecarHandle {
 }
 
 impl SidecarHandle {
-    /// Opens a sidecar whose next line gets a number above `last_sequence`. A
-    /// file that holds something else is refused.
-    pub(super) fn open(folder: &Dir, name: &str, last_sequence: u64) -> Result<Self, FsError> {
+    /// Opens the sidecar of `session`, whose next line gets a number above
+    /// `last_sequence`. A file that holds something else, or events of another
+    /// session, is refused.
+    pub(super) fn open(
+        folder: &Dir,
+        name: &str,
+        session: &SessionId,
+        last_sequence: u64,
+    ) -> Result<Self, FsError> {
         let file = open_unknown(folder, name, Access::Append)?;
-        if !ownership::is_trajectory(&file).context("read", name)? {
+        if !ownership::is_sidecar_of(&file, &[session.as_str()]).context("read", name)? {
             return Err(FsError::refused("append to", name, Refusal::Foreign));
         }
         make_file_private(&file, name)?;

@@ -3,34 +3,18 @@
 use std::io;
 
 use cap_std::fs::File;
-use traj_core::event::{RuntimeRow, TRACE_SCHEMA};
+use traj_core::location::SidecarHead;
 
-use super::scan;
+use crate::source::FsSource;
+use crate::stop_flag::StopFlag;
 
-/// How every line of a sidecar begins, its schema's name left out.
-const LINE_START: &str = "{\"traceSchema\":\"";
-
-/// Whether a file holds a trajectory, or nothing yet. A first line that a
-/// crash has torn is still known by how it begins.
-pub(crate) fn is_trajectory(file: &File) -> io::Result<bool> {
-    let Some(line) = scan::first_line(file)? else { return Ok(true) };
-    Ok(begins_as_ours(&line) || row_session(&line).is_some())
-}
-
-/// Whether a file is the sidecar of one of these sessions, or empty.
+/// Whether a file is the sidecar of one of these sessions, or holds nothing
+/// that can be read yet. An id that redaction has hidden may be any of them.
 pub(crate) fn is_sidecar_of(file: &File, sessions: &[&str]) -> io::Result<bool> {
-    let Some(line) = scan::first_line(file)? else { return Ok(true) };
-    Ok(row_session(&line)
-        .map_or_else(|| begins_as_ours(&line), |session| sessions.contains(&session.as_str())))
-}
-
-fn row_session(line: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(line);
-    RuntimeRow::parse(text.trim()).ok().map(|row| row.session_id().to_owned())
-}
-
-fn begins_as_ours(line: &[u8]) -> bool {
-    let start = format!("{LINE_START}{TRACE_SCHEMA}\"");
-    let compared = start.len().min(line.len());
-    line.iter().zip(start.as_bytes()).take(compared).all(|(is, should)| is == should)
+    let source = FsSource::new(String::new(), file.try_clone()?, StopFlag::default())?;
+    let head = SidecarHead::read(&source).map_err(io::Error::other)?;
+    Ok(match head {
+        SidecarHead::Foreign => false,
+        head => sessions.iter().any(|session| !head.is_of_another(session)),
+    })
 }

@@ -60,28 +60,6 @@ fn sequence_in_start(line: &[u8]) -> Option<u64> {
     String::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The first line that is not blank, if it is not unreasonably long. Zeros are
-/// what a loss of power leaves of lines that were not on the disk yet: those
-/// before it count as blanks.
-pub(super) fn first_line(file: &File) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    let mut buffer = vec![0; CHUNK_BYTES];
-    let mut at = 0;
-    loop {
-        let count = read_at(file, &mut buffer, at)?;
-        at += count as u64;
-        let chunk = &buffer[..count];
-        let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
-        let blanks = chunk.iter().take_while(|byte| line.is_empty() && is_blank(byte)).count();
-        let chunk = &chunk[blanks..];
-        let end = chunk.iter().position(|byte| *byte == b'\n');
-        line.extend_from_slice(&chunk[..end.unwrap_or(chunk.len())]);
-        if end.is_some() || count == 0 || at > LONGEST_LINE_BYTES as u64 {
-            return Ok((!line.is_empty()).then_some(line));
-        }
-    }
-}
-
 /// Reads at an offset, again when a signal came between.
 pub(super) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     loop {

@@ -1,6 +1,5 @@
 //! `traj codex bind`: binds a session to a thread.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -16,6 +15,7 @@ use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
+use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -26,9 +26,8 @@ use crate::terminal_text::escape_control;
     after_help = EXIT_CODES
 )]
 pub(super) struct Arguments {
-    /// The session's transcript
-    #[arg(long, value_name = "FILE")]
-    session: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// The thread to bind to
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
@@ -49,7 +48,8 @@ struct Report {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let found = Bound::read(&arguments.session, &arguments.plan, host)?;
+    let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
+    let found = Bound::read(&session.file, &arguments.plan, host)?;
     let wanted = arguments.thread.as_deref().map(ThreadId::parse).transpose();
     let wanted =
         wanted.map_err(|error| CommandError::usage("--thread is not usable").because(error))?;

@@ -1,6 +1,5 @@
 //! `traj codex detach`: gives a session's binding up.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,14 +9,14 @@ use super::super::Outcome;
 use super::{EXIT_CODES, store, store_error};
 use crate::compose::Host;
 use crate::output::Output;
+use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Arguments {
-    /// The session's transcript
-    #[arg(long, value_name = "FILE")]
-    session: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// Move a record that cannot be read out of the way; it is kept
     #[arg(long)]
     set_aside: bool,
@@ -34,7 +33,8 @@ struct Report {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let (store, key) = store(&arguments.session, host)?;
+    let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
+    let (store, key) = store(&session.file, host)?;
     let mut report = Report::default();
     if arguments.set_aside {
         report.kept_as = store.set_aside(&key).map_err(store_error)?;

@@ -1,6 +1,5 @@
 //! `traj codex explain`: what the next turn would do with the thread, and why.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -12,6 +11,7 @@ use super::plan::PlanArguments;
 use super::{Bound, EXIT_CODES};
 use crate::compose::Host;
 use crate::output::Output;
+use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -22,9 +22,8 @@ use crate::terminal_text::escape_control;
     after_help = EXIT_CODES
 )]
 pub(super) struct Arguments {
-    /// The session's transcript
-    #[arg(long, value_name = "FILE")]
-    session: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     #[command(flatten)]
     plan: PlanArguments,
 }
@@ -56,7 +55,8 @@ impl From<ComponentState> for Component {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let found = Bound::read(&arguments.session, &arguments.plan, host)?;
+    let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;
+    let found = Bound::read(&session.file, &arguments.plan, host)?;
     let (stored, plan) = (found.record(), &found.plan);
     let (decision, reasons, meaning) = match decide(stored, &plan.wanted) {
         Decision::Resume { .. } => {

@@ -1,6 +1,5 @@
 //! `traj codex status`: what is remembered of a session, and whether its thread is there.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -14,14 +13,14 @@ use super::server::{ServerArguments, connect, runtime};
 use super::{EXIT_CODES, store, store_error};
 use crate::compose::Host;
 use crate::output::Output;
+use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct Arguments {
-    /// The session's transcript
-    #[arg(long, value_name = "FILE")]
-    session: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// Do not ask Codex whether the thread is there
     #[arg(long)]
     offline: bool,
@@ -72,7 +71,8 @@ struct Health {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let (store, key) = store(&arguments.session, host)?;
+    let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;
+    let (store, key) = store(&session.file, host)?;
     let stored = store.load(&key).map_err(store_error)?.map(|loaded| loaded.record);
     let health = match (&stored, arguments.offline) {
         (Some(record), false) => Some(health(record, arguments, host, output)),

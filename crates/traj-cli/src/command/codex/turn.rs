@@ -29,6 +29,7 @@ use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
+use crate::resolve::{self, Chosen, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 use events::{EventList, Stream};
 
@@ -40,13 +41,12 @@ const STARTS: u32 = 3;
     long_about = "Runs one turn with the installed Codex on the thread that holds the session's \
                   history, and prints the reply. The thread is resumed, or started if there is \
                   none; what Codex asks is declined, never granted. The turn is recorded in the \
-                  session's sidecar. Ctrl-C interrupts the turn on the server, then exits; a second one exits at once.",
+                  session's sidecar, which lies beside its file like the binding. Ctrl-C interrupts the turn on the server, then exits; a second one exits at once.",
     after_help = EXIT_CODES
 )]
 pub(super) struct Arguments {
-    /// The session's transcript; the binding and the sidecar lie beside it
-    #[arg(long, value_name = "FILE")]
-    session: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArguments,
     /// What to say; `-` reads standard input
     #[arg(long, value_name = "TEXT")]
     prompt: String,
@@ -103,7 +103,8 @@ struct Lost {
 }
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let found = Bound::read(&arguments.session, &arguments.plan, host)?;
+    let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
+    let found = Bound::read(&session.file, &arguments.plan, host)?;
     let plan = &found.plan;
     let prompt = match arguments.prompt.as_str() {
         "-" => Host::read_standard_input()?,
@@ -112,7 +113,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     if prompt.trim().is_empty() {
         return Err(CommandError::usage("there is nothing to say").hint("give --prompt a text"));
     }
-    let recorder = recorder(arguments, plan, host, output)?;
+    let recorder = recorder(arguments, &session, plan, host, output)?;
     let sink: Arc<dyn EventSink> = match &recorder {
         Some(recorder) => Arc::clone(recorder) as Arc<dyn EventSink>,
         None => Arc::new(NoEvents::new()),
@@ -122,7 +123,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let mut options = TurnOptions::standard(Arc::new(DenyAll::new()));
     options.timeout = Duration::from_secs(arguments.timeout.max(1));
     options.observer = Some(stream.clone());
-    let facts = facts(arguments, &prompt, plan, host);
+    let facts = facts(arguments, &session, &prompt, plan);
     let model = found.record().and_then(|record| record.model.as_deref());
     let spec = spec(arguments, &prompt, plan, model, host);
     let keeper = keeper(&found.store);
@@ -340,11 +341,10 @@ fn input(arguments: &Arguments, prompt: &str, host: &Host) -> TurnInput {
     TurnInput::text(prompt).with_media(&paths, &[], &mimes)
 }
 
-fn facts(arguments: &Arguments, prompt: &str, plan: &ThreadPlan, host: &Host) -> TurnFacts {
+fn facts(arguments: &Arguments, session: &Chosen, prompt: &str, plan: &ThreadPlan) -> TurnFacts {
     let mut facts = TurnFacts::new(prompt);
     facts.trigger = Some("user".to_owned());
-    let session = host.absolute(&arguments.session);
-    facts.session_file = Some(session.to_string_lossy().into_owned());
+    facts.session_file = Some(session.file.to_string_lossy().into_owned());
     facts.workspace = Some(plan.cwd.clone());
     facts.images = u64::try_from(arguments.image.len()).unwrap_or(0);
     facts.tools.clone_from(&plan.tools);
@@ -354,6 +354,7 @@ fn facts(arguments: &Arguments, prompt: &str, plan: &ThreadPlan, host: &Host) ->
 /// The recorder of the session, unless nothing is to be recorded.
 fn recorder(
     arguments: &Arguments,
+    session: &Chosen,
     plan: &ThreadPlan,
     host: &Host,
     output: &Output,
@@ -362,15 +363,11 @@ fn recorder(
     if arguments.no_record || !settings.enabled {
         return Ok(None);
     }
-    let session = match &arguments.session_id {
-        Some(id) => id.clone(),
-        None => host.session_id_of(&arguments.session)?,
-    };
-    let mut context = record::context_of(&session)?;
+    let mut context = record::context_of(arguments.session_id.as_deref(), session, host)?;
     context.workspace_dir = Some(plan.cwd.clone());
     context.model_id.clone_from(&plan.settings.model);
     context.provider.clone_from(&plan.settings.model_provider);
-    let (store, sidecar) = record::store(&arguments.session, host, &settings, &context.session)?;
+    let (store, sidecar) = record::store(&session.file, host, &settings, &context.session)?;
     if output.shows_progress() {
         output.note(&format!("recording in {}", escape_control(&sidecar)));
     }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use traj_core::session_store::{
-    SessionStore, StoredSession, agent_of_key, default_store_path, session_file_candidates,
+    SessionStore, StoredSession, default_store_path, session_file_candidates,
 };
 use traj_fs::{Access, open_regular};
 
@@ -88,9 +88,10 @@ impl StorePlace {
     pub(crate) fn file_of_key(
         key: &str,
         store: Option<&Path>,
+        agent: &str,
         host: &Host,
     ) -> Result<PathBuf, CommandError> {
-        let place = Self::read(store, agent_of_key(key), host)?;
+        let place = Self::read(store, agent, host)?;
         let session = place.store.find(key).map_err(|error| {
             CommandError::failure(format!("there is no session {key}"))
                 .because(error)

@@ -1,5 +1,5 @@
-//! What the user wants to look at: by what it is, then by how it begins, then
-//! by its name.
+//! What lies at a path the user named: by what it is, then by how it begins,
+//! then by its name.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use traj_core::dialect::transcript::trim;
 use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
 use traj_core::port::BundleFile;
+use traj_core::prune::stated_session_file;
 use traj_core::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
 use traj_fs::{Access, is_bundle, open_regular};
 
@@ -24,20 +25,20 @@ const LONGEST_STORE: u64 = 64 * 1024 * 1024;
 /// How sidecars are named that lie beside their session.
 const SIDECAR: &str = ".trajectory.jsonl";
 
-/// What to look at.
+/// What lies at a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum Named {
     Bundle,
-    /// A session, which need not be there if its sidecar is named.
+    /// A session, which need not exist if its sidecar is named.
     Session {
         file: PathBuf,
         sidecar: Option<PathBuf>,
     },
 }
 
-impl Subject {
-    /// What the user named. Something that cannot be opened is told by whoever
-    /// uses it.
+impl Named {
+    /// What the user named. Something that cannot be opened is reported by
+    /// whoever uses it.
     pub(super) fn of(named: &Path, host: &Host) -> Result<Self, CommandError> {
         let path = host.absolute(named);
         let (parent, name) = host.parent_and_name(&path)?;
@@ -66,7 +67,7 @@ impl Subject {
         }
         let event = row.clone().and_then(|row| RuntimeRow::from_json(row).ok());
         if event.is_some() || (row.is_none() && name.ends_with(SIDECAR)) {
-            let file = session_of(&parent, &name, event.as_ref(), host)
+            let file = session_of((&parent, &name), event.as_ref(), &head, host)
                 .ok_or_else(|| unknown_session(named))?;
             return Ok(Self::Session { file, sidecar: Some(path) });
         }
@@ -102,9 +103,9 @@ fn is_store(folder: &Dir, name: &str) -> bool {
 /// The session of a sidecar: by the name of the sidecar, else by what its first
 /// event says. The one that is there, else the first it may be.
 fn session_of(
-    parent: &Path,
-    name: &str,
+    (parent, name): (&Path, &str),
     event: Option<&RuntimeRow<'_>>,
+    head: &str,
     host: &Host,
 ) -> Option<PathBuf> {
     let mut files = Vec::new();
@@ -119,6 +120,8 @@ fn session_of(
         let store =
             host.facts.state_dir().map(|state| default_store_path(&state, agent_of_key(key)));
         files.extend(store.map(|store| Path::new(&store).with_file_name(&file)));
+        let stated = head.lines().next().and_then(|line| stated_session_file(line.as_bytes()));
+        files.extend(stated.map(PathBuf::from).filter(|file| file.is_absolute()));
     }
     let is_there = |file: &&PathBuf| {
         host.folder_of(file).is_ok_and(|(folder, name)| {

@@ -1,0 +1,322 @@
+//! The session the user means, the same way for every verb: a path, a key, an
+//! id, the beginning of a key or id that no other session has, or a bundle.
+//!
+//! A verb flattens [`SubjectArguments`] and calls [`subject`] or [`session`].
+
+mod listing;
+mod named;
+mod session;
+mod store;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use traj_core::id::SessionId;
+use traj_core::location::session_stem;
+use traj_core::session_store::agent_of_key;
+use traj_fs::is_bundle;
+
+pub(crate) use self::session::{Session, Sidecar};
+pub(crate) use self::store::StorePlace;
+
+use self::listing::{Known, Listing};
+use self::named::Named;
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+
+/// So many candidates are listed when a word fits several sessions.
+const LISTED: usize = 10;
+
+/// So many transcripts are opened to find one of this workspace.
+const MOST_HEADERS: usize = 500;
+
+/// How to find out which sessions there are.
+const LIST_HINT: &str = "run `traj sessions` to see which sessions there are";
+
+/// How paths to sessions and bundles end.
+const PATH_ENDINGS: [&str; 5] = [".jsonl", ".json", ".zip", ".tar.zst", ".tzst"];
+
+/// Which session or bundle.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SubjectArguments {
+    /// The session: its file, key or id, or the beginning of a key or id; a bundle where the
+    /// command can read one
+    #[arg(value_name = "SESSION", conflicts_with_all = ["session", "session_key"])]
+    pub(crate) subject: Option<PathBuf>,
+    /// The session's transcript
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: Option<PathBuf>,
+    /// The session's key in the store
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session_key: Option<String>,
+    /// The store that lists the session [default: the agent's]
+    #[arg(long, value_name = "FILE", conflicts_with = "session")]
+    pub(crate) store: Option<PathBuf>,
+    /// The agent whose sessions are searched [default: the one the key names, or all]
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) agent: Option<String>,
+}
+
+/// What to do when the user names nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unnamed {
+    /// Take the newest session of this workspace, else of this machine. For
+    /// verbs that only read.
+    Newest,
+    /// Refuse. For verbs that change, remove or send something.
+    Refused,
+}
+
+/// What the user means.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// A bundle: a directory or an archive.
+    Bundle {
+        /// Where it lies, as it was named.
+        path: PathBuf,
+    },
+    /// A session.
+    Session(Chosen),
+    /// Standard input.
+    Stream,
+}
+
+/// The session that the user means. Nothing of it need exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// Its transcript, by its absolute path.
+    pub(crate) file: PathBuf,
+    /// The key that it was named or found by, if any.
+    pub(crate) key: Option<String>,
+    /// The sidecar, if that is what the user named.
+    pub(crate) sidecar: Option<PathBuf>,
+}
+
+impl Chosen {
+    fn at(file: PathBuf, key: Option<String>) -> Self {
+        Self { file, key, sidecar: None }
+    }
+
+    /// Its id, as its files state it, else as its file is named.
+    pub(crate) fn id(&self, host: &Host) -> Result<SessionId, CommandError> {
+        let (parent, name) = host.parent_and_name(&self.file)?;
+        if host.folder_if_any(&parent)?.is_some() {
+            return Session::open(self, host).map(|session| session.id);
+        }
+        SessionId::parse(session_stem(&name)).map_err(|error| session::unusable_id().because(error))
+    }
+}
+
+/// Finds out what the user means.
+pub(crate) fn subject(
+    arguments: &SubjectArguments,
+    unnamed: Unnamed,
+    host: &Host,
+    output: &Output,
+) -> Result<Subject, CommandError> {
+    let SubjectArguments { subject, session, session_key, store, agent } = arguments;
+    let (store, agent) = (store.as_deref(), agent.as_deref());
+    if let Some(file) = session {
+        return Ok(Subject::Session(Chosen::at(host.absolute(file), session_key.clone())));
+    }
+    if let Some(key) = session_key {
+        let agent = agent.unwrap_or_else(|| agent_of_key(key));
+        let file = StorePlace::file_of_key(key, store, agent, host)?;
+        return Ok(Subject::Session(Chosen::at(host.absolute(&file), Some(key.clone()))));
+    }
+    match subject {
+        Some(word) if word.as_os_str() == "-" => Ok(Subject::Stream),
+        Some(word) => by_word(word, &Listed { store, agent, host }),
+        None if unnamed == Unnamed::Refused => Err(CommandError::usage("name a session")
+            .hint("give its file, key or id; `traj sessions` lists them")),
+        None => {
+            let (known, whose) = newest(&Listed { store, agent, host })?;
+            output.note(&format!("the newest session of this {whose}: {}", known.shown()));
+            Ok(known.chosen(host))
+        }
+    }
+}
+
+/// As [`subject`], for verbs that need a session.
+pub(crate) fn chosen(
+    arguments: &SubjectArguments,
+    unnamed: Unnamed,
+    host: &Host,
+    output: &Output,
+) -> Result<Chosen, CommandError> {
+    match subject(arguments, unnamed, host, output)? {
+        Subject::Session(chosen) => Ok(chosen),
+        Subject::Bundle { path } if !exists(&path, host) => {
+            let message = format!("there is no session {}", path.display());
+            Err(CommandError::failure(message).hint(LIST_HINT))
+        }
+        Subject::Bundle { path } => {
+            let message = format!("{} is not a session", path.display());
+            Err(CommandError::usage(message)
+                .hint("a bundle is read with `traj inspect` and `traj verify`"))
+        }
+        Subject::Stream => Err(CommandError::usage("this command does not read standard input")
+            .hint("name a session: its file, key or id")),
+    }
+}
+
+/// As [`chosen`], opened.
+pub(crate) fn session(
+    arguments: &SubjectArguments,
+    unnamed: Unnamed,
+    host: &Host,
+    output: &Output,
+) -> Result<Session, CommandError> {
+    Session::open(&chosen(arguments, unnamed, host, output)?, host)
+}
+
+/// As [`subject`], for verbs that work on one file of lines, whatever it holds:
+/// the file that was named, else the transcript of the session.
+pub(crate) fn file(
+    arguments: &SubjectArguments,
+    unnamed: Unnamed,
+    host: &Host,
+    output: &Output,
+) -> Result<PathBuf, CommandError> {
+    match arguments.subject.as_deref() {
+        Some(path) if is_path(path) || exists(path, host) => return Ok(host.absolute(path)),
+        _ => {}
+    }
+    match subject(arguments, unnamed, host, output)? {
+        Subject::Bundle { path } => Ok(host.absolute(&path)),
+        Subject::Session(chosen) => Ok(chosen.sidecar.unwrap_or(chosen.file)),
+        Subject::Stream => Err(CommandError::usage("this command does not read standard input")
+            .hint("name the file, or a session by its key or id")),
+    }
+}
+
+/// Where sessions are looked for.
+struct Listed<'a> {
+    store: Option<&'a Path>,
+    agent: Option<&'a str>,
+    host: &'a Host,
+}
+
+impl Listed<'_> {
+    fn read(&self) -> Listing {
+        Listing::read(self.store, self.agent, self.host)
+    }
+}
+
+/// What a word stands for: a file or bundle at this path, else a key or id,
+/// else a path where nothing exists yet.
+fn by_word(word: &Path, listed: &Listed<'_>) -> Result<Subject, CommandError> {
+    let host = listed.host;
+    let lies_there = exists(word, host);
+    // A directory that is not a bundle does not hide a session of its name.
+    if is_path(word) || lies_there && !is_plain_directory(word, host) {
+        return by_path(word, host);
+    }
+    let Some(text) = word.to_str() else { return Err(CommandError::not_utf8(word)) };
+    let listing = listed.read();
+    let mut fitting = fitting(&listing.sessions, text, host);
+    match (fitting.len(), listing.problem) {
+        (1, _) => Ok(fitting.swap_remove(0).chosen(host)),
+        (0, _) if lies_there || text.contains('/') => by_path(word, host),
+        (0, Some(problem)) => Err(problem),
+        (0, None) => Err(CommandError::failure(format!("there is no session {text}"))
+            .hint(LIST_HINT)
+            .hint("give a path, a key, an id, or the beginning of a key or id")),
+        (count, _) => Err(ambiguous(text, count, &fitting)),
+    }
+}
+
+/// Says which sessions a word fits.
+fn ambiguous(word: &str, count: usize, fitting: &[Known]) -> CommandError {
+    let error = CommandError::usage(format!("{word} fits {count} sessions"));
+    let candidates = fitting.iter().take(LISTED).map(Known::shown);
+    let error = candidates.fold(error, CommandError::hint);
+    match count.saturating_sub(LISTED) {
+        0 => error,
+        more => error.hint(format!("and {more} more")),
+    }
+}
+
+fn by_path(path: &Path, host: &Host) -> Result<Subject, CommandError> {
+    Ok(match Named::of(path, host)? {
+        Named::Bundle => Subject::Bundle { path: path.to_path_buf() },
+        Named::Session { file, sidecar } => Subject::Session(Chosen { file, key: None, sidecar }),
+    })
+}
+
+/// The sessions that a word fits: by their key or id, else by the id that
+/// their transcript states, else by how one of these begins.
+fn fitting(sessions: &[Known], word: &str, host: &Host) -> Vec<Known> {
+    let own = |known: &Known| [known.key.clone(), Some(known.id.clone()), None];
+    let exact = by_names(sessions, own, |name| name == word);
+    if !exact.is_empty() {
+        return exact;
+    }
+    let stated: BTreeMap<&Path, String> = sessions
+        .iter()
+        .filter_map(|known| Some((known.file.as_path(), Listing::stated_id(known, host)?)))
+        .collect();
+    let all = |known: &Known| {
+        let [key, id, _] = own(known);
+        [key, id, stated.get(known.file.as_path()).cloned()]
+    };
+    let exact = by_names(sessions, all, |name| name == word);
+    if exact.is_empty() { by_names(sessions, all, |name| name.starts_with(word)) } else { exact }
+}
+
+/// The sessions one of whose names fits, each file once: several keys may lead
+/// to one.
+fn by_names(
+    sessions: &[Known],
+    names: impl Fn(&Known) -> [Option<String>; 3],
+    fits: impl Fn(&str) -> bool,
+) -> Vec<Known> {
+    let any_fits = |known: &&Known| names(known).iter().flatten().any(|name| fits(name));
+    let mut found: Vec<Known> = sessions.iter().filter(any_fits).cloned().collect();
+    found.sort_by(|one, other| one.file.cmp(&other.file));
+    found.dedup_by(|one, other| one.file == other.file);
+    found
+}
+
+/// The newest session of this workspace, else of this machine.
+fn newest(listed: &Listed<'_>) -> Result<(Known, &'static str), CommandError> {
+    let host = listed.host;
+    let Listing { sessions, problem } = listed.read();
+    let mut timed: Vec<_> = sessions
+        .into_iter()
+        .filter_map(|known| Some((Listing::modified(&known, host)?, known)))
+        .collect();
+    timed.sort_by(|(one, _), (other, _)| other.cmp(one));
+    let here = host.facts.current_dir.trim_end_matches('/');
+    let is_here = |known: &Known| {
+        Listing::workspace(known, host).is_some_and(|path| path.trim_end_matches('/') == here)
+    };
+    if let Some((_, known)) = timed.iter().take(MOST_HEADERS).find(|(_, known)| is_here(known)) {
+        return Ok((known.clone(), "workspace"));
+    }
+    match (timed.into_iter().next(), problem) {
+        (Some((_, known)), _) => Ok((known, "machine")),
+        (None, Some(problem)) => Err(problem),
+        (None, None) => Err(CommandError::usage("name a session: none was found here")
+            .hint("give a path, a key or an id")),
+    }
+}
+
+/// Whether something lies at this path.
+fn exists(path: &Path, host: &Host) -> bool {
+    let found = host.folder_of(path);
+    found.is_ok_and(|(folder, name)| folder.symlink_metadata(name).is_ok())
+}
+
+/// Whether a directory lies at this path that is not a bundle.
+fn is_plain_directory(path: &Path, host: &Host) -> bool {
+    host.folder(path).is_ok_and(|folder| !is_bundle(&folder))
+}
+
+/// Whether a word can only be a path.
+fn is_path(word: &Path) -> bool {
+    let text = word.to_string_lossy();
+    text.starts_with(['/', '~', '.']) || PATH_ENDINGS.iter().any(|ending| text.ends_with(ending))
+}

@@ -1,0 +1,202 @@
+//! The sessions of this machine: those of the agents' stores, the files beside
+//! the stores, and the rollouts of Codex.
+
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::{Dir, Metadata};
+use traj_core::dialect::Dialect;
+use traj_core::location::{session_stem, sidecar_beside};
+use traj_core::prune::classify;
+use traj_core::session_store::is_safe_id;
+use traj_fs::{Access, open_regular};
+
+use super::store::StorePlace;
+use super::{Chosen, Subject};
+use crate::command_error::CommandError;
+use crate::compose::Host;
+
+/// How much of a file is read for its workspace: the header of a rollout can be
+/// long.
+const HEAD_BYTES: u64 = 256 * 1024;
+
+/// How much of a file is read for its id.
+const ID_BYTES: u64 = 16 * 1024;
+
+/// How the names of rollouts begin.
+const ROLLOUT: &str = "rollout-";
+
+/// The length of the id at the end of a rollout's name.
+const UUID: usize = 36;
+
+/// The name of a store in its directory.
+const STORE: &str = "sessions.json";
+
+/// A session that may be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// The key it is stored under.
+    pub(super) key: Option<String>,
+    /// The id: of the store, else of the file's name.
+    pub(super) id: String,
+    pub(super) file: PathBuf,
+}
+
+impl Known {
+    /// For people: key or id, and file.
+    pub(super) fn shown(&self) -> String {
+        let name = self.key.as_deref().unwrap_or(&self.id);
+        format!("{name}, {}", self.file.display())
+    }
+
+    pub(super) fn chosen(&self, host: &Host) -> Subject {
+        Subject::Session(Chosen::at(host.absolute(&self.file), self.key.clone()))
+    }
+}
+
+/// The sessions that were found, and the first store that could not be read.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) sessions: Vec<Known>,
+    pub(super) problem: Option<CommandError>,
+}
+
+impl Listing {
+    /// The sessions of one store, of one agent, or of this machine.
+    pub(super) fn read(store: Option<&Path>, agent: Option<&str>, host: &Host) -> Self {
+        let mut listing = Self::default();
+        if let Some(store) = store {
+            listing.add_store(store, host);
+            return listing;
+        }
+        if let Some(state) = host.facts.state_dir() {
+            let agents = Path::new(&state).join("agents");
+            for name in folders_in(&agents, host) {
+                if agent.is_none_or(|agent| agent == name) && is_safe_id(&name) {
+                    listing.add_agent(&agents.join(name).join("sessions"), host);
+                }
+            }
+        }
+        if agent.is_none()
+            && let Some(home) = codex_home(host)
+        {
+            listing.add_rollouts(&home.join("sessions"), host);
+        }
+        listing
+    }
+
+    /// When a file last changed; `None` when it is not there.
+    pub(super) fn modified(known: &Known, host: &Host) -> Option<(i64, i64)> {
+        use cap_std::fs::MetadataExt as _;
+        let (folder, name) = host.folder_of(&known.file).ok()?;
+        let metadata = folder.symlink_metadata(&name).ok().filter(Metadata::is_file)?;
+        // A session whose sidecar grows is in use as well.
+        let sidecar = folder.symlink_metadata(sidecar_beside(&name)).ok();
+        let times = [Some(metadata), sidecar].into_iter().flatten();
+        times.map(|found| (found.mtime(), found.mtime_nsec())).max()
+    }
+
+    /// The workspace of a session, as its transcript or its sidecar states it.
+    pub(super) fn workspace(known: &Known, host: &Host) -> Option<String> {
+        let beside = PathBuf::from(sidecar_beside(&known.file.to_string_lossy()));
+        let stated = |file: &Path| Dialect::stated_workspace(&head_of(file, HEAD_BYTES, host)?);
+        stated(&known.file).or_else(|| stated(&beside))
+    }
+
+    /// The id that the transcript of a session states. A rollout's is a part of
+    /// its name.
+    pub(super) fn stated_id(known: &Known, host: &Host) -> Option<String> {
+        let name = known.file.file_name()?.to_string_lossy();
+        if name.starts_with(ROLLOUT) {
+            return None;
+        }
+        Dialect::stated_session(&head_of(&known.file, ID_BYTES, host)?)
+    }
+
+    fn add(&mut self, key: Option<String>, id: String, file: PathBuf) {
+        self.sessions.push(Known { key, id, file });
+    }
+
+    fn add_store(&mut self, store: &Path, host: &Host) {
+        match StorePlace::read(Some(store), "main", host) {
+            Ok(place) => {
+                for session in &place.store.sessions {
+                    // A listed session without a usable file is passed over.
+                    let Ok(file) = place.file_of(session, host) else { continue };
+                    self.add(Some(session.key.clone()), session.session_id.clone(), file);
+                }
+            }
+            Err(error) => self.problem = self.problem.take().or(Some(error)),
+        }
+    }
+
+    fn add_agent(&mut self, sessions: &Path, host: &Host) {
+        let Ok(Some(folder)) = host.folder_if_any(sessions) else { return };
+        if folder.symlink_metadata(STORE).is_ok() {
+            self.add_store(&sessions.join(STORE), host);
+        }
+        for name in names_in(&folder, false) {
+            let file = sessions.join(&name);
+            let is_transcript = name.ends_with(".jsonl") && classify(&name).is_none();
+            if is_transcript && self.sessions.iter().all(|known| known.file != file) {
+                self.add(None, session_stem(&name).to_owned(), file);
+            }
+        }
+    }
+
+    /// Adds the rollouts below a directory: `YEAR/MONTH/DAY/rollout-….jsonl`.
+    fn add_rollouts(&mut self, folder: &Path, host: &Host) {
+        let mut folders = vec![folder.to_path_buf()];
+        for _ in 0..3 {
+            let inner = folders.iter().flat_map(|folder| {
+                folders_in(folder, host).into_iter().map(|name| folder.join(name))
+            });
+            folders = inner.collect();
+        }
+        for folder in folders {
+            let Ok(Some(opened)) = host.folder_if_any(&folder) else { continue };
+            for name in names_in(&opened, false) {
+                let stem = session_stem(&name);
+                let id = stem.len().checked_sub(UUID).and_then(|at| stem.get(at..));
+                if let Some(id) = id.filter(|_| name.starts_with(ROLLOUT)) {
+                    self.add(None, id.to_owned(), folder.join(&name));
+                }
+            }
+        }
+    }
+}
+
+/// Where Codex keeps its sessions.
+fn codex_home(host: &Host) -> Option<PathBuf> {
+    let named = host.facts.variables.get("CODEX_HOME").map(|path| host.absolute(Path::new(path)));
+    named.or_else(|| host.facts.home().map(|home| Path::new(&home).join(".codex")))
+}
+
+fn folders_in(path: &Path, host: &Host) -> Vec<String> {
+    // The state directory and that of Codex may be reached through links.
+    host.named_root(path).map(|folder| names_in(&folder, true)).unwrap_or_default()
+}
+
+/// The names of the files or directories in a directory, in order.
+fn names_in(folder: &Dir, wants_folders: bool) -> Vec<String> {
+    let Ok(entries) = folder.entries() else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|entry| {
+            let kind = entry.file_type();
+            kind.is_ok_and(|kind| if wants_folders { kind.is_dir() } else { kind.is_file() })
+        })
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// How a file begins.
+fn head_of(file: &Path, most: u64, host: &Host) -> Option<Vec<u8>> {
+    use std::io::Read as _;
+    let (folder, name) = host.folder_of(file).ok()?;
+    let file = open_regular(&folder, &name, Access::Read).ok()?;
+    let mut head = Vec::new();
+    file.take(most).read_to_end(&mut head).ok()?;
+    Some(head)
+}

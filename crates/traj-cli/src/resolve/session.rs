@@ -1,0 +1,240 @@
+//! A session and its sidecar, and the adapters for them.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+use traj_core::id::SessionId;
+use traj_core::location::{
+    RefusedSidecar, SessionIdentity, SidecarPlaces, SidecarSearch, blobs_beside, find_sidecar,
+    identify, sidecar_beside, sidecar_in_folder,
+};
+use traj_core::port::Sources as _;
+use traj_core::settings::Settings;
+use traj_fs::{FsBlobFolder, FsLineLog, FsSessionRewriter, FsSources};
+
+use super::Chosen;
+use crate::command_error::CommandError;
+use crate::compose::{Host, root};
+use crate::output::Output;
+
+/// A session in its directory.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) folder: Dir,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) id: SessionId,
+    /// The sidecar, if that is what the user named.
+    named_sidecar: Option<PathBuf>,
+    identity: SessionIdentity,
+}
+
+/// A sidecar in its directory.
+#[derive(Debug)]
+pub(crate) struct Sidecar {
+    pub(crate) folder: Dir,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// What a search for the sidecar found, and what it refused on the way.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) found: Option<Sidecar>,
+    /// Where it would appear if there is none; nothing when something else lies
+    /// there.
+    pub(crate) awaited: Option<Sidecar>,
+    pub(crate) refused: Vec<RefusedSidecar>,
+}
+
+impl Session {
+    /// The session in this file, which need not exist.
+    pub(crate) fn at(file: &Path, host: &Host) -> Result<Self, CommandError> {
+        Self::open(&Chosen::at(host.absolute(file), None), host)
+    }
+
+    /// The session that was chosen; its directory has to exist.
+    pub(super) fn open(chosen: &Chosen, host: &Host) -> Result<Self, CommandError> {
+        let path = chosen.file.clone();
+        let (folder, name) = host.folder_of(&path)?;
+        let sources = sources(&folder, &path, chosen.sidecar.as_deref(), host)?;
+        let text = path.to_str().ok_or_else(|| CommandError::not_utf8(&path))?;
+        let transcript = sources.open(text).ok();
+        let settings = Settings::from_host(&host.facts);
+        let named = chosen.sidecar.as_deref().map(Path::to_string_lossy);
+        let places = SidecarPlaces::beside(text)
+            .with_directory(settings.trajectory_dir.as_deref())
+            .with_named(named.as_deref());
+        let unreadable = |error| {
+            let message = format!("cannot read the session {}", path.display());
+            CommandError::failure(message).because(error)
+        };
+        let identity = identify(&sources, transcript.as_deref(), &places).map_err(unreadable)?;
+        let identity = identity.ok_or_else(unusable_id)?;
+        let id = identity.id.clone();
+        let named_sidecar = chosen.sidecar.clone();
+        Ok(Self { folder, name, path, id, named_sidecar, identity })
+    }
+
+    /// Whether there is no such session file.
+    pub(crate) fn is_missing(&self) -> bool {
+        let found = self.folder.symlink_metadata(&self.name);
+        found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    }
+
+    /// What to say of a session that is missing.
+    pub(crate) fn no_session(&self) -> CommandError {
+        CommandError::failure(format!("there is no session {}", self.path.display()))
+            .hint("run `traj sessions` to see which there are")
+    }
+
+    /// The session's sidecar, if it has one.
+    pub(crate) fn sidecar(&self, host: &Host) -> Result<Search, CommandError> {
+        let SidecarSearch { found, refused, .. } = self.search(host)?;
+        let found = found.map(|found| place_of(&found.file, host)).transpose()?;
+        let awaited = match &found {
+            Some(_) => None,
+            None => self.awaited(&refused, host)?,
+        };
+        Ok(Search { found, awaited, refused })
+    }
+
+    /// Where a recorder with these settings would make the sidecar.
+    fn awaited(
+        &self,
+        refused: &[RefusedSidecar],
+        host: &Host,
+    ) -> Result<Option<Sidecar>, CommandError> {
+        let directory = Settings::from_host(&host.facts).trajectory_dir.map(PathBuf::from);
+        let opened = directory.map(|path| Ok((host.folder_if_any(&path)?, path))).transpose()?;
+        let (folder, path, name) = match opened {
+            Some((Some(folder), path)) => (folder, path, sidecar_in_folder(&self.id)),
+            _ => {
+                let parent = self.path.parent().unwrap_or(&self.path).to_path_buf();
+                (clone(&self.folder)?, parent, sidecar_beside(&self.name))
+            }
+        };
+        let path = path.join(&name);
+        let is_free = refused.iter().all(|refused| Path::new(&refused.file) != path);
+        Ok(is_free.then_some(Sidecar { folder, name, path }))
+    }
+
+    /// The session's sidecar, to be changed: its first event has to prove that
+    /// it is the session's. One that may be there and cannot be used is an
+    /// error, because its text would stay.
+    pub(crate) fn sidecar_to_change(
+        &self,
+        host: &Host,
+        output: &Output,
+    ) -> Result<Option<Sidecar>, CommandError> {
+        let SidecarSearch { found, refused, .. } = self.search(host)?;
+        let unusable = |file: &str, reason: &str| {
+            CommandError::failure(format!("cannot use the session's sidecar {file}: {reason}"))
+                .hint("nothing was changed")
+        };
+        if let Some(refused) = refused.iter().find(|refused| refused.reason.is_out_of_reach()) {
+            return Err(unusable(&refused.file, refused.reason.meaning()));
+        }
+        refused.iter().for_each(|refused| output.note(&passed_over(refused)));
+        match found {
+            None => Ok(None),
+            Some(found) if !self.identity.vouches_for(found.lead) => Err(unusable(
+                &found.file,
+                "only the pointer beside the transcript says whose it is",
+            )),
+            Some(found) if found.is_proven() => place_of(&found.file, host).map(Some),
+            Some(found) if found.source.is_empty() => Ok(None),
+            Some(found) => Err(unusable(&found.file, "no event in it proves whose it is")
+                .hint("`traj repair --write` makes a sound copy of a torn file")),
+        }
+    }
+
+    fn search(&self, host: &Host) -> Result<SidecarSearch, CommandError> {
+        let sources = sources(&self.folder, &self.path, self.named_sidecar.as_deref(), host)?;
+        let settings = Settings::from_host(&host.facts);
+        let path = self.path.to_string_lossy();
+        let named = self.named_sidecar.as_deref().map(Path::to_string_lossy);
+        let places = SidecarPlaces::beside(&path)
+            .with_directory(settings.trajectory_dir.as_deref())
+            .with_named(named.as_deref());
+        Ok(find_sidecar(&sources, &self.id, &places))
+    }
+
+    /// Rewrites the session.
+    pub(crate) fn rewriter(&self) -> Result<FsSessionRewriter, CommandError> {
+        let folder = clone(&self.folder)?;
+        Ok(FsSessionRewriter::new(folder, self.name.clone(), Host::process_table()))
+    }
+
+    /// A log beside the session.
+    pub(crate) fn log(&self, name: String) -> Result<FsLineLog, CommandError> {
+        Ok(FsLineLog::new(clone(&self.folder)?, name))
+    }
+}
+
+impl Search {
+    /// What was refused, for people.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.refused.iter().map(passed_over)
+    }
+}
+
+fn passed_over(refused: &RefusedSidecar) -> String {
+    format!("passed over {}: {}", refused.file, refused.reason.meaning())
+}
+
+impl Sidecar {
+    /// Rewrites the sidecar.
+    pub(crate) fn rewriter(&self) -> Result<FsSessionRewriter, CommandError> {
+        Ok(FsSessionRewriter::of_sidecar(clone(&self.folder)?, self.name.clone()))
+    }
+
+    /// Its blobs.
+    pub(crate) fn blobs(&self) -> Result<FsBlobFolder, CommandError> {
+        Ok(FsBlobFolder::new(clone(&self.folder)?, blobs_beside(&self.name)))
+    }
+}
+
+/// Reads beside a session, beside the sidecar that was named, in the directory
+/// of sidecars, and where a pointer leads.
+fn sources(
+    folder: &Dir,
+    path: &Path,
+    named: Option<&Path>,
+    host: &Host,
+) -> Result<FsSources, CommandError> {
+    let parent = path.parent().unwrap_or(path);
+    let mut sources = FsSources::new(&host.facts.current_dir)
+        .with_relocated(root()?)
+        .with_root(parent, clone(folder)?);
+    if let Some(parent) = named.and_then(Path::parent) {
+        sources = sources.with_root(parent, host.folder(parent)?);
+    }
+    if let Some(directory) = Settings::from_host(&host.facts).trajectory_dir {
+        sources = match host.folder_if_any(Path::new(&directory)) {
+            Ok(Some(opened)) => sources.with_root(directory, opened),
+            Ok(None) => sources.with_missing_root(directory),
+            // What is looked for there is refused, and reported.
+            Err(_) => sources,
+        };
+    }
+    Ok(sources)
+}
+
+fn place_of(file: &str, host: &Host) -> Result<Sidecar, CommandError> {
+    let path = PathBuf::from(file);
+    let (folder, name) = host.folder_of(&path)?;
+    Ok(Sidecar { folder, name, path })
+}
+
+pub(super) fn unusable_id() -> CommandError {
+    CommandError::usage("the session has no usable id")
+        .hint("give the file the session's id as its name")
+}
+
+fn clone(folder: &Dir) -> Result<Dir, CommandError> {
+    folder
+        .try_clone()
+        .map_err(|error| CommandError::failure("cannot open the directory again").because(error))
+}

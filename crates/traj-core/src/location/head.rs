@@ -1,0 +1,136 @@
+//! How a file begins: whose sidecar it is, or which session it holds.
+
+use crate::dialect::{Dialect, Head, sniff};
+use crate::event::{RuntimeRow, TRACE_SCHEMA};
+use crate::json::Json;
+use crate::port::{Source, SourceError};
+
+/// How much of a file is looked at: at first, and at most.
+const FIRST_BYTES: u64 = 64 * 1024;
+const MOST_BYTES: u64 = 4 * 1024 * 1024;
+
+/// How many rows are looked at before giving up.
+const MOST_ROWS: usize = 1_000;
+
+/// What redaction leaves of a session id that looks like a secret.
+const VEIL: &str = "<redacted:";
+
+/// What the head of a file proves about whose sidecar it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SidecarHead {
+    /// The first event that can be read is of the session with this id.
+    EventOf(String),
+    /// No event can be read, and nothing says that it is something else: the
+    /// file is empty, or its lines are torn ones of a trajectory.
+    Blank,
+    /// The file holds something else than a trajectory.
+    Foreign,
+}
+
+impl SidecarHead {
+    /// Reads the head of a file. `is_all` says that the file ends with it.
+    ///
+    /// Lines that cannot be read are passed over, as a crash leaves them. A
+    /// row of something else ends the search.
+    #[must_use]
+    pub fn of(head: &[u8], is_all: bool) -> Self {
+        let mut without_event = Self::Blank;
+        for row in rows(head, is_all) {
+            let text = String::from_utf8_lossy(row);
+            let parsed = Json::parse_shallow(&text, 1).ok();
+            let schema = parsed.as_ref().and_then(|row| row.get("traceSchema")?.as_str());
+            let is_marked = schema == Some(TRACE_SCHEMA);
+            match parsed.filter(|row| row.as_object().is_some()).map(RuntimeRow::from_json) {
+                Some(Ok(event)) => return Self::EventOf(event.session_id().to_owned()),
+                Some(Err(_)) if !is_marked => return Self::Foreign,
+                Some(Err(_)) => {}
+                None if begins_as_ours(row) => {}
+                None => without_event = Self::Foreign,
+            }
+        }
+        without_event
+    }
+
+    /// Reads as much of a source as it takes.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    pub fn read(source: &dyn Source) -> Result<Self, SourceError> {
+        let mut last = Self::Blank;
+        each_head(source, |head, is_all| {
+            last = Self::of(head, is_all);
+            matches!(last, Self::EventOf(_))
+        })?;
+        Ok(last)
+    }
+
+    /// Whether this is the id of another session. An id that redaction has
+    /// hidden says nothing.
+    #[must_use]
+    pub fn is_of_another(&self, session: &str) -> bool {
+        matches!(self, Self::EventOf(id) if id != session && !id.contains(VEIL))
+    }
+}
+
+/// The session id that the head of a transcript states. A sidecar is not a
+/// transcript.
+pub(super) fn stated_session_id(head: &[u8]) -> Option<String> {
+    match sniff(Head::of(head)) {
+        Some(Dialect::Sidecar | Dialect::Bundle) => None,
+        _ => Dialect::stated_session(head),
+    }
+}
+
+/// The session id that a transcript states in its header, reading as much of
+/// it as it takes.
+pub(super) fn read_session_id(source: &dyn Source) -> Result<Option<String>, SourceError> {
+    let mut stated = None;
+    each_head(source, |head, _| {
+        stated = stated_session_id(head);
+        stated.is_some()
+    })?;
+    Ok(stated)
+}
+
+/// Shows a short head of a source, then a long one unless `look` has seen
+/// enough.
+fn each_head(
+    source: &dyn Source,
+    mut look: impl FnMut(&[u8], bool) -> bool,
+) -> Result<(), SourceError> {
+    let mut head = Vec::new();
+    for most in [FIRST_BYTES, MOST_BYTES] {
+        let length = source.len().min(most);
+        let known = head.len();
+        head.resize(usize::try_from(length).unwrap_or(known), 0);
+        source.read_exact_at(known as u64, head.get_mut(known..).unwrap_or_default())?;
+        let is_all = length == source.len();
+        if look(&head, is_all) || is_all {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a line may be the beginning of a sidecar's: a crash tears off ends.
+fn begins_as_ours(line: &[u8]) -> bool {
+    let start = format!("{{\"traceSchema\":\"{TRACE_SCHEMA}\"");
+    line.iter().zip(start.as_bytes()).all(|(is, should)| is == should)
+}
+
+/// The whole rows of a head, without blanks around them. Zeros are what a loss
+/// of power leaves of lines that were not on the disk.
+fn rows(head: &[u8], is_all: bool) -> impl Iterator<Item = &[u8]> {
+    let end = if is_all { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
+    let whole = head.get(..end).unwrap_or_default();
+    let lines = whole.split(|byte| *byte == b'\n').take(MOST_ROWS);
+    lines
+        .map(move |line| {
+            let from = line.iter().position(|byte| !is_blank(byte)).unwrap_or(line.len());
+            let to = line.iter().rposition(|byte| !is_blank(byte)).map_or(from, |at| at + 1);
+            line.get(from..to).unwrap_or_default()
+        })
+        .filter(|line| !line.is_empty())
+}
