@@ -107,6 +107,27 @@ fn a_session_is_named_by_path_key_id_or_the_beginning_of_one() {
 }
 
 #[test]
+fn rollouts_of_codex_are_named_by_their_id() {
+    let home = Home::new();
+    let id = "0197f2c4-5d1e-7a3b-9c68-2f4e8d0b1a57";
+    let row = format!(
+        r#"{{"timestamp":"2026-06-01T10:00:00Z","type":"session_meta","payload":{{"id":"{id}","cwd":"{}"}}}}"#,
+        home.path("ws").display()
+    );
+    let name = format!("sessions/2026/06/01/rollout-2026-06-01T10-00-00-{id}.jsonl");
+    home.put(&format!(".codex/{name}"), &row);
+    let repaired = |arguments: &[&str]| {
+        let output = home.run(&[&["repair", "--json"], arguments].concat());
+        assert!(output.status.success(), "{output:?}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["result"]["file"].as_str().unwrap().to_owned()
+    };
+    assert!(repaired(&["0197f2c4"]).ends_with(&name));
+    assert!(repaired(&[]).ends_with(&name), "it is the one of this workspace");
+    assert!(home.error(&["repair", "0197f2c4", "--agent", "main"]).1.contains("no session"));
+}
+
+#[test]
 fn every_verb_takes_the_same_word() {
     let home = Home::new();
     for verb in [
