@@ -22,6 +22,7 @@ mod codex_random;
 mod codex_turns;
 mod command_errors;
 mod cross_finder;
+mod config_command;
 mod export_branch;
 mod export_changes;
 mod export_command;

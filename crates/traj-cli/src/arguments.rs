@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, ValueEnum};
+use traj_core::configuration::Color;
 
 use crate::command::Command;
 use crate::compose::Host;
@@ -39,9 +40,9 @@ pub(crate) struct Cli {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// When to use colours
-    #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
-    pub(crate) color: ColorChoice,
+    /// When to use colours [default: as configured, else auto]
+    #[arg(long, global = true, value_enum, value_name = "WHEN")]
+    pub(crate) color: Option<ColorChoice>,
 
     /// Say nothing that is not a result or an error
     #[arg(long, short, global = true)]
@@ -57,6 +58,17 @@ pub(crate) enum ColorChoice {
     Always,
     /// Never
     Never,
+}
+
+impl ColorChoice {
+    /// As a preference of the user.
+    pub(crate) const fn preference(self) -> Color {
+        match self {
+            Self::Auto => Color::Auto,
+            Self::Always => Color::Always,
+            Self::Never => Color::Never,
+        }
+    }
 }
 
 /// The clap definition, for completions and the man page.

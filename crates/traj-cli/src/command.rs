@@ -3,6 +3,7 @@
 
 mod codex;
 mod completions;
+mod config;
 mod doctor;
 mod export;
 mod inspect;
@@ -23,6 +24,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use crate::arguments::Cli;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::Output;
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Repair(repair::Arguments),
     #[command(about = "Show which settings are in effect, and try every place we write to")]
     Doctor(doctor::Arguments),
+    #[command(about = "Show the settings in effect, and where each comes from")]
+    Config(config::Arguments),
     #[command(about = "Bind sessions to Codex threads and run turns on them")]
     Codex(codex::Arguments),
     #[command(about = "Show a session or bundle at a glance")]
@@ -70,15 +74,38 @@ pub(crate) enum Command {
     Man(man::Arguments),
 }
 
+impl Command {
+    /// Whether it can be done with a configuration file that cannot be used.
+    /// A recorder must not stop its host over a typo.
+    const fn works_without_configuration(&self) -> bool {
+        match self {
+            Self::Record(_) | Self::Doctor(_) | Self::Schema(_) => true,
+            Self::Completions(_) | Self::Man(_) => true,
+            Self::Config(arguments) => arguments.works_without_configuration(),
+            _ => false,
+        }
+    }
+}
+
 /// Runs one verb.
-pub(crate) fn run(command: Command, host: &Host, output: &Output) -> Outcome {
-    match command {
+pub(crate) fn run(cli: Cli, host: &Host, output: &Output) -> Outcome {
+    if let Some(fault) = &host.configuration.fault {
+        if !cli.command.works_without_configuration() {
+            return Ok(output.fail(fault));
+        }
+        if matches!(cli.command, Command::Record(_)) {
+            let parts = [vec![fault.message.clone()], fault.causes()].concat().join(": ");
+            output.note(&format!("warning: {parts}; what cannot be used is ignored"));
+        }
+    }
+    match cli.command {
         Command::Record(arguments) => record::run(arguments, host, output),
         Command::Export(arguments) => export::run(&arguments, host, output),
         Command::Sessions(arguments) => sessions::run(&arguments, host, output),
         Command::Prune(arguments) => prune::run(&arguments, host, output),
         Command::Repair(arguments) => repair::run(&arguments, host, output),
         Command::Doctor(arguments) => doctor::run(&arguments, host, output),
+        Command::Config(arguments) => config::run(&arguments, cli.color, host, output),
         Command::Tail(arguments) => tail::run(&arguments, host, output),
         Command::Trim(arguments) => trim::run(&arguments, host, output),
         Command::Codex(arguments) => codex::run(arguments, host, output),

@@ -2,7 +2,10 @@
 //! the clock and opens folders by path. Everything else works on what it gets
 //! from here.
 
+mod configuration_file;
 mod marker_keys;
+
+pub(crate) use configuration_file::ConfigurationFile;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -22,6 +25,8 @@ use crate::command_error::CommandError;
 pub(crate) struct Host {
     /// What it knows about itself.
     pub(crate) facts: HostFacts,
+    /// Its configuration file, which the facts contain already.
+    pub(crate) configuration: ConfigurationFile,
     arguments: Vec<OsString>,
 }
 
@@ -43,7 +48,9 @@ impl Host {
         facts.existing_state_dirs =
             usual.filter(|path| real_path(Path::new(path)).is_some()).collect();
         facts.host_name = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
-        Self { facts, arguments: std::env::args_os().collect() }
+        let configuration = ConfigurationFile::default();
+        let host = Self { facts, configuration, arguments: std::env::args_os().collect() };
+        host.with_configuration()
     }
 
     /// Lets a write beyond the limit on the size of files fail, instead of

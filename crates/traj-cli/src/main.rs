@@ -24,8 +24,8 @@ fn main() -> ExitCode {
     let host = compose::Host::read();
     match arguments::parse(&host) {
         Ok(cli) => {
-            let output = output::Output::new(&cli);
-            match command::run(cli.command, &host, &output) {
+            let output = output::Output::new(&cli, &host);
+            match command::run(cli, &host, &output) {
                 Ok(code) => code,
                 Err(error) => output.fail(&error),
             }

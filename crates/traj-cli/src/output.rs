@@ -6,9 +6,11 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use serde::Serialize;
+use traj_core::configuration::{Color, Preferences};
 
 use crate::arguments::{Cli, ColorChoice};
 use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
 use crate::terminal_text::{escape_control, escape_json};
 
 /// Names the form of every JSON document we print. Members are only ever
@@ -43,11 +45,12 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(cli: &Cli) -> Self {
-        match cli.color {
-            ColorChoice::Auto => anstream::ColorChoice::Auto,
-            ColorChoice::Always => anstream::ColorChoice::Always,
-            ColorChoice::Never => anstream::ColorChoice::Never,
+    pub(crate) fn new(cli: &Cli, host: &Host) -> Self {
+        let preferred = || Preferences::from_host(&host.facts).color.value;
+        match cli.color.map_or_else(preferred, ColorChoice::preference) {
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+            _ => anstream::ColorChoice::Auto,
         }
         .write_global();
         Self { json: cli.json, quiet: cli.quiet }

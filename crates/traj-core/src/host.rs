@@ -2,28 +2,72 @@
 
 use std::collections::BTreeMap;
 
-/// Environment variables by name.
+use crate::configuration::{self, Configuration, Origin};
+
+/// Environment variables by name, and what the configuration file says where
+/// they are not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Variables(BTreeMap<String, String>);
+pub struct Variables {
+    environment: BTreeMap<String, String>,
+    configured: BTreeMap<&'static str, (String, Origin)>,
+}
 
 impl Variables {
     /// The variable `OPENCLAW_<suffix>`, or `TRAJ_<suffix>`, which wins when
     /// both are set; trimmed, blank counts as unset.
     #[must_use]
     pub fn shared(&self, suffix: &str) -> Option<&str> {
-        self.get(&format!("TRAJ_{suffix}")).or_else(|| self.get(&format!("OPENCLAW_{suffix}")))
+        self.shared_values(suffix).next()
     }
 
     /// A variable, trimmed; blank counts as unset.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+        self.values(name).next()
+    }
+
+    /// What is said of `TRAJ_<suffix>`: by the environment, under either
+    /// prefix, and by the file.
+    pub(crate) fn shared_values(&self, suffix: &str) -> impl Iterator<Item = &str> {
+        let set = self.shared_name(suffix).and_then(|name| self.environment(&name));
+        set.into_iter().chain(self.configured(&format!("TRAJ_{suffix}")).map(|(value, _)| value))
+    }
+
+    /// What is said of a variable: by the environment, and by the file.
+    pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.environment(name).into_iter().chain(self.configured(name).map(|(value, _)| value))
+    }
+
+    /// The name under which the environment sets `<suffix>`.
+    pub(crate) fn shared_name(&self, suffix: &str) -> Option<String> {
+        let names = [format!("TRAJ_{suffix}"), format!("OPENCLAW_{suffix}")];
+        names.into_iter().find(|name| self.environment(name).is_some())
+    }
+
+    /// A variable of the environment itself, trimmed; blank counts as unset.
+    pub(crate) fn environment(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// What the file says in place of a variable, and where.
+    pub(crate) fn configured(&self, name: &str) -> Option<(&str, &Origin)> {
+        self.configured.get(name).map(|(value, origin)| (value.as_str(), origin))
+    }
+
+    /// Where the value of a variable comes from.
+    #[must_use]
+    pub fn origin(&self, name: &str) -> Origin {
+        if self.environment(name).is_some() {
+            return Origin::Variable(name.to_owned());
+        }
+        self.configured(name).map_or(Origin::DEFAULT, |(_, origin)| origin.clone())
     }
 }
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
-        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        let pairs = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { environment: pairs.collect(), configured: BTreeMap::new() }
     }
 }
 
@@ -48,6 +92,33 @@ impl HostFacts {
     #[must_use]
     pub fn new(variables: Variables, current_dir: impl Into<String>) -> Self {
         Self { variables, current_dir: current_dir.into(), ..Self::default() }
+    }
+
+    /// These facts with what a configuration file says. It counts where no
+    /// variable is set.
+    #[must_use]
+    pub fn configured_by(mut self, configuration: &Configuration) -> Self {
+        let values = configuration.values();
+        let values = values.map(|(name, value, origin)| (*name, (value.clone(), origin.clone())));
+        self.variables.configured = values.collect();
+        self
+    }
+
+    /// Where sessions are looked for: `TRAJ_ROOTS`, separated by colons, else
+    /// `roots` of the configuration file. Empty where nothing is set: then it
+    /// is where the harness keeps them.
+    #[must_use]
+    pub fn roots(&self) -> Vec<String> {
+        let roots = self.variables.get(configuration::ROOTS).unwrap_or_default().split(':');
+        let roots = roots.map(str::trim).filter(|root| !root.is_empty());
+        roots.map(|root| self.absolute(root)).collect()
+    }
+
+    /// The price file that is configured: `TRAJ_PRICES`, else `prices` of the
+    /// configuration file, absolute.
+    #[must_use]
+    pub fn price_file(&self) -> Option<String> {
+        self.variables.get(configuration::PRICES).map(|path| self.absolute(path))
     }
 
     /// The home folder: `OPENCLAW_HOME`, else `HOME`, else `USERPROFILE`.

@@ -40,6 +40,7 @@
 
 pub mod binding;
 pub mod capture;
+pub mod configuration;
 pub mod dialect;
 pub mod event;
 pub mod host;

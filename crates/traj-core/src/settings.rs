@@ -20,6 +20,21 @@ pub enum WhenFull {
     Roll,
 }
 
+impl WhenFull {
+    /// The name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Roll => "roll",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [Self::Stop, Self::Roll].into_iter().find(|when_full| when_full.as_str() == name)
+    }
+}
+
 /// When written lines are forced to the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -31,6 +46,23 @@ pub enum Durability {
     Flush,
     /// After every batch.
     Batch,
+}
+
+impl Durability {
+    /// The name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Relaxed => "relaxed",
+            Self::Flush => "flush",
+            Self::Batch => "batch",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        let all = [Self::Relaxed, Self::Flush, Self::Batch];
+        all.into_iter().find(|durability| durability.as_str() == name)
+    }
 }
 
 /// How to record.
@@ -79,8 +111,11 @@ impl Settings {
     pub fn from_host(host: &HostFacts) -> Self {
         let variables = &host.variables;
         let standard = Self::standard();
-        let flush_timeout = positive(variables.shared("TRAJECTORY_FLUSH_TIMEOUT_MS"))
-            .or_else(|| positive(variables.shared("AGENT_CLEANUP_TIMEOUT_MS")))
+        let flush_timeout = ["TRAJECTORY_FLUSH_TIMEOUT_MS", "AGENT_CLEANUP_TIMEOUT_MS"]
+            .iter()
+            .find_map(|suffix| {
+                variables.shared_values(suffix).find_map(|value| positive(Some(value)))
+            })
             .map_or(standard.flush_timeout, Duration::from_millis);
         Self {
             enabled: !variables.shared("TRAJECTORY").is_some_and(is_off),
@@ -89,22 +124,15 @@ impl Settings {
             limits: limits(variables, standard.limits),
             queue_events: count(variables, "TRAJ_MAX_QUEUE_EVENTS", standard.queue_events),
             queue_bytes: count(variables, "TRAJ_MAX_QUEUE_BYTES", standard.queue_bytes),
-            when_full: match variables.get("TRAJ_WHEN_FULL") {
-                Some("roll") => WhenFull::Roll,
-                _ => WhenFull::Stop,
-            },
-            durability: match variables.get("TRAJ_DURABILITY") {
-                Some("relaxed") => Durability::Relaxed,
-                Some("batch") => Durability::Batch,
-                _ => Durability::Flush,
-            },
+            when_full: word(variables, "TRAJ_WHEN_FULL", WhenFull::parse),
+            durability: word(variables, "TRAJ_DURABILITY", Durability::parse),
         }
     }
 }
 
 fn limits(variables: &Variables, standard: Limits) -> Limits {
     let count = |name: &str, standard: usize| count(variables, name, standard);
-    let bytes = |name: &str, standard: u64| positive(variables.get(name)).unwrap_or(standard);
+    let bytes = |name: &str, standard: u64| number(variables, name).unwrap_or(standard);
     Limits {
         line_bytes: count("TRAJ_MAX_LINE_BYTES", standard.line_bytes),
         text_units: count("TRAJ_MAX_TEXT_CHARS", standard.text_units),
@@ -118,7 +146,15 @@ fn limits(variables: &Variables, standard: Limits) -> Limits {
 }
 
 fn count(variables: &Variables, name: &str, standard: usize) -> usize {
-    positive(variables.get(name)).and_then(|value| usize::try_from(value).ok()).unwrap_or(standard)
+    number(variables, name).and_then(|value| usize::try_from(value).ok()).unwrap_or(standard)
+}
+
+fn number(variables: &Variables, name: &str) -> Option<u64> {
+    variables.values(name).find_map(|value| positive(Some(value)))
+}
+
+fn word<T: Default>(variables: &Variables, name: &str, parse: fn(&str) -> Option<T>) -> T {
+    variables.values(name).find_map(parse).unwrap_or_default()
 }
 
 fn is_off(value: &str) -> bool {

@@ -1,5 +1,6 @@
 //! Which settings are in effect, and where each came from.
 
+use crate::configuration::{self, Origin, Preferences, key_of_variable};
 use crate::host::HostFacts;
 use crate::settings::{Durability, Settings, WhenFull, positive};
 
@@ -9,109 +10,159 @@ use crate::settings::{Durability, Settings, WhenFull, positive};
 pub struct EffectiveSetting {
     /// Its name.
     pub name: &'static str,
+    /// Its key in the configuration file, if it has one.
+    pub key: Option<&'static str>,
+    /// The variable that sets it.
+    pub variable: &'static str,
     /// Its value, for people.
     pub value: String,
-    /// The variable it came from, or `default`, with the variable that is set
-    /// but says nothing usable.
-    pub source: String,
+    /// Where the value comes from.
+    pub origin: Origin,
 }
 
-/// The settings of the recorder and the places it uses, on this host.
+/// The settings in effect on this host, and the places it uses.
 #[must_use]
 pub fn effective_settings(host: &HostFacts) -> Vec<EffectiveSetting> {
-    let settings = Settings::from_host(host);
-    let limits = &settings.limits;
-    let shared = |suffix: &str| -> String {
-        let names = [format!("TRAJ_{suffix}"), format!("OPENCLAW_{suffix}")];
-        names.into_iter().find(|name| host.variables.get(name).is_some()).unwrap_or_else(default)
-    };
-    // A variable that is set to something else is not where the value came from.
-    let usable = |name: &str, is_usable: &dyn Fn(&str) -> bool| -> String {
-        match host.variables.get(name) {
-            Some(value) if is_usable(value) => name.to_owned(),
-            Some(_) => format!("default; {name} is not usable"),
-            None => default(),
-        }
-    };
-    let number = |name: &str| usable(name, &|value| positive(Some(value)).is_some());
-    let word = |name: &str, words: &[&str]| usable(name, &|value| words.contains(&value));
-    let own = |name: &str| usable(name, &|_| true);
-    let timeouts = ["TRAJECTORY_FLUSH_TIMEOUT_MS", "AGENT_CLEANUP_TIMEOUT_MS"];
-    let timeouts = timeouts.map(|suffix| number(&shared(suffix)));
-    let is_source = |source: &&String| !source.starts_with("default");
-    let is_told = |source: &&String| **source != "default";
-    let timeout = timeouts.iter().find(is_source).or_else(|| timeouts.iter().find(is_told));
-    let home_source = match shared("HOME") {
-        name if name == "default" => own("HOME"),
-        name => name,
-    };
-    let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-    let when_full = match settings.when_full {
-        WhenFull::Stop => "stop",
-        WhenFull::Roll => "roll",
-    };
-    let durability = match settings.durability {
-        Durability::Relaxed => "relaxed",
-        Durability::Flush => "flush",
-        Durability::Batch => "batch",
-    };
-    let setting = |name: &'static str, value: String, source: String| EffectiveSetting {
-        name,
-        value,
-        source,
-    };
-    vec![
-        setting(
-            "recording",
-            if settings.enabled { "on" } else { "off" }.to_owned(),
-            shared("TRAJECTORY"),
-        ),
-        setting("home", or_none(host.home()), home_source),
-        setting("state folder", or_none(host.state_dir()), shared("STATE_DIR")),
-        setting(
-            "sidecar folder",
-            settings.trajectory_dir.unwrap_or_else(|| "beside each session".to_owned()),
-            shared("TRAJECTORY_DIR"),
-        ),
-        setting(
-            "flush timeout",
-            format!("{} ms", settings.flush_timeout.as_millis()),
-            timeout.cloned().unwrap_or_else(default),
-        ),
-        setting("when full", when_full.to_owned(), word("TRAJ_WHEN_FULL", &["stop", "roll"])),
-        setting(
-            "durability",
-            durability.to_owned(),
-            word("TRAJ_DURABILITY", &["relaxed", "flush", "batch"]),
-        ),
-        setting(
-            "event line",
-            format!("{} bytes", limits.line_bytes),
-            number("TRAJ_MAX_LINE_BYTES"),
-        ),
-        setting("text", format!("{} characters", limits.text_units), number("TRAJ_MAX_TEXT_CHARS")),
-        setting("array", format!("{} items", limits.array_items), number("TRAJ_MAX_ARRAY_ITEMS")),
-        setting(
-            "object",
-            format!("{} members", limits.object_members),
-            number("TRAJ_MAX_OBJECT_KEYS"),
-        ),
-        setting("depth", limits.depth.to_string(), number("TRAJ_MAX_DEPTH")),
-        setting(
-            "sidecar",
-            format!("{} bytes", limits.sidecar_bytes),
-            number("TRAJ_MAX_SIDECAR_BYTES"),
-        ),
-        setting(
-            "blobs",
-            format!("{} bytes", limits.blob_budget_bytes),
-            number("TRAJ_MAX_BLOB_BYTES"),
-        ),
-    ]
+    let mut report = Report { host, settings: Vec::new() };
+    report.places();
+    report.recording();
+    report.limits();
+    report.reading();
+    report.settings
 }
 
-fn default() -> String {
-    "default".to_owned()
+struct Report<'h> {
+    host: &'h HostFacts,
+    settings: Vec<EffectiveSetting>,
+}
+
+impl Report<'_> {
+    fn places(&mut self) {
+        let host = self.host;
+        let settings = Settings::from_host(host);
+        let recording = if settings.enabled { "on" } else { "off" };
+        self.add("recording", "TRAJ_TRAJECTORY", recording, self.shared("TRAJECTORY"));
+        let home = match self.shared("HOME") {
+            origin if origin.is_default() => host.variables.origin("HOME"),
+            origin => origin,
+        };
+        self.add("home", "TRAJ_HOME", or_none(host.home()), home);
+        let state = or_none(host.state_dir());
+        self.add("state folder", "TRAJ_STATE_DIR", state, self.shared("STATE_DIR"));
+        let sidecars = settings.trajectory_dir.unwrap_or_else(|| "beside each session".to_owned());
+        self.add("sidecar folder", "TRAJ_TRAJECTORY_DIR", sidecars, self.shared("TRAJECTORY_DIR"));
+    }
+
+    fn recording(&mut self) {
+        let settings = Settings::from_host(self.host);
+        let timeouts = ["TRAJECTORY_FLUSH_TIMEOUT_MS", "AGENT_CLEANUP_TIMEOUT_MS"];
+        let timeouts = timeouts.map(|suffix| self.shared_number(suffix));
+        let set = timeouts.iter().find(|origin| !origin.is_default());
+        let timeout = set.or_else(|| timeouts.iter().find(|origin| **origin != Origin::DEFAULT));
+        self.add(
+            "flush timeout",
+            "TRAJ_AGENT_CLEANUP_TIMEOUT_MS",
+            format!("{} ms", settings.flush_timeout.as_millis()),
+            timeout.cloned().unwrap_or(Origin::DEFAULT),
+        );
+        let when_full = self.usable("TRAJ_WHEN_FULL", |word| WhenFull::parse(word).is_some());
+        self.add("when full", "TRAJ_WHEN_FULL", settings.when_full.as_str(), when_full);
+        let durability = self.usable("TRAJ_DURABILITY", |word| Durability::parse(word).is_some());
+        self.add("durability", "TRAJ_DURABILITY", settings.durability.as_str(), durability);
+        self.number("queue", "TRAJ_MAX_QUEUE_EVENTS", format!("{} events", settings.queue_events));
+        self.number(
+            "queue size",
+            "TRAJ_MAX_QUEUE_BYTES",
+            format!("{} bytes", settings.queue_bytes),
+        );
+    }
+
+    fn limits(&mut self) {
+        let limits = Settings::from_host(self.host).limits;
+        self.number("event line", "TRAJ_MAX_LINE_BYTES", format!("{} bytes", limits.line_bytes));
+        self.number("text", "TRAJ_MAX_TEXT_CHARS", format!("{} characters", limits.text_units));
+        self.number("array", "TRAJ_MAX_ARRAY_ITEMS", format!("{} items", limits.array_items));
+        self.number("object", "TRAJ_MAX_OBJECT_KEYS", format!("{} members", limits.object_members));
+        self.number("depth", "TRAJ_MAX_DEPTH", limits.depth.to_string());
+        self.number("sidecar", "TRAJ_MAX_SIDECAR_BYTES", format!("{} bytes", limits.sidecar_bytes));
+        self.number("blobs", "TRAJ_MAX_BLOB_BYTES", format!("{} bytes", limits.blob_budget_bytes));
+        let preview = format!("{} characters", limits.preview_characters);
+        self.number("preview", "TRAJ_PREVIEW_CHARS", preview);
+    }
+
+    fn reading(&mut self) {
+        let host = self.host;
+        let variables = &host.variables;
+        let roots = match host.roots() {
+            roots if roots.is_empty() => "where the agents keep sessions".to_owned(),
+            roots => roots.join(":"),
+        };
+        self.add("roots", configuration::ROOTS, roots, variables.origin(configuration::ROOTS));
+        let prices = host.price_file().unwrap_or_else(|| "shipped with traj".to_owned());
+        self.add("prices", configuration::PRICES, prices, variables.origin(configuration::PRICES));
+        let codex = variables.shared("CODEX").unwrap_or("codex").to_owned();
+        self.add("codex", "TRAJ_CODEX", codex, self.shared("CODEX"));
+        let shown = Preferences::from_host(host);
+        self.add("color", "TRAJ_COLOR", shown.color.value.as_str(), shown.color.origin);
+        let pager = shown.pager.value.unwrap_or_else(|| "the command's own".to_owned());
+        self.add("pager", "TRAJ_PAGER", pager, shown.pager.origin);
+        let timezone = shown.timezone.value.unwrap_or_else(|| "the machine's own".to_owned());
+        self.add("timezone", "TRAJ_TIMEZONE", timezone, shown.timezone.origin);
+    }
+
+    fn add(
+        &mut self,
+        name: &'static str,
+        variable: &'static str,
+        value: impl Into<String>,
+        origin: Origin,
+    ) {
+        let (key, value) = (key_of_variable(variable).map(|key| key.name), value.into());
+        self.settings.push(EffectiveSetting { name, key, variable, value, origin });
+    }
+
+    fn number(&mut self, name: &'static str, variable: &'static str, value: String) {
+        let origin = self.usable(variable, |value| positive(Some(value)).is_some());
+        self.add(name, variable, value, origin);
+    }
+
+    /// Where a value of either prefix comes from.
+    fn shared(&self, suffix: &str) -> Origin {
+        let variables = &self.host.variables;
+        variables
+            .shared_name(suffix)
+            .map_or_else(|| variables.origin(&format!("TRAJ_{suffix}")), Origin::Variable)
+    }
+
+    fn shared_number(&self, suffix: &str) -> Origin {
+        let set = self.host.variables.shared_name(suffix);
+        let configured = format!("TRAJ_{suffix}");
+        let name = set.as_deref().unwrap_or(&configured);
+        self.either(name, &configured, |value| positive(Some(value)).is_some())
+    }
+
+    fn usable(&self, name: &str, is_usable: impl Fn(&str) -> bool) -> Origin {
+        self.either(name, name, is_usable)
+    }
+
+    /// Where a value comes from: the variable `set`, else the file in place of
+    /// `configured`. A variable that is set to something else is not where the
+    /// value comes from.
+    fn either(&self, set: &str, configured: &str, is_usable: impl Fn(&str) -> bool) -> Origin {
+        let variables = &self.host.variables;
+        let value = variables.environment(set);
+        if value.is_some_and(is_usable) {
+            return Origin::Variable(set.to_owned());
+        }
+        match variables.configured(configured) {
+            Some((_, origin)) => origin.clone(),
+            None => Origin::Default { ignored: value.map(|_| set.to_owned()) },
+        }
+    }
+}
+
+fn or_none(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "none".to_owned())
 }
 
 #[cfg(test)]
@@ -164,10 +215,8 @@ mod tests {
             let mut sources: BTreeMap<_, _> =
                 all.get_key_value("HOME").map(|(name, value)| (*name, *value)).into_iter().collect();
             for setting in &settings {
-                if setting.source.starts_with("default") {
-                    continue;
-                }
-                let source = all.get_key_value(setting.source.as_str());
+                let Origin::Variable(source) = &setting.origin else { continue };
+                let source = all.get_key_value(source.as_str());
                 prop_assert!(source.is_some_and(|(_, value)| !value.trim().is_empty()), "{:?}", setting);
                 sources.extend(source);
             }
@@ -182,7 +231,7 @@ mod tests {
             let bare = report(&BTreeMap::new());
             for (setting, bare) in report(&all).iter().zip(&bare) {
                 // The state folder lies in the home folder, wherever that came from.
-                if setting.source.starts_with("default") && setting.name != "state folder" {
+                if setting.origin.is_default() && setting.name != "state folder" {
                     prop_assert_eq!(&setting.value, &bare.value, "{}", setting.name);
                 }
             }
@@ -194,8 +243,8 @@ mod tests {
         let all = [("TRAJ_MAX_DEPTH", "deep"), ("TRAJ_TRAJECTORY_FLUSH_TIMEOUT_MS", "-3")];
         let settings = report(&all.into_iter().collect());
         let of = |name: &str| settings.iter().find(|setting| setting.name == name).unwrap();
-        assert_eq!(of("depth").source, "default; TRAJ_MAX_DEPTH is not usable");
-        let timeout = &of("flush timeout").source;
+        assert_eq!(of("depth").origin.to_string(), "default; TRAJ_MAX_DEPTH is not usable");
+        let timeout = of("flush timeout").origin.to_string();
         assert_eq!(timeout, "default; TRAJ_TRAJECTORY_FLUSH_TIMEOUT_MS is not usable");
     }
 
@@ -213,13 +262,16 @@ mod tests {
         let settings = effective_settings(&host);
         let of = |name: &str| {
             let found = settings.iter().find(|setting| setting.name == name).unwrap();
-            (found.value.as_str(), found.source.as_str())
+            (found.value.clone(), found.origin.to_string())
         };
-        assert_eq!(of("recording"), ("off", "OPENCLAW_TRAJECTORY"));
-        assert_eq!(of("sidecar folder"), ("/h/t", "TRAJ_TRAJECTORY_DIR"));
-        assert_eq!(of("flush timeout"), ("70 ms", "OPENCLAW_AGENT_CLEANUP_TIMEOUT_MS"));
-        assert_eq!(of("when full"), ("roll", "TRAJ_WHEN_FULL"));
-        assert_eq!(of("home"), ("/h", "HOME"));
-        assert_eq!(of("depth"), ("6", "default"));
+        assert_eq!(of("recording"), ("off".to_owned(), "OPENCLAW_TRAJECTORY".to_owned()));
+        assert_eq!(of("sidecar folder"), ("/h/t".to_owned(), "TRAJ_TRAJECTORY_DIR".to_owned()));
+        assert_eq!(
+            of("flush timeout"),
+            ("70 ms".to_owned(), "OPENCLAW_AGENT_CLEANUP_TIMEOUT_MS".to_owned())
+        );
+        assert_eq!(of("when full"), ("roll".to_owned(), "TRAJ_WHEN_FULL".to_owned()));
+        assert_eq!(of("home"), ("/h".to_owned(), "HOME".to_owned()));
+        assert_eq!(of("depth"), ("6".to_owned(), "default".to_owned()));
     }
 }

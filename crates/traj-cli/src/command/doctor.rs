@@ -12,18 +12,19 @@ use traj_core::settings::Settings;
 use traj_core::settings_report::effective_settings;
 
 use super::Outcome;
-use crate::command_error::ErrorKind;
+use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Shows which folders, variables, modes, limits, key file and Codex binary are in \
-                  effect and where each came from. With --probe a canary is written, read, \
+    long_about = "Shows which configuration file, folders, variables, modes, limits, key file and \
+                  Codex binary are in effect and where each came from. With --probe a canary is written, read, \
                   redacted and exported through every place we write to; one that records nothing \
                   is a failure.",
-    after_help = "Exit codes: 0 all is well · 1 a probe failed · 2 wrong usage"
+    after_help = "Exit codes: 0 all is well · 1 a probe failed or the configuration cannot be used · \
+                  2 wrong usage"
 )]
 pub(crate) struct Arguments {
     /// Send a canary through every place we write to
@@ -36,11 +37,23 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Serialize)]
 struct Report {
+    configuration: Configuration,
     settings: Vec<Setting>,
     places: Vec<Place>,
     codex: Codex,
     #[serde(skip_serializing_if = "Option::is_none")]
     probes: Option<Vec<probe::Probe>>,
+}
+
+/// The configuration file.
+#[derive(Debug, Serialize)]
+struct Configuration {
+    /// Where it is, or would be; none where there is no home directory.
+    path: Option<String>,
+    /// `absent`, `read` or `unusable`.
+    state: &'static str,
+    /// Why it or the price file cannot be used, nearest first, and what to do.
+    problems: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -73,16 +86,37 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let settings = settings.map(|setting| Setting {
         name: setting.name,
         value: setting.value,
-        source: setting.source,
+        source: setting.origin.to_string(),
     });
     let report = Report {
+        configuration: configuration(host),
         settings: settings.collect(),
         places: places(host),
         codex: codex(arguments.codex.as_deref(), host),
         probes: arguments.probe.then(|| probe::run(host)),
     };
-    let failed = report.probes.iter().flatten().any(|probe| !probe.ok);
+    let failed = report.probes.iter().flatten().any(|probe| !probe.ok)
+        || !report.configuration.problems.is_empty();
     output.verdict(&report, failed.then_some(ErrorKind::Failure), human)
+}
+
+fn configuration(host: &Host) -> Configuration {
+    let file = &host.configuration;
+    let prices = host.prices(None).err();
+    let fault = file.fault.as_ref().or(prices.as_ref());
+    let problems = |error: &CommandError| {
+        let hints = error.hints().into_iter().map(|hint| format!("hint: {hint}"));
+        [vec![error.message.clone()], error.causes(), hints.collect()].concat()
+    };
+    Configuration {
+        path: file.place.as_ref().map(|place| place.path.clone()),
+        state: match (file.exists, &file.fault) {
+            (_, Some(_)) => "unusable",
+            (true, None) => "read",
+            (false, None) => "absent",
+        },
+        problems: fault.map(problems).unwrap_or_default(),
+    }
 }
 
 fn places(host: &Host) -> Vec<Place> {
@@ -143,10 +177,17 @@ fn codex(named: Option<&Path>, host: &Host) -> Codex {
 }
 
 fn human(report: &Report) -> String {
-    let mut lines = vec!["settings\n".to_owned()];
+    let configuration = &report.configuration;
+    let path = configuration.path.as_deref().unwrap_or("no place for it");
+    let mut lines =
+        vec![format!("configuration: {} ({})\n", escape_control(path), configuration.state)];
+    let problems = configuration.problems.iter();
+    lines.extend(problems.map(|problem| format!("  WARNING: {}\n", escape_control(problem))));
+    lines.push("settings\n".to_owned());
     for setting in &report.settings {
         let value = escape_control(&setting.value);
-        lines.push(format!("  {:16} {value} ({})\n", setting.name, setting.source));
+        let source = escape_control(&setting.source);
+        lines.push(format!("  {:16} {value} ({source})\n", setting.name));
     }
     lines.push("places\n".to_owned());
     for place in &report.places {

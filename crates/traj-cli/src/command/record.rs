@@ -137,7 +137,8 @@ fn pass_over(
     let (stats, problems) = (RecorderStats::default(), Problems::default());
     let report = Report::new(false, sidecar, &stats, problems, None);
     output.result(&report, |_| {
-        "recording is switched off (OPENCLAW_TRAJECTORY or TRAJ_TRAJECTORY); nothing was recorded\n"
+        "recording is switched off (`traj config show --origin` says by what); nothing was \
+         recorded\n"
             .to_owned()
     })?;
     Ok(ExitCode::SUCCESS)

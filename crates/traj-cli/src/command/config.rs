@@ -1,0 +1,197 @@
+//! `traj config`: the settings in effect, and where each comes from.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use traj_core::configuration::Origin;
+use traj_core::settings_report::{EffectiveSetting, effective_settings};
+
+use super::Outcome;
+use crate::arguments::ColorChoice;
+use crate::command_error::CommandError;
+use crate::compose::Host;
+use crate::output::Output;
+use crate::terminal_text::escape_control;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 done · 1 failed · 2 the configuration file cannot be used")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+// A doc comment would hide the `long_about` of the arguments.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    #[command(about = "Show every setting in effect")]
+    Show(ShowArguments),
+    #[command(about = "Print where the configuration file is, or would be")]
+    Path(PathArguments),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Shows every setting in effect with its key in the configuration file. A flag wins \
+                  over an environment variable, a variable over the file, and the file over the \
+                  default.",
+    after_help = "Examples:\n  \
+                  traj config show                    what is in effect\n  \
+                  traj config show --origin           and where each value comes from\n  \
+                  TRAJ_CONFIG=team.toml traj config show --origin\n\n\
+                  Exit codes: 0 done · 1 failed · 2 the configuration file cannot be used"
+)]
+struct ShowArguments {
+    /// Say where each value comes from: a flag, a variable, a line of the file, or the default
+    #[arg(long)]
+    origin: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Prints where the configuration file is, or would be: as TRAJ_CONFIG says, else \
+                  traj/config.toml in XDG_CONFIG_HOME, else ~/.config/traj/config.toml.",
+    after_help = "Examples:\n  \
+                  traj config path\n  \
+                  $EDITOR \"$(traj config path)\"\n\n\
+                  Exit codes: 0 done · 1 there is no place for it · 2 wrong usage"
+)]
+struct PathArguments {}
+
+/// What `config show` reports.
+#[derive(Debug, Serialize)]
+struct Shown {
+    file: File,
+    settings: Vec<Setting>,
+}
+
+#[derive(Debug, Serialize)]
+struct File {
+    path: String,
+    /// Whether it is there.
+    exists: bool,
+    origin: Source,
+}
+
+/// A setting in effect.
+#[derive(Debug, Serialize)]
+struct Setting {
+    name: &'static str,
+    /// Its key in the file, if it has one.
+    key: Option<&'static str>,
+    /// The variable that sets it.
+    variable: &'static str,
+    value: String,
+    origin: Source,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Serialize)]
+struct Source {
+    /// `default`, `file`, `environment` or `flag`.
+    kind: &'static str,
+    /// The variable or flag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// The line of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    /// A variable that is set, but not to something usable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ignored: Option<String>,
+    /// All of this for people.
+    #[serde(skip)]
+    text: String,
+}
+
+impl From<&Origin> for Source {
+    fn from(origin: &Origin) -> Self {
+        let (name, path, line, ignored) = match origin {
+            Origin::Variable(name) => (Some(name.clone()), None, None, None),
+            Origin::Flag(name) => (Some((*name).to_owned()), None, None, None),
+            Origin::File { path, line } => (None, Some(path.clone()), Some(*line), None),
+            Origin::Default { ignored } => (None, None, None, ignored.clone()),
+            _ => (None, None, None, None),
+        };
+        Self { kind: origin.kind(), name, path, line, ignored, text: origin.to_string() }
+    }
+}
+
+pub(crate) fn run(
+    arguments: &Arguments,
+    color: Option<ColorChoice>,
+    host: &Host,
+    output: &Output,
+) -> Outcome {
+    match &arguments.verb {
+        Verb::Show(arguments) => show(arguments, color, host, output),
+        Verb::Path(_) => path(host, output),
+    }
+}
+
+impl Arguments {
+    /// Whether it can be done with a configuration file that cannot be used.
+    pub(super) const fn works_without_configuration(&self) -> bool {
+        matches!(self.verb, Verb::Path(_))
+    }
+}
+
+fn show(
+    arguments: &ShowArguments,
+    color: Option<ColorChoice>,
+    host: &Host,
+    output: &Output,
+) -> Outcome {
+    let settings = effective_settings(&host.facts).into_iter();
+    let settings = settings.map(|setting| of_flag(setting, color)).collect();
+    let shown = Shown { file: file(host)?, settings };
+    output.result(&shown, |shown| describe(shown, arguments.origin))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A setting, or what a flag of this command makes of it.
+fn of_flag(setting: EffectiveSetting, color: Option<ColorChoice>) -> Setting {
+    let EffectiveSetting { name, key, variable, value, origin, .. } = setting;
+    match color {
+        Some(color) if key == Some("defaults.color") => {
+            let origin = Source::from(&Origin::Flag("--color"));
+            Setting { name, key, variable, value: color.preference().as_str().to_owned(), origin }
+        }
+        _ => Setting { name, key, variable, value, origin: Source::from(&origin) },
+    }
+}
+
+fn path(host: &Host, output: &Output) -> Outcome {
+    output.result(&file(host)?, |file| format!("{}\n", escape_control(&file.path)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn file(host: &Host) -> Result<File, CommandError> {
+    let place = host.configuration.place.as_ref().ok_or_else(|| {
+        CommandError::failure("there is no place for a configuration file")
+            .hint("set HOME, or name a file with TRAJ_CONFIG")
+    })?;
+    Ok(File {
+        path: place.path.clone(),
+        exists: host.configuration.exists,
+        origin: Source::from(&place.origin),
+    })
+}
+
+fn describe(shown: &Shown, with_origin: bool) -> String {
+    let state = if shown.file.exists { "" } else { " (does not exist)" };
+    let mut lines = vec![format!("file: {}{state}\n", escape_control(&shown.file.path))];
+    let keys = shown.settings.iter().map(|setting| setting.key.unwrap_or(setting.name).len());
+    let width = keys.max().unwrap_or(0);
+    for setting in &shown.settings {
+        let key = setting.key.unwrap_or(setting.name);
+        let value = escape_control(&setting.value);
+        let origin = escape_control(&setting.origin.text);
+        let origin = if with_origin { format!("  ({origin})") } else { String::new() };
+        lines.push(format!("{key:width$}  {value}{origin}\n"));
+    }
+    lines.concat()
+}

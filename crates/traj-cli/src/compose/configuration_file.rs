@@ -1,0 +1,120 @@
+//! The configuration file of this host and the price file it may name: found,
+//! opened and read.
+
+use std::error::Error;
+use std::io::Read as _;
+use std::path::Path;
+
+use traj_core::configuration::{
+    Configuration, ConfigurationError, ConfigurationPlace, MAX_CONFIGURATION_BYTES,
+};
+use traj_core::run::Prices;
+use traj_fs::{Access, open_regular};
+
+use super::{Host, real_path};
+use crate::command_error::CommandError;
+
+/// The configuration file, and what became of it.
+#[derive(Debug, Default)]
+pub(crate) struct ConfigurationFile {
+    /// Where it is, if there is a place for it.
+    pub(crate) place: Option<ConfigurationPlace>,
+    /// Whether it is there.
+    pub(crate) exists: bool,
+    /// Why it cannot be used as it is. A verb that needs it fails then; the
+    /// others go on with the keys that can be used.
+    pub(crate) fault: Option<CommandError>,
+}
+
+impl Host {
+    /// This host with what its configuration file says.
+    pub(super) fn with_configuration(mut self) -> Self {
+        self.configuration.place = ConfigurationPlace::of_host(&self.facts);
+        if let Err(fault) = self.configure() {
+            self.configuration.fault = Some(fault);
+        }
+        self
+    }
+
+    fn configure(&mut self) -> Result<(), CommandError> {
+        let Some(place) = &self.configuration.place else {
+            return Ok(());
+        };
+        let path = Path::new(&place.path);
+        let Some(text) = self.small_text_if_any(path)? else {
+            if place.is_named() {
+                let message = format!("there is no configuration file {}", path.display());
+                return Err(CommandError::usage(message)
+                    .hint("TRAJ_CONFIG names it; correct the path, or unset the variable"));
+            }
+            return Ok(());
+        };
+        self.configuration.exists = true;
+        let parsed = Configuration::parse(&place.path, &text);
+        let configuration = parsed.map_err(|error| unusable(path, &[error]))?;
+        let fault = match configuration.problems.as_slice() {
+            [] => Ok(()),
+            problems => Err(unusable(path, problems)),
+        };
+        self.facts = std::mem::take(&mut self.facts).configured_by(&configuration);
+        fault
+    }
+
+    /// The prices in force: those that come with traj, and over them those of
+    /// the file that a flag names, else of the one that is configured.
+    pub(crate) fn prices(&self, named: Option<&Path>) -> Result<Prices, CommandError> {
+        let configured = || self.facts.price_file();
+        let Some(path) =
+            named.map(|path| self.absolute(path)).or_else(|| configured().map(Into::into))
+        else {
+            return Ok(Prices::shipped());
+        };
+        let text = self.small_text_if_any(&path)?.ok_or_else(|| {
+            CommandError::usage(format!("there is no price file {}", path.display()))
+                .hint("`traj config show --origin` says where its name comes from")
+        })?;
+        let prices = Prices::parse(&text).map_err(|error| {
+            CommandError::usage(format!("cannot use the prices in {}", path.display()))
+                .because(error)
+                .hint("docs/configuration.md describes price files")
+        })?;
+        Ok(Prices::shipped().overridden_by(prices))
+    }
+
+    /// The text of a file of the user's, if it is there. Links are followed:
+    /// whoever keeps such files elsewhere links to them.
+    fn small_text_if_any(&self, path: &Path) -> Result<Option<String>, CommandError> {
+        let cannot = |error: Box<dyn Error + Send + Sync>| {
+            CommandError::usage(format!("cannot read {}", path.display())).because(error)
+        };
+        let Some(real) = real_path(path) else {
+            return Ok(None);
+        };
+        let (folder, name) = self.folder_of(&real)?;
+        let file =
+            open_regular(&folder, &name, Access::Read).map_err(|error| cannot(error.into()))?;
+        // One byte more shows that there is more.
+        let most = u64::try_from(MAX_CONFIGURATION_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes).map_err(|error| cannot(error.into()))?;
+        if bytes.len() > MAX_CONFIGURATION_BYTES {
+            return Err(cannot(ConfigurationError::TooLarge.into()));
+        }
+        String::from_utf8(bytes).map(Some).map_err(|error| cannot(error.into()))
+    }
+}
+
+/// What is wrong with the file at `path`, with a hint for each key that has one.
+fn unusable(path: &Path, problems: &[ConfigurationError]) -> CommandError {
+    /// More are not listed.
+    const MOST: usize = 20;
+    let mut said: Vec<_> = problems.iter().take(MOST).map(ToString::to_string).collect();
+    if let Some(omitted) = problems.len().checked_sub(MOST).filter(|omitted| *omitted > 0) {
+        said.push(format!("and {omitted} more"));
+    }
+    let error =
+        CommandError::usage(format!("cannot use the configuration file {}", path.display()))
+            .because(said.join("; "));
+    let hints = problems.iter().take(MOST).filter_map(ConfigurationError::hint);
+    hints.fold(error, CommandError::hint).hint("docs/configuration.md lists the keys")
+}

@@ -1,0 +1,189 @@
+//! The configuration file: TOML with prices, roots, limits and defaults.
+//!
+//! Its keys are described in `docs/configuration.md`. Here it is only read
+//! from text; whoever holds the host finds the file and opens it. What the
+//! file sets counts where no environment variable does (see
+//! [`HostFacts::configured_by`](crate::host::HostFacts::configured_by)).
+
+mod key;
+mod nearest;
+mod origin;
+mod place;
+mod preferences;
+
+#[cfg(test)]
+mod tests;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+pub use origin::Origin;
+pub use place::ConfigurationPlace;
+pub use preferences::{Color, Preference, Preferences};
+
+pub(crate) use key::{Key, key_of_variable};
+
+use crate::toml_fault;
+
+/// A file larger than this is not read.
+pub const MAX_CONFIGURATION_BYTES: usize = 1 << 20;
+
+/// Where sessions are looked for, separated by colons.
+pub(crate) const ROOTS: &str = "TRAJ_ROOTS";
+/// A file with prices.
+pub(crate) const PRICES: &str = "TRAJ_PRICES";
+
+/// What is wrong with a configuration file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigurationError {
+    /// The file is too large. Nothing of it is in force.
+    #[error("the file is larger than {MAX_CONFIGURATION_BYTES} bytes")]
+    TooLarge,
+    /// The file is not TOML. Nothing of it is in force.
+    #[error("line {line}: {problem}")]
+    Syntax {
+        /// The line, counted from one.
+        line: usize,
+        /// What is wrong with it, without the values of the file.
+        problem: String,
+    },
+    /// A key that does not exist.
+    #[error("line {line}: unknown key `{key}`")]
+    UnknownKey {
+        /// The line, counted from one.
+        line: usize,
+        /// The key with its section.
+        key: String,
+        /// The key that was probably meant.
+        nearest: Option<&'static str>,
+    },
+    /// A value that the key does not take.
+    #[error("line {line}: `{key}` takes {expected}")]
+    WrongValue {
+        /// The line, counted from one.
+        line: usize,
+        /// The key with its section.
+        key: &'static str,
+        /// What it takes.
+        expected: String,
+    },
+}
+
+impl ConfigurationError {
+    /// What to do about it, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownKey { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean `{nearest}`?"))
+            }
+            Self::TooLarge
+            | Self::Syntax { .. }
+            | Self::UnknownKey { .. }
+            | Self::WrongValue { .. } => None,
+        }
+    }
+}
+
+/// What a configuration file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Configuration {
+    /// Keys and values that cannot be used, in the order of the lines. All
+    /// others are in force.
+    pub problems: Vec<ConfigurationError>,
+    /// Variables that it stands in for: name, value and origin.
+    values: Vec<(&'static str, String, Origin)>,
+}
+
+impl Configuration {
+    /// Reads the text of the file at `path`, which is absolute.
+    ///
+    /// # Errors
+    /// When it is too large or not TOML. A key or a value that cannot be used
+    /// is one of the [`problems`](Self::problems) and does not spoil the rest.
+    pub fn parse(path: &str, text: &str) -> Result<Self, ConfigurationError> {
+        if text.len() > MAX_CONFIGURATION_BYTES {
+            return Err(ConfigurationError::TooLarge);
+        }
+        let table = DeTable::parse(text).map_err(|error| {
+            let (line, problem) = toml_fault::line_and_problem(text, &error);
+            ConfigurationError::Syntax { line, problem }
+        })?;
+        let mut reader = Reader { path, text, configuration: Self::default() };
+        for (name, value) in table.get_ref() {
+            reader.member(name.get_ref(), name.span().start, value);
+        }
+        let mut configuration = reader.configuration;
+        configuration.problems.sort_by_key(line_of);
+        Ok(configuration)
+    }
+
+    /// The variables that it stands in for.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &(&'static str, String, Origin)> {
+        self.values.iter()
+    }
+}
+
+/// Reads the members of one file.
+struct Reader<'t> {
+    path: &'t str,
+    text: &'t str,
+    configuration: Configuration,
+}
+
+impl Reader<'_> {
+    /// A member of the file itself: a key, or a section of keys.
+    fn member(&mut self, name: &str, at: usize, value: &Spanned<DeValue<'_>>) {
+        match (Key::named(name), value.get_ref()) {
+            (Some(key), value) => self.value(key, at, value),
+            (None, DeValue::Table(members)) if Key::is_section(name) => {
+                for (member, value) in members {
+                    let (name, at) = (format!("{name}.{}", member.get_ref()), member.span().start);
+                    match Key::named(&name) {
+                        Some(key) => self.value(key, at, value.get_ref()),
+                        None => self.unknown(&name, at),
+                    }
+                }
+            }
+            (None, _) => self.unknown(name, at),
+        }
+    }
+
+    fn value(&mut self, key: &'static Key, at: usize, value: &DeValue<'_>) {
+        let line = toml_fault::line_at(self.text, at);
+        let directory = self.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        match key.kind.read(value, directory) {
+            Some(value) => {
+                let origin = Origin::File { path: self.path.to_owned(), line };
+                self.configuration.values.push((key.variable, value, origin));
+            }
+            None => {
+                let expected = key.kind.to_string();
+                let problem = ConfigurationError::WrongValue { line, key: key.name, expected };
+                self.configuration.problems.push(problem);
+            }
+        }
+    }
+
+    fn unknown(&mut self, name: &str, at: usize) {
+        // Whatever stands there instead of a key is not repeated at length.
+        const LONGEST: usize = 60;
+        let problem = ConfigurationError::UnknownKey {
+            line: toml_fault::line_at(self.text, at),
+            key: name.chars().take(LONGEST).collect(),
+            nearest: nearest::nearest_key(name),
+        };
+        self.configuration.problems.push(problem);
+    }
+}
+
+const fn line_of(problem: &ConfigurationError) -> usize {
+    match problem {
+        ConfigurationError::TooLarge => 0,
+        ConfigurationError::Syntax { line, .. }
+        | ConfigurationError::UnknownKey { line, .. }
+        | ConfigurationError::WrongValue { line, .. } => *line,
+    }
+}

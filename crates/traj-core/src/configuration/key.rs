@@ -1,0 +1,141 @@
+//! The keys of the configuration file: one table.
+//!
+//! A key stands for an environment variable and counts where that is not set.
+//! Whoever reads the variable therefore needs to know nothing of the file.
+
+use std::fmt;
+
+use toml::de::DeValue;
+
+/// What a value must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// A whole number above zero.
+    Number,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A path; a relative one is meant from the directory of the file.
+    Path,
+    /// A list of paths, which the variable separates by colons.
+    Paths,
+    /// A path, or the name of a program on the `PATH`.
+    Program,
+    /// Any string that is not empty.
+    Text,
+}
+
+/// A key of the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    /// Section and name, as the user writes them.
+    pub(crate) name: &'static str,
+    pub(crate) variable: &'static str,
+    pub(super) kind: Kind,
+}
+
+impl Key {
+    /// The key of this name, section included.
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// Whether keys begin with this name and a dot.
+    pub(super) fn is_section(name: &str) -> bool {
+        SECTIONS.contains(&name)
+    }
+}
+
+const fn key(name: &'static str, variable: &'static str, kind: Kind) -> Key {
+    Key { name, variable, kind }
+}
+
+/// What comes before the dot of a key.
+pub(super) const SECTIONS: [&str; 3] = ["recording", "limits", "defaults"];
+
+/// All keys.
+pub(super) const KEYS: [Key; 21] = [
+    key("roots", super::ROOTS, Kind::Paths),
+    key("prices", super::PRICES, Kind::Path),
+    key("recording.enabled", "TRAJ_TRAJECTORY", Kind::Switch),
+    key("recording.directory", "TRAJ_TRAJECTORY_DIR", Kind::Path),
+    // The variable that comes last: every other one for this timeout wins over the file.
+    key("recording.flush-timeout-ms", "TRAJ_AGENT_CLEANUP_TIMEOUT_MS", Kind::Number),
+    key("recording.when-full", "TRAJ_WHEN_FULL", Kind::Word(&["stop", "roll"])),
+    key("recording.durability", "TRAJ_DURABILITY", Kind::Word(&["relaxed", "flush", "batch"])),
+    key("recording.queue-events", "TRAJ_MAX_QUEUE_EVENTS", Kind::Number),
+    key("recording.queue-bytes", "TRAJ_MAX_QUEUE_BYTES", Kind::Number),
+    key("limits.line-bytes", "TRAJ_MAX_LINE_BYTES", Kind::Number),
+    key("limits.text-characters", "TRAJ_MAX_TEXT_CHARS", Kind::Number),
+    key("limits.array-items", "TRAJ_MAX_ARRAY_ITEMS", Kind::Number),
+    key("limits.object-members", "TRAJ_MAX_OBJECT_KEYS", Kind::Number),
+    key("limits.depth", "TRAJ_MAX_DEPTH", Kind::Number),
+    key("limits.sidecar-bytes", "TRAJ_MAX_SIDECAR_BYTES", Kind::Number),
+    key("limits.blob-bytes", "TRAJ_MAX_BLOB_BYTES", Kind::Number),
+    key("limits.preview-characters", "TRAJ_PREVIEW_CHARS", Kind::Number),
+    key("defaults.color", "TRAJ_COLOR", Kind::Word(&["auto", "always", "never"])),
+    key("defaults.pager", "TRAJ_PAGER", Kind::Text),
+    key("defaults.timezone", "TRAJ_TIMEZONE", Kind::Text),
+    key("defaults.codex", "TRAJ_CODEX", Kind::Program),
+];
+
+/// The key that stands for a variable.
+pub(crate) fn key_of_variable(variable: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.variable == variable)
+}
+
+impl Kind {
+    /// The value as the variable would have it; `None` when it is not of this
+    /// kind. `directory` is that of the file.
+    pub(super) fn read(self, value: &DeValue<'_>, directory: &str) -> Option<String> {
+        let text = || value.as_str().map(str::trim).filter(|text| !text.is_empty());
+        match self {
+            Self::Switch => value.as_bool().map(|on| if on { "on" } else { "off" }.to_owned()),
+            Self::Number => {
+                let number = value.as_integer()?;
+                let number = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
+                crate::settings::positive(Some(&number.to_string())).map(|value| value.to_string())
+            }
+            Self::Word(words) => text().filter(|word| words.contains(word)).map(str::to_owned),
+            Self::Path => text().map(|path| resolved(path, directory)),
+            Self::Paths => {
+                let paths = value.as_array()?.iter().map(|path| {
+                    let path = path.get_ref().as_str().map(str::trim)?;
+                    let path = Some(path).filter(|path| !path.is_empty())?;
+                    Some(resolved(path, directory)).filter(|path| !path.contains(':'))
+                });
+                Some(paths.collect::<Option<Vec<_>>>()?.join(":"))
+            }
+            Self::Program => text().map(|program| match program.contains('/') {
+                true => resolved(program, directory),
+                false => program.to_owned(),
+            }),
+            Self::Text => text().map(str::to_owned),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch => formatter.write_str("true or false"),
+            Self::Number => formatter.write_str("a whole number above 0"),
+            Self::Word(words) => write!(formatter, "one of: {}", words.join(", ")),
+            Self::Path => formatter.write_str("a path"),
+            Self::Paths => formatter.write_str("a list of paths without a colon"),
+            Self::Program => formatter.write_str("a program"),
+            Self::Text => formatter.write_str("a string that is not empty"),
+        }
+    }
+}
+
+/// A path of the file: absolute, in the home directory, or meant from the
+/// directory of the file.
+fn resolved(path: &str, directory: &str) -> String {
+    if path.starts_with(['/', '~']) {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", directory.trim_end_matches('/'))
+    }
+}
