@@ -23,6 +23,7 @@ mod codex_turns;
 mod command_errors;
 mod cross_finder;
 mod config_command;
+mod config_prices;
 mod export_branch;
 mod export_changes;
 mod export_command;

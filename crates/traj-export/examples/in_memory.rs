@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 
 use traj_core::memory::{MemoryBundleSink, MemoryBundleSource, MemorySources};
 use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+use traj_core::run::Prices;
 use traj_core::timestamp::UnixMillis;
 use traj_export::{ExportPorts, ExportRequest, Selection, Silent, export, inspect_checked, verify};
 
@@ -32,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let checked = verify(&bundle, &redactor, NonZeroUsize::MIN)?;
     println!("sound: {}", checked.is_sound());
 
-    let summary = inspect_checked(&bundle, &redactor, NonZeroUsize::MIN)?;
+    let summary = inspect_checked(&bundle, &redactor, NonZeroUsize::MIN, Prices::shipped())?;
     for moment in &summary.timeline {
         println!("{:>3}  {}  {}  {}", moment.seq, moment.ts, moment.kind, moment.about);
     }

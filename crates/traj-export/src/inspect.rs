@@ -120,21 +120,22 @@ pub struct Summary {
 }
 
 /// Looks through a bundle of one's own; [`inspect_checked`] is for those of
-/// others.
+/// others. `prices` give the cost of calls whose source states none.
 ///
 /// # Errors
 /// When it cannot be read, or is an archive that is not safe to read.
-pub fn inspect(bundle: &dyn BundleSource) -> Result<Summary, BundleSourceError> {
-    look_through(bundle, true)
+pub fn inspect(bundle: &dyn BundleSource, prices: Prices) -> Result<Summary, BundleSourceError> {
+    look_through(bundle, prices, true)
 }
 
 /// Looks through a bundle, with or without its events.
 fn look_through(
     bundle: &dyn BundleSource,
+    prices: Prices,
     shows_events: bool,
 ) -> Result<Summary, BundleSourceError> {
     let mut summary = Summary::default();
-    let mut reader = EventReader::new();
+    let mut reader = EventReader::new(prices);
     let (mut stated, mut has_manifest, mut has_events) = (None, false, false);
     bundle.visit(&mut |path, content| {
         match BundleFile::parse(path) {
@@ -212,8 +213,8 @@ struct EventReader {
 }
 
 impl EventReader {
-    fn new() -> Self {
-        Self { fold: Fold::new(Prices::shipped()), line: 0, is_told: false }
+    fn new(prices: Prices) -> Self {
+        Self { fold: Fold::new(prices), line: 0, is_told: false }
     }
 
     fn take_line(&mut self, line: Line<'_>, summary: &mut Summary) {

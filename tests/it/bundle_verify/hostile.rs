@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use traj_core::memory::MemoryBundleSource;
 use traj_core::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
+use traj_core::run::Prices;
 use traj_export::{inspect_checked, verify};
 use traj_tests::export_fixture::{redactor, runtime};
 
@@ -155,7 +156,8 @@ fn nothing_is_shown_of_a_broken_bundle_with_a_secret() {
         runtime("prompt.submitted", "2026-06-01T10:00:00Z", 1, &data)
     };
     let look = |bundle: &MemoryBundleSource| {
-        inspect_checked(bundle, &redactor(), NonZeroUsize::MIN).map_err(|error| error.to_string())
+        inspect_checked(bundle, &redactor(), NonZeroUsize::MIN, Prices::shipped())
+            .map_err(|error| error.to_string())
     };
     for broken in [
         event(&escaped),

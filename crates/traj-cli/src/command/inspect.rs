@@ -35,6 +35,7 @@ use describe::describe;
         "  traj inspect               the newest session of this workspace\n",
         "  traj inspect 0197f2c4      the beginning of an id\n",
         "  traj inspect bug-1234.zip  a bundle\n",
+        "  traj inspect 0197f2c4 --prices prices.toml\n",
         "\n",
         "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
          survived · 4 damaged or not a bundle, shown as far as it goes · \
@@ -47,12 +48,15 @@ pub(crate) struct Arguments {
     /// The folder the agent worked in; its path is hidden
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
+    /// A file with prices, which win over those that come with traj [default: as configured]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let subject = resolve::subject(&arguments.subject, Unnamed::Newest, host, output)?;
     let summary = match subject {
-        Subject::Bundle { path } => inspect_bundle(&path, host, output)?,
+        Subject::Bundle { path } => inspect_bundle(&path, arguments, host, output)?,
         Subject::Session(session) => {
             let sidecar = session.sidecar.as_deref();
             inspect_session(&session.file, sidecar, arguments, host, output)?
@@ -66,9 +70,15 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     output.verdict(&summary, fault, describe)
 }
 
-fn inspect_bundle(path: &Path, host: &Host, output: &Output) -> Result<Summary, CommandError> {
+fn inspect_bundle(
+    path: &Path,
+    arguments: &Arguments,
+    host: &Host,
+    output: &Output,
+) -> Result<Summary, CommandError> {
+    let prices = host.prices(arguments.prices.as_deref())?;
     let bundle = WatchedBundle::new(verify::open(path, host)?, output);
-    let looked = inspect_checked(&bundle, &verify::rules()?, Host::workers());
+    let looked = inspect_checked(&bundle, &verify::rules()?, Host::workers(), prices);
     looked.map_err(|error| match error {
         InspectError::Source(error) => verify::explain(error),
         secret => CommandError::new(ErrorKind::Findings, secret.to_string())
@@ -83,6 +93,7 @@ fn inspect_session(
     host: &Host,
     output: &Output,
 ) -> Result<Summary, CommandError> {
+    let prices = host.prices(arguments.prices.as_deref())?;
     let workspace = host.absolute(&arguments.workspace);
     let redactor = export_setup::redactor(host, output, &workspace)?;
     let workspace = workspace.to_string_lossy();
@@ -116,5 +127,5 @@ fn inspect_session(
                 }
             })?;
     let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
-    inspect(&bundle).map_err(verify::explain)
+    inspect(&bundle, prices).map_err(verify::explain)
 }

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
 use traj_core::redaction::Redactor;
+use traj_core::run::Prices;
 
 use super::{Summary, look_through};
 use crate::error::Finding;
@@ -33,6 +34,7 @@ pub fn inspect_checked(
     bundle: &dyn BundleSource,
     redactor: &Redactor,
     workers: NonZeroUsize,
+    prices: Prices,
 ) -> Result<Summary, InspectError> {
     let checked = verify(bundle, redactor, workers)?;
     if !checked.findings.is_empty() {
@@ -40,7 +42,7 @@ pub fn inspect_checked(
     }
     // A summary could repeat what was not scanned either.
     let shows_events = !checked.unfinished.contains(&BundleFile::Events);
-    let mut summary = look_through(bundle, shows_events)?;
+    let mut summary = look_through(bundle, prices, shows_events)?;
     let seen = summary.problems.len();
     for problem in checked.problems {
         // What a look has seen already is told once, in its words.

@@ -1,6 +1,7 @@
 //! Tests of `inspect`: what a summary says.
 
 use traj_core::memory::MemoryBundleSource;
+use traj_core::run::Prices;
 
 use super::inspect;
 use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES};
@@ -38,7 +39,7 @@ fn calls_usage_and_models_are_added_up() {
         event(8, "07", "session.ended", r#""data":{"status":"success"}"#),
     ];
     bundle.push("events.jsonl", lines.concat());
-    let summary = inspect(&bundle).unwrap();
+    let summary = inspect(&bundle, Prices::shipped()).unwrap();
     assert_eq!((summary.events, summary.duration_millis), (8, 7_000));
     let read = &summary.tools["read"];
     assert_eq!((read.calls, read.errors, read.total_millis), (1, 1, 2_000));
@@ -58,7 +59,7 @@ fn an_answer_before_its_call_is_one() {
 {"type":"tool.call","ts":"2026-06-01T10:00:09Z","seq":2,"data":{"toolCallId":"a","name":"read"}}
 "#,
     );
-    let read = inspect(&bundle).unwrap().tools["read"].clone();
+    let read = inspect(&bundle, Prices::shipped()).unwrap().tools["read"].clone();
     assert_eq!((read.calls, read.errors, read.unanswered, read.total_millis), (1, 1, 0, 0));
 }
 
@@ -66,7 +67,7 @@ fn an_answer_before_its_call_is_one() {
 fn a_manifest_without_end_is_not_read_to_it() {
     let mut bundle = MemoryBundleSource::default();
     bundle.push("manifest.json", " ".repeat(MAX_MANIFEST_BYTES + 1));
-    let problems = inspect(&bundle).unwrap().problems;
+    let problems = inspect(&bundle, Prices::shipped()).unwrap().problems;
     assert!(problems.iter().any(|problem| problem.problem == LARGE_MANIFEST), "{problems:?}");
 }
 
@@ -77,7 +78,7 @@ fn a_long_timeline_says_how_much_of_it_is_left_out() {
         format!(r#"{{"type":"x","ts":"2026-06-01T10:00:00Z","seq":{seq},"data":{{}}}}"#) + "\n"
     };
     bundle.push("events.jsonl", (1..=1_000).map(line).collect::<String>());
-    let summary = inspect(&bundle).unwrap();
+    let summary = inspect(&bundle, Prices::shipped()).unwrap();
     assert_eq!(summary.events, 1_000);
     assert_eq!(summary.timeline.len() as u64 + summary.timeline_omitted, 1_000);
     assert!(summary.timeline_omitted > 0);
@@ -101,7 +102,7 @@ fn sums_of_any_numbers_are_numbers() {
     });
     let lines: Vec<String> = calls.chain([usage.clone(), usage]).collect();
     bundle.push("events.jsonl", lines.join("\n") + "\n");
-    let summary = inspect(&bundle).unwrap();
+    let summary = inspect(&bundle, Prices::shipped()).unwrap();
     let usage = &summary.usage;
     assert_eq!([usage.input_tokens, usage.output_tokens, usage.cached_tokens], [u64::MAX; 3]);
     assert_eq!((summary.tools["x"].calls, summary.tools["x"].total_millis), (600, i64::MAX));
@@ -124,7 +125,7 @@ fn very_many_long_names_are_told_in_few_words() {
     });
     let lines: Vec<String> = lines.collect();
     bundle.push("events.jsonl", lines.join("\n") + "\n");
-    let summary = inspect(&bundle).unwrap();
+    let summary = inspect(&bundle, Prices::shipped()).unwrap();
     assert_eq!(summary.kinds.values().sum::<u64>() + summary.other_kinds, summary.events);
     assert_eq!((summary.models.len(), summary.other_models), (200, 800));
     assert_eq!((summary.tools.len(), summary.other_tools), (200, 800));
@@ -162,7 +163,7 @@ fn why_a_run_failed_is_told() {
         event(6, "x", r#"{"message":"run failed","error":"no quota"}"#),
     ];
     bundle.push("events.jsonl", lines.concat());
-    let summary = inspect(&bundle).unwrap();
+    let summary = inspect(&bundle, Prices::shipped()).unwrap();
     let about: Vec<&str> = summary.timeline.iter().map(|moment| moment.about.as_str()).collect();
     assert_eq!(
         about,

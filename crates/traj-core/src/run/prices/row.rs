@@ -21,8 +21,10 @@ pub(super) struct PriceRow {
     cached: Option<Price>,
     cache_write: Option<Price>,
     output: Price,
+    #[serde(default)]
     pub(super) valid_from: Date,
     /// Where the price comes from; for people who read the table.
+    #[serde(default)]
     source: String,
 }
 
@@ -54,7 +56,7 @@ impl Price {
 }
 
 /// A day as `2026-11-18`, UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Date(UnixMillis);
 
