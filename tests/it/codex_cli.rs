@@ -5,6 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use traj_tests::codex_rig::{CodexRig, PATIENCE, VERSIONS};
+use traj_tests::json_schema::violations;
 use traj_tests::model_server::Reply;
 use traj_tests::traj_binary::traj_command;
 
@@ -31,7 +32,12 @@ fn json(rig: &CodexRig, verb: &str, more: &[&str]) -> Value {
     let output = run(rig, verb, &more);
     let document = serde_json::from_slice(&output.stdout);
     assert!(document.is_ok(), "no document: {}", text(&output.stderr));
-    document.unwrap_or_default()
+    let document = document.unwrap_or_default();
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("../docs/schema/cli/codex-{verb}.schema.json"));
+    let schema = serde_json::from_str(&read(&schema)).expect("a schema");
+    assert_eq!(violations(&schema, &document), Vec::<String>::new(), "{document}");
+    document
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -42,6 +42,7 @@ mod export_values;
 mod file_limit;
 mod help_texts;
 mod inspect_command;
+mod json_schemas;
 mod prune_strays;
 mod recorder_ahead;
 mod recorder_behaviour;

@@ -6,6 +6,7 @@ pub mod contract;
 pub mod dice;
 pub mod export_fixture;
 pub mod export_home;
+pub mod json_schema;
 pub mod model_server;
 pub mod pinned;
 pub mod sidecar;

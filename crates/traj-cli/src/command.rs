@@ -5,6 +5,7 @@ mod codex;
 mod completions;
 mod config;
 mod doctor;
+mod documents;
 mod export;
 mod inspect;
 mod man;

@@ -10,6 +10,7 @@ mod export_setup;
 mod input_lines;
 mod interruptible_input;
 mod interruption;
+mod json_document;
 mod output;
 mod progress;
 mod quantity;

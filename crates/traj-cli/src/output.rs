@@ -15,7 +15,7 @@ use crate::terminal_text::{escape_control, escape_json};
 
 /// Names the form of every JSON document we print. Members are only ever
 /// added within a version.
-const ENVELOPE_SCHEMA: &str = "traj-cli/2";
+pub(crate) const ENVELOPE_SCHEMA: &str = "traj-cli/2";
 
 /// One JSON document: what was done, or why not.
 #[derive(Serialize)]
@@ -29,11 +29,17 @@ struct Envelope<'a, R: Serialize> {
     error: Option<ErrorDocument<'a>>,
 }
 
-#[derive(Serialize)]
-struct ErrorDocument<'a> {
+/// Why a verb failed.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct ErrorDocument<'a> {
+    /// What the exit code says: `usage`, `failure`, `findings`, `damaged` or
+    /// `interrupted`.
     kind: &'static str,
+    /// What went wrong.
     message: &'a str,
+    /// Why, nearest first.
     causes: Vec<String>,
+    /// What to do.
     hints: Vec<&'a str>,
 }
 

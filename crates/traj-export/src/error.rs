@@ -63,7 +63,7 @@ fn first_of(findings: &[Finding]) -> String {
 }
 
 /// Something that redaction would hide, found where nothing should be.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Finding {
     /// The rule that applies.

@@ -27,7 +27,7 @@ use crate::warning::Warning;
 use lines::{Line, Lines};
 
 /// What a bundle tells at a glance. Texts come from a redacted bundle.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Summary {

@@ -8,7 +8,7 @@ use traj_core::redaction::RedactionReport;
 use crate::warning::Warning;
 
 /// What an export did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ExportReport {

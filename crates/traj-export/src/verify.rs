@@ -39,7 +39,7 @@ const _: () = assert!(BundleFile::MOST_BLOBS * 300 < MAX_MANIFEST_BYTES);
 pub(crate) const LARGE_MANIFEST: &str = "is larger than a manifest can be";
 
 /// Something that is not as the manifest or the schema says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct Problem {
     /// The file concerned.
@@ -52,7 +52,7 @@ pub struct Problem {
 }
 
 /// What a check found.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct VerifyReport {

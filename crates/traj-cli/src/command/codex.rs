@@ -22,6 +22,7 @@ use self::plan::PlanArguments;
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 
 /// Those of all verbs.
@@ -50,6 +51,15 @@ enum Verb {
     #[command(about = "List the bindings of a folder")]
     List(list::Arguments),
 }
+
+pub(crate) const DOCUMENTS: [JsonDocument; 6] = [
+    bind::DOCUMENT,
+    detach::DOCUMENT,
+    explain::DOCUMENT,
+    list::DOCUMENT,
+    status::DOCUMENT,
+    turn::DOCUMENT,
+];
 
 pub(super) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
     match arguments.verb {

@@ -11,6 +11,7 @@ use super::Outcome;
 use crate::arguments::ColorChoice;
 use crate::command_error::CommandError;
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
 
@@ -59,13 +60,13 @@ struct ShowArguments {
 struct PathArguments {}
 
 /// What `config show` reports.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Shown {
     file: File,
     settings: Vec<Setting>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct File {
     path: String,
     /// Whether it is there.
@@ -74,7 +75,7 @@ struct File {
 }
 
 /// A setting in effect.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Setting {
     name: &'static str,
     /// Its key in the file, if it has one.
@@ -86,7 +87,7 @@ struct Setting {
 }
 
 /// Where a value comes from.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Source {
     /// `default`, `file`, `environment` or `flag`.
     kind: &'static str,
@@ -119,6 +120,9 @@ impl From<&Origin> for Source {
         Self { kind: origin.kind(), name, path, line, ignored, text: origin.to_string() }
     }
 }
+
+pub(crate) const DOCUMENTS: [JsonDocument; 2] =
+    [JsonDocument::of::<Shown>("config-show"), JsonDocument::of::<File>("config-path")];
 
 pub(crate) fn run(
     arguments: &Arguments,

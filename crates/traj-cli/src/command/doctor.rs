@@ -14,6 +14,7 @@ use traj_core::settings_report::effective_settings;
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
 
@@ -35,7 +36,7 @@ pub(crate) struct Arguments {
     codex: Option<PathBuf>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Report {
     configuration: Configuration,
     settings: Vec<Setting>,
@@ -46,7 +47,7 @@ struct Report {
 }
 
 /// The configuration file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Configuration {
     /// Where it is, or would be; none where there is no home directory.
     path: Option<String>,
@@ -56,7 +57,7 @@ struct Configuration {
     problems: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Setting {
     name: &'static str,
     value: String,
@@ -64,7 +65,7 @@ struct Setting {
 }
 
 /// A file or folder we use.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Place {
     name: &'static str,
     path: String,
@@ -74,12 +75,14 @@ struct Place {
     warning: Option<&'static str>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Codex {
     path: Option<String>,
     version: Option<String>,
     source: &'static str,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("doctor");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let settings = effective_settings(&host.facts).into_iter();

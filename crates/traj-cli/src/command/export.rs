@@ -22,6 +22,7 @@ use crate::compose::Host;
 use crate::export_place::ExportPlace;
 use crate::export_setup;
 use crate::interruption::Interruption;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::progress::WorkBar;
 use crate::resolve::{self, SubjectArguments, Unnamed};
@@ -93,7 +94,7 @@ enum Archive {
 }
 
 /// What was exported, for scripts.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Exported {
     output_dir: String,
@@ -101,6 +102,8 @@ struct Exported {
     #[serde(flatten)]
     report: ExportReport,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Exported>("export");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let workspace = host.absolute(&arguments.workspace);

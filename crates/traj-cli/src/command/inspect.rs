@@ -17,6 +17,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::export_setup;
 use crate::interruption::Interruption;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::progress::{WatchedBundle, WorkBar};
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
@@ -52,6 +53,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Summary>("inspect");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let subject = resolve::subject(&arguments.subject, Unnamed::Newest, host, output)?;

@@ -13,6 +13,7 @@ use traj_fs::{FsError, FsRemains};
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::{Host, root};
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::quantity;
 use crate::resolve::StorePlace;
@@ -54,7 +55,7 @@ pub(crate) struct Arguments {
     dry_run: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     dry_run: bool,
@@ -64,7 +65,7 @@ struct Report {
     removed_bytes: u64,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 struct Item {
     session: String,
     kind: &'static str,
@@ -76,6 +77,8 @@ struct Item {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     causes: Vec<String>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("prune");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let (folder, path) = (host.folder(&arguments.sessions)?, host.absolute(&arguments.sessions));

@@ -23,6 +23,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::input_lines::for_each_line;
 use crate::interruptible_input::InterruptibleInput;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, Chosen, SubjectArguments, Unnamed};
 
@@ -77,6 +78,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     model_api: Option<String>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("record");
 
 pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
     let settings = Settings::from_host(&host.facts);

@@ -13,6 +13,7 @@ use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::input_lines::{InputLine, for_each_line};
+use crate::json_document::JsonDocument;
 use crate::output::{Output, cannot_print};
 use crate::redaction_options::{KeyOptions, RuleOptions};
 
@@ -59,7 +60,7 @@ pub(crate) struct Arguments {
 }
 
 /// What was done.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     hidden: u64,
@@ -79,6 +80,8 @@ struct Work {
     invalid_lines: u64,
     omitted_lines: u64,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Summary>("redact");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let recipient = arguments.recipient.as_deref().map(recipient).transpose()?;

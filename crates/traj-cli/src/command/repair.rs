@@ -14,6 +14,7 @@ use traj_fs::{Access, FsScratch, identity_of, open_regular, replace_file};
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     write: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     file: String,
@@ -60,18 +61,20 @@ struct Report {
     copy_rows: Option<u64>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct FindingReport {
     line: u64,
     code: &'static str,
     meaning: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Count {
     code: &'static str,
     count: u64,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("repair");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let unnamed = if arguments.write { Unnamed::Refused } else { Unnamed::Newest };

@@ -10,6 +10,7 @@ use traj_core::redaction::RuleInfo;
 use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
@@ -49,7 +50,7 @@ enum Verb {
     },
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RuleLine<'r> {
     id: &'r str,
@@ -58,7 +59,7 @@ struct RuleLine<'r> {
     user: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Explanation<'r> {
     id: &'r str,
@@ -72,12 +73,18 @@ struct Explanation<'r> {
     counter_examples: &'r [String],
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CheckReport {
     rules: usize,
     problems: Vec<String>,
 }
+
+pub(crate) const DOCUMENTS: [JsonDocument; 3] = [
+    JsonDocument::of::<Vec<RuleLine<'static>>>("rules-list"),
+    JsonDocument::of::<Explanation<'static>>("rules-explain"),
+    JsonDocument::of::<CheckReport>("rules-check"),
+];
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     match &arguments.verb {

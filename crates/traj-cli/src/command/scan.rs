@@ -16,6 +16,7 @@ use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::input_lines::{InputLine, for_each_line};
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
 }
 
 /// One finding: where, and which rule; never the value.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FileFinding {
     file: String,
@@ -54,7 +55,7 @@ struct FileFinding {
     rule: String,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     files: u64,
@@ -65,7 +66,7 @@ struct Report {
     skipped: Vec<Skipped>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Skipped {
     file: String,
@@ -84,6 +85,8 @@ struct Look {
     redactor: Redactor,
     report: Report,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("scan");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     // Nothing is written, so the key does not matter.

@@ -1,4 +1,4 @@
-//! `traj schema`: the JSON Schemas of bundle files.
+//! `traj schema`: the JSON Schemas of bundle files and of what `--json` prints.
 
 use std::process::ExitCode;
 
@@ -7,43 +7,77 @@ use serde::Serialize;
 use traj_export::SchemaName;
 
 use super::Outcome;
+use super::documents::documents;
 use crate::command_error::CommandError;
+use crate::json_document::{Either, JsonDocument};
 use crate::output::Output;
 
+/// What the names of documents begin with.
+const DOCUMENTS: &str = "cli/";
+
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 done · 2 wrong usage")]
+#[command(
+    long_about = "Prints the JSON Schema of a file in a bundle, or of the document that a command \
+                  prints with --json: `cli/` and the words of the command, joined by hyphens. \
+                  Without a name all names are listed.",
+    after_help = "Examples:\n  \
+                  traj schema                     all names\n  \
+                  traj schema event               a line of events.jsonl\n  \
+                  traj schema cli/inspect         what `traj inspect --json` prints\n  \
+                  traj schema cli/codex-turn      what `traj codex turn --json` prints\n\n\
+                  Exit codes: 0 done · 2 wrong usage"
+)]
 pub(crate) struct Arguments {
-    /// Which one: manifest, event, session-branch, metadata, artifacts, prompts or tools; all
-    /// names are listed without it
+    /// Which one
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+/// The names of all schemas.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Names {
-    schemas: Vec<&'static str>,
+    schemas: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+/// One schema.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Named {
-    name: &'static str,
+    name: String,
     schema: serde_json::Value,
 }
 
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Either<Names, Named>>("schema");
+
 pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
-    let names: Vec<&'static str> = SchemaName::ALL.into_iter().map(SchemaName::as_str).collect();
     let Some(name) = &arguments.name else {
-        output.result(&Names { schemas: names }, |names| names.schemas.join("\n") + "\n")?;
+        output.result(&Names { schemas: names() }, |names| names.schemas.join("\n") + "\n")?;
         return Ok(ExitCode::SUCCESS);
     };
-    let schema = SchemaName::parse(name).ok_or_else(|| {
+    let text = text_of(name).ok_or_else(|| {
         CommandError::usage("there is no schema of this name")
-            .hint(format!("one of: {}", names.join(", ")))
+            .hint(format!("one of: {}", names().join(", ")))
     })?;
     // By itself a schema is a document of its own and goes out as it is.
-    let text = schema.to_json();
-    let value = serde_json::from_str(&text)
+    let schema = serde_json::from_str(&text)
         .map_err(|error| CommandError::failure("the schema cannot be printed").because(error))?;
-    output.result(&Named { name: schema.as_str(), schema: value }, |_| text)?;
+    output.result(&Named { name: name.clone(), schema }, |_| text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Files of bundles first, then documents.
+fn names() -> Vec<String> {
+    let files = SchemaName::ALL.into_iter().map(|name| name.as_str().to_owned());
+    files
+        .chain(documents().iter().map(|document| format!("{DOCUMENTS}{}", document.verb)))
+        .collect()
+}
+
+fn text_of(name: &str) -> Option<String> {
+    match name.strip_prefix(DOCUMENTS) {
+        Some(verb) => {
+            let document = documents().into_iter().find(|document| document.verb == verb)?;
+            Some(document.to_json())
+        }
+        None => SchemaName::parse(name).map(SchemaName::to_json),
+    }
 }

@@ -15,6 +15,7 @@ use traj_fs::{Access, open_regular};
 use super::Outcome;
 use crate::command_error::CommandError;
 use crate::compose::Host;
+use crate::json_document::{Either, JsonDocument};
 use crate::output::Output;
 use crate::quantity;
 use crate::resolve::{Session as Place, StorePlace};
@@ -46,18 +47,18 @@ pub(crate) struct Arguments {
     keys: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     sessions: Vec<Session>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Keys {
     keys: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Session {
     key: Option<String>,
@@ -74,6 +75,8 @@ struct Session {
     trajectory: Option<String>,
     trajectory_bytes: Option<u64>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Either<Report, Keys>>("sessions");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let listed = match &arguments.sessions {

@@ -22,6 +22,7 @@ use self::view::{View, unreadable};
 use super::Outcome;
 use crate::command_error::CommandError;
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
@@ -73,6 +74,8 @@ enum Wake {
     Change,
     Signal(i32),
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of_lines::<view::Line<'static>>("tail");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let (sender, receiver) = channel();

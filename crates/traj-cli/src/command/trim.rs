@@ -19,6 +19,7 @@ use traj_core::trim::{
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::quantity;
 use crate::resolve::{self, Sidecar, SubjectArguments, Unnamed};
@@ -94,15 +95,19 @@ pub(crate) struct Arguments {
 }
 
 /// What was done.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     action: &'static str,
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     undo_until: Option<String>,
+    /// What was changed, or would be; its members depend on the action.
+    #[schemars(with = "serde_json::Value")]
     report: Json<'static>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("trim");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let place = resolve::session(&arguments.subject, Unnamed::Refused, host, output)?;

@@ -12,6 +12,7 @@ use traj_fs::FsBundleSource;
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::progress::WatchedBundle;
 use crate::terminal_text::escape_control;
@@ -29,6 +30,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "BUNDLE")]
     bundle: PathBuf,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<VerifyReport>("verify");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let report = check(arguments, host, output)?;

@@ -14,6 +14,7 @@ use super::server::{ServerArguments, connect, runtime};
 use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
@@ -40,12 +41,14 @@ pub(super) struct Arguments {
     server: ServerArguments,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     thread_id: String,
     how: &'static str,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-bind");
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;

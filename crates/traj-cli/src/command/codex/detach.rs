@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::Outcome;
 use super::{EXIT_CODES, store, store_error};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
@@ -22,7 +23,7 @@ pub(super) struct Arguments {
     set_aside: bool,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     detached: bool,
@@ -31,6 +32,8 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_as: Option<String>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-detach");
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;

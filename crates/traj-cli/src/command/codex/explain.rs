@@ -10,6 +10,7 @@ use super::super::Outcome;
 use super::plan::PlanArguments;
 use super::{Bound, EXIT_CODES};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
@@ -28,7 +29,7 @@ pub(super) struct Arguments {
     plan: PlanArguments,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     decision: &'static str,
@@ -39,7 +40,7 @@ struct Report {
     components: Vec<Component>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Component {
     name: &'static str,
     stored: Option<String>,
@@ -53,6 +54,8 @@ impl From<ComponentState> for Component {
         Self { name, stored, wanted, changed: has_changed }
     }
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-explain");
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;

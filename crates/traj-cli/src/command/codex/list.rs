@@ -12,6 +12,7 @@ use traj_fs::{FsBindingStore, SystemClock};
 use super::super::Outcome;
 use super::{EXIT_CODES, store_error};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
 
@@ -26,12 +27,12 @@ pub(super) struct Arguments {
     folder: Option<PathBuf>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Listing {
     bindings: Vec<Binding>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Binding {
     session: String,
@@ -44,6 +45,8 @@ struct Binding {
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Listing>("codex-list");
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let folder = match (&arguments.session, &arguments.folder) {

@@ -12,6 +12,7 @@ use super::super::Outcome;
 use super::server::{ServerArguments, connect, runtime};
 use super::{EXIT_CODES, store, store_error};
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
@@ -28,7 +29,7 @@ pub(super) struct Arguments {
     server: ServerArguments,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Report {
     bound: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +38,7 @@ struct Report {
     health: Option<Health>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Record {
     thread_id: String,
@@ -56,7 +57,7 @@ struct Record {
 }
 
 /// What Codex says about the thread.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Health {
     /// `present`, `missing` or `unknown`.
@@ -69,6 +70,8 @@ struct Health {
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-status");
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;

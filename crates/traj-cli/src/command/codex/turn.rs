@@ -28,6 +28,7 @@ use super::server::{ServerArguments, connect, redactor, runtime, server_error};
 use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
+use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::resolve::{self, Chosen, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
@@ -74,7 +75,7 @@ pub(super) struct Arguments {
     server: ServerArguments,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
     outcome: &'static str,
@@ -94,13 +95,15 @@ struct Report {
 }
 
 /// A history that is gone.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Lost {
     thread_id: String,
     turns: u64,
     covered_through: Option<String>,
 }
+
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-turn");
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;

@@ -31,7 +31,7 @@ const CANARY: &str = "traj doctor canary";
 const BAIT: &str = concat!("ghp", "_x7Kq2mVw9TzR4bNc8LpY1sJd6FhG3aQe5UoX");
 
 /// One place, and whether the canary came back from it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Probe {
     pub(super) name: &'static str,
     pub(super) ok: bool,

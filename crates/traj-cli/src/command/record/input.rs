@@ -19,14 +19,14 @@ const LISTED_LINES: usize = 10_000;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A line that is no event.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct InvalidLine {
     line: u64,
     reason: String,
 }
 
 /// A line with members that were not recorded.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct UnknownMembers {
     line: u64,
     members: usize,

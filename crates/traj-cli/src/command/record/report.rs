@@ -7,7 +7,7 @@ use super::input::{InvalidLine, Problems, UnknownMembers};
 use crate::terminal_text::escape_control;
 
 /// What was recorded.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
     enabled: bool,
@@ -36,7 +36,7 @@ pub(super) struct Report {
     ended_by: Option<&'static str>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct DroppedReport {
     queue_full: u64,

@@ -23,9 +23,9 @@ const SHORTEST_LINE: u64 = "{\"type\":\"\"}\n".len() as u64;
 const PAGE: usize = 64 * 1024;
 
 /// An event for scripts.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Line<'a> {
+pub(super) struct Line<'a> {
     schema: &'static str,
     at: Option<String>,
     origin: &'static str,

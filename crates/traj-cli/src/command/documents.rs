@@ -1,0 +1,31 @@
+//! What every verb prints with `--json`.
+
+use super::{
+    codex, config, doctor, export, inspect, prune, record, redact, repair, rules, scan, schema,
+    sessions, tail, trim, verify,
+};
+use crate::json_document::JsonDocument;
+
+/// The documents of all verbs. `completions` and `man` print no document.
+pub(super) fn documents() -> Vec<JsonDocument> {
+    let mut documents = vec![
+        doctor::DOCUMENT,
+        export::DOCUMENT,
+        inspect::DOCUMENT,
+        prune::DOCUMENT,
+        record::DOCUMENT,
+        redact::DOCUMENT,
+        repair::DOCUMENT,
+        scan::DOCUMENT,
+        schema::DOCUMENT,
+        sessions::DOCUMENT,
+        tail::DOCUMENT,
+        trim::DOCUMENT,
+        verify::DOCUMENT,
+    ];
+    documents.extend(codex::DOCUMENTS);
+    documents.extend(config::DOCUMENTS);
+    documents.extend(rules::DOCUMENTS);
+    documents.sort_by_key(|document| document.verb);
+    documents
+}
