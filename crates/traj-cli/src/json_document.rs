@@ -72,7 +72,7 @@ fn envelope(generator: &mut SchemaGenerator, result: Option<Schema>) -> Schema {
         "type": "object",
         "required": ["schema", "version", "ok"],
         "properties": {
-            "schema": { "const": ENVELOPE_SCHEMA },
+            "schema": { "const": ENVELOPE_SCHEMA, "description": "The form of this document." },
             "version": { "type": "string", "description": "The version of traj." },
             "ok": { "type": "boolean", "description": "Whether the exit code is 0." },
             "error": error,

@@ -62,27 +62,34 @@ struct PathArguments {}
 /// What `config show` reports.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Shown {
+    /// The configuration file.
     file: File,
+    /// Every setting.
     settings: Vec<Setting>,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct File {
+    /// Where it is, or would be.
     path: String,
     /// Whether it is there.
     exists: bool,
+    /// What says so.
     origin: Source,
 }
 
 /// A setting in effect.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Setting {
+    /// Its name.
     name: &'static str,
     /// Its key in the file, if it has one.
     key: Option<&'static str>,
     /// The variable that sets it.
     variable: &'static str,
+    /// Its value, for people.
     value: String,
+    /// Where the value comes from.
     origin: Source,
 }
 

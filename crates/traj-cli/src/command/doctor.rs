@@ -39,9 +39,12 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Report {
     configuration: Configuration,
+    /// The settings in effect.
     settings: Vec<Setting>,
+    /// The places that are written to.
     places: Vec<Place>,
     codex: Codex,
+    /// What became of the canaries, with `--probe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     probes: Option<Vec<probe::Probe>>,
 }
@@ -59,17 +62,24 @@ struct Configuration {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Setting {
+    /// Its name.
     name: &'static str,
+    /// Its value, for people.
     value: String,
+    /// Where the value comes from.
     source: String,
 }
 
 /// A file or folder we use.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Place {
+    /// What it is for.
     name: &'static str,
+    /// Where it is.
     path: String,
+    /// Whether it is there.
     exists: bool,
+    /// Its permissions, in octal.
     mode: Option<String>,
     /// What is wrong with it.
     warning: Option<&'static str>,
@@ -77,8 +87,11 @@ struct Place {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Codex {
+    /// The executable, if there is one.
     path: Option<String>,
+    /// Its version.
     version: Option<String>,
+    /// What named it.
     source: &'static str,
 }
 

@@ -97,7 +97,9 @@ enum Archive {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Exported {
+    /// Where the bundle is, absolute.
     output_dir: String,
+    /// Where it is as seen from the workspace.
     display_path: String,
     #[serde(flatten)]
     report: ExportReport,

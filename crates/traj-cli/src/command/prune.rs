@@ -58,20 +58,31 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// Whether nothing was removed because of `--dry-run`.
     dry_run: bool,
+    /// What was removed, or would be.
     removed: Vec<Item>,
+    /// What was kept.
     kept: Vec<Item>,
+    /// What could not be removed.
     failed: Vec<Item>,
+    /// The size of what was removed.
     removed_bytes: u64,
 }
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 struct Item {
+    /// The session that it belongs to.
     session: String,
+    /// What it is.
     kind: &'static str,
+    /// Where it is.
     place: String,
+    /// Its size.
     bytes: u64,
+    /// Why it was removed or kept, as a code.
     reason: &'static str,
+    /// The same for people.
     meaning: &'static str,
     /// Why it could not be removed, nearest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -63,12 +63,19 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
+    /// Secrets that were hidden.
     hidden: u64,
+    /// Media that were replaced by a digest.
     media: u64,
+    /// Paths and names that were replaced by a label.
     paths: u64,
+    /// Texts that look like a marker and are none of ours.
     foreign_markers: u64,
+    /// Texts that look like a secret and were not hidden.
     survivors: u64,
+    /// Lines that are not JSON.
     invalid_lines: u64,
+    /// Lines that were left out.
     omitted_lines: u64,
 }
 

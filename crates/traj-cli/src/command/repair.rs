@@ -50,27 +50,41 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// The file.
     file: String,
+    /// What it is.
     kind: &'static str,
+    /// Its lines.
     lines: u64,
+    /// Rows that can be read.
     rows: u64,
+    /// What is wrong, by line.
     findings: Vec<FindingReport>,
+    /// Findings beyond those.
     more_findings: u64,
+    /// How often each thing is wrong.
     counts: Vec<Count>,
+    /// The sound copy, if one was written.
     copy: Option<String>,
+    /// Its rows.
     copy_rows: Option<u64>,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct FindingReport {
+    /// The line.
     line: u64,
+    /// What is wrong, as a code.
     code: &'static str,
+    /// The same for people.
     meaning: &'static str,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Count {
+    /// What is wrong.
     code: &'static str,
+    /// How often.
     count: u64,
 }
 

@@ -53,30 +53,45 @@ enum Verb {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RuleLine<'r> {
+    /// Its id.
     id: &'r str,
+    /// What it finds.
     title: &'r str,
+    /// The class of rules that it belongs to.
     class: &'static str,
+    /// Whether it comes from a file of the user's.
     user: bool,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Explanation<'r> {
+    /// Its id.
     id: &'r str,
+    /// What it finds.
     title: &'r str,
+    /// The class of rules that it belongs to.
     class: &'static str,
+    /// Whether it comes from a file of the user's.
     user: bool,
+    /// What a value looks like.
     pattern: Option<&'r str>,
+    /// Words of which one must be near.
     keywords: &'r [&'r str],
+    /// How random a value must be.
     entropy: Option<f64>,
+    /// What it finds.
     examples: &'r [String],
+    /// What it does not find.
     counter_examples: &'r [String],
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CheckReport {
+    /// How many rules were checked.
     rules: usize,
+    /// Rules that do not fit their examples.
     problems: Vec<String>,
 }
 

@@ -47,20 +47,28 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FileFinding {
+    /// The file.
     file: String,
+    /// The line.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
+    /// The place in the JSON of that line.
     #[serde(skip_serializing_if = "String::is_empty")]
     path: String,
+    /// The rule that found it.
     rule: String,
 }
 
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// Files that were looked at.
     files: u64,
+    /// Those that are not text.
     binary_files: u64,
+    /// Findings by rule.
     rules: BTreeMap<String, u64>,
+    /// All findings, never with their values.
     findings: Vec<FileFinding>,
     /// What could not be looked at, and why.
     skipped: Vec<Skipped>,
@@ -69,7 +77,9 @@ struct Report {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Skipped {
+    /// The file.
     file: String,
+    /// Why it was not looked at.
     reason: String,
 }
 

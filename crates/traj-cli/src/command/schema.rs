@@ -36,13 +36,16 @@ pub(crate) struct Arguments {
 /// The names of all schemas.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Names {
+    /// The names.
     schemas: Vec<String>,
 }
 
 /// One schema.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Named {
+    /// Its name.
     name: String,
+    /// The schema.
     schema: serde_json::Value,
 }
 

@@ -98,8 +98,11 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// `trim`, `enqueue`, `auto` or `undo`.
     action: &'static str,
+    /// Whether nothing was changed because of `--dry-run`.
     dry_run: bool,
+    /// Until when it can be taken back.
     #[serde(skip_serializing_if = "Option::is_none")]
     undo_until: Option<String>,
     /// What was changed, or would be; its members depend on the action.

@@ -44,7 +44,9 @@ pub(super) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// The thread that the session is bound to.
     thread_id: String,
+    /// `attached` to a thread that existed, or `started`.
     how: &'static str,
 }
 

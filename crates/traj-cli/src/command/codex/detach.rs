@@ -26,9 +26,12 @@ pub(super) struct Arguments {
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// Whether there was a binding.
     detached: bool,
+    /// The thread, which stays with Codex.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<String>,
+    /// The name that a damaged record was kept under.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_as: Option<String>,
 }

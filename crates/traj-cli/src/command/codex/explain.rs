@@ -32,19 +32,28 @@ pub(super) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// `resume`, `start`, `rotate`, `transient` or `unknown`.
     decision: &'static str,
+    /// The stored thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<String>,
+    /// What changed.
     reasons: Vec<&'static str>,
+    /// What that means, for people.
     meaning: String,
+    /// What is compared.
     components: Vec<Component>,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Component {
+    /// Its name.
     name: &'static str,
+    /// The fingerprint that is remembered.
     stored: Option<String>,
+    /// The fingerprint of what is asked for.
     wanted: Option<String>,
+    /// Whether they differ.
     changed: bool,
 }
 

@@ -29,19 +29,25 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Listing {
+    /// The bindings of the directory.
     bindings: Vec<Binding>,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Binding {
+    /// The session file.
     session: String,
+    /// Its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<String>,
+    /// Turns so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     turns: Option<u64>,
+    /// When it last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_at: Option<String>,
+    /// Why it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }

@@ -31,9 +31,12 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Report {
+    /// Whether the session has a binding.
     bound: bool,
+    /// What is remembered.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<Record>,
+    /// What Codex says of the thread, if it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     health: Option<Health>,
 }
@@ -41,18 +44,31 @@ struct Report {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Record {
+    /// The thread.
     thread_id: String,
+    /// `started`, `attached` or `imported`.
     origin: &'static str,
+    /// The directory that it works in.
     cwd: String,
+    /// The model.
     model: Option<String>,
+    /// Who serves it.
     model_provider: Option<String>,
+    /// What has to be approved.
     approval_policy: Option<&'static str>,
+    /// What commands may touch.
     sandbox: Option<&'static str>,
+    /// The service tier.
     service_tier: Option<String>,
+    /// Where Codex keeps the thread.
     rollout_path: Option<String>,
+    /// Turns that ended under this binding.
     turns: u64,
+    /// Messages up to this time are known to the thread.
     history_covered_through: Option<String>,
+    /// When it was bound.
     created_at: String,
+    /// When the record last changed.
     updated_at: String,
 }
 
@@ -62,11 +78,13 @@ struct Record {
 struct Health {
     /// `present`, `missing` or `unknown`.
     thread: &'static str,
+    /// The version of Codex.
     server_version: Option<String>,
     /// Turns that Codex has.
     turns: Option<u64>,
     /// Whether Codex has at least the turns that we know of; none when it does not tell.
     history_complete: Option<bool>,
+    /// Why nothing is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }

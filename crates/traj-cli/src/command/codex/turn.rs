@@ -78,19 +78,29 @@ pub(super) struct Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Report {
+    /// `completed`, `interrupted`, `timed-out` or `failed`.
     outcome: &'static str,
+    /// The reply.
     text: String,
+    /// The thread.
     thread_id: String,
+    /// The turn.
     turn_id: String,
+    /// `started`, `resumed`, `rotated`, `replaced` or `transient`.
     thread: &'static str,
+    /// The thread that was given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost: Option<Lost>,
+    /// Why it was given up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<&'static str>,
+    /// What went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// Tokens of the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Value>,
+    /// What happened, in order.
     events: Vec<Value>,
 }
 
@@ -98,8 +108,11 @@ struct Report {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Lost {
+    /// The thread.
     thread_id: String,
+    /// Its turns.
     turns: u64,
+    /// It knew messages up to this time.
     covered_through: Option<String>,
 }
 

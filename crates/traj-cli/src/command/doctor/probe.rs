@@ -33,8 +33,11 @@ const BAIT: &str = concat!("ghp", "_x7Kq2mVw9TzR4bNc8LpY1sJd6FhG3aQe5UoX");
 /// One place, and whether the canary came back from it.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Probe {
+    /// What was tried.
     pub(super) name: &'static str,
+    /// Whether the canary came through.
     pub(super) ok: bool,
+    /// What happened.
     pub(super) detail: String,
 }
 

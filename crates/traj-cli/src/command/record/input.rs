@@ -21,14 +21,18 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// A line that is no event.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct InvalidLine {
+    /// The line of the input.
     line: u64,
+    /// Why it is not an event.
     reason: String,
 }
 
 /// A line with members that were not recorded.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct UnknownMembers {
+    /// The line of the input.
     line: u64,
+    /// How many of its members are not known.
     members: usize,
 }
 

@@ -10,26 +10,42 @@ use crate::terminal_text::escape_control;
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
+    /// Whether recording is switched on.
     enabled: bool,
+    /// The sidecar.
     sidecar: String,
+    /// Events that were taken.
     recorded_events: u64,
+    /// Events that were written.
     written_events: u64,
+    /// The size of what was written.
     written_bytes: u64,
+    /// Long texts that were kept as blobs.
     stored_blobs: u64,
+    /// Blobs that could not be kept.
     omitted_blobs: u64,
+    /// Those of them that exceeded the size for blobs.
     blobs_over_budget: u64,
+    /// Old lines that made room.
     rolled_lines: u64,
+    /// Events that were lost.
     dropped_events: u64,
+    /// Their size.
     dropped_event_bytes: u64,
+    /// Why they were lost.
     dropped: DroppedReport,
     /// Events that were still on their way when the time ran out.
     pending_events: u64,
     /// Why the sidecar is not safe from others, if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
+    /// Lines that are not events.
     invalid_lines: u64,
+    /// The first of them.
     invalid: Vec<InvalidLine>,
+    /// Lines with members that are not known.
     lines_with_unknown_members: u64,
+    /// The first of them.
     unknown_members: Vec<UnknownMembers>,
     /// The signal that ended the reading, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,11 +55,17 @@ pub(super) struct Report {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct DroppedReport {
+    /// Too many waited.
     queue_full: u64,
+    /// The sidecar had reached its size.
     sidecar_full: u64,
+    /// The sidecar could not be used, or was not safe to use.
     storage: u64,
+    /// They were too large.
     too_large: u64,
+    /// The recorder has a defect.
     defect: u64,
+    /// The recorder could not start.
     not_started: u64,
 }
 

@@ -26,21 +26,36 @@ const PAGE: usize = 64 * 1024;
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Line<'a> {
+    /// `traj-tail/2`.
     schema: &'static str,
+    /// When it happened.
     at: Option<String>,
+    /// `sidecar` or `transcript`.
     origin: &'static str,
+    /// The type of the event.
     #[serde(rename = "type")]
     kind: &'a str,
+    /// The session.
     session: &'a str,
+    /// `normal`, `warning` or `error`.
     severity: &'static str,
+    /// What happened, in one line.
     preview: &'a str,
+    /// How long it took.
     duration_ms: Option<u64>,
+    /// Tokens that a model read, cached ones included.
     input_tokens: Option<u64>,
+    /// Tokens that it wrote.
     output_tokens: Option<u64>,
+    /// What went wrong.
     error: Option<&'a str>,
+    /// The tool call.
     call_id: Option<&'a str>,
+    /// Its command.
     command: Option<&'a str>,
+    /// How it ended.
     outcome: Option<&'static str>,
+    /// Its exit code.
     exit_code: Option<i64>,
 }
 
