@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::process::Output;
 
 use serde_json::Value;
+use traj_tests::export_fixture::message;
 use traj_tests::export_home::{ExportHome as Home, result};
 use traj_tests::traj_binary::{printed, traj_command};
 
@@ -54,6 +55,18 @@ fn a_flag_wins_over_a_variable_over_the_file_over_the_default() {
     let (value, origin) = color(&set, &variable, &["--color", "auto"]);
     assert_eq!((value.as_str(), &origin["kind"]), ("auto", &"flag".into()));
     assert_eq!(origin["name"], "--color");
+}
+
+#[test]
+fn the_file_says_whether_colours_are_used() {
+    let failed =
+        r#"{"role":"toolResult","toolCallId":"c","toolName":"t","content":[],"isError":true}"#;
+    for (color, is_used) in [("always", true), ("never", false)] {
+        let home = home(&format!("[defaults]\ncolor = '{color}'\n"));
+        home.put_session(&[message("a", None, 1, failed)]);
+        let shown = printed(&home.traj(&["tail", "--session", "s1.jsonl", "--transcript"]));
+        assert_eq!(shown.contains("\u{1b}[31m"), is_used, "{color}: {shown:?}");
+    }
 }
 
 #[test]
