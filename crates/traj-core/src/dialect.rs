@@ -19,6 +19,7 @@ mod row;
 pub(crate) mod shape;
 mod sidecar;
 mod sniff;
+mod time;
 pub mod transcript;
 
 pub use bundle::encode_event;

@@ -32,6 +32,7 @@ mod display;
 mod event;
 mod examples;
 mod fact;
+mod files;
 mod fold;
 mod model;
 mod models;
@@ -53,6 +54,7 @@ pub use fact::{
     Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnded,
     SessionStarted, ToolCall, ToolResult, UsageScope,
 };
+pub use files::{SessionFiles, SessionRun, dialect_of};
 pub use fold::Fold;
 pub use model::{FirstFailure, Moment, Run, RunState};
 pub use models::{ContextPoint, ModelTotals};

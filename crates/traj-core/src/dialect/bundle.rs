@@ -10,11 +10,10 @@ pub use encode::encode_event;
 
 use std::borrow::Cow;
 
-use super::{openclaw, sidecar, text};
+use super::{Dialect, openclaw, sidecar, text};
 use crate::event::TRACE_SCHEMA;
 use crate::json::Json;
 use crate::run::{Arguments, Fact, Origin, Place, RunEvent, ToolCall};
-use crate::timestamp::UnixMillis;
 
 /// Whether a row is a transcript event of a bundle. The other events look as
 /// they do in a sidecar.
@@ -31,11 +30,9 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         sidecar::decode(row, place, emit);
         return;
     }
-    let at = text(row, "ts").and_then(UnixMillis::parse_lenient);
     let mut emit_one = |fact: Fact<'r>| {
         let mut event = RunEvent::new(Origin::Transcript, place, row, fact);
-        // An entry without a readable time stands at the beginning of all time.
-        event.at = at.filter(|at| *at != UnixMillis::EPOCH);
+        event.at = Dialect::Bundle.time_of(row);
         event.entry = text(row, "entryId");
         event.parent = text(row, "parentEntryId");
         event.turn = row.get("data").and_then(|data| super::said(data, "turnId"));

@@ -14,13 +14,12 @@ mod tokens;
 use std::borrow::Cow;
 
 use super::result::error_in;
-use super::{is_set, said, text};
+use super::{Dialect, is_set, said, text};
 use crate::json::Json;
 use crate::run::{
     Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, Origin, Place, Prompt, Rewind,
     RunEvent, SessionEnded, SessionStarted, Thread,
 };
-use crate::timestamp::UnixMillis;
 
 /// The types of rows.
 const ROW_TYPES: [&str; 11] = [
@@ -57,7 +56,7 @@ pub(super) fn recognises_beginning(line: &[u8]) -> bool {
 /// Shows the facts of a row.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let payload = row.get("payload").unwrap_or(&Json::Null);
-    let at = text(row, "timestamp").and_then(UnixMillis::parse_lenient);
+    let at = Dialect::CodexRollout.time_of(row);
     let turn = turn_of(payload);
     let mut step = 0;
     let mut emit_one = |fact: Fact<'r>| {

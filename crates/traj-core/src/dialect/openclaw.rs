@@ -6,14 +6,13 @@
 use std::borrow::Cow;
 
 use super::result::{error_text, outcome_of};
-use super::{is_set, said, text};
-use crate::dialect::transcript::{entry_instant, is_tool_call, tool_call_arguments};
+use super::{Dialect, is_set, said, text};
+use crate::dialect::transcript::{is_tool_call, tool_call_arguments};
 use crate::json::Json;
 use crate::run::{
     Arguments, Attachment, Compaction, Content, Fact, ModeChange, ModelCall, ModelChange, Origin,
     Outcome, Place, Prompt, Rewind, RunEvent, SessionStarted, ToolCall, ToolResult, Usage,
 };
-use crate::timestamp::UnixMillis;
 
 /// Whether a row is one of a transcript.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
@@ -47,7 +46,7 @@ fn is_entry_type(kind: &str) -> bool {
 
 /// Shows the facts of a row.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
-    let at = Some(entry_instant(row)).filter(|at| *at != UnixMillis::EPOCH);
+    let at = Dialect::OpenClaw.time_of(row);
     let mut emit_at = |step: u32, fact: Fact<'r>| {
         let mut event = RunEvent::new(Origin::Transcript, place.step(step), row, fact);
         event.at = at;

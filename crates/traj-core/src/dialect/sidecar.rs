@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::openclaw::{is_made_up, unanswered};
 use super::result::{error_text, outcome_of};
-use super::{is_set, said, text};
+use super::{Dialect, is_set, said, text};
 use crate::event::{EventKind, SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::Json;
 use crate::run::{
@@ -17,7 +17,6 @@ use crate::run::{
     Loss, ModelCall, ModelChange, Origin, Outcome, Place, Prompt, RunEvent, SessionEnded,
     SessionStarted, ToolCall, ToolResult, Usage, UsageScope,
 };
-use crate::timestamp::UnixMillis;
 
 /// Whether a row is an event of a recorder.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
@@ -31,9 +30,7 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let mut emit_one = |fact: Fact<'r>| {
         let mut event = RunEvent::new(Origin::Runtime, place, row, fact);
-        let at = text(row, "ts").and_then(UnixMillis::parse_lenient);
-        // What has no readable time stands at the beginning of all time.
-        event.at = at.filter(|at| *at != UnixMillis::EPOCH);
+        event.at = Dialect::Sidecar.time_of(row);
         event.run = said(row, "runId");
         event.turn = row.get("data").and_then(|data| said(data, "turnId"));
         emit(event);

@@ -7,6 +7,7 @@
 //! as parsed values, the tree as small fixed [`Skeleton`]s, so that a session
 //! of any size is walked without holding its texts.
 
+mod active;
 mod branch;
 mod entry_key;
 mod event;
@@ -15,6 +16,7 @@ mod line;
 mod migration;
 mod skeleton;
 
+pub use active::{ActiveBranch, Tree};
 pub use branch::{BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, walk_branch};
 pub use entry_key::EntryKey;
 pub use event::{

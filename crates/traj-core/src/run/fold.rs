@@ -94,7 +94,9 @@ impl Fold {
         }
         let seq = event.place.line;
         let is_new = self.take(event, seq);
-        self.stopwatch.take(event.at, &event.fact, event.origin, is_new);
+        // A header states when the file was made, not that something happened.
+        let at = event.at.filter(|_| !is_header(event));
+        self.stopwatch.take(at, &event.fact, event.origin, is_new);
         if !is_new {
             return;
         }
@@ -269,6 +271,12 @@ impl Fold {
         }
         run
     }
+}
+
+/// Whether an event only describes the run.
+fn is_header(event: &RunEvent<'_>) -> bool {
+    let describes = matches!(&event.fact, Fact::SessionStarted(started) if !started.begins_run);
+    describes && event.origin == Origin::Transcript
 }
 
 fn state_of(ended: &SessionEnded<'_>) -> RunState {

@@ -1,0 +1,281 @@
+//! The files of a session, read together and folded into one run.
+
+mod branch;
+mod feed;
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use super::{Fold, Place, Prices, Run};
+use crate::dialect::transcript::trim;
+use crate::dialect::{Dialect, Head, sniff};
+use crate::event::RuntimeRow;
+use crate::json::Json;
+use crate::port::{Source, SourceError};
+use crate::timestamp::UnixMillis;
+use branch::{Branch, Counts};
+use feed::{Feed, is_bomb};
+
+/// How much of a file is looked at to find out who wrote it.
+const HEAD: u64 = 64 * 1024;
+
+/// The files of one session, as far as they exist.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "two files and whose they are")]
+pub struct SessionFiles<'s> {
+    /// The agent's own file: a transcript or a rollout.
+    pub transcript: Option<&'s dyn Source>,
+    /// The recorder's file.
+    pub sidecar: Option<&'s dyn Source>,
+    /// The session's id: events of other sessions in the sidecar do not count.
+    pub session: &'s str,
+}
+
+/// What the files of a session state.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SessionRun {
+    /// The run.
+    pub run: Run,
+    /// Who wrote the transcript; `None` when there is none, it is empty, or
+    /// no dialect knows it.
+    pub dialect: Option<Dialect>,
+    /// Events of this session in the sidecar.
+    pub recorded: u64,
+    /// Lines that are not rows, or too long to be read.
+    pub unread: u64,
+}
+
+impl SessionFiles<'_> {
+    /// Reads both files once, side by side in the order of time, as an export
+    /// would: of a transcript the active branch counts. One that is not a
+    /// straight line is read again. Memory is bounded, however long the files
+    /// are.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn fold(&self, prices: Prices) -> Result<SessionRun, SourceError> {
+        let dialect = self.transcript.map(dialect_of).transpose()?.flatten();
+        let branch =
+            if dialect == Some(Dialect::OpenClaw) { Branch::line() } else { Branch::Everything };
+        let read = Reading::new(self, dialect, branch, prices.clone()).finish()?;
+        match (read, self.transcript) {
+            (Some(read), _) => Ok(read),
+            (None, transcript) => {
+                let branch = transcript.map_or(Ok(Branch::Entries), Branch::of)?;
+                let read = Reading::new(self, dialect, branch, prices).finish()?;
+                // A branch that is known leaves nothing open.
+                Ok(read.unwrap_or_else(|| SessionRun {
+                    run: Run::default(),
+                    dialect,
+                    recorded: 0,
+                    unread: 0,
+                }))
+            }
+        }
+    }
+}
+
+/// Who wrote a file, from how it begins.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn dialect_of(source: &dyn Source) -> Result<Option<Dialect>, SourceError> {
+    let length = usize::try_from(source.len().min(HEAD)).unwrap_or_default();
+    let mut head = vec![0; length];
+    source.read_exact_at(0, &mut head)?;
+    Ok(sniff(Head::of(&head)))
+}
+
+/// A row in its file.
+struct Row<'b> {
+    /// When, and never before the row above it.
+    at: Option<UnixMillis>,
+    line: u64,
+    end: usize,
+    content: Content<'b>,
+}
+
+enum Content<'b> {
+    Row(Json<'b>),
+    /// Blank, or of somebody else.
+    Nothing,
+    Unread,
+}
+
+/// Reads two files side by side.
+struct Reading<'s> {
+    fold: Fold,
+    session: &'s str,
+    dialect: Option<Dialect>,
+    branch: Branch,
+    sidecar: Option<Feed<'s>>,
+    transcript: Option<Feed<'s>>,
+    /// The time of the last row of each.
+    clocks: [Option<UnixMillis>; 2],
+    recorded: u64,
+    unread: u64,
+}
+
+impl<'s> Reading<'s> {
+    fn new(
+        files: &SessionFiles<'s>,
+        dialect: Option<Dialect>,
+        branch: Branch,
+        prices: Prices,
+    ) -> Self {
+        Self {
+            fold: Fold::new(prices),
+            session: files.session,
+            dialect,
+            branch,
+            sidecar: files.sidecar.map(Feed::new),
+            // Rows that no dialect knows state nothing.
+            transcript: files.transcript.filter(|_| dialect.is_some()).map(Feed::new),
+            clocks: [None; 2],
+            recorded: 0,
+            unread: 0,
+        }
+    }
+
+    /// Reads everything; `None` when the transcript is not a straight line.
+    fn finish(mut self) -> Result<Option<SessionRun>, SourceError> {
+        let (mut sidecar, mut transcript) = (self.sidecar.take(), self.transcript.take());
+        loop {
+            for feed in [&mut sidecar, &mut transcript].into_iter().flatten() {
+                feed.fill()?;
+            }
+            let used = {
+                let recorded = rows(sidecar.as_ref(), self.clocks[0], &|row| self.event(row));
+                let written = rows(transcript.as_ref(), self.clocks[1], &|row| {
+                    let dialect = self.dialect.unwrap_or(Dialect::OpenClaw);
+                    (dialect.time_of(&row), Content::Row(row))
+                });
+                let is_over = |feed: &Option<Feed<'_>>| feed.as_ref().is_none_or(Feed::is_at_end);
+                let is_over = [is_over(&sidecar), is_over(&transcript)];
+                self.merge(recorded, written, is_over)
+            };
+            let Some(used) = used else { return Ok(None) };
+            let mut is_done = true;
+            for (feed, used) in [&mut sidecar, &mut transcript].into_iter().zip(used) {
+                if let (Some(feed), Some((line, end))) = (feed, used) {
+                    feed.consume(end, line);
+                    is_done = false;
+                }
+            }
+            if is_done {
+                break;
+            }
+        }
+        let passed = [sidecar, transcript].into_iter().flatten().map(|feed| feed.passed_over);
+        Ok(Some(SessionRun {
+            unread: self.unread + passed.sum::<u64>(),
+            run: self.fold.finish(),
+            dialect: self.dialect,
+            recorded: self.recorded,
+        }))
+    }
+
+    /// An event of this session.
+    fn event<'b>(&self, row: Json<'b>) -> (Option<UnixMillis>, Content<'b>) {
+        match RuntimeRow::from_json(row) {
+            Ok(event) if event.session_id() == self.session => {
+                (Some(event.at()), Content::Row(event.into_json()))
+            }
+            Ok(_) => (None, Content::Nothing),
+            Err(_) => (None, Content::Unread),
+        }
+    }
+
+    /// Folds rows in the order of time, those of the sidecar first, until one
+    /// of the files has to be read on. Returns the last line that was used of
+    /// each, with where it ends; `None` when a row stands beside the branch.
+    fn merge(
+        &mut self,
+        recorded: Vec<Row<'_>>,
+        written: Vec<Row<'_>>,
+        is_over: [bool; 2],
+    ) -> Option<[Option<(u64, usize)>; 2]> {
+        let [mut recorded, mut written] =
+            [recorded, written].map(|rows| rows.into_iter().peekable());
+        let mut used = [None; 2];
+        loop {
+            let waits = |rows: &mut Peekable<IntoIter<Row<'_>>>, is_over: bool| {
+                rows.peek().is_none() && !is_over
+            };
+            if waits(&mut recorded, is_over[0]) || waits(&mut written, is_over[1]) {
+                break;
+            }
+            let is_first = match (recorded.peek(), written.peek()) {
+                (Some(event), Some(entry)) => event.at <= entry.at,
+                (event, _) => event.is_some(),
+            };
+            let next = if is_first { recorded.next() } else { written.next() };
+            let Some(row) = next else { break };
+            let at = usize::from(!is_first);
+            used[at] = Some((row.line, row.end));
+            self.clocks[at] = row.at;
+            if !self.take(row, is_first) {
+                return None;
+            }
+        }
+        Some(used)
+    }
+
+    /// Folds a row; `false` when it stands beside the branch.
+    fn take(&mut self, row: Row<'_>, is_event: bool) -> bool {
+        let json = match row.content {
+            Content::Row(json) => json,
+            Content::Nothing => return true,
+            Content::Unread => {
+                self.unread += 1;
+                return true;
+            }
+        };
+        let dialect = if is_event {
+            self.recorded += 1;
+            Dialect::Sidecar
+        } else {
+            match self.branch.take(&json) {
+                Counts::Yes => self.dialect.unwrap_or(Dialect::OpenClaw),
+                Counts::No => return true,
+                Counts::Unknown => return false,
+            }
+        };
+        dialect.decode(&json, Place::line(row.line), &mut |event| self.fold.push(&event));
+        true
+    }
+}
+
+/// The rows that a feed holds.
+fn rows<'b>(
+    feed: Option<&'b Feed<'_>>,
+    mut clock: Option<UnixMillis>,
+    read: &dyn Fn(Json<'b>) -> (Option<UnixMillis>, Content<'b>),
+) -> Vec<Row<'b>> {
+    let Some(feed) = feed else { return Vec::new() };
+    let lines = feed.lines().map(|(line, end, bytes)| {
+        let (at, content) = match parse(bytes) {
+            Some(row) => read(row),
+            None if bytes.trim_ascii().is_empty() => (None, Content::Nothing),
+            None => (None, Content::Unread),
+        };
+        clock = clock.max(at);
+        Row { at: clock, line, end, content }
+    });
+    lines.collect()
+}
+
+fn parse(line: &[u8]) -> Option<Json<'_>> {
+    if is_bomb(line) {
+        return None;
+    }
+    match std::str::from_utf8(line) {
+        Ok(text) => Json::parse(trim(text)).ok(),
+        Err(_) => Json::parse_lossy(line).ok(),
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "memory")]
+mod tests;

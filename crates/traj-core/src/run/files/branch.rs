@@ -1,0 +1,121 @@
+//! Which rows of a transcript count: the header, and the active branch.
+
+use super::feed::{Feed, is_bomb};
+use crate::dialect::transcript::{ActiveBranch, EntryKey, RowKind, SessionVersion, Skeleton, Tree};
+use crate::json::Json;
+use crate::port::{Source, SourceError};
+
+/// Levels of a row that its place in the tree needs.
+const SKELETON_DEPTH: usize = 2;
+
+/// A tree with more rows than this is not held: all its entries count.
+const MOST_ROWS: usize = 500_000;
+
+/// Which rows count.
+#[derive(Debug)]
+pub(super) enum Branch {
+    /// Every row: other agents' files are no trees.
+    Everything,
+    /// Each entry follows the one before it, so far.
+    Line { version: Option<SessionVersion>, last: Option<EntryKey>, rows: usize },
+    /// The tree was looked through.
+    Known { active: ActiveBranch, rows: usize },
+    /// The tree is too large: all entries.
+    Entries,
+}
+
+/// Whether a row counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counts {
+    Yes,
+    No,
+    /// Nobody knows before the tree was looked through.
+    Unknown,
+}
+
+impl Branch {
+    /// A tree that is taken for a line until a row says otherwise.
+    pub(super) const fn line() -> Self {
+        Self::Line { version: None, last: None, rows: 0 }
+    }
+
+    /// Looks through a tree.
+    pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
+        let mut tree = Tree::default();
+        let mut feed = Feed::new(source);
+        loop {
+            feed.fill()?;
+            let mut used = None;
+            for (number, end, line) in feed.lines() {
+                used = Some((number, end));
+                if let Some(row) = parse_shallow(line)
+                    && let Some(skeleton) = Skeleton::read(&row)
+                {
+                    tree.push(skeleton, || SessionVersion::of_header(Some(&row)));
+                }
+            }
+            let Some((number, end)) = used else { break };
+            feed.consume(end, number);
+            if tree.len() > MOST_ROWS {
+                return Ok(Self::Entries);
+            }
+        }
+        Ok(Self::Known { active: tree.active(), rows: 0 })
+    }
+
+    /// Takes the next row of the file.
+    pub(super) fn take(&mut self, row: &Json<'_>) -> Counts {
+        if matches!(self, Self::Everything) {
+            return Counts::Yes;
+        }
+        let Some(skeleton) = Skeleton::read(row) else { return Counts::No };
+        let is_header = skeleton.kind == RowKind::Header;
+        match self {
+            Self::Everything => Counts::Yes,
+            Self::Entries => counts(is_header || skeleton.is_candidate()),
+            Self::Known { active, rows } => {
+                *rows += 1;
+                counts(is_header || (skeleton.kind == RowKind::Entry && active.has(*rows - 1)))
+            }
+            Self::Line { version, last, rows } => {
+                *rows += 1;
+                if is_header {
+                    // A header in the middle may change how rows are linked.
+                    let is_first = *rows == 1;
+                    *version = Some(SessionVersion::of_header(Some(row)));
+                    return if is_first { Counts::Yes } else { Counts::Unknown };
+                }
+                let is_list = version.is_none_or(SessionVersion::is_list);
+                if is_list {
+                    return if skeleton.timed { Counts::Yes } else { Counts::Unknown };
+                }
+                if skeleton.kind == RowKind::Leaf {
+                    return Counts::Unknown;
+                }
+                if !skeleton.is_candidate() {
+                    return Counts::No;
+                }
+                let follows = skeleton.next == *last && !skeleton.side;
+                *last = skeleton.id;
+                let has_id = skeleton.id.is_some_and(|id| !id.is_empty());
+                if follows && has_id { Counts::Yes } else { Counts::Unknown }
+            }
+        }
+    }
+}
+
+const fn counts(counts: bool) -> Counts {
+    if counts { Counts::Yes } else { Counts::No }
+}
+
+fn parse_shallow(line: &[u8]) -> Option<Json<'_>> {
+    if is_bomb(line) {
+        return None;
+    }
+    match std::str::from_utf8(line) {
+        Ok(text) => {
+            Json::parse_shallow(crate::dialect::transcript::trim(text), SKELETON_DEPTH).ok()
+        }
+        Err(_) => Json::parse_lossy(line).ok(),
+    }
+}
