@@ -75,6 +75,13 @@ impl Host {
         i64::try_from(millis).ok().and_then(UnixMillis::new).unwrap_or_default()
     }
 
+    /// What a path the user gave leads to, through all links; the path itself
+    /// where it leads to nothing.
+    pub(crate) fn real_path(&self, path: &Path) -> PathBuf {
+        let path = self.absolute(path);
+        real_path(&path).unwrap_or(path)
+    }
+
     /// The absolute form of a path the user gave, without `.` and `..`.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         let text = path.to_string_lossy();
@@ -282,6 +289,19 @@ impl Host {
         let path = self.facts.variables.get("PATH")?;
         let candidates = path.split(':').map(|folder| self.absolute(Path::new(folder)).join(name));
         candidates.into_iter().find(|candidate| candidate.is_file())
+    }
+
+    /// How many columns the terminal has: as `COLUMNS` says, as the terminal
+    /// says, else a hundred.
+    pub(crate) fn terminal_width(&self) -> usize {
+        const NARROWEST: usize = 30;
+        const WIDEST: usize = 400;
+        let stated = self.facts.variables.get("COLUMNS").and_then(|text| text.trim().parse().ok());
+        let asked = || {
+            let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+            Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+        };
+        stated.or_else(asked).unwrap_or(100).clamp(NARROWEST, WIDEST)
     }
 
     /// The text of a file the user named.

@@ -72,6 +72,12 @@ impl Output {
         !self.json && !self.quiet && io::stderr().is_terminal()
     }
 
+    /// How many columns a line may have; `None` where it is not a terminal
+    /// that shows it.
+    pub(crate) fn terminal_width(&self, host: &Host) -> Option<usize> {
+        io::stdout().is_terminal().then(|| host.terminal_width())
+    }
+
     /// Prints the result of work that was done: the document, or the text made
     /// by `human`.
     pub(crate) fn result<R: Serialize>(

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 /// Shows control and direction characters instead of sending them.
 pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.contains(steers_terminal) {
@@ -23,6 +25,30 @@ pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(escaped)
+}
+
+/// How many columns a text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// One line of at most `width` columns; an ellipsis stands for the rest.
+pub(crate) fn clip(text: &str, width: usize) -> String {
+    let text = escape_control(text);
+    if columns(&text) <= width {
+        return text.into_owned();
+    }
+    let mut clipped = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or_default();
+        if used > width {
+            break;
+        }
+        clipped.push(character);
+    }
+    clipped.push('…');
+    clipped
 }
 
 /// JSON with the same characters written as its own escapes; what it says
@@ -64,6 +90,13 @@ mod tests {
             escape_control("a\u{1b}[31mb\n\u{202e}c\u{9b}"),
             "a\\u{1b}[31mb\\n\\u{202e}c\\u{9b}"
         );
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(clip("日本語です", 6), "日本…");
+        assert_eq!((clip("plain", 5), columns("日本")), ("plain".to_owned(), 4));
+        assert_eq!(clip("a\u{1b}[31m", 20), "a\\u{1b}[31m");
     }
 
     #[test]

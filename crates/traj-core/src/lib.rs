@@ -58,7 +58,6 @@ pub mod repair;
 pub mod rewrite;
 pub mod run;
 pub mod session_store;
-pub mod session_summary;
 pub mod settings;
 pub mod settings_report;
 pub mod tail;

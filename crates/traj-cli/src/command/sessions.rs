@@ -1,16 +1,15 @@
 //! `traj sessions`: which sessions there are.
 
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+mod collect;
+mod look;
+mod report;
+mod table;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cap_std::fs::File;
-use clap::Args;
-use serde::Serialize;
-use traj_core::prune::classify;
-use traj_core::session_summary::SessionSummary;
+use clap::{Args, ValueEnum};
 use traj_core::timestamp::UnixMillis;
-use traj_fs::{Access, open_regular};
 
 use super::Outcome;
 use crate::command_error::CommandError;
@@ -18,216 +17,231 @@ use crate::compose::Host;
 use crate::json_document::{Either, JsonDocument};
 use crate::output::Output;
 use crate::quantity;
-use crate::resolve::{Session as Place, StorePlace};
 use crate::terminal_text::escape_control;
+use collect::Collection;
+use report::{Keys, Problem, Report, Session};
 
-/// So much of the end of a file is read for its summary.
-const SUMMARY_BYTES: u64 = 512 * 1024;
+/// So many files that cannot be listed are named.
+const SHOWN_PROBLEMS: usize = 10;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Lists sessions with the time of their last event, size, number of recorded \
-                  events, model, status, tokens of the last answer, and whether there is a \
-                  trajectory. With --keys only the keys are printed, one a line, for the \
-                  completion of shells.",
-    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 the store is damaged"
+    long_about = "Lists sessions, newest first, with the time of their last event, the agent, how \
+                  the last run ended, size, recorded events, tool calls, tokens, model, and key or \
+                  id. Times are UTC. `open` means that the last run began and did not end.\n\n\
+                  Without ROOT these are the sessions of the agent's store, the files beside the \
+                  store, and the rollouts of Codex. A sidecar that has no transcript is listed \
+                  too. Columns shrink to fit the terminal.",
+    after_help = "Examples:\n  \
+                  traj sessions --limit 10\n  \
+                  traj sessions --since 2d --status error,open\n  \
+                  traj sessions ~/.codex/sessions /backup/sessions --json\n\n\
+                  Exit codes: 0 done · 1 failed, or a file could not be read · 2 wrong usage · \
+                  4 the store is damaged"
 )]
 pub(crate) struct Arguments {
+    /// Directories to search with everything below them, session files, or stores
+    #[arg(value_name = "ROOT", conflicts_with_all = ["store", "agent"])]
+    roots: Vec<PathBuf>,
     /// The store that lists them [default: the agent's]
     #[arg(long, value_name = "FILE", conflicts_with = "sessions")]
     store: Option<PathBuf>,
-    /// List the session files of this folder instead, whether a store lists them or not
+    /// Search this directory; the same as ROOT
     #[arg(long, value_name = "DIR")]
     sessions: Option<PathBuf>,
-    /// The agent whose store is read
-    #[arg(long, value_name = "ID", default_value = "main", conflicts_with_all = ["store", "sessions"])]
-    agent: String,
-    /// Print the keys only, one a line
-    #[arg(long, conflicts_with = "sessions")]
+    /// The agent whose sessions are listed [default: main, and Codex]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["store", "sessions"])]
+    agent: Option<String>,
+    /// Only sessions with an event since then: a duration like 2d, or a date
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    since: Option<Since>,
+    /// Only so many, the newest
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Only sessions whose last run ended like this
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    status: Vec<Status>,
+    /// Print the keys only, one a line, for the completion of shells
+    #[arg(long, conflicts_with_all = ["since", "limit", "status"])]
     keys: bool,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Report {
-    sessions: Vec<Session>,
+/// How far back a listing goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    /// So many milliseconds.
+    Ago(i64),
+    At(UnixMillis),
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Keys {
-    keys: Vec<String>,
+fn since(text: &str) -> Result<Since, String> {
+    if let Ok(duration) = quantity::duration(text) {
+        return Ok(Since::Ago(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)));
+    }
+    let has_date = text.get(..10).is_some_and(|date| date.matches('-').count() == 2);
+    UnixMillis::parse_lenient(text).filter(|_| has_date).map(Since::At).ok_or_else(|| {
+        "a duration like 2d (s, m, h, d, w), or a date like 2026-06-01 or 2026-06-01T10:00:00Z"
+            .to_owned()
+    })
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Session {
-    key: Option<String>,
-    session_id: String,
-    session_file: String,
-    exists: bool,
-    updated_at: Option<String>,
-    bytes: u64,
-    events: Option<u64>,
-    model: Option<String>,
-    status: Option<String>,
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    trajectory: Option<String>,
-    trajectory_bytes: Option<u64>,
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Status {
+    /// It began and did not end
+    Open,
+    /// It is open, and its store says that it runs
+    Running,
+    /// With an answer
+    #[value(alias = "ok")]
+    Success,
+    /// With an error
+    #[value(alias = "failed")]
+    Error,
+    /// Stopped from outside, or by a timeout
+    Interrupted,
+    /// Cleaned up after the host lost track of it
+    Cleanup,
+    /// Some other way
+    Other,
+    /// Nothing states it
+    Unknown,
+}
+
+impl Status {
+    fn fits(self, session: &Session) -> bool {
+        match self {
+            Self::Open => session.status.as_deref() == Some("open"),
+            Self::Running => session.status_shown() == Some("running"),
+            Self::Unknown => session.status.is_none(),
+            Self::Success | Self::Error | Self::Interrupted | Self::Cleanup => {
+                session.status.as_deref() == Some(self.name())
+            }
+            Self::Other => {
+                let known = [Self::Open, Self::Success, Self::Error, Self::Interrupted];
+                let known = known.iter().chain(&[Self::Cleanup]);
+                let mut known = known.map(|status| status.name());
+                session.status.as_deref().is_some_and(|status| known.all(|name| name != status))
+            }
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Running => "running",
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Interrupted => "interrupted",
+            Self::Cleanup => "cleanup",
+            Self::Other => "other",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Which of the sessions are listed.
+#[derive(Clone, Debug, Default)]
+struct Filter {
+    since: Option<UnixMillis>,
+    status: Vec<Status>,
+    limit: Option<usize>,
+}
+
+impl Filter {
+    fn of(arguments: &Arguments) -> Self {
+        let since = arguments.since.map(|since| match since {
+            Since::Ago(millis) => Host::now().plus_millis(millis.saturating_neg()),
+            Since::At(at) => at,
+        });
+        Self { since, status: arguments.status.clone(), limit: arguments.limit }
+    }
+
+    fn wants(&self, session: &Session) -> bool {
+        self.is_new(session.updated)
+            && (self.status.is_empty() || self.status.iter().any(|status| status.fits(session)))
+    }
+
+    /// Whether something that changed last at this time may be listed.
+    fn is_new(&self, at: Option<UnixMillis>) -> bool {
+        self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
+    }
 }
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Either<Report, Keys>>("sessions");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
-    let listed = match &arguments.sessions {
-        Some(folder) => in_folder(folder, host)?,
-        None => in_store(arguments, host)?,
+    let mut roots = arguments.roots.clone();
+    roots.extend(arguments.sessions.clone());
+    let collection = if roots.is_empty() {
+        Collection::of_store(arguments.store.as_deref(), arguments.agent.as_deref(), host)?
+    } else {
+        Collection::of_roots(&roots, host)?
     };
     if arguments.keys {
-        let keys = listed.into_iter().filter_map(|listed| listed.key).collect();
+        let keys = collection.sessions.into_iter().filter_map(|found| found.key).collect();
         output.result(&Keys { keys }, |report| {
             report.keys.iter().map(|key| format!("{}\n", escape_control(key))).collect()
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut sessions = Vec::new();
-    for listed in listed {
-        sessions.push(look_at(listed, host)?);
-    }
-    sessions.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
-    output.result(&Report { sessions }, human)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-struct Listed {
-    key: Option<String>,
-    file: PathBuf,
-    updated_at: Option<UnixMillis>,
-    running: bool,
-}
-
-fn in_store(arguments: &Arguments, host: &Host) -> Result<Vec<Listed>, CommandError> {
-    let place = StorePlace::read(arguments.store.as_deref(), &arguments.agent, host)?;
-    let mut listed = Vec::new();
-    for session in &place.store.sessions {
-        // A listed session without a usable file is passed over.
-        let Ok(file) = place.file_of(session, host) else { continue };
-        let updated_at = session.updated_at.and_then(UnixMillis::new);
-        let (key, running) = (Some(session.key.clone()), session.running);
-        listed.push(Listed { key, file, updated_at, running });
-    }
-    Ok(listed)
-}
-
-fn in_folder(folder: &Path, host: &Host) -> Result<Vec<Listed>, CommandError> {
-    let opened = host.folder(folder)?;
-    let entries = opened.entries().map_err(|error| {
-        let message = format!("cannot read the folder {}", folder.display());
-        CommandError::failure(message).because(error)
-    })?;
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".jsonl") && classify(name).is_none())
-        .collect();
-    names.sort();
-    let listed = |name: String| Listed {
-        key: None,
-        file: folder.join(name),
-        updated_at: None,
-        running: false,
-    };
-    Ok(names.into_iter().map(listed).collect())
-}
-
-fn look_at(listed: Listed, host: &Host) -> Result<Session, CommandError> {
-    let place = Place::at(&listed.file, host)?;
-    let transcript = open_regular(&place.folder, &place.name, Access::Read).ok();
-    let sidecar = place.sidecar(host)?.found;
-    let runtime = sidecar
-        .as_ref()
-        .and_then(|sidecar| open_regular(&sidecar.folder, &sidecar.name, Access::Read).ok());
-    let mut summary = SessionSummary::default();
-    for file in runtime.iter().chain(&transcript) {
-        summarise(file, &mut summary);
-    }
-    let size = |file: &File| file.metadata().map_or(0, |metadata| metadata.len());
-    let status = if listed.running { Some("running".to_owned()) } else { summary.status };
-    Ok(Session {
-        key: listed.key,
-        session_id: place.id.to_string(),
-        session_file: place.path.to_string_lossy().into_owned(),
-        exists: transcript.is_some(),
-        updated_at: summary.last_at.or(listed.updated_at).map(UnixMillis::to_iso),
-        bytes: transcript.as_ref().map_or(0, size),
-        events: runtime.as_ref().map(count_lines),
-        model: summary.model,
-        status,
-        input_tokens: summary.tokens.map(|(input, _)| input),
-        output_tokens: summary.tokens.map(|(_, output)| output),
-        trajectory_bytes: runtime.as_ref().map(size),
-        trajectory: sidecar.map(|sidecar| sidecar.path.to_string_lossy().into_owned()),
-    })
-}
-
-/// Hears the last lines of a file, the newest first. What cannot be read tells
-/// nothing.
-fn summarise(mut file: &File, summary: &mut SessionSummary) {
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut bytes = Vec::new();
-    let start = length.saturating_sub(SUMMARY_BYTES);
-    if file.seek(SeekFrom::Start(start)).is_err()
-        || file.take(SUMMARY_BYTES).read_to_end(&mut bytes).is_err()
-    {
-        return;
-    }
-    for line in bytes.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        // The newest line tells the time, whatever is known already.
-        summary.line(line);
-        if summary.is_complete() {
-            return;
-        }
-    }
-}
-
-fn count_lines(mut file: &File) -> u64 {
-    let mut block = vec![0; 256 * 1024];
-    let mut count = 0;
-    if file.rewind().is_err() {
-        return 0;
-    }
-    while let Ok(read) = file.read(&mut block) {
-        if read == 0 {
-            break;
-        }
-        count += memchr::memchr_iter(b'\n', &block[..read]).count() as u64;
-    }
-    count
-}
-
-fn human(report: &Report) -> String {
-    let mut lines = Vec::new();
-    for session in &report.sessions {
-        let name = session.key.as_deref().unwrap_or(&session.session_id);
-        let events = session
-            .events
-            .map_or_else(|| "no trajectory".to_owned(), |events| format!("{events} events"));
-        let tokens = match (session.input_tokens, session.output_tokens) {
-            (Some(input), Some(output)) => format!("{input} in, {output} out"),
-            _ => String::new(),
-        };
-        lines.push(format!(
-            "{:24} {:>10} {events:>14} {:12} {:24} {tokens:20} {}\n",
-            session.updated_at.as_deref().unwrap_or("-"),
-            quantity::shown_size(session.bytes),
-            escape_control(session.status.as_deref().unwrap_or("-")),
-            escape_control(session.model.as_deref().unwrap_or("-")),
-            escape_control(name),
+    let report = look::look_at_all(collection, &Filter::of(arguments), host)?;
+    let width = output.terminal_width(host);
+    let human = |report: &Report| table::describe(&report.sessions, width);
+    if report.unrecognised > 0 {
+        output.note(&format!(
+            "left out because they are not sessions: {} files",
+            report.unrecognised
         ));
     }
-    if lines.is_empty() {
-        lines.push("there are no sessions\n".to_owned());
+    if report.problems.is_empty() {
+        return output.result(&report, human).map(|()| ExitCode::SUCCESS);
     }
-    lines.concat()
+    output.failed_result(&report, &unlisted(&report.problems), human)
+}
+
+/// Says which files are missing from a listing.
+fn unlisted(problems: &[Problem]) -> CommandError {
+    let files = if problems.len() == 1 { "file" } else { "files" };
+    let mut error = CommandError::failure(format!("cannot list {} {files}", problems.len()));
+    for Problem { file, problem } in problems.iter().take(SHOWN_PROBLEMS) {
+        error = error.hint(format!("{file}: {problem}"));
+    }
+    match problems.len().saturating_sub(SHOWN_PROBLEMS) {
+        0 => error,
+        more => error.hint(format!("{more} more: `problems` of --json names them all")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn since_is_a_duration_or_a_date() {
+        assert_eq!(since("2d"), Ok(Since::Ago(2 * 86_400_000)));
+        let at = |text: &str| match since(text) {
+            Ok(Since::At(at)) => at.to_iso(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(at("2026-06-01"), "2026-06-01T00:00:00.000Z");
+        assert_eq!(at("2026-06-01T10:00:00+02:00"), "2026-06-01T08:00:00.000Z");
+        for wrong in ["", "yesterday", "2", "12"] {
+            assert!(since(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_session_fits_one_of_the_states_that_are_not_running() {
+        let with = |status: Option<&str>| {
+            let session = Session { status: status.map(str::to_owned), ..Session::default() };
+            let fits = Status::value_variants().iter().filter(|one| one.fits(&session));
+            fits.map(|one| one.name()).collect::<Vec<_>>()
+        };
+        for status in ["open", "success", "error", "interrupted", "cleanup"] {
+            assert_eq!(with(Some(status)), [status]);
+        }
+        assert_eq!(with(Some("gave up")), ["other"]);
+        assert_eq!(with(None), ["unknown"]);
+    }
 }

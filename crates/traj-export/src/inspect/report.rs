@@ -30,7 +30,9 @@ pub struct ToolSummary {
 }
 
 impl ToolSummary {
-    pub(super) const fn of(totals: &CallTotals) -> Self {
+    /// What totals of the run model state.
+    #[must_use]
+    pub const fn of(totals: &CallTotals) -> Self {
         Self {
             calls: totals.calls,
             errors: totals.errors(),
@@ -73,7 +75,9 @@ pub struct UsageSummary {
 }
 
 impl UsageSummary {
-    pub(super) fn of(totals: &ModelTotals) -> Self {
+    /// What totals of the run model state.
+    #[must_use]
+    pub fn of(totals: &ModelTotals) -> Self {
         let Usage { input, cached, cache_write, output, reasoning } = totals.usage;
         let cost = totals.cost();
         Self {

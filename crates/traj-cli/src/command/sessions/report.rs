@@ -1,0 +1,116 @@
+//! A listing as `--json` prints it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use traj_core::run::{FirstFailure, Run};
+use traj_core::timestamp::UnixMillis;
+use traj_export::{ToolSummary, UsageSummary};
+
+/// The listing.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    pub(super) sessions: Vec<Session>,
+    /// Files that could not be read.
+    pub(super) problems: Vec<Problem>,
+    /// Files that are not sessions.
+    pub(super) unrecognised: u64,
+}
+
+/// The keys of the stores.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Keys {
+    pub(super) keys: Vec<String>,
+}
+
+/// A file that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Problem {
+    pub(super) file: String,
+    pub(super) problem: String,
+}
+
+/// One session.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Session {
+    pub(super) key: Option<String>,
+    pub(super) session_id: String,
+    pub(super) session_file: String,
+    pub(super) exists: bool,
+    pub(super) updated_at: Option<String>,
+    pub(super) bytes: u64,
+    pub(super) events: Option<u64>,
+    pub(super) model: Option<String>,
+    pub(super) status: Option<String>,
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) trajectory: Option<String>,
+    pub(super) trajectory_bytes: Option<u64>,
+    pub(super) agent: Option<String>,
+    pub(super) dialect: Option<&'static str>,
+    pub(super) running: bool,
+    pub(super) started_at: Option<String>,
+    pub(super) ended_at: Option<String>,
+    pub(super) turns: u64,
+    pub(super) calls: ToolSummary,
+    pub(super) usage: UsageSummary,
+    pub(super) error_count: u64,
+    pub(super) first_failure: Option<Failure>,
+    /// When it changed last, to sort by.
+    #[serde(skip)]
+    pub(super) updated: Option<UnixMillis>,
+}
+
+/// What went wrong first, without its texts: those may hold anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Failure {
+    /// When.
+    pub(super) at: Option<String>,
+    /// The tool that was called; missing for an error outside a tool.
+    pub(super) tool: Option<String>,
+    pub(super) outcome: Option<&'static str>,
+    pub(super) exit_code: Option<i64>,
+}
+
+impl Session {
+    /// Takes over what a run states.
+    pub(super) fn take_run(&mut self, run: &Run, shown: &dyn Fn(&str) -> String) {
+        let of = |text: &Option<String>| text.as_deref().map(shown);
+        self.agent = of(&run.agent).or(self.agent.take());
+        self.model = of(&run.model);
+        self.status = run.status.as_ref().map(|state| shown(state.as_str()));
+        self.started_at = run.started_at.map(UnixMillis::to_iso);
+        self.ended_at = run.ended_at.map(UnixMillis::to_iso);
+        self.turns = run.turns;
+        self.calls = ToolSummary::of(&run.calls);
+        self.usage = UsageSummary::of(&run.models);
+        if run.models.calls > 0 {
+            self.input_tokens = Some(self.usage.input_tokens);
+            self.output_tokens = Some(self.usage.output_tokens);
+        }
+        self.error_count = (run.errors.len() as u64).saturating_add(run.other_errors);
+        self.first_failure = run.first_failure.as_ref().map(|failure| match failure {
+            FirstFailure::Call(call) => Failure {
+                at: call.started_at.map(UnixMillis::to_iso),
+                tool: Some(shown(&call.tool)),
+                outcome: Some(call.outcome),
+                exit_code: call.exit_code,
+            },
+            FirstFailure::Error { at, .. } => {
+                let at = at.map(UnixMillis::to_iso);
+                Failure { at, tool: None, outcome: None, exit_code: None }
+            }
+            _ => Failure { at: None, tool: None, outcome: None, exit_code: None },
+        });
+    }
+
+    /// The status for people: a run that is open may still go on.
+    pub(super) fn status_shown(&self) -> Option<&str> {
+        match self.status.as_deref() {
+            None | Some("open") if self.running => Some("running"),
+            status => status,
+        }
+    }
+}
