@@ -35,7 +35,7 @@ pub struct SessionFiles<'s> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionRun {
-    /// The run.
+    /// The run, without its moments.
     pub run: Run,
     /// Who wrote the transcript; `None` when there is none, it is empty, or
     /// no dialect knows it.
@@ -125,7 +125,7 @@ impl<'s> Reading<'s> {
         prices: Prices,
     ) -> Self {
         Self {
-            fold: Fold::new(prices),
+            fold: Fold::new(prices).without_moments(),
             session: files.session,
             dialect,
             branch,

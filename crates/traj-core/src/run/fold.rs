@@ -48,7 +48,8 @@ pub struct Fold {
     prices: Prices,
     calls: Calls,
     models: Models,
-    moments: Moments,
+    /// `None` when nobody asks for them.
+    moments: Option<Moments>,
     stopwatch: Stopwatch,
     /// How the recorder's runs and the agent's turns stand.
     runtime_state: Option<RunState>,
@@ -72,7 +73,7 @@ impl Fold {
             prices,
             calls: Calls::default(),
             models: Models::default(),
-            moments: Moments::default(),
+            moments: Some(Moments::default()),
             stopwatch: Stopwatch::default(),
             runtime_state: None,
             turn_state: None,
@@ -83,6 +84,13 @@ impl Fold {
             texts: SeenTexts::default(),
             last_row: None,
         }
+    }
+
+    /// Leaves [`Run::moments`] empty: for listings, which do not show them.
+    #[must_use]
+    pub fn without_moments(mut self) -> Self {
+        self.moments = None;
+        self
     }
 
     /// Takes the next event.
@@ -100,8 +108,8 @@ impl Fold {
         if !is_new {
             return;
         }
-        if is_moment(&event.fact) {
-            self.moments.push(Moment::of(event));
+        if let Some(moments) = self.moments.as_mut().filter(|_| is_moment(&event.fact)) {
+            moments.push(Moment::of(event));
         }
     }
 
@@ -242,7 +250,7 @@ impl Fold {
         let models = models.settle();
         (run.started_at, run.ended_at) = stopwatch.bounds();
         run.time = stopwatch.finish();
-        (run.moments, run.moments_omitted) = moments.finish();
+        (run.moments, run.moments_omitted) = moments.unwrap_or_default().finish();
         run.status = self.runtime_state.or(self.turn_state).or_else(|| self.artifacts.clone());
         if run.endings.is_empty()
             && let Some(RunState::Ended(status)) = &self.artifacts

@@ -24,7 +24,7 @@ use crate::resolve::Session as Place;
 
 /// With a limit, at least so many sessions are looked at before it is asked
 /// whether there are enough.
-const BATCH: usize = 64;
+const BATCH: usize = 8;
 
 /// How much of a sidecar is read for the id that it states.
 const HEAD: u64 = 64 * 1024;
