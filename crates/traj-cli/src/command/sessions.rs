@@ -189,10 +189,9 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let width = output.terminal_width(host);
     let human = |report: &Report| table::describe(&report.sessions, width);
     if report.unrecognised > 0 {
-        output.note(&format!(
-            "left out because they are not sessions: {} files",
-            report.unrecognised
-        ));
+        let files = if report.unrecognised == 1 { "file" } else { "files" };
+        let count = report.unrecognised;
+        output.note(&format!("{count} {files} left out: not a session that traj knows"));
     }
     if report.problems.is_empty() {
         return output.result(&report, human).map(|()| ExitCode::SUCCESS);

@@ -1,0 +1,237 @@
+//! Small sessions of every dialect, for tests that compare readers.
+
+use crate::export_fixture::{HEADER, message, runtime};
+
+/// The files of a session with the id `s1`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SessionFixture {
+    /// What is special about it.
+    pub name: &'static str,
+    /// The rows of the transcript or rollout.
+    pub transcript: Vec<String>,
+    /// The events of the sidecar, if there is one.
+    pub sidecar: Vec<String>,
+    /// Whether every row counts. On a transcript with branches `tail` shows
+    /// rows that others leave out.
+    pub is_straight: bool,
+}
+
+impl SessionFixture {
+    fn new(name: &'static str, transcript: Vec<String>, sidecar: Vec<String>) -> Self {
+        Self { name, transcript, sidecar, is_straight: true }
+    }
+}
+
+const PROMPT: &str = r#"{"role":"user","content":"fix the import"}"#;
+
+/// An assistant's message that calls a tool.
+fn call(id: &str, command: &str) -> String {
+    format!(
+        r#"{{"role":"assistant","content":[{{"type":"text","text":"Let me run {command}."}},{{"type":"toolCall","id":"{id}","name":"shell","arguments":{{"command":"{command}"}}}}],"provider":"openai","model":"gpt-5.4","usage":{{"input":100,"cacheRead":40,"output":7}},"stopReason":"toolUse"}}"#
+    )
+}
+
+fn result(id: &str, details: &str) -> String {
+    format!(
+        r#"{{"role":"toolResult","toolCallId":"{id}","toolName":"shell","isError":false,"details":{details},"content":[{{"type":"text","text":"some output"}}]}}"#
+    )
+}
+
+const ANSWER: &str = r#"{"role":"assistant","content":[{"type":"text","text":"Done."}],"provider":"openai","model":"gpt-5.4","usage":{"input":120,"cacheRead":100,"output":9},"stopReason":"stop"}"#;
+
+/// Two calls, of which the first exits with 3 although no flag says so.
+fn exits_with_three() -> Vec<String> {
+    vec![
+        HEADER.to_owned(),
+        message("a", None, 1, PROMPT),
+        message("b", Some("a"), 2, &call("c1", "make")),
+        message("c", Some("b"), 5, &result("c1", r#"{"exitCode":3}"#)),
+        message("d", Some("c"), 6, &call("c2", "make test")),
+        message("e", Some("d"), 9, &result("c2", r#"{"exitCode":0}"#)),
+        message("f", Some("e"), 11, ANSWER),
+    ]
+}
+
+fn at(second: u32) -> String {
+    format!("2026-06-01T10:00:{second:02}.500Z")
+}
+
+fn event(kind: &str, second: u32, number: u32, data: &str) -> String {
+    let rest = format!(r#","runId":"r1","provider":"openai","modelId":"gpt-5.4","data":{data}"#);
+    runtime(kind, &at(second), number, &rest)
+}
+
+/// What a recorder saw of the same session; it knows no exit codes.
+fn recorded() -> Vec<String> {
+    vec![
+        event("session.started", 0, 1, "{}"),
+        event("prompt.submitted", 1, 2, r#"{"prompt":"fix the import"}"#),
+        event(
+            "tool.call",
+            2,
+            3,
+            r#"{"toolCallId":"c1","name":"shell","arguments":{"command":"make"}}"#,
+        ),
+        event("tool.result", 4, 4, r#"{"toolCallId":"c1","name":"shell","success":true}"#),
+        event(
+            "tool.call",
+            6,
+            5,
+            r#"{"toolCallId":"c2","name":"shell","arguments":{"command":"make test"}}"#,
+        ),
+        event("tool.result", 8, 6, r#"{"toolCallId":"c2","name":"shell","success":true}"#),
+        event(
+            "model.completed",
+            11,
+            7,
+            r#"{"usage":{"input":320,"cacheRead":180,"output":23},"assistantTexts":["Done."]}"#,
+        ),
+        event("session.ended", 12, 8, r#"{"status":"success"}"#),
+    ]
+}
+
+/// The same rows as old versions wrote them.
+fn older(rows: &[String], version: u32) -> Vec<String> {
+    let rows =
+        rows.iter().map(|row| row.replace("\"version\":3", &format!("\"version\":{version}")));
+    if version > 1 {
+        return rows.collect();
+    }
+    // The first version has neither ids nor parents.
+    let without = |row: String| {
+        let parts = row.split_once(r#""id":"#).zip(row.split_once(r#""timestamp":"#));
+        match parts.filter(|_| !row.contains(r#""type":"session""#)) {
+            Some(((before, _), (_, after))) => format!("{before}\"timestamp\":{after}"),
+            None => row,
+        }
+    };
+    rows.map(without).collect()
+}
+
+fn rollout(rows: &[(&str, &str)]) -> Vec<String> {
+    let row = |(second, (kind, payload)): (usize, &(&str, &str))| {
+        format!(
+            r#"{{"timestamp":"2026-06-01T10:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#
+        )
+    };
+    rows.iter().enumerate().map(row).collect()
+}
+
+const OLD_ROLLOUT: &[(&str, &str)] = &[
+    (
+        "session_meta",
+        r#"{"id":"s1","cwd":"/home/ann/shop","cli_version":"0.135.0","model_provider":"openai"}"#,
+    ),
+    ("event_msg", r#"{"type":"task_started","turn_id":"u1"}"#),
+    ("turn_context", r#"{"cwd":"/home/ann/shop","model":"gpt-5.4","approval_policy":"never"}"#),
+    ("event_msg", r#"{"type":"user_message","message":"list files","images":[]}"#),
+    (
+        "response_item",
+        r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}"#,
+    ),
+    (
+        "response_item",
+        r#"{"type":"function_call_output","call_id":"c1","output":"Process exited with code 1\nOutput:\nno"}"#,
+    ),
+    (
+        "event_msg",
+        r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2},"last_token_usage":{"input_tokens":9,"cached_input_tokens":4,"output_tokens":2}}}"#,
+    ),
+    (
+        "event_msg",
+        r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":30,"cached_input_tokens":12,"output_tokens":5},"last_token_usage":{"input_tokens":21,"cached_input_tokens":8,"output_tokens":3}}}"#,
+    ),
+    (
+        "response_item",
+        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"None."}]}"#,
+    ),
+    ("event_msg", r#"{"type":"task_complete","turn_id":"u1","last_agent_message":"None."}"#),
+];
+
+const NEW_ROLLOUT: &[(&str, &str)] = &[
+    ("session_meta", r#"{"id":"s1","history_mode":"paginated","cwd":"/home/ann/shop"}"#),
+    ("event_msg", r#"{"type":"task_started","turn_id":"u1"}"#),
+    (
+        "event_msg",
+        r#"{"type":"item_completed","turn_id":"u1","item":{"type":"UserMessage","id":"i","content":[{"type":"text","text":"list files"}]}}"#,
+    ),
+    (
+        "response_item",
+        r#"{"type":"function_call","id":"fc_1","name":"exec_command","arguments":"{}","call_id":"c1"}"#,
+    ),
+    (
+        "event_msg",
+        r#"{"type":"item_completed","item":{"type":"CommandExecution","id":"c1","exit_code":2,"status":"failed","aggregated_output":"no"}}"#,
+    ),
+    ("token_usage_record", r#"{"response_id":"r1","usage":{"input_tokens":9,"output_tokens":2}}"#),
+    ("token_usage_record", r#"{"response_id":"r1","usage":{"input_tokens":9,"output_tokens":2}}"#),
+    ("token_usage_record", r#"{"response_id":"r2","usage":{"input_tokens":11,"output_tokens":3}}"#),
+    (
+        "event_msg",
+        r#"{"type":"task_complete","turn_id":"u1","error":{"message":"429 too many requests"}}"#,
+    ),
+];
+
+/// Sessions without branches, and one with them.
+pub fn all() -> Vec<SessionFixture> {
+    let rows = exits_with_three();
+    let killed = [
+        recorded(),
+        vec![
+            event("session.started", 20, 9, "{}").replace("\"r1\"", "\"r2\""),
+            event("prompt.submitted", 21, 10, r#"{"prompt":"and again"}"#),
+            event(
+                "tool.call",
+                22,
+                11,
+                r#"{"toolCallId":"c3","name":"shell","arguments":{"command":"sleep 9"}}"#,
+            ),
+        ],
+    ]
+    .concat();
+    let refused = vec![
+        event("session.started", 0, 1, "{}"),
+        event("prompt.submitted", 1, 2, r#"{"prompt":"fix the import"}"#),
+        event(
+            "model.completed",
+            3,
+            3,
+            r#"{"promptError":"401 the key is not valid","assistantTexts":[]}"#,
+        ),
+        event(
+            "session.ended",
+            4,
+            4,
+            r#"{"status":"error","promptError":"401 the key is not valid"}"#,
+        ),
+    ];
+    let timed_out = vec![
+        event("session.started", 0, 1, "{}"),
+        event("tool.call", 2, 2, r#"{"toolCallId":"c1","name":"shell","arguments":{}}"#),
+        event("tool.timeout", 9, 3, r#"{"toolCallId":"c1","name":"shell","timeoutMs":7000}"#),
+        event("session.ended", 10, 4, r#"{"status":"interrupted"}"#),
+    ];
+    let mut branched = rows.clone();
+    branched.extend([
+        message("g", Some("a"), 20, &call("c9", "make clean")),
+        message("h", Some("g"), 22, &result("c9", r#"{"exitCode":0}"#)),
+    ]);
+    let mut branched = SessionFixture::new("a branch that was left", branched, Vec::new());
+    branched.is_straight = false;
+    let header = vec![HEADER.to_owned()];
+    vec![
+        SessionFixture::new("version 3 alone", rows.clone(), Vec::new()),
+        SessionFixture::new("version 3 and a sidecar", rows.clone(), recorded()),
+        SessionFixture::new("version 2", older(&rows, 2), Vec::new()),
+        SessionFixture::new("version 2 and a sidecar", older(&rows, 2), recorded()),
+        SessionFixture::new("version 1", older(&rows, 1), Vec::new()),
+        SessionFixture::new("version 1 and a sidecar", older(&rows, 1), recorded()),
+        SessionFixture::new("a run that was killed", rows, killed),
+        SessionFixture::new("a prompt that was refused", header.clone(), refused),
+        SessionFixture::new("a call that took too long", header, timed_out),
+        SessionFixture::new("a rollout of the old generation", rollout(OLD_ROLLOUT), Vec::new()),
+        SessionFixture::new("a rollout of the new generation", rollout(NEW_ROLLOUT), Vec::new()),
+        branched,
+    ]
+}
