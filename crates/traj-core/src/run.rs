@@ -26,6 +26,7 @@
 //! # Ok::<(), traj_core::json::ParseError>(())
 //! ```
 
+mod approvals;
 mod calls;
 mod content;
 mod display;
@@ -40,6 +41,7 @@ mod moments;
 mod names;
 mod outcome;
 mod prices;
+mod taken;
 mod time_split;
 mod usage;
 pub mod words;
@@ -60,5 +62,6 @@ pub use model::{FirstFailure, Moment, Run, RunState};
 pub use models::{ContextPoint, ModelTotals};
 pub use outcome::{Failure, Outcome};
 pub use prices::{Cost, CostOrigin, Prices, PricesError};
+pub use taken::{ApprovalState, CallKey, CallState, CountedCall, Taken};
 pub use time_split::TimeSplit;
 pub use usage::{StatedCost, Usage};

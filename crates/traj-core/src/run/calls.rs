@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::examples::{CallExample, Examples};
+use super::taken::{ByOrigin, CallKey, CallState};
 use super::{Origin, Outcome, ToolCall, ToolResult, command_of, names, one_line};
 use crate::timestamp::UnixMillis;
 
@@ -60,25 +61,10 @@ impl CallTotals {
     }
 }
 
-/// By witness.
-#[derive(Clone, Copy, Debug, Default)]
-struct ByOrigin<T> {
-    runtime: T,
-    transcript: T,
-}
-
-impl<T> ByOrigin<T> {
-    const fn of(&mut self, origin: Origin) -> &mut T {
-        match origin {
-            Origin::Runtime => &mut self.runtime,
-            Origin::Transcript => &mut self.transcript,
-        }
-    }
-}
-
 /// One call.
 #[derive(Debug)]
 struct Record {
+    number: u64,
     id: Option<String>,
     command: Option<String>,
     output: Option<String>,
@@ -86,6 +72,8 @@ struct Record {
     failed_order: u64,
     started: ByOrigin<Option<UnixMillis>>,
     ended: ByOrigin<Option<UnixMillis>>,
+    stated: ByOrigin<bool>,
+    answered: ByOrigin<bool>,
     stated_millis: Option<u64>,
     outcome: Option<Outcome<'static>>,
 }
@@ -105,6 +93,14 @@ impl Record {
             .or_else(|| span(started.transcript, ended.transcript))
             .or_else(|| span(started.runtime, ended.transcript))
             .or_else(|| span(started.transcript, ended.runtime))
+    }
+
+    fn state(&self) -> CallState<'_> {
+        let (stated, answered) = (self.stated, self.answered);
+        let is_settled = (answered.runtime || !stated.runtime)
+            && (answered.transcript || !stated.transcript)
+            && (answered.runtime || answered.transcript);
+        CallState { outcome: self.outcome.as_ref(), millis: self.millis(), is_settled }
     }
 }
 
@@ -148,7 +144,9 @@ pub(super) struct Calls {
     order: VecDeque<u64>,
     newest: HashMap<(u64, Origin), Newest>,
     /// Results of calls that were not seen yet: a clock may go back.
-    early: HashMap<(u64, Origin), Answer>,
+    early: HashMap<(u64, Origin), (u64, Answer)>,
+    /// How many calls have a number.
+    numbered: u64,
     hasher: RandomState,
 }
 
@@ -160,13 +158,15 @@ impl Calls {
         call: &ToolCall<'_>,
         at: Option<UnixMillis>,
         order: u64,
-    ) -> bool {
+    ) -> (bool, CallKey) {
         let id = self.call_id(call);
         let key = self.hasher.hash_one((id, call.name));
-        let newest = self.newest.get(&(id, origin));
-        if newest.is_some_and(|newest| newest.is_open && newest.key == key) {
-            return false;
+        let newest = self.newest.get(&(id, origin)).copied();
+        if let Some(newest) = newest.filter(|newest| newest.is_open && newest.key == key) {
+            return (false, self.key_of(newest));
         }
+        let early = self.early.remove(&(id, origin));
+        let number = early.as_ref().map_or(self.numbered + 1, |(number, _)| *number);
         if !self.groups.contains_key(&key) {
             self.make_room();
             self.order.push_back(key);
@@ -180,7 +180,9 @@ impl Calls {
         *group.stated.of(origin) += 1;
         let is_first = index >= group.records.len();
         if is_first {
+            self.numbered = self.numbered.max(number);
             group.records.push(Record {
+                number,
                 id: call.id.map(names::short),
                 command: command_of(call).map(|command| one_line(&command, 200)),
                 output: None,
@@ -188,18 +190,22 @@ impl Calls {
                 failed_order: u64::MAX,
                 started: ByOrigin::default(),
                 ended: ByOrigin::default(),
+                stated: ByOrigin::default(),
+                answered: ByOrigin::default(),
                 stated_millis: None,
                 outcome: None,
             });
         }
         if let Some(record) = group.records.get_mut(index) {
             *record.started.of(origin) = at;
+            *record.stated.of(origin) = true;
         }
-        self.newest.insert((id, origin), Newest { key, index, is_open: true });
-        if let Some(answer) = self.early.remove(&(id, origin)) {
+        let newest = Newest { key, index, is_open: true };
+        self.newest.insert((id, origin), newest);
+        if let Some((_, answer)) = early {
             self.answer(id, origin, answer);
         }
-        is_first
+        (is_first, self.key_of(newest))
     }
 
     /// Takes a result; returns whether it is the first of its call.
@@ -209,7 +215,7 @@ impl Calls {
         result: &ToolResult<'_>,
         at: Option<UnixMillis>,
         order: u64,
-    ) -> bool {
+    ) -> (bool, CallKey) {
         let id = match result.id {
             Some(id) => self.hasher.hash_one(id),
             // Without an id, it answers the call without one of the same tool.
@@ -236,23 +242,23 @@ impl Calls {
 
     /// Answers the call that the same witness stated last, else the one that
     /// the other did.
-    fn answer(&mut self, id: u64, origin: Origin, answer: Answer) -> bool {
+    fn answer(&mut self, id: u64, origin: Origin, answer: Answer) -> (bool, CallKey) {
         let other = match origin {
             Origin::Runtime => Origin::Transcript,
             Origin::Transcript => Origin::Runtime,
         };
         let asked = if self.newest.contains_key(&(id, origin)) { origin } else { other };
         let Some(newest) = self.newest.get_mut(&(id, asked)) else {
-            if self.early.len() < REMEMBERED {
-                self.early.entry((id, origin)).or_insert(answer);
-            }
-            return true;
+            return self.answer_early(id, origin, other, answer);
         };
         let is_open = std::mem::replace(&mut newest.is_open, false);
-        let group = self.groups.get_mut(&newest.key);
-        let Some(record) = group.and_then(|group| group.records.get_mut(newest.index)) else {
-            return true;
+        let (key, index) = (newest.key, newest.index);
+        let group = self.groups.get_mut(&key);
+        let Some(record) = group.and_then(|group| group.records.get_mut(index)) else {
+            self.numbered += 1;
+            return (true, CallKey { number: self.numbered, place: None });
         };
+        *record.answered.of(asked) = true;
         let is_first = record.outcome.is_none();
         if is_open {
             *record.ended.of(origin) = answer.at;
@@ -267,7 +273,39 @@ impl Calls {
             record.outcome = Some(answer.outcome);
         }
         record.output = record.output.take().filter(|text| !text.is_empty()).or(answer.output);
-        is_first
+        (is_first, CallKey { number: record.number, place: Some((key, index)) })
+    }
+
+    /// Keeps a result of a call that was not seen yet.
+    fn answer_early(
+        &mut self,
+        id: u64,
+        origin: Origin,
+        other: Origin,
+        answer: Answer,
+    ) -> (bool, CallKey) {
+        let witnessed = self.early.get(&(id, other)).map(|(number, _)| *number);
+        let number = witnessed.unwrap_or(self.numbered + 1);
+        self.numbered = self.numbered.max(number);
+        if self.early.len() < REMEMBERED {
+            self.early.entry((id, origin)).or_insert((number, answer));
+        }
+        (witnessed.is_none(), CallKey { number, place: None })
+    }
+
+    fn key_of(&self, newest: Newest) -> CallKey {
+        let group = self.groups.get(&newest.key);
+        let record = group.and_then(|group| group.records.get(newest.index));
+        let number = record.map_or(self.numbered, |record| record.number);
+        CallKey { number, place: Some((newest.key, newest.index)) }
+    }
+
+    /// What is known of a call; `None` when it came too long ago, or was not
+    /// seen yet.
+    pub(super) fn state(&self, call: CallKey) -> Option<CallState<'_>> {
+        let (key, index) = call.place?;
+        let record = self.groups.get(&key)?.records.get(index)?;
+        (record.number == call.number).then(|| record.state())
     }
 
     fn make_room(&mut self) {
@@ -293,6 +331,7 @@ impl Calls {
                 None => self.others.add(&outcome, millis),
             }
             self.examples.take(CallExample {
+                number: record.number,
                 seq: record.order,
                 id: record.id,
                 tool: group.tool.clone(),

@@ -9,6 +9,8 @@ const KEPT: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallExample {
+    /// Its number among the calls of the run.
+    pub number: u64,
     /// Where it stands among the events.
     pub seq: u64,
     /// Its id.

@@ -3,10 +3,12 @@
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
+use super::approvals::Approvals;
 use super::calls::Calls;
 use super::model::{FirstFailure, Moment, Run, RunState};
 use super::models::Models;
 use super::moments::{Moments, is_moment};
+use super::taken::{CallKey, CallState, Taken};
 use super::time_split::Stopwatch;
 use super::{
     ApprovalDecision, Content, Fact, Origin, Prices, RunEvent, SessionEnded, SessionStarted, names,
@@ -47,6 +49,7 @@ pub struct Fold {
     run: Run,
     prices: Prices,
     calls: Calls,
+    approvals: Approvals,
     models: Models,
     /// `None` when nobody asks for them.
     moments: Option<Moments>,
@@ -72,6 +75,7 @@ impl Fold {
             run: Run::default(),
             prices,
             calls: Calls::default(),
+            approvals: Approvals::default(),
             models: Models::default(),
             moments: Some(Moments::default()),
             stopwatch: Stopwatch::default(),
@@ -95,60 +99,85 @@ impl Fold {
 
     /// Takes the next event.
     pub fn push(&mut self, event: &RunEvent<'_>) {
+        self.read(event);
+    }
+
+    /// Takes the next event, and says what it adds to those before it.
+    pub fn read(&mut self, event: &RunEvent<'_>) -> Taken {
         let row = (event.origin, event.place.line);
         if self.last_row != Some(row) || event.place.step > 0 {
             self.run.events += u64::from(self.last_row != Some(row));
             self.last_row = Some(row);
         }
         let seq = event.place.line;
-        let is_new = self.take(event, seq);
+        let mut taken = Taken { is_new: true, ..Taken::default() };
+        self.take(event, seq, &mut taken);
+        taken.turn = self.run.turns;
         // A header states when the file was made, not that something happened.
         let at = event.at.filter(|_| !is_header(event));
-        self.stopwatch.take(at, &event.fact, event.origin, is_new);
-        if !is_new {
-            return;
-        }
-        if let Some(moments) = self.moments.as_mut().filter(|_| is_moment(&event.fact)) {
+        self.stopwatch.take(at, &event.fact, event.origin, taken.is_new);
+        let is_shown = taken.is_new && is_moment(&event.fact);
+        if let Some(moments) = self.moments.as_mut().filter(|_| is_shown) {
             moments.push(Moment::of(event));
         }
+        taken
     }
 
-    /// Takes a fact; returns whether it is the first time that it is stated.
-    fn take(&mut self, event: &RunEvent<'_>, seq: u64) -> bool {
+    /// What is known so far of a call that was taken; `None` when that is too
+    /// many calls ago, or only a result of it was taken.
+    #[must_use]
+    pub fn call(&self, call: CallKey) -> Option<CallState<'_>> {
+        self.calls.state(call)
+    }
+
+    fn take(&mut self, event: &RunEvent<'_>, seq: u64, taken: &mut Taken) {
         let (origin, at) = (event.origin, event.at);
         match &event.fact {
             Fact::SessionStarted(started) => self.describe_run(started, origin),
-            Fact::SessionEnded(ended) => self.end_run(ended, seq, at),
+            Fact::SessionEnded(ended) => taken.is_new_error = self.end_run(ended, seq, at),
             Fact::TurnStarted => self.turn_state = Some(RunState::Open),
             Fact::TurnEnded(ended) => {
                 self.turn_state = Some(state_of(ended));
                 self.note_end(ended);
                 if let Some(error) = &ended.error {
-                    self.note_error(error, seq, at);
+                    taken.is_new_error = self.note_error(error, seq, at);
                 }
             }
-            Fact::Prompt(prompt) => return self.take_prompt(prompt.content, origin),
+            Fact::Prompt(prompt) => taken.is_new = self.take_prompt(prompt.content, origin),
             Fact::AssistantText(text) => {
-                return !self.texts.is_repeated(text, origin, b't');
+                taken.is_new = !self.texts.is_repeated(text, origin, b't');
             }
-            Fact::ToolCall(call) => return self.calls.start(origin, call, at, seq),
-            Fact::ToolResult(result) => return self.calls.end(origin, result, at, seq),
+            Fact::ToolCall(call) => {
+                let (is_new, key) = self.calls.start(origin, call, at, seq);
+                (taken.is_new, taken.call) = (is_new, Some(key));
+            }
+            Fact::ToolResult(result) => {
+                let (is_new, key) = self.calls.end(origin, result, at, seq);
+                (taken.is_new, taken.call) = (is_new, Some(key));
+            }
             Fact::ModelCall(call) => {
                 if let Some(model) = call.model {
                     self.run.model = Some(names::short(model));
                     self.provider = call.provider.map(names::short).or(self.provider.take());
                 }
-                let is_new =
-                    call.error.as_ref().is_none_or(|error| self.note_error(error, seq, at));
+                if let Some(error) = &call.error {
+                    taken.is_new_error = self.note_error(error, seq, at);
+                    taken.is_new = taken.is_new_error;
+                }
                 let name = call.model.map(str::to_owned).or_else(|| self.run.model.clone());
                 let name = name.unwrap_or_default();
-                self.models.take(call, &name, at, &self.prices);
-                return is_new;
+                taken.model_call = self.models.take(call, &name, at, &self.prices);
             }
-            Fact::ApprovalAsked(_) => self.run.approvals_asked += 1,
+            Fact::ApprovalAsked(approval) => {
+                let (is_new, state) = self.approvals.ask(origin, approval, at);
+                (taken.is_new, taken.approval) = (is_new, Some(state));
+                self.run.approvals_asked += u64::from(is_new);
+            }
             Fact::ApprovalDecided(approval) => {
+                let (is_new, state) = self.approvals.decide(origin, approval, at);
+                (taken.is_new, taken.approval) = (is_new, Some(state));
                 let is_denied = approval.decision == Some(ApprovalDecision::Denied);
-                self.run.approvals_denied += u64::from(is_denied);
+                self.run.approvals_denied += u64::from(is_new && is_denied);
             }
             Fact::Compaction(_) => self.run.compactions += 1,
             Fact::ModelChanged(change) => {
@@ -156,7 +185,10 @@ impl Fold {
                 self.provider = change.provider.map(names::short).or(self.provider.take());
             }
             Fact::Rewind(_) => self.run.rewinds += 1,
-            Fact::Error(error) => return self.note_error(&error.text, seq, at),
+            Fact::Error(error) => {
+                taken.is_new_error = self.note_error(&error.text, seq, at);
+                taken.is_new = taken.is_new_error;
+            }
             Fact::Lost(loss) => {
                 self.run.losses += 1;
                 let lost = loss.events.unwrap_or_default();
@@ -167,7 +199,6 @@ impl Fold {
             }
             _ => {}
         }
-        true
     }
 
     fn describe_run(&mut self, started: &SessionStarted<'_>, origin: Origin) {
@@ -192,10 +223,10 @@ impl Fold {
         }
     }
 
-    fn end_run(&mut self, ended: &SessionEnded<'_>, seq: u64, at: Option<UnixMillis>) {
-        if let Some(error) = &ended.error {
-            self.note_error(error, seq, at);
-        }
+    /// Takes the end of a run; returns whether it names a new error.
+    fn end_run(&mut self, ended: &SessionEnded<'_>, seq: u64, at: Option<UnixMillis>) -> bool {
+        let error = ended.error.as_ref();
+        let is_new_error = error.is_some_and(|error| self.note_error(error, seq, at));
         if ended.is_final {
             self.runtime_state = Some(state_of(ended));
             self.note_end(ended);
@@ -203,6 +234,7 @@ impl Fold {
             self.artifacts = Some(state_of(ended));
         }
         self.run.end_error = ended.error.as_ref().map(|error| one_line(error, LONGEST_ERROR));
+        is_new_error
     }
 
     fn note_end(&mut self, ended: &SessionEnded<'_>) {
@@ -247,7 +279,7 @@ impl Fold {
     pub fn finish(self) -> Run {
         let Self { mut run, mut calls, models, moments, stopwatch, .. } = self;
         calls.finish();
-        let models = models.settle();
+        let (scope, models) = models.settle();
         (run.started_at, run.ended_at) = stopwatch.bounds();
         run.time = stopwatch.finish();
         (run.moments, run.moments_omitted) = moments.unwrap_or_default().finish();
@@ -270,7 +302,7 @@ impl Fold {
         (run.tools, run.other_tools) = (calls.tools, calls.others);
         (run.slowest, run.failed) = (calls.examples.slowest, calls.examples.failed);
         (run.models, run.by_model) = (models.totals, models.models);
-        run.other_models = models.other_models;
+        (run.other_models, run.usage_scope) = (models.other_models, scope);
         (run.context_peak, run.context) = (models.peak, models.points);
         if let (Some(provider), Some(model)) = (&self.provider, &run.model)
             && !model.contains('/')

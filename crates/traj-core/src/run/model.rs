@@ -6,7 +6,7 @@ use super::calls::CallTotals;
 use super::examples::CallExample;
 use super::models::{ContextPoint, ModelTotals};
 use super::time_split::TimeSplit;
-use super::{Cost, Usage};
+use super::{Cost, Usage, UsageScope};
 use crate::timestamp::UnixMillis;
 
 /// What became of a run, in bounded memory however long it was.
@@ -53,6 +53,8 @@ pub struct Run {
     pub first_failure: Option<FirstFailure>,
     /// Model calls.
     pub models: ModelTotals,
+    /// Which kind of record they are counted by: others state them again.
+    pub usage_scope: UsageScope,
     /// Model calls by model, of the first models.
     pub by_model: BTreeMap<String, ModelTotals>,
     /// Calls of models beyond those.

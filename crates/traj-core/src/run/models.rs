@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::prices::{Cost, CostOrigin, Prices};
+use super::taken::CountedCall;
 use super::{ModelCall, Usage, UsageScope, names};
 use crate::timestamp::UnixMillis;
 
@@ -40,7 +41,8 @@ impl ModelTotals {
         is_whole.then(|| Cost::new(*nanos, currency.clone(), origin))
     }
 
-    fn add(&mut self, usage: &Usage, cost: Option<&Cost>) {
+    /// Adds a call; `cost` is `None` where no price is known.
+    pub fn add(&mut self, usage: &Usage, cost: Option<&Cost>) {
         self.calls += 1;
         self.usage.add(usage);
         match cost {
@@ -91,7 +93,7 @@ impl ModelTally {
         name: &str,
         at: Option<UnixMillis>,
         prices: &Prices,
-    ) -> Option<Usage> {
+    ) -> Option<CountedCall> {
         let stated = call.usage?;
         let usage = if call.scope == UsageScope::Counter {
             let before = self.reading.replace(stated);
@@ -132,7 +134,7 @@ impl ModelTally {
         if call.scope != UsageScope::Turn {
             self.add_point(ContextPoint { at, usage });
         }
-        Some(usage)
+        Some(CountedCall { model: shown, usage, cost })
     }
 
     fn add_point(&mut self, point: ContextPoint) {
@@ -171,7 +173,7 @@ impl Models {
         name: &str,
         at: Option<UnixMillis>,
         prices: &Prices,
-    ) -> Option<Usage> {
+    ) -> Option<CountedCall> {
         let tally = match call.scope {
             UsageScope::Call => &mut self.calls,
             UsageScope::Turn => &mut self.turns,
@@ -180,10 +182,13 @@ impl Models {
         tally.take(call, name, at, prices)
     }
 
-    pub(super) fn settle(self) -> ModelTally {
+    /// The kind that counts, and what it says.
+    pub(super) fn settle(self) -> (UsageScope, ModelTally) {
         let Self { calls, turns, counter } = self;
-        let tokens = |tally: &ModelTally| tally.totals.usage.total();
+        let tallies =
+            [(UsageScope::Counter, counter), (UsageScope::Turn, turns), (UsageScope::Call, calls)];
         // Of equals the most detailed one counts.
-        [counter, turns, calls].into_iter().max_by_key(tokens).unwrap_or_default()
+        let most = tallies.into_iter().max_by_key(|(_, tally)| tally.totals.usage.total());
+        most.unwrap_or_default()
     }
 }

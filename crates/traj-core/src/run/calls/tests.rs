@@ -40,8 +40,12 @@ fn counted(events: &[(Origin, i64, Said)]) -> Vec<(String, [u64; 3], i64)> {
                 let failed = result(Outcome::Failed(Failure::default()));
                 calls.end(*origin, &failed, at, order as u64);
             }
-            Result { .. } => drop(calls.end(*origin, &result(Outcome::Ok), at, order as u64)),
-            Timeout => drop(calls.end(*origin, &result(Outcome::TimedOut), at, order as u64)),
+            Result { .. } => {
+                calls.end(*origin, &result(Outcome::Ok), at, order as u64);
+            }
+            Timeout => {
+                calls.end(*origin, &result(Outcome::TimedOut), at, order as u64);
+            }
         }
     }
     calls.finish();
@@ -129,4 +133,43 @@ fn millions_of_calls_are_counted_in_bounded_memory() {
     }
     calls.finish();
     assert_eq!((calls.totals.calls, calls.totals.unanswered), (100_000, 100_000));
+}
+
+#[test]
+fn both_witnesses_of_a_call_give_its_number() {
+    let mut calls = Calls::default();
+    let call = |id| ToolCall { id: Some(id), name: "shell", arguments: Arguments::None };
+    let result = |id, outcome| ToolResult {
+        id: Some(id),
+        name: None,
+        outcome,
+        content: Content::None,
+        duration: None,
+        is_truncated: false,
+    };
+    let at = |second: i64| UnixMillis::new(second * 1_000);
+    let (is_new, first) = calls.start(TRANSCRIPT, &call("a"), at(0), 1);
+    assert!(is_new);
+    let (is_new, second) = calls.start(RUNTIME, &call("b"), at(1), 2);
+    assert!(is_new);
+    assert_eq!((first.number, second.number), (1, 2));
+    let (is_new, again) = calls.start(RUNTIME, &call("a"), at(1), 3);
+    assert_eq!((is_new, again), (false, first));
+    let (is_new, ended) = calls.end(RUNTIME, &result("a", Outcome::Ok), at(3), 4);
+    assert_eq!((is_new, ended), (true, first));
+    let state = calls.state(first).unwrap();
+    assert_eq!((state.millis, state.is_settled), (Some(2_000), false), "the transcript may differ");
+    let failed = Outcome::Failed(Failure::exit(3));
+    let (is_new, ended) = calls.end(TRANSCRIPT, &result("a", failed.clone()), at(4), 5);
+    assert_eq!((is_new, ended), (false, first));
+    let state = calls.state(first).unwrap();
+    assert_eq!((state.outcome, state.is_settled), (Some(&failed), true));
+    assert!(!calls.state(second).unwrap().is_settled);
+    // A result before its call, from both, then its call.
+    let numbers = [RUNTIME, TRANSCRIPT].map(|origin| {
+        let (is_new, key) = calls.end(origin, &result("c", Outcome::Ok), at(5), 6);
+        (is_new, key.number)
+    });
+    assert_eq!(numbers, [(true, 3), (false, 3)]);
+    assert_eq!(calls.start(RUNTIME, &call("c"), at(6), 7).1.number, 3);
 }

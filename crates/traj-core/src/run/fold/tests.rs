@@ -150,3 +150,38 @@ fn a_very_long_run_takes_bounded_memory() {
     assert!(run.context.len() <= 512 && run.by_model.len() <= 200 && run.moments.len() <= 400);
     assert_eq!(run.moments.len() as u64 + run.moments_omitted, 60_000);
 }
+
+#[test]
+fn a_reader_learns_what_each_event_adds() {
+    let rows = [
+        runtime(1, "prompt.submitted", r#"{"prompt":"do it"}"#),
+        entry(1, r#"{"role":"user","content":"do it"}"#),
+        runtime(2, "approval.asked", r#"{"approvalId":"a","subject":"make"}"#),
+        runtime(4, "approval.decided", r#"{"approvalId":"a","decision":"denied"}"#),
+        entry(5, r#"{"role":"user","content":"stop"}"#),
+        runtime(6, "session.ended", r#"{"status":"error","error":"it broke"}"#),
+        runtime(7, "session.ended", r#"{"status":"error","error":"it broke"}"#),
+    ];
+    let mut fold = Fold::new(Prices::default());
+    let mut told = Vec::new();
+    for (line, row) in (1..).zip(&rows) {
+        let row = Json::parse(row).unwrap();
+        let dialect = Dialect::of_row(&row).unwrap();
+        dialect.decode(&row, Place::line(line), &mut |event| {
+            let taken = fold.read(&event);
+            let waited = taken.approval.map(|approval| (approval.number, approval.millis));
+            told.push((taken.turn, taken.is_new, taken.is_new_error, waited));
+        });
+    }
+    let expected = [
+        (1, true, false, None),
+        (1, false, false, None),
+        (1, true, false, Some((1, None))),
+        (1, true, false, Some((1, Some(2_000)))),
+        (2, true, false, None),
+        (2, true, true, None),
+        (2, true, false, None),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(fold.finish().approvals_denied, 1);
+}

@@ -1,0 +1,92 @@
+//! What one event adds to a run, for readers that show a run as it went.
+
+use super::{Cost, Origin, Outcome, Usage};
+
+/// What an event adds to a run: what [`Fold::read`](super::Fold::read) makes
+/// of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Taken {
+    /// Whether this is the first time that the fact is stated. Another witness
+    /// may have stated it already.
+    pub is_new: bool,
+    /// The turn that it belongs to, from 1; 0 is before the first prompt.
+    pub turn: u64,
+    /// Whether it names an error that no event before it did.
+    pub is_new_error: bool,
+    /// The call that it states or answers.
+    pub call: Option<CallKey>,
+    /// The approval that it asks for or decides.
+    pub approval: Option<ApprovalState>,
+    /// The model call that it adds.
+    pub model_call: Option<CountedCall>,
+}
+
+/// A model call that counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CountedCall {
+    /// The model; empty where none is named.
+    pub model: String,
+    /// What it read and wrote.
+    pub usage: Usage,
+    /// What that cost; `None` where no price is known.
+    pub cost: Option<Cost>,
+}
+
+/// Which call it is. Two witnesses of one call give the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallKey {
+    /// Its number among the calls of the run, in the order in which they were
+    /// first stated.
+    pub number: u64,
+    /// Where it is remembered: its group, and its place there. A result that
+    /// comes before its call has no place yet.
+    pub(super) place: Option<(u64, usize)>,
+}
+
+/// A call as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallState<'f> {
+    /// What became of it; `None` while nothing has answered it.
+    pub outcome: Option<&'f Outcome<'static>>,
+    /// How long it took, in milliseconds, by the best clock.
+    pub millis: Option<i64>,
+    /// Whether every witness that stated it has answered it.
+    pub is_settled: bool,
+}
+
+/// An approval as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApprovalState {
+    /// Its number among the approvals of the run.
+    pub number: u64,
+    /// How long the run waited for the decision, in milliseconds.
+    pub millis: Option<i64>,
+}
+
+/// One value for each witness.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ByOrigin<T> {
+    pub(super) runtime: T,
+    pub(super) transcript: T,
+}
+
+impl<T: Copy> ByOrigin<T> {
+    pub(super) const fn get(self, origin: Origin) -> T {
+        match origin {
+            Origin::Runtime => self.runtime,
+            Origin::Transcript => self.transcript,
+        }
+    }
+
+    pub(super) const fn of(&mut self, origin: Origin) -> &mut T {
+        match origin {
+            Origin::Runtime => &mut self.runtime,
+            Origin::Transcript => &mut self.transcript,
+        }
+    }
+}
