@@ -119,7 +119,7 @@ fn the_same_damage_is_told_once() {
     assert_eq!(output.status.code(), Some(4));
     let text = String::from_utf8(output.stdout).unwrap();
     let told: Vec<&str> = text.lines().filter(|line| line.contains("events.jsonl:3 ")).collect();
-    assert_eq!(told, ["damaged  events.jsonl:3 is no event"]);
+    assert_eq!(told, ["damaged  events.jsonl:3 is not an event"]);
     assert!(
         text.contains("damaged  events.jsonl "),
         "what the manifest states is told too: {text}"

@@ -1,11 +1,11 @@
 //! A bundle at a glance.
 
 mod checked;
-mod lines;
 mod report;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::ops::ControlFlow;
 
 use serde::Serialize;
 use traj_core::dialect::Dialect;
@@ -14,17 +14,16 @@ use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
 use traj_core::run::{Fold, Place, Prices, Run, RunState};
 use traj_core::timestamp::UnixMillis;
 
-pub use checked::{InspectError, inspect_checked};
+pub use checked::{InspectError, check_before_reading, inspect_checked};
 pub use report::{
     CallSummary, ContextSummary, FailureSummary, TimeSummary, TimelineRow, ToolSummary,
     UsageSummary,
 };
 
+use crate::run_events::{Row, for_each_row};
 use crate::schema::{self, Manifest, ManifestSummary};
-use crate::shrink;
 use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
 use crate::warning::Warning;
-use lines::{Line, Lines};
 
 /// What a bundle tells at a glance. Texts come from a redacted bundle.
 #[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
@@ -162,8 +161,10 @@ fn look_through(
                 if !shows_events {
                     return Ok(());
                 }
-                let mut lines = Lines::default();
-                lines.visit(content, &mut |line| reader.take_line(line, &mut summary))?;
+                for_each_row(content, &mut |number, row| {
+                    reader.take_row(number, row, &mut summary);
+                    ControlFlow::Continue(())
+                })?;
             }
             _ => {}
         }
@@ -207,51 +208,39 @@ const LONGEST_KIND: usize = 100;
 #[derive(Debug)]
 struct EventReader {
     fold: Fold,
-    line: u64,
     /// Whether a line that is not an event was reported; one is enough.
     is_told: bool,
 }
 
 impl EventReader {
     fn new(prices: Prices) -> Self {
-        Self { fold: Fold::new(prices), line: 0, is_told: false }
+        Self { fold: Fold::new(prices), is_told: false }
     }
 
-    fn take_line(&mut self, line: Line<'_>, summary: &mut Summary) {
-        self.line += 1;
-        let problem = match line {
-            Line::Whole(line) => (!self.take(line, summary)).then_some("is no event"),
+    fn take_row(&mut self, number: u64, row: Row<'_>, summary: &mut Summary) {
+        match row {
+            Row::Event(event) => self.take(number, event, summary),
             // It is looked into by `verify`.
-            Line::TooLong => {
-                summary.events += 1;
-                None
+            Row::TooLong => summary.events += 1,
+            Row::Damaged(problem) if !self.is_told => {
+                self.is_told = true;
+                summary.add_problem(&BundleFile::Events.to_string(), Some(number), problem);
             }
-            Line::Cut => Some("is cut"),
-        };
-        if let Some(problem) = problem.filter(|_| !self.is_told) {
-            self.is_told = true;
-            summary.add_problem(&BundleFile::Events.to_string(), Some(self.line), problem);
+            Row::Damaged(_) => {}
         }
     }
 
-    /// Takes a line, if it is an event.
-    fn take(&mut self, line: &[u8], summary: &mut Summary) -> bool {
-        if shrink::is_bomb(line) {
-            return false;
-        }
-        let text = String::from_utf8_lossy(line);
-        let Ok(event) = Json::parse(&text) else { return false };
-        let Some(kind) = Dialect::Bundle.type_name(&event) else { return false };
+    fn take(&mut self, number: u64, event: &Json<'_>, summary: &mut Summary) {
         summary.events += 1;
+        let kind = Dialect::Bundle.type_name(event).unwrap_or_default();
         let kind = traj_core::run::cut(&kind, LONGEST_KIND);
         if summary.kinds.len() < MOST_KINDS || summary.kinds.contains_key(&kind) {
             *summary.kinds.entry(kind).or_default() += 1;
         } else {
             summary.other_kinds += 1;
         }
-        let place = Place::line(self.line);
-        Dialect::Bundle.decode(&event, place, &mut |event| self.fold.push(&event));
-        true
+        let place = Place::line(number);
+        Dialect::Bundle.decode(event, place, &mut |event| self.fold.push(&event));
     }
 
     fn finish(self, summary: &mut Summary) {

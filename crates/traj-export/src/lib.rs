@@ -56,6 +56,7 @@ mod record;
 mod report;
 mod request;
 mod rows;
+mod run_events;
 mod scan;
 mod schema;
 mod screen;
@@ -73,11 +74,12 @@ pub use error::{ExportError, Finding};
 pub use export::{ExportPorts, export};
 pub use inspect::{
     CallSummary, ContextSummary, FailureSummary, InspectError, Summary, TimeSummary, TimelineRow,
-    ToolSummary, UsageSummary, inspect, inspect_checked,
+    ToolSummary, UsageSummary, check_before_reading, inspect, inspect_checked,
 };
 pub use progress::{Progress, Silent, Stage};
 pub use report::ExportReport;
 pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};
+pub use run_events::read_run_events;
 pub use schema::{
     ManifestContent, ManifestSource, ManifestSummary, RuleCount, SchemaName, SourceRole,
 };

@@ -80,6 +80,13 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
+    /// Whether all events were scanned for secrets. Where not, nothing of them
+    /// should be shown.
+    #[must_use]
+    pub fn has_scanned_events(&self) -> bool {
+        !self.unfinished.contains(&BundleFile::Events)
+    }
+
     /// Whether everything is as it should be.
     #[must_use]
     pub const fn is_sound(&self) -> bool {

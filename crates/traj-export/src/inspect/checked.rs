@@ -2,13 +2,13 @@
 
 use std::num::NonZeroUsize;
 
-use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
+use traj_core::port::{BundleSource, BundleSourceError};
 use traj_core::redaction::Redactor;
 use traj_core::run::Prices;
 
 use super::{Summary, look_through};
 use crate::error::Finding;
-use crate::verify::{Problem, verify};
+use crate::verify::{Problem, VerifyReport, verify};
 
 /// Why nothing of a bundle is shown.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,25 @@ pub enum InspectError {
     },
 }
 
+/// Checks a bundle from elsewhere as [`verify`] does, before anything of it is
+/// shown. Its events may be read if the report
+/// [has scanned them](VerifyReport::has_scanned_events).
+///
+/// # Errors
+/// When it cannot be read, or the rules find something in it.
+pub fn check_before_reading(
+    bundle: &dyn BundleSource,
+    redactor: &Redactor,
+    workers: NonZeroUsize,
+) -> Result<VerifyReport, InspectError> {
+    let checked = verify(bundle, redactor, workers)?;
+    if checked.findings.is_empty() {
+        Ok(checked)
+    } else {
+        Err(InspectError::SecretsRemain { findings: checked.findings })
+    }
+}
+
 /// Checks a bundle as [`verify`] does, then looks through it as
 /// [`inspect`](super::inspect) does. What is damaged is told with the summary.
 ///
@@ -36,13 +55,9 @@ pub fn inspect_checked(
     workers: NonZeroUsize,
     prices: Prices,
 ) -> Result<Summary, InspectError> {
-    let checked = verify(bundle, redactor, workers)?;
-    if !checked.findings.is_empty() {
-        return Err(InspectError::SecretsRemain { findings: checked.findings });
-    }
+    let checked = check_before_reading(bundle, redactor, workers)?;
     // A summary could repeat what was not scanned either.
-    let shows_events = !checked.unfinished.contains(&BundleFile::Events);
-    let mut summary = look_through(bundle, prices, shows_events)?;
+    let mut summary = look_through(bundle, prices, checked.has_scanned_events())?;
     let seen = summary.problems.len();
     for problem in checked.problems {
         // What a look has seen already is told once, in its words.

@@ -30,7 +30,7 @@ pub struct ToolSummary {
 }
 
 impl ToolSummary {
-    /// What totals of the run model state.
+    /// The totals of a run, or of one tool.
     #[must_use]
     pub const fn of(totals: &CallTotals) -> Self {
         Self {
@@ -75,7 +75,7 @@ pub struct UsageSummary {
 }
 
 impl UsageSummary {
-    /// What totals of the run model state.
+    /// The totals of a run, or of one model.
     #[must_use]
     pub fn of(totals: &ModelTotals) -> Self {
         let Usage { input, cached, cache_write, output, reasoning } = totals.usage;
@@ -163,7 +163,9 @@ pub struct FailureSummary {
 }
 
 impl FailureSummary {
-    pub(super) fn of(failure: &FirstFailure) -> Self {
+    /// A failure of a run.
+    #[must_use]
+    pub fn of(failure: &FirstFailure) -> Self {
         match failure {
             FirstFailure::Error { seq, text, .. } => {
                 Self { seq: *seq, call: None, error: Some(text.clone()) }
@@ -192,7 +194,9 @@ pub struct TimeSummary {
 }
 
 impl TimeSummary {
-    pub(super) const fn of(time: &TimeSplit) -> Self {
+    /// The time of a run.
+    #[must_use]
+    pub const fn of(time: &TimeSplit) -> Self {
         Self {
             model_millis: time.model,
             tool_millis: time.tool,
@@ -218,7 +222,9 @@ pub struct ContextSummary {
 }
 
 impl ContextSummary {
-    pub(super) fn of(run: &Run) -> Self {
+    /// The context of a run.
+    #[must_use]
+    pub fn of(run: &Run) -> Self {
         let tokens = |point: Option<&traj_core::run::ContextPoint>| {
             point.map_or(0, |point| point.usage.total())
         };

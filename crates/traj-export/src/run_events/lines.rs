@@ -1,5 +1,7 @@
 //! The lines of `events.jsonl`, in bounded memory.
 
+use std::ops::ControlFlow;
+
 use traj_core::port::{BundleContent, BundleSourceError};
 
 /// Lines longer than this are counted but not looked into.
@@ -26,11 +28,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Shows every line. A file without events is a single line end.
+    /// Shows every line until it is told to stop. A file without events is a
+    /// single line end.
     pub(super) fn visit(
         &mut self,
         content: &mut dyn BundleContent,
-        show: &mut dyn FnMut(Line<'_>),
+        show: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
     ) -> Result<(), BundleSourceError> {
         let mut buffer = vec![0; 256 * 1024];
         let mut is_blank = false;
@@ -44,7 +47,9 @@ impl Lines {
                 self.rest.drain(..=end);
                 self.is_passing = false;
                 self.seen += 1;
-                show(Line::TooLong);
+                if show(Line::TooLong).is_break() {
+                    return Ok(());
+                }
             }
             let whole = memchr::memrchr(b'\n', &self.rest).unwrap_or_default();
             let lines = self.rest.get(..whole).unwrap_or_default();
@@ -55,10 +60,11 @@ impl Lines {
                     if line.is_empty() && self.seen == 1 {
                         is_blank = true;
                     } else {
-                        if std::mem::take(&mut is_blank) {
-                            show(Line::Whole(b""));
+                        let blank = std::mem::take(&mut is_blank).then_some(&b""[..]);
+                        let mut lines = blank.into_iter().chain([line]);
+                        if lines.any(|line| show(Line::Whole(line)).is_break()) {
+                            return Ok(());
                         }
-                        show(Line::Whole(line));
                     }
                 }
                 self.rest.drain(..=whole);
@@ -69,7 +75,8 @@ impl Lines {
             }
         }
         if self.is_passing || !self.rest.is_empty() {
-            show(Line::Cut);
+            // Nothing comes after it.
+            let _last = show(Line::Cut);
         }
         Ok(())
     }
@@ -99,6 +106,7 @@ mod tests {
                 Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
                 other => format!("{other:?}"),
             });
+            ControlFlow::Continue(())
         });
         assert!(visited.is_ok());
         shown
@@ -109,6 +117,18 @@ mod tests {
         assert_eq!(shown(&[b"a\nb", b"c\n", b"d\ne\n"]), ["a", "bc", "d", "e"]);
         assert_eq!(shown(&[b"a\nb"]), ["a", "Cut"]);
         assert_eq!(shown(&[b"a", b"\n"]), ["a"]);
+    }
+
+    #[test]
+    fn whoever_has_seen_enough_stops() {
+        let mut content = Pieces(vec![b"a\nb\nc\n", b"d\n"]);
+        let mut count = 0;
+        let visited = Lines::default().visit(&mut content, &mut |_| {
+            count += 1;
+            if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(visited.is_ok());
+        assert_eq!(count, 2);
     }
 
     #[test]

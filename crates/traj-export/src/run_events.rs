@@ -1,0 +1,85 @@
+//! The events of a bundle, for everything that reads them.
+
+mod lines;
+
+use std::ops::ControlFlow;
+
+use traj_core::dialect::Dialect;
+use traj_core::json::Json;
+use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
+use traj_core::run::{Place, RunEvent};
+
+use crate::shrink;
+use lines::{Line, Lines};
+
+/// A row of `events.jsonl`.
+#[derive(Debug)]
+pub(crate) enum Row<'l> {
+    /// An event.
+    Event(&'l Json<'l>),
+    /// One that is longer than we read.
+    TooLong,
+    /// Something else, and what is wrong with it.
+    Damaged(&'static str),
+}
+
+/// Shows every row with its number, from 1, until it is told to stop.
+pub(crate) fn for_each_row(
+    content: &mut dyn BundleContent,
+    visit: &mut dyn FnMut(u64, Row<'_>) -> ControlFlow<()>,
+) -> Result<(), BundleSourceError> {
+    let mut number = 0;
+    Lines::default().visit(content, &mut |line| {
+        number += 1;
+        match line {
+            Line::Whole(line) if shrink::is_bomb(line) => visit(number, Row::Damaged(NOT_AN_EVENT)),
+            Line::Whole(line) => {
+                let text = String::from_utf8_lossy(line);
+                match Json::parse(&text) {
+                    Ok(row) if Dialect::Bundle.type_name(&row).is_some() => {
+                        visit(number, Row::Event(&row))
+                    }
+                    _ => visit(number, Row::Damaged(NOT_AN_EVENT)),
+                }
+            }
+            Line::TooLong => visit(number, Row::TooLong),
+            Line::Cut => visit(number, Row::Damaged("is cut")),
+        }
+    })
+}
+
+const NOT_AN_EVENT: &str = "is not an event";
+
+/// Reads the events of a bundle as facts, in order, until `visit` has seen
+/// enough. Returns how many rows are too long to be read. Rows that are not
+/// events are passed over: [`verify`](crate::verify()) says where they are.
+///
+/// # Errors
+/// When the bundle cannot be read, or is an archive that is not safe to read.
+pub fn read_run_events(
+    bundle: &dyn BundleSource,
+    visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
+) -> Result<u64, BundleSourceError> {
+    let mut too_long = 0;
+    let mut flow = ControlFlow::Continue(());
+    bundle.visit(&mut |path, content| {
+        if BundleFile::parse(path) != Some(BundleFile::Events) || flow.is_break() {
+            return Ok(());
+        }
+        for_each_row(content, &mut |number, row| {
+            match row {
+                Row::Event(row) => {
+                    Dialect::Bundle.decode(row, Place::line(number), &mut |event| {
+                        if flow.is_continue() {
+                            flow = visit(&event);
+                        }
+                    });
+                }
+                Row::TooLong => too_long += 1,
+                Row::Damaged(_) => {}
+            }
+            flow
+        })
+    })?;
+    Ok(too_long)
+}
