@@ -10,6 +10,7 @@ mod export;
 mod inspect;
 mod man;
 mod prune;
+mod readable_bundle;
 mod record;
 mod redact;
 mod repair;

@@ -5,21 +5,15 @@ mod describe;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use traj_core::timestamp::UnixMillis;
-use traj_export::{
-    ExportError, ExportPorts, ExportRequest, InspectError, Selection, Summary, export, inspect,
-    inspect_checked,
-};
-use traj_fs::{BundleForm, FsBundleSink, FsBundleSource};
+use traj_export::{InspectError, Summary, inspect, inspect_checked};
 
-use super::{Outcome, export as export_verb, verify};
+use super::readable_bundle::{export_session, secret_left};
+use super::{Outcome, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
-use crate::export_setup;
-use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
-use crate::progress::{WatchedBundle, WorkBar};
+use crate::progress::WatchedBundle;
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
 use describe::describe;
 
@@ -61,8 +55,9 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let summary = match subject {
         Subject::Bundle { path } => inspect_bundle(&path, arguments, host, output)?,
         Subject::Session(session) => {
-            let sidecar = session.sidecar.as_deref();
-            inspect_session(&session.file, sidecar, arguments, host, output)?
+            let prices = host.prices(arguments.prices.as_deref())?;
+            let exported = export_session(&session, &arguments.workspace, host, output)?;
+            inspect(&exported.bundle, prices).map_err(verify::explain)?
         }
         Subject::Stream => {
             return Err(CommandError::usage("a bundle cannot be read from standard input")
@@ -84,51 +79,6 @@ fn inspect_bundle(
     let looked = inspect_checked(&bundle, &verify::rules()?, Host::workers(), prices);
     looked.map_err(|error| match error {
         InspectError::Source(error) => verify::explain(error),
-        secret => CommandError::new(ErrorKind::Findings, secret.to_string())
-            .hint("`traj verify` says where"),
+        secret => secret_left(secret.to_string()),
     })
-}
-
-fn inspect_session(
-    session: &Path,
-    sidecar: Option<&Path>,
-    arguments: &Arguments,
-    host: &Host,
-    output: &Output,
-) -> Result<Summary, CommandError> {
-    let prices = host.prices(arguments.prices.as_deref())?;
-    let workspace = host.absolute(&arguments.workspace);
-    let redactor = export_setup::redactor(host, output, &workspace)?;
-    let workspace = workspace.to_string_lossy();
-    let selection = Selection::file(export_setup::text_of(session)?);
-    let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
-    export_setup::adapt(&mut request, host);
-    request.sidecar.runtime_file = sidecar.map(export_setup::text_of).transpose()?;
-    let files = [Some(session), sidecar].into_iter().flatten();
-    let folders: Vec<PathBuf> =
-        files.filter_map(|file| file.parent().map(Path::to_path_buf)).collect();
-    let interruption = Interruption::watch(host)?;
-    let stop = interruption.stop_flag();
-    let sources = export_setup::readable(&folders, host, &request)?.stopping_at(stop.clone());
-    let temporary = host.temporary_folder()?;
-    let folder = temporary
-        .folder()
-        .try_clone()
-        .map_err(|error| CommandError::failure("cannot use the temporary folder").because(error))?;
-    let sink = FsBundleSink::new(folder, BundleForm::Folder).stopping_at(stop);
-    let report =
-        export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
-            .map_err(|error| {
-                let is_ours = matches!(error, ExportError::Sink(_));
-                let explained = export_verb::explain_end(error, &interruption);
-                let is_interrupted = matches!(explained.kind, ErrorKind::Interrupted { .. });
-                // The place was not the user's choice, and cannot be one here.
-                if is_ours && !is_interrupted {
-                    explained.only_hint("TMPDIR names another place for what is looked at")
-                } else {
-                    explained
-                }
-            })?;
-    let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
-    inspect(&bundle, prices).map_err(verify::explain)
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use traj_core::run::{
-    CallExample, CallTotals, Cost, FirstFailure, ModelTotals, Moment, Run, TimeSplit, Usage,
+    CallExample, CallTotals, Cost, FirstFailure, ModelTotals, Moment, Outcome, Run, TimeSplit,
+    Usage,
 };
 use traj_core::timestamp::UnixMillis;
 
@@ -143,6 +144,16 @@ impl CallSummary {
             millis: call.millis,
             started_at: call.started_at.map(UnixMillis::to_iso),
             output: call.output.clone(),
+        }
+    }
+
+    /// The outcome as people read it: `exit 3`.
+    #[must_use]
+    pub fn outcome_in_words(&self) -> String {
+        match (self.outcome, self.exit_code) {
+            (_, Some(code)) => format!("exit {code}"),
+            (outcome, None) if outcome == Outcome::TimedOut.name() => "timed out".to_owned(),
+            (outcome, None) => outcome.to_owned(),
         }
     }
 }

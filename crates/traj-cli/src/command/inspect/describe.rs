@@ -2,7 +2,6 @@
 //! time and tokens went. Everything in it is data from a bundle, and is
 //! escaped.
 
-use traj_core::run::Outcome;
 use traj_export::{CallSummary, Summary, TimelineRow, UsageSummary};
 
 use crate::command::verify;
@@ -95,11 +94,7 @@ fn failure(summary: &Summary, lines: &mut Vec<String>) {
 /// A call on one line: number, tool, command, outcome, duration.
 fn call_in_words(call: &CallSummary) -> String {
     let command = call.command.as_deref().unwrap_or_default();
-    let outcome = match (call.outcome, call.exit_code) {
-        (_, Some(code)) => format!("exit {code}"),
-        (outcome, None) if outcome == Outcome::TimedOut.name() => "timed out".to_owned(),
-        (outcome, None) => outcome.to_owned(),
-    };
+    let outcome = call.outcome_in_words();
     let seconds = call.millis.map(|millis| format!(", {}", seconds(millis))).unwrap_or_default();
     let (tool, command) = (escape_control(&call.tool), escape_control(command));
     let gap = if command.is_empty() { "" } else { " " };

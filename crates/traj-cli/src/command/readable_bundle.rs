@@ -1,0 +1,73 @@
+//! Opening what the user wants to read: a bundle in place, or a session that is
+//! exported to a temporary directory first, so that nothing unredacted is read.
+
+use std::path::{Path, PathBuf};
+
+use traj_core::timestamp::UnixMillis;
+use traj_export::{ExportError, ExportPorts, ExportRequest, Selection, export};
+use traj_fs::{BundleForm, FsBundleSink, FsBundleSource, TemporaryFolder};
+
+use super::{export as export_verb, verify};
+use crate::command_error::{CommandError, ErrorKind};
+use crate::compose::Host;
+use crate::export_setup;
+use crate::interruption::Interruption;
+use crate::output::Output;
+use crate::progress::WorkBar;
+use crate::resolve::Chosen;
+
+/// A session as a bundle, which goes away with the value.
+#[derive(Debug)]
+pub(super) struct ExportedSession {
+    pub(super) bundle: FsBundleSource,
+    _temporary: TemporaryFolder,
+}
+
+/// Refuses to show a bundle that still holds a secret.
+pub(super) fn secret_left(message: impl Into<String>) -> CommandError {
+    CommandError::new(ErrorKind::Findings, message).hint("`traj verify` says where")
+}
+
+/// Exports a session, redacted, to a temporary directory.
+pub(super) fn export_session(
+    session: &Chosen,
+    workspace: &Path,
+    host: &Host,
+    output: &Output,
+) -> Result<ExportedSession, CommandError> {
+    let Chosen { file, sidecar, .. } = session;
+    let workspace = host.absolute(workspace);
+    let redactor = export_setup::redactor(host, output, &workspace)?;
+    let workspace = workspace.to_string_lossy();
+    let selection = Selection::file(export_setup::text_of(file)?);
+    let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
+    export_setup::adapt(&mut request, host);
+    request.sidecar.runtime_file = sidecar.as_deref().map(export_setup::text_of).transpose()?;
+    let files = [Some(file.as_path()), sidecar.as_deref()].into_iter().flatten();
+    let folders: Vec<PathBuf> =
+        files.filter_map(|file| file.parent().map(Path::to_path_buf)).collect();
+    let interruption = Interruption::watch(host)?;
+    let stop = interruption.stop_flag();
+    let sources = export_setup::readable(&folders, host, &request)?.stopping_at(stop.clone());
+    let temporary = host.temporary_folder()?;
+    let folder = temporary
+        .folder()
+        .try_clone()
+        .map_err(|error| CommandError::failure("cannot use the temporary folder").because(error))?;
+    let sink = FsBundleSink::new(folder, BundleForm::Folder).stopping_at(stop);
+    let report =
+        export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
+            .map_err(|error| {
+                let is_ours = matches!(error, ExportError::Sink(_));
+                let explained = export_verb::explain_end(error, &interruption);
+                let is_interrupted = matches!(explained.kind, ErrorKind::Interrupted { .. });
+                // The place was not the user's choice, and cannot be one here.
+                if is_ours && !is_interrupted {
+                    explained.only_hint("TMPDIR names another place for what is looked at")
+                } else {
+                    explained
+                }
+            })?;
+    let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
+    Ok(ExportedSession { bundle, _temporary: temporary })
+}
