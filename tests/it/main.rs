@@ -63,6 +63,8 @@ mod rewrite_interleavings;
 mod scratch_contract;
 mod session_rewriter_contract;
 mod sessions_command;
+mod show_command;
+mod show_terminal;
 mod sidecar_attacks;
 mod sidecar_files;
 mod sidecar_locks;

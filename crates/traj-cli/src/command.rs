@@ -18,6 +18,7 @@ mod rules;
 mod scan;
 mod schema;
 mod sessions;
+mod show;
 mod tail;
 mod trim;
 mod verify;
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Codex(codex::Arguments),
     #[command(about = "Show a session or bundle at a glance")]
     Inspect(inspect::Arguments),
+    #[command(about = "Show the conversation of a session or bundle")]
+    Show(show::Arguments),
     #[command(about = "Check a bundle: complete, unchanged, well-formed, free of secrets")]
     Verify(verify::Arguments),
     #[command(about = "Print the JSON Schema of a bundle file")]
@@ -112,6 +115,7 @@ pub(crate) fn run(cli: Cli, host: &Host, output: &Output) -> Outcome {
         Command::Trim(arguments) => trim::run(&arguments, host, output),
         Command::Codex(arguments) => codex::run(arguments, host, output),
         Command::Inspect(arguments) => inspect::run(&arguments, host, output),
+        Command::Show(arguments) => show::run(&arguments, host, output),
         Command::Verify(arguments) => verify::run(&arguments, host, output),
         Command::Schema(arguments) => schema::run(&arguments, output),
         Command::Redact(arguments) => redact::run(&arguments, host, output),

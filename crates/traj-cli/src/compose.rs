@@ -4,6 +4,7 @@
 
 mod configuration_file;
 mod marker_keys;
+mod zone;
 
 pub(crate) use configuration_file::ConfigurationFile;
 
@@ -19,6 +20,7 @@ use traj_core::timestamp::UnixMillis;
 use traj_fs::{ProcessTable, TemporaryFolder};
 
 use crate::command_error::CommandError;
+pub(crate) use zone::Zone;
 
 /// The machine we run on.
 #[derive(Debug)]

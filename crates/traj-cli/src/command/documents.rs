@@ -2,7 +2,7 @@
 
 use super::{
     codex, config, doctor, export, inspect, prune, record, redact, repair, rules, scan, schema,
-    sessions, tail, trim, verify,
+    sessions, show, tail, trim, verify,
 };
 use crate::json_document::JsonDocument;
 
@@ -19,6 +19,7 @@ pub(super) fn documents() -> Vec<JsonDocument> {
         scan::DOCUMENT,
         schema::DOCUMENT,
         sessions::DOCUMENT,
+        show::DOCUMENT,
         tail::DOCUMENT,
         trim::DOCUMENT,
         verify::DOCUMENT,

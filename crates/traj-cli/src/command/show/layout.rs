@@ -1,0 +1,97 @@
+//! Lines of a given width: wide characters take two columns, and nothing from
+//! a file steers the terminal.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::terminal_text::escape_control;
+
+/// Tabs of a text become so many spaces.
+const TAB: &str = "    ";
+
+/// How many columns a text takes.
+pub(super) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// A text of a file as lines that fit `width` columns, broken between words
+/// where there are any. Control and direction characters are shown, not sent.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let line = line.strip_suffix('\r').unwrap_or(line).replace('\t', TAB);
+        wrap_line(&escape_control(&line), width, &mut lines);
+    }
+    lines
+}
+
+fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
+    let mut current = String::new();
+    let mut used = 0;
+    for word in line.split_inclusive(' ') {
+        let bare = columns(word.trim_end_matches(' '));
+        if used + bare > width && used > 0 {
+            lines.push(current.trim_end().to_owned());
+            current.clear();
+            used = 0;
+        }
+        for character in word.chars() {
+            let wide = character.width().unwrap_or_default();
+            if used + wide > width && used > 0 {
+                // A space at the end of a full line is not needed.
+                if character == ' ' {
+                    continue;
+                }
+                lines.push(std::mem::take(&mut current));
+                used = 0;
+            }
+            current.push(character);
+            used += wide;
+        }
+    }
+    lines.push(current.trim_end().to_owned());
+}
+
+/// One line of at most `width` columns; an ellipsis stands for the rest.
+pub(super) fn clip(text: &str, width: usize) -> String {
+    let text = escape_control(text);
+    if columns(&text) <= width {
+        return text.into_owned();
+    }
+    let mut clipped = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or_default();
+        if used > width {
+            break;
+        }
+        clipped.push(character);
+    }
+    clipped.push('…');
+    clipped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_within_long_ones() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap("a\n\nb", 5), ["a", "", "b"]);
+        assert_eq!(wrap("  indented", 20), ["  indented"]);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(wrap("日本語", 4), ["日本", "語"]);
+        assert_eq!(clip("日本語です", 6), "日本…");
+        assert_eq!(clip("plain", 5), "plain");
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(wrap("a\u{1b}]0;t\u{7}\u{202e}b", 60), ["a\\u{1b}]0;t\\u{7}\\u{202e}b"]);
+    }
+}

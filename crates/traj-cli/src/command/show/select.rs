@@ -1,0 +1,110 @@
+//! Which steps the user wants to see.
+
+use std::collections::VecDeque;
+
+use super::step::{Step, What};
+
+/// So many steps before the first failure are shown.
+const LED_TO_IT: usize = 8;
+
+/// Which steps.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    All,
+    Turn(u64),
+    Call(String),
+    FromFailure,
+}
+
+/// Passes on the steps that are wanted.
+#[derive(Debug)]
+pub(super) struct Selection {
+    wanted: Wanted,
+    /// What came before a failure: the prompt, and the last steps.
+    prompt: Option<Step>,
+    before: VecDeque<Step>,
+    has_begun: bool,
+}
+
+impl Selection {
+    pub(super) const fn new(wanted: Wanted) -> Self {
+        Self { wanted, prompt: None, before: VecDeque::new(), has_begun: false }
+    }
+
+    /// Whether anything was wanted.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    pub(super) fn take(&mut self, step: Step, show: &mut dyn FnMut(Step)) {
+        let is_wanted = match &self.wanted {
+            Wanted::All => true,
+            Wanted::Turn(turn) => step.turn == *turn,
+            Wanted::Call(id) => match &step.what {
+                What::Call(call) => call.id.as_deref() == Some(id),
+                _ => false,
+            },
+            Wanted::FromFailure => self.has_begun || step.is_first_failure,
+        };
+        if is_wanted {
+            self.has_begun = true;
+            self.prompt.take().into_iter().for_each(&mut *show);
+            self.before.drain(..).for_each(&mut *show);
+            show(step);
+        } else if matches!(self.wanted, Wanted::FromFailure) {
+            self.remember(step);
+        }
+    }
+
+    fn remember(&mut self, step: Step) {
+        if matches!(step.what, What::Prompt { .. }) {
+            self.before.clear();
+            self.prompt = Some(step);
+            return;
+        }
+        if self.before.len() == LED_TO_IT {
+            self.before.pop_front();
+        }
+        self.before.push_back(step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(turn: u64, what: What) -> Step {
+        Step::new(turn, None, what)
+    }
+
+    fn note(number: usize) -> What {
+        What::Changed { about: number.to_string() }
+    }
+
+    #[test]
+    fn a_failure_is_shown_with_what_led_to_it() {
+        let mut selection = Selection::new(Wanted::FromFailure);
+        let mut shown = Vec::new();
+        let mut show = |step: Step| shown.push(step);
+        for number in 0..20 {
+            selection.take(step(1, note(number)), &mut show);
+        }
+        assert!(!selection.has_begun());
+        let error = What::Error { text: "it broke".to_owned(), is_recovered: false };
+        let failure = Step { is_first_failure: true, ..step(1, error) };
+        selection.take(failure, &mut show);
+        selection.take(step(2, note(20)), &mut show);
+        assert!(selection.has_begun());
+        assert_eq!(shown.len(), LED_TO_IT + 2);
+    }
+
+    #[test]
+    fn one_turn_is_one_turn() {
+        let mut selection = Selection::new(Wanted::Turn(2));
+        let mut shown = Vec::new();
+        for turn in 0..4 {
+            selection.take(step(turn, note(0)), &mut |step| shown.push(step.turn));
+        }
+        assert_eq!(shown, [2]);
+    }
+}

@@ -1,0 +1,355 @@
+//! Facts become steps: a call with its result, an approval with its decision,
+//! each thing once. Which facts belong together is the fold's decision; the
+//! story only holds steps back until they are whole.
+
+mod queue;
+
+use traj_core::run::{
+    Approval, ApprovalDecision, CallKey, EndStatus, Fact, FirstFailure, Fold, ModelCall,
+    ModelTotals, Outcome, Prices, Prompt, Run, RunEvent, SessionEnded, Taken, Thread, ToolCall,
+    ToolResult, UsageScope, command_of, one_line, words,
+};
+use traj_core::timestamp::UnixMillis;
+use traj_export::UsageSummary;
+
+use super::excerpt::Excerpt;
+use super::step::{Call, ModelUse, Step, What, usage_of_one};
+use queue::{Hold, Queue};
+
+/// How many lines of a text are shown, unless all are.
+const TEXT_LINES: usize = 200;
+
+/// How many lines of an output.
+const OUTPUT_LINES: usize = 12;
+
+/// How many characters of a text that has to fit a line.
+const SHORT: usize = 500;
+
+/// How much of a run is shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Detail {
+    /// Whether texts are shown to their last line.
+    pub(super) is_full: bool,
+    pub(super) has_reasoning: bool,
+}
+
+/// What went wrong first, as a step knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    Call(u64),
+    Error(u64),
+    Nothing,
+}
+
+/// The conversation so far.
+#[derive(Debug)]
+pub(super) struct Story {
+    fold: Fold,
+    detail: Detail,
+    first_failure: First,
+    /// The kind of record that model calls are counted by.
+    scope: UsageScope,
+    queue: Queue,
+    /// The last number of a call that became a step.
+    last_call: u64,
+    turn: Turn,
+    /// How a run ended by its artifacts, if nothing else states it.
+    artifacts: Option<Step>,
+}
+
+/// The turn that goes on.
+#[derive(Debug, Default)]
+struct Turn {
+    number: u64,
+    began: Option<UnixMillis>,
+    last: Option<UnixMillis>,
+    totals: ModelTotals,
+}
+
+impl Story {
+    /// The story of a run that was read once already.
+    pub(super) fn new(run: &Run, prices: Prices, detail: Detail) -> Self {
+        let first_failure = match &run.first_failure {
+            Some(FirstFailure::Call(call)) => First::Call(call.number),
+            Some(FirstFailure::Error { seq, .. }) => First::Error(*seq),
+            _ => First::Nothing,
+        };
+        Self {
+            fold: Fold::new(prices),
+            detail,
+            first_failure,
+            scope: run.usage_scope,
+            queue: Queue::default(),
+            last_call: 0,
+            turn: Turn::default(),
+            artifacts: None,
+        }
+    }
+
+    /// Takes an event; shows the steps that are whole.
+    pub(super) fn take(&mut self, event: &RunEvent<'_>, show: &mut dyn FnMut(Step)) {
+        let taken = self.fold.read(event);
+        if taken.turn != self.turn.number {
+            self.end_turn();
+            self.turn = Turn { number: taken.turn, began: event.at, ..Turn::default() };
+        }
+        match &event.fact {
+            Fact::ToolCall(call) => self.call(call, event, &taken),
+            Fact::ToolResult(result) => self.result(result, event, &taken),
+            Fact::ModelCall(call) => self.model_call(call, event, &taken),
+            Fact::ApprovalAsked(approval) | Fact::ApprovalDecided(approval) => {
+                self.approval(approval, event, &taken);
+            }
+            Fact::SessionEnded(ended) => self.ended(ended, event, &taken),
+            _ if !taken.is_new => {}
+            Fact::Prompt(prompt) => self.prompt(prompt, event),
+            fact => self.plain(fact, event, &taken),
+        }
+        self.turn.last = self.turn.last.max(event.at);
+        self.queue.release(show);
+    }
+
+    /// Shows what was held back: nothing more comes.
+    pub(super) fn finish(mut self, show: &mut dyn FnMut(Step)) {
+        self.end_turn();
+        self.queue.release_all(show);
+        if let Some(step) = self.artifacts {
+            show(step);
+        }
+    }
+
+    fn step(&self, event: &RunEvent<'_>, what: What) -> Step {
+        let sub_agent = match event.thread {
+            Thread::SubAgent(name) => Some(one_line(name, SHORT)),
+            _ => None,
+        };
+        let is_error = matches!(&what, What::Error { .. } | What::Ended { error: Some(_), .. });
+        let is_first_failure = is_error && self.first_failure == First::Error(event.place.line);
+        let entry = event.entry.map(str::to_owned);
+        let step = Step::new(self.turn.number, event.at, what);
+        Step { sub_agent, entry, is_first_failure, ..step }
+    }
+
+    fn push(&mut self, event: &RunEvent<'_>, what: What) {
+        let step = self.step(event, what);
+        self.queue.push(step, Hold::Nothing);
+    }
+
+    fn text(&self, content: &traj_core::run::Content<'_>, lines: usize) -> Excerpt {
+        Excerpt::of(content, (!self.detail.is_full).then_some(lines))
+    }
+
+    /// Says what a turn took, before the next one begins.
+    fn end_turn(&mut self) {
+        let turn = std::mem::take(&mut self.turn);
+        self.turn.number = turn.number;
+        let has_nothing = turn.totals.calls == 0 && turn.began.is_none();
+        if turn.number == 0 || has_nothing {
+            return;
+        }
+        let took = turn.began.zip(turn.last).map(|(began, last)| {
+            last.as_millis().saturating_sub(began.as_millis()).max(0).unsigned_abs()
+        });
+        let what = What::Turn { duration_millis: took, usage: UsageSummary::of(&turn.totals) };
+        self.queue.push(Step::new(turn.number, turn.last, what), Hold::Nothing);
+    }
+
+    fn prompt(&mut self, prompt: &Prompt<'_>, event: &RunEvent<'_>) {
+        let text = self.text(&prompt.content, TEXT_LINES);
+        let skipped = prompt.skipped.map(str::to_owned);
+        self.push(event, What::Prompt { text, images: prompt.images, skipped });
+    }
+
+    fn model_call(&mut self, call: &ModelCall<'_>, event: &RunEvent<'_>, taken: &Taken) {
+        let counted = taken.model_call.as_ref().filter(|_| call.scope == self.scope);
+        if let Some(counted) = counted.filter(|counted| !counted.usage.is_zero()) {
+            self.turn.totals.add(&counted.usage, counted.cost.as_ref());
+            // A record of a whole turn is what the end of the turn says.
+            if call.scope != UsageScope::Turn {
+                let model = Some(&counted.model).filter(|model| !model.is_empty());
+                let what = What::ModelCall(ModelUse {
+                    model: model.map(|model| one_line(model, SHORT)),
+                    context: counted.usage.total(),
+                    duration_millis: call.latency,
+                    usage: usage_of_one(counted),
+                });
+                self.push(event, what);
+            }
+        }
+        if let Some(error) = call.error.as_ref().filter(|_| taken.is_new_error) {
+            let text = error.clone().into_owned();
+            self.push(event, What::Error { text, is_recovered: false });
+        }
+    }
+
+    fn approval(&mut self, approval: &Approval<'_>, event: &RunEvent<'_>, taken: &Taken) {
+        let Some(state) = taken.approval.filter(|_| taken.is_new) else { return };
+        let decided = matches!(event.fact, Fact::ApprovalDecided(_));
+        let short = |text: Option<&str>| text.map(|text| one_line(text, SHORT));
+        let waited = state.millis.and_then(|millis| u64::try_from(millis).ok());
+        let decision = approval.decision.map(ApprovalDecision::as_str);
+        if decided
+            && self.queue.change(Hold::Approval(state.number), |step| {
+                if let What::Approval { subject, decision: answer, reason, waited_millis } =
+                    &mut step.what
+                {
+                    *answer = decision.or(Some("decided"));
+                    *waited_millis = waited;
+                    *reason = short(approval.reason.as_deref()).or(reason.take());
+                    *subject = subject.take().or_else(|| short(approval.subject.as_deref()));
+                }
+            })
+        {
+            self.queue.settle(Hold::Approval(state.number));
+            return;
+        }
+        let what = What::Approval {
+            subject: short(approval.subject.as_deref().or(approval.call)),
+            decision: decision.or_else(|| decided.then_some("decided")),
+            reason: short(approval.reason.as_deref()),
+            waited_millis: waited,
+        };
+        let hold = if decided { Hold::Nothing } else { Hold::Approval(state.number) };
+        let step = self.step(event, what);
+        // It is asked before the call runs, whichever is written first.
+        self.queue.push_before_call(approval.call, step, hold);
+    }
+
+    fn ended(&mut self, ended: &SessionEnded<'_>, event: &RunEvent<'_>, taken: &Taken) {
+        let error = ended.error.as_deref().filter(|_| taken.is_new_error).map(str::to_owned);
+        let is_failure = ended.status == EndStatus::Error || ended.error.is_some();
+        let status = one_line(ended.status.as_str(), SHORT);
+        if ended.is_final {
+            self.artifacts = None;
+            self.turn.last = self.turn.last.max(event.at);
+            self.end_turn();
+            self.push(event, What::Ended { status, error, is_failure });
+            return;
+        }
+        // What went wrong is shown where it is stated first.
+        if let Some(text) = error {
+            self.push(event, What::Error { text, is_recovered: false });
+        }
+        self.artifacts = Some(self.step(event, What::Ended { status, error: None, is_failure }));
+    }
+
+    fn call(&mut self, call: &ToolCall<'_>, event: &RunEvent<'_>, taken: &Taken) {
+        let Some(key) = taken.call else { return };
+        let command = command_of(call);
+        if key.number <= self.last_call {
+            // Another witness, or a result came before. The fuller text wins.
+            self.queue.change(Hold::Call(key.number), |step| {
+                if let What::Call(shown) = &mut step.what
+                    && shown.command.as_ref().map_or(0, String::len)
+                        < command.as_ref().map_or(0, String::len)
+                {
+                    shown.command = command;
+                }
+            });
+            if let Some(entry) = event.entry {
+                self.queue.move_after_entry(Hold::Call(key.number), entry);
+            }
+        } else {
+            self.last_call = key.number;
+            let mut shown = Call {
+                id: call.id.map(str::to_owned),
+                tool: one_line(call.name, SHORT),
+                command,
+                ..Call::default()
+            };
+            shown.set_outcome(&Outcome::Unanswered);
+            self.push_call(shown, event, key);
+        }
+        self.update(key);
+    }
+
+    fn push_call(&mut self, call: Call, event: &RunEvent<'_>, key: CallKey) {
+        let mut step = self.step(event, What::Call(call));
+        step.is_first_failure = self.first_failure == First::Call(key.number);
+        self.queue.push(step, Hold::Call(key.number));
+    }
+
+    fn result(&mut self, result: &ToolResult<'_>, event: &RunEvent<'_>, taken: &Taken) {
+        let Some(key) = taken.call else { return };
+        let output = self.text(&result.content, OUTPUT_LINES);
+        if key.number <= self.last_call {
+            self.queue.change(Hold::Call(key.number), |step| {
+                if let What::Call(shown) = &mut step.what {
+                    if output.bytes() > shown.output.bytes() {
+                        shown.output = output;
+                    }
+                    shown.is_truncated |= result.is_truncated;
+                }
+            });
+            self.update(key);
+            return;
+        }
+        // Its call is not recorded, or comes later.
+        self.last_call = key.number;
+        let mut shown = Call {
+            id: result.id.map(str::to_owned),
+            tool: one_line(result.name.unwrap_or("tool"), SHORT),
+            duration_millis: result.duration,
+            output,
+            is_truncated: result.is_truncated,
+            ..Call::default()
+        };
+        shown.set_outcome(&result.outcome);
+        self.push_call(shown, event, key);
+        self.queue.settle(Hold::Call(key.number));
+    }
+
+    /// Lets the step of a call say what the fold knows of it.
+    fn update(&mut self, key: CallKey) {
+        let Some(state) = self.fold.call(key) else { return };
+        self.queue.change(Hold::Call(key.number), |step| {
+            if let What::Call(shown) = &mut step.what {
+                if let Some(outcome) = state.outcome {
+                    shown.set_outcome(outcome);
+                }
+                shown.duration_millis = state.millis.and_then(|millis| u64::try_from(millis).ok());
+            }
+        });
+        if state.is_settled {
+            self.queue.settle(Hold::Call(key.number));
+        }
+    }
+
+    /// What facts state that need nothing else.
+    fn plain(&mut self, fact: &Fact<'_>, event: &RunEvent<'_>, taken: &Taken) {
+        let what = match fact {
+            Fact::AssistantText(text) if !text.is_blank() => {
+                What::Text { text: self.text(text, TEXT_LINES) }
+            }
+            Fact::Reasoning(text) if self.detail.has_reasoning && !text.is_blank() => {
+                What::Reasoning { text: self.text(text, TEXT_LINES) }
+            }
+            Fact::Compaction(compaction) => What::Compaction {
+                tokens_before: compaction.tokens_before,
+                summary: self.text(&compaction.summary, OUTPUT_LINES),
+            },
+            Fact::SessionStarted(started) if started.begins_run && taken.turn > 0 => {
+                What::Changed { about: words::preview(fact) }
+            }
+            Fact::TurnEnded(ended) => match (&ended.error, &ended.status) {
+                (Some(error), _) if taken.is_new_error => {
+                    What::Error { text: error.clone().into_owned(), is_recovered: false }
+                }
+                (None, status) if *status != EndStatus::Success => {
+                    What::Changed { about: format!("turn {}", words::preview(fact)) }
+                }
+                _ => return,
+            },
+            Fact::ModelChanged(_) | Fact::ModeChanged(_) | Fact::Rewind(_) => {
+                What::Changed { about: words::preview(fact) }
+            }
+            Fact::Error(error) => What::Error {
+                text: error.text.clone().into_owned(),
+                is_recovered: error.is_recovered,
+            },
+            Fact::Lost(_) => What::Lost { about: words::about(fact) },
+            _ => return,
+        };
+        self.push(event, what);
+    }
+}
