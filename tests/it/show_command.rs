@@ -210,6 +210,81 @@ fn every_form_of_a_bundle_is_shown() {
 }
 
 #[test]
+fn a_rollout_of_codex_is_shown() {
+    let home = Home::new();
+    let rows = [
+        ("session_meta", r#"{"id":"t1","cwd":"/shop","cli_version":"1.2.3"}"#),
+        ("turn_context", r#"{"cwd":"/shop","model":"gpt-5.4"}"#),
+        ("event_msg", r#"{"type":"user_message","message":"list files","images":[]}"#),
+        (
+            "response_item",
+            r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}"#,
+        ),
+        (
+            "response_item",
+            r#"{"type":"function_call_output","call_id":"c1","output":"Process exited with code 1\nOutput:\nno"}"#,
+        ),
+        (
+            "event_msg",
+            r#"{"type":"token_count","info":{"total_token_usage":{"input_tokens":9000,"output_tokens":20}}}"#,
+        ),
+        ("event_msg", r#"{"type":"task_complete","turn_id":"u1"}"#),
+    ];
+    let rows = rows.iter().enumerate().map(|(second, (kind, payload))| {
+        format!(
+            r#"{{"timestamp":"2026-06-01T10:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#
+        )
+    });
+    home.folder.write("s1.jsonl", rows.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    home.folder.remove_file("s1.trajectory.jsonl").unwrap();
+    assert_snapshot!(shown(&home, 100, &[]), @r"
+    session  t1
+    agent    codex 1.2.3
+    model    gpt-5.4
+    in       /shop
+    from     2026-06-01 12:00:00 CEST to 2026-06-01 12:00:06 CEST
+    ended    success after 6.0 s
+    failed   exec_command ls (exit 1)
+    total    1 turn · 1 call (1 failed) · 1 model call · 9,000 in · 20 out · $0.0228 · model 3.0 s ·
+             tools 1.0 s
+
+    ── turn 1 · 2026-06-01 12:00:02 CEST ───────────────────────────────────────────────────────────────
+    > list files
+
+    $ exec_command ls
+      exit 1 · 1.0 s · id c1
+      │ Process exited with code 1
+      │ Output:
+      │ no
+
+      gpt-5.4 · context 9,020 · 9,000 in · 20 out · $0.0228
+
+    = turn 1 · 4.0 s · 1 model call · 9,000 in · 20 out · $0.0228
+
+    ── success after 6.0 s · 1 turn · 1 call (1 failed) · $0.0228 ──────────────────────────────────────
+    ");
+}
+
+#[test]
+fn a_sidecar_shows_its_session() {
+    let home = failing_run();
+    let by_sidecar = home.traj(&["show", "s1.trajectory.jsonl"]);
+    let by_session = home.traj(&["show", "s1.jsonl"]);
+    assert_eq!(printed(&by_sidecar), printed(&by_session));
+    assert!(printed(&by_session).contains("make test"));
+}
+
+#[test]
+fn whoever_reads_only_the_first_lines_made_no_error() {
+    let home = failing_run();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = traj_command(home.path());
+    let output = command.args(["show", "s1.jsonl"]).stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+#[test]
 fn a_damaged_bundle_is_shown_as_far_as_it_goes() {
     let home = failing_run();
     home.export(&["--output", "b"]);

@@ -1,5 +1,7 @@
 //! Steps as lines for people.
 
+use traj_core::run::{ApprovalDecision, Outcome};
+
 use crate::compose::Zone;
 
 use super::in_words::{counted, duration, grouped, usage};
@@ -62,7 +64,8 @@ impl<'z> Renderer<'z> {
                 page.block("= ", &parts.join(" · "), DIM);
             }
             What::Approval { subject, decision, reason, waited_millis } => {
-                let style = if *decision == Some("denied") { RED } else { YELLOW };
+                let style =
+                    if *decision == Some(ApprovalDecision::Denied.as_str()) { RED } else { YELLOW };
                 let waited = waited_millis.map(|millis| format!(" after {}", duration(millis)));
                 let answer = decision.map_or("approval was asked for, and not decided", answer);
                 let line = [
@@ -97,9 +100,10 @@ impl<'z> Renderer<'z> {
 }
 
 fn answer(decision: &str) -> &str {
-    match decision {
-        "approvedForSession" => "approved for the session",
-        other => other,
+    if decision == ApprovalDecision::ApprovedForSession.as_str() {
+        "approved for the session"
+    } else {
+        decision
     }
 }
 
@@ -110,7 +114,7 @@ fn draw_call(call: &Call, page: &mut Page) {
     about.extend(call.duration_millis.map(duration));
     about.extend(call.id.as_ref().map(|id| format!("id {id}")));
     let style = match call.outcome {
-        "ok" => GREEN,
+        outcome if outcome == Outcome::Ok.name() => GREEN,
         _ if call.is_failure => RED,
         _ => YELLOW,
     };

@@ -353,3 +353,6 @@ impl Story {
         self.push(event, what);
     }
 }
+
+#[cfg(test)]
+mod tests;
