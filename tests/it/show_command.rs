@@ -210,6 +210,45 @@ fn every_form_of_a_bundle_is_shown() {
 }
 
 #[test]
+fn no_text_of_a_run_steers_the_terminal() {
+    // A title, a colour, a link, a line that overwrites itself, a bidi override.
+    let hostile =
+        r"\u001b]0;t\u0007\u001b[31m\u001b]8;;x\u001b\\\\a\rb\u009b2J\u202ec\u2066d\u200fe";
+    let session = r#"{"type":"message","id":"a","parentId":null,"timestamp":"2026-06-01T10:00:01.000Z","message":{"role":"user","content":"@"}}
+{"type":"message","id":"b","parentId":"a","timestamp":"2026-06-01T10:00:02.000Z","message":{"role":"assistant","provider":"p@","model":"m@","content":[{"type":"thinking","thinking":"@"},{"type":"text","text":"@"},{"type":"toolCall","id":"c@","name":"tool@","arguments":{"command":"run @"}}],"usage":{"input":1,"output":1}}}
+{"type":"message","id":"c","parentId":"b","timestamp":"2026-06-01T10:00:03.000Z","message":{"role":"toolResult","toolCallId":"c@","toolName":"tool@","content":[{"type":"text","text":"@\n@"}],"isError":true,"details":{"error":"@"}}}
+{"type":"model_change","id":"d","parentId":"c","timestamp":"2026-06-01T10:00:04.000Z","provider":"p@","modelId":"n@"}
+{"type":"compaction","id":"e","parentId":"d","timestamp":"2026-06-01T10:00:05.000Z","summary":"@","firstKeptEntryId":"a","tokensBefore":9}
+{"type":"message","id":"f","parentId":"e","timestamp":"2026-06-01T10:00:06.000Z","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"broken @"}}"#;
+    let events = [
+        ("trace.metadata", r#"{"harness":{"name":"h@","version":"v@","workspaceDir":"/w@"}}"#),
+        ("approval.asked", r#"{"approvalId":"x","subject":"@","reason":"@"}"#),
+        ("session.ended", r#"{"status":"odd @","error":"end @"}"#),
+    ];
+    let home = Home::new();
+    home.put_session(&[session.replace('@', hostile)]);
+    let events = events.map(|(kind, data)| {
+        runtime(kind, "2026-06-01T10:00:07Z", 1, &format!(r#","data":{data}"#))
+    });
+    home.folder
+        .write("s1.trajectory.jsonl", events.join("\n").replace('@', hostile) + "\n")
+        .unwrap();
+    let text = shown(&home, 100, &["--full", "--reasoning"]);
+    let steers = |character: char| {
+        (character.is_control() && character != '\n')
+            || "\u{202e}\u{2066}\u{200f}".contains(character)
+    };
+    assert!(!text.contains(steers), "{text:?}");
+    let said = ["m\\u{1b}", "run \\u{1b}", "broken \\u{1b}", "odd \\u{1b}", "end \\u{1b}"];
+    let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in said {
+        assert!(unwrapped.contains(said), "{said}: {text}");
+    }
+    let document = home.traj(&["show", "s1.jsonl", "--json", "--full", "--reasoning"]);
+    assert!(!printed(&document).contains(steers));
+}
+
+#[test]
 fn a_rollout_of_codex_is_shown() {
     let home = Home::new();
     let rows = [
