@@ -219,6 +219,20 @@ fn a_folder_of_sidecars_is_not_a_folder_of_transcripts() {
 }
 
 #[test]
+fn a_sidecar_of_another_session_is_listed_on_its_own() {
+    let home = Home::new();
+    home.put("t/a.jsonl", &transcript("a", 1));
+    home.put("t/a.trajectory.jsonl", &event("other", "session.started", 5, "{}"));
+    let report = home.list(&["t"]);
+    let told = report["sessions"].as_array().unwrap().iter().map(|one| {
+        format!("{} {} {} {}", one["sessionId"], one["exists"], one["turns"], one["events"])
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [r#""other" false 0 1"#, r#""a" true 1 null"#]);
+    let file = report["sessions"][0]["sessionFile"].as_str().unwrap().to_owned();
+    assert!(file.ends_with("t/a.trajectory.jsonl"), "{file}");
+}
+
+#[test]
 fn the_table_has_a_header_and_no_tabs() {
     let home = two_trees();
     home.put("one/e.jsonl", &transcript("e\\u001b[31m日本", 7));

@@ -17,6 +17,7 @@ use traj_core::location::session_stem;
 use traj_core::session_store::agent_of_key;
 use traj_fs::is_bundle;
 
+pub(crate) use self::listing::codex_home;
 pub(crate) use self::session::{Session, Sidecar};
 pub(crate) use self::store::StorePlace;
 

@@ -166,7 +166,7 @@ impl Listing {
 }
 
 /// Where Codex keeps its sessions.
-fn codex_home(host: &Host) -> Option<PathBuf> {
+pub(crate) fn codex_home(host: &Host) -> Option<PathBuf> {
     let named = host.facts.variables.get("CODEX_HOME").map(|path| host.absolute(Path::new(path)));
     named.or_else(|| host.facts.home().map(|home| Path::new(&home).join(".codex")))
 }

@@ -12,7 +12,7 @@ use traj_fs::{is_bundle, open_subfolder};
 use super::report::Problem;
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::resolve::StorePlace;
+use crate::resolve::{StorePlace, codex_home};
 
 /// The name of a store in its directory.
 const STORE: &str = "sessions.json";
@@ -109,9 +109,7 @@ impl Collection {
 
     /// The rollouts of Codex, if there are any.
     fn add_rollouts(&mut self, host: &Host) {
-        let named = host.facts.variables.get("CODEX_HOME").map(PathBuf::from);
-        let home = host.facts.home().map(|home| Path::new(&home).join(".codex"));
-        let Some(home) = named.or(home) else { return };
+        let Some(home) = codex_home(host) else { return };
         let path = host.real_path(&home.join("sessions"));
         if let Ok(Some(folder)) = host.folder_if_any(&path) {
             self.search_tree(&folder, &path, host);

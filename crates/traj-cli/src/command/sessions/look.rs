@@ -37,6 +37,8 @@ struct Candidate {
     sidecar: Option<PathBuf>,
     /// When one of its files changed last. Nothing in them is newer.
     modified: Option<UnixMillis>,
+    /// Whether there is only the sidecar.
+    is_alone: bool,
 }
 
 impl Candidate {
@@ -139,6 +141,7 @@ fn locate(found: &Found, host: &Host) -> Result<Candidate, Problem> {
         id: place.id.to_string(),
         modified: modified(&place.folder, &place.name).max(recorded),
         sidecar: sidecar.map(|sidecar| sidecar.path),
+        is_alone: false,
     })
 }
 
@@ -146,12 +149,18 @@ fn locate(found: &Found, host: &Host) -> Result<Candidate, Problem> {
 fn without_transcript(sidecar: &Path, host: &Host) -> Candidate {
     let name = sidecar.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let stem = classify(name).map_or(name, |(_, stem)| stem);
-    let changed = host.folder_of(sidecar).ok().and_then(|(folder, name)| modified(&folder, &name));
+    let transcript = format!("{stem}.jsonl");
+    let folder = host.folder_of(sidecar).ok().map(|(folder, _)| folder);
+    // A transcript of that name is another session's.
+    let is_taken =
+        folder.as_ref().is_some_and(|folder| folder.symlink_metadata(&transcript).is_ok());
+    let file = if is_taken { sidecar.to_path_buf() } else { sidecar.with_file_name(transcript) };
     Candidate {
-        found: Found { file: sidecar.with_file_name(format!("{stem}.jsonl")), ..Found::default() },
+        found: Found { file, ..Found::default() },
         id: stem.to_owned(),
         sidecar: Some(sidecar.to_path_buf()),
-        modified: changed,
+        modified: folder.and_then(|folder| modified(&folder, name)),
+        is_alone: true,
     }
 }
 
@@ -173,7 +182,8 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, host: &Host) -> Looked {
             None
         }
     };
-    let mut transcript = open_noting(&found.file);
+    let transcript = Some(&*found.file).filter(|_| !candidate.is_alone);
+    let mut transcript = transcript.and_then(&mut open_noting);
     let mut sidecar = candidate.sidecar.as_deref().and_then(&mut open_noting);
     let mut sidecar_file = candidate.sidecar.clone();
     let dialect = match transcript.as_deref().map(dialect_of).transpose() {
