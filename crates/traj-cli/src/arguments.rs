@@ -11,6 +11,9 @@ use crate::command::Command;
 use crate::compose::Host;
 use crate::output;
 
+/// The flags of all commands are listed after those of the command itself.
+const LAST: usize = 900;
+
 #[derive(Debug, Parser)]
 #[command(name = "traj", version, propagate_version = true, max_term_width = 100)]
 #[command(
@@ -25,8 +28,8 @@ use crate::output;
     after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged input",
     after_long_help = "Examples:\n  \
                        traj sessions                            which sessions there are\n  \
-                       traj tail --session s.jsonl --follow     what happens in one\n  \
-                       traj export --session s.jsonl            make a bundle of it\n  \
+                       traj tail --follow                       what happens in the newest one\n  \
+                       traj export s.jsonl                      make a bundle of one\n  \
                        traj verify BUNDLE                       check one that you were sent\n\n\
                        Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged \
                        input"
@@ -37,15 +40,15 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 
     /// Print one JSON document instead of text, errors included
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
 
     /// When to use colours [default: as configured, else auto]
-    #[arg(long, global = true, value_enum, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", display_order = LAST + 1)]
     pub(crate) color: Option<ColorChoice>,
 
     /// Say nothing that is not a result or an error
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, display_order = LAST + 2)]
     pub(crate) quiet: bool,
 }
 
