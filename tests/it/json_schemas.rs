@@ -40,7 +40,7 @@ fn the_shipped_schemas_of_documents_are_those_of_the_types() {
         let shipped = fs::read_to_string(&path).unwrap_or_default();
         let remedy =
             format!("write it anew: traj schema cli/{verb} > docs/schema/cli/{verb}.schema.json");
-        assert_eq!(printed, shipped, "{remedy}");
+        assert!(printed == shipped, "{remedy}");
     }
     let files = names_in(&docs().join("schema/cli"));
     let files = files.iter().map(|name| name.trim_end_matches(".schema.json").to_owned());
