@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::process::Output;
 
 use serde_json::Value;
-use traj_tests::export_fixture::message;
+use traj_tests::export_fixture::{HEADER, message};
 use traj_tests::export_home::{ExportHome as Home, result};
 use traj_tests::traj_binary::{printed, traj_command};
 
@@ -97,6 +97,28 @@ fn the_file_is_found_where_the_variables_say() {
     let mut nowhere = traj_command(home.path());
     let nowhere = nowhere.env("HOME", "/dev/null").args(["config", "show"]).output().unwrap();
     assert!(nowhere.status.success(), "{}", said(&nowhere));
+}
+
+#[test]
+fn sessions_are_looked_for_in_the_roots() {
+    let home = home("roots = ['~/runs']\n");
+    home.folder.create_dir_all("runs/agent/sessions").unwrap();
+    home.folder.create_dir_all("other").unwrap();
+    let session = |id: &str| HEADER.replace("\"s1\"", &format!("\"{id}\""));
+    home.folder.write("runs/agent/sessions/far-away.jsonl", session("far-away")).unwrap();
+    home.folder.write("other/near-by.jsonl", session("near-by")).unwrap();
+    let listed = |variables: &[(&str, &str)]| {
+        let mut command = traj_command(home.path());
+        command.args(["sessions", "--json"]).envs(variables.iter().copied());
+        let sessions = result(&command.output().unwrap())["result"]["sessions"].clone();
+        let ids = sessions.as_array().unwrap().iter().map(|session| session["sessionId"].clone());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&[]), ["far-away"]);
+    assert_eq!(listed(&[("TRAJ_ROOTS", "runs:other")]).len(), 2);
+    // Every verb finds a session there by its name.
+    assert!(home.traj(&["inspect", "far-a", "--json"]).status.success());
+    assert_eq!(home.traj(&["inspect", "near-b", "--json"]).status.code(), Some(1));
 }
 
 #[test]

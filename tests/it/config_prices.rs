@@ -51,6 +51,8 @@ fn the_nearest_price_file_wins() {
     assert_eq!(cost(&[], &[]), 10.0);
     assert_eq!(cost(&variable, &[]), 20.0);
     assert_eq!(cost(&variable, &flag), 30.0);
+    let listed = home.traj(&[&["sessions", ".", "--json"], &flag[..]].concat());
+    assert_eq!(result(&listed)["result"]["sessions"][0]["usage"]["cost"], 30.0);
 }
 
 #[test]

@@ -29,8 +29,8 @@ const SHOWN_PROBLEMS: usize = 10;
     long_about = "Lists sessions, newest first, with the time of their last event, the agent, how \
                   the last run ended, size, recorded events, tool calls, tokens, model, and key or \
                   id. Times are UTC. `open` means that the last run began and did not end.\n\n\
-                  Without ROOT these are the sessions of the agent's store, the files beside the \
-                  store, and the rollouts of Codex. A sidecar that has no transcript is listed \
+                  Without ROOT these are the sessions below the configured roots, else those of the \
+                  agent's store, the files beside the store, and the rollouts of Codex. A sidecar that has no transcript is listed \
                   too. Columns shrink to fit the terminal.",
     after_help = "Examples:\n  \
                   traj sessions --limit 10\n  \
@@ -61,6 +61,9 @@ pub(crate) struct Arguments {
     /// Only sessions whose last run ended like this
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     status: Vec<Status>,
+    /// A file with prices, which win over those that come with traj [default: as configured]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
     /// Print the keys only, one a line, for the completion of shells
     #[arg(long, conflicts_with_all = ["since", "limit", "status"])]
     keys: bool,
@@ -173,6 +176,9 @@ pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Either<Report, Keys
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
     let mut roots = arguments.roots.clone();
     roots.extend(arguments.sessions.clone());
+    if roots.is_empty() && arguments.store.is_none() && arguments.agent.is_none() {
+        roots = host.facts.roots().into_iter().map(PathBuf::from).collect();
+    }
     let collection = if roots.is_empty() {
         Collection::of_store(arguments.store.as_deref(), arguments.agent.as_deref(), host)?
     } else {
@@ -185,7 +191,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let report = look::look_at_all(collection, &Filter::of(arguments), host)?;
+    let prices = host.prices(arguments.prices.as_deref())?;
+    let report = look::look_at_all(collection, &Filter::of(arguments), &prices, host)?;
     let width = output.terminal_width(host);
     let human = |report: &Report| table::describe(&report.sessions, width);
     if report.unrecognised > 0 {

@@ -1,5 +1,5 @@
-//! The sessions of this machine: those of the agents' stores, the files beside
-//! the stores, and the rollouts of Codex.
+//! The sessions of this machine: those below the configured roots, else those of
+//! the agents' stores, the files beside the stores, and the rollouts of Codex.
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,10 @@ const ROLLOUT: &str = "rollout-";
 
 /// The length of the id at the end of a rollout's name.
 const UUID: usize = 36;
+
+/// How many directories below a root are searched: those of agents are two or
+/// three below their common one, those of rollouts four.
+const DEEPEST: usize = 5;
 
 /// The name of a store in its directory.
 const STORE: &str = "sessions.json";
@@ -66,6 +70,13 @@ impl Listing {
         let mut listing = Self::default();
         if let Some(store) = store {
             listing.add_store(store, host);
+            return listing;
+        }
+        let roots = host.facts.roots();
+        if agent.is_none() && !roots.is_empty() {
+            for root in roots {
+                listing.add_tree(Path::new(&root), host);
+            }
             return listing;
         }
         if let Some(state) = host.facts.state_dir() {
@@ -138,8 +149,22 @@ impl Listing {
             let file = sessions.join(&name);
             let is_transcript = name.ends_with(".jsonl") && classify(&name).is_none();
             if is_transcript && self.sessions.iter().all(|known| known.file != file) {
-                self.add(None, session_stem(&name).to_owned(), file);
+                self.add(None, id_in(&name).to_owned(), file);
             }
+        }
+    }
+
+    /// Adds what is in a directory and in those below it.
+    fn add_tree(&mut self, root: &Path, host: &Host) {
+        let mut folders = vec![root.to_path_buf()];
+        for _ in 0..=DEEPEST {
+            for folder in &folders {
+                self.add_agent(folder, host);
+            }
+            let inner = folders.iter().flat_map(|folder| {
+                folders_in(folder, host).into_iter().map(|name| folder.join(name))
+            });
+            folders = inner.collect();
         }
     }
 
@@ -155,14 +180,19 @@ impl Listing {
         for folder in folders {
             let Ok(Some(opened)) = host.folder_if_any(&folder) else { continue };
             for name in names_in(&opened, false) {
-                let stem = session_stem(&name);
-                let id = stem.len().checked_sub(UUID).and_then(|at| stem.get(at..));
-                if let Some(id) = id.filter(|_| name.starts_with(ROLLOUT)) {
-                    self.add(None, id.to_owned(), folder.join(&name));
+                if name.starts_with(ROLLOUT) {
+                    self.add(None, id_in(&name).to_owned(), folder.join(&name));
                 }
             }
         }
     }
+}
+
+/// The id in the name of a session file.
+fn id_in(name: &str) -> &str {
+    let stem = session_stem(name);
+    let end = stem.len().checked_sub(UUID).and_then(|at| stem.get(at..));
+    end.filter(|_| name.starts_with(ROLLOUT)).unwrap_or(stem)
 }
 
 /// Where Codex keeps its sessions.

@@ -58,6 +58,7 @@ enum Looked {
 pub(super) fn look_at_all(
     collection: Collection,
     filter: &Filter,
+    prices: &Prices,
     host: &Host,
 ) -> Result<Report, CommandError> {
     let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
@@ -81,7 +82,7 @@ pub(super) fn look_at_all(
     while !rest.is_empty() && !has_enough(&report.sessions, rest, filter) {
         let (now, later) = rest.split_at(batch.min(rest.len()));
         rest = later;
-        for looked in in_parallel(now, |candidate| look_at(candidate, &redactor, host)) {
+        for looked in in_parallel(now, |candidate| look_at(candidate, &redactor, prices, host)) {
             match looked {
                 Looked::Listed { session, problem } => {
                     report.problems.extend(problem);
@@ -172,7 +173,7 @@ fn modified(folder: &Dir, name: &str) -> Option<UnixMillis> {
 }
 
 /// Reads the files of a session.
-fn look_at(candidate: &Candidate, redactor: &Redactor, host: &Host) -> Looked {
+fn look_at(candidate: &Candidate, redactor: &Redactor, prices: &Prices, host: &Host) -> Looked {
     let found = &candidate.found;
     let mut faults = Vec::new();
     let mut open_noting = |file: &Path| match open(file, host) {
@@ -214,7 +215,7 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, host: &Host) -> Looked {
         sidecar: sidecar.as_deref(),
         session: &id,
     };
-    let read = match files.fold(Prices::shipped()) {
+    let read = match files.fold(prices.clone()) {
         Ok(read) => read,
         Err(error) => return Looked::Unreadable(problem(&found.file, &unreadable(error))),
     };
