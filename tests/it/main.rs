@@ -25,7 +25,6 @@ mod config_command;
 mod config_prices;
 mod cross_finder;
 mod cross_reader;
-mod cross_finder;
 mod export_branch;
 mod export_changes;
 mod export_command;

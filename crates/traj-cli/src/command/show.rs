@@ -48,7 +48,9 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
                   approvals, errors, and how it ended. Reads a bundle in place; a session file is \
                   exported to a temporary directory first, so what is shown is redacted. What the \
                   transcript and the sidecar both state is shown once. Times are those of the time \
-                  zone that TZ names, else of the machine's.\n\n\
+                  zone that TZ names, else of the machine's. Reads a bundle (directory, zip, \
+                  tar.zst), a session or its sidecar. Without SESSION, the newest session of this \
+                  workspace is shown, else of this machine.\n\n\
                   On a terminal the text goes through the pager that TRAJ_PAGER or PAGER names.",
     after_help = "Examples:\n  \
                   traj show                             the newest session of this workspace\n  \
@@ -108,9 +110,13 @@ impl Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Document {
+    /// The run at a glance.
     run: Overview,
+    /// The conversation, in order.
     steps: Vec<Step>,
+    /// How many steps were too many.
     steps_omitted: u64,
+    /// How many events are too long to be read.
     events_omitted: u64,
 }
 

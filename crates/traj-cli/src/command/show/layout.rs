@@ -1,17 +1,12 @@
 //! Lines of a given width: wide characters take two columns, and nothing from
 //! a file steers the terminal.
 
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use unicode_width::UnicodeWidthChar as _;
 
-use crate::terminal_text::escape_control;
+use crate::terminal_text::{columns, escape_control};
 
 /// Tabs of a text become so many spaces.
 const TAB: &str = "    ";
-
-/// How many columns a text takes.
-pub(super) fn columns(text: &str) -> usize {
-    text.width()
-}
 
 /// A text of a file as lines that fit `width` columns, broken between words
 /// where there are any. Control and direction characters are shown, not sent.
@@ -52,28 +47,10 @@ fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
     lines.push(current.trim_end().to_owned());
 }
 
-/// One line of at most `width` columns; an ellipsis stands for the rest.
-pub(super) fn clip(text: &str, width: usize) -> String {
-    let text = escape_control(text);
-    if columns(&text) <= width {
-        return text.into_owned();
-    }
-    let mut clipped = String::new();
-    let mut used = 1;
-    for character in text.chars() {
-        used += character.width().unwrap_or_default();
-        if used > width {
-            break;
-        }
-        clipped.push(character);
-    }
-    clipped.push('…');
-    clipped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal_text::clip;
 
     #[test]
     fn lines_break_between_words_and_within_long_ones() {

@@ -14,19 +14,33 @@ use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Overview {
+    /// The session's id.
     session: Option<String>,
+    /// The program that ran the agent.
     agent: Option<String>,
+    /// Its version.
     agent_version: Option<String>,
+    /// The model that answered last.
     model: Option<String>,
+    /// The directory that the agent worked in.
     workspace: Option<String>,
+    /// The first time of an event.
     started_at: Option<String>,
+    /// The last one.
     ended_at: Option<String>,
+    /// The time between them.
     duration_millis: i64,
+    /// Where that time went.
     time: TimeSummary,
+    /// How the run ended; `open` when it began and did not end.
     status: Option<String>,
+    /// What went wrong first.
     first_failure: Option<FailureSummary>,
+    /// Prompts.
     turns: u64,
+    /// What became of all tool calls.
     calls: ToolSummary,
+    /// Tokens and cost.
     usage: UsageSummary,
     #[serde(skip)]
     span: Option<(UnixMillis, UnixMillis)>,

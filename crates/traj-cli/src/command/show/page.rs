@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 
 use super::excerpt::Excerpt;
-use super::layout::{clip, columns, wrap};
+use super::layout::wrap;
+use crate::terminal_text::{clip, columns};
 
 /// How markers of hidden values begin.
 const MARKER: &str = "<redacted:";

@@ -1,5 +1,6 @@
 //! What is shown, one step after the other.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use traj_core::run::{ModelTotals, Outcome, words};
 use traj_core::timestamp::UnixMillis;
@@ -8,7 +9,7 @@ use traj_export::UsageSummary;
 use super::excerpt::Excerpt;
 
 /// A part of a conversation.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Step {
     /// The turn, counted from 1; 0 is before the first prompt.
@@ -26,6 +27,7 @@ pub(super) struct Step {
     /// Whether this is what went wrong first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_first_failure: bool,
+    /// What happened.
     #[serde(flatten)]
     pub(super) what: What,
 }
@@ -36,71 +38,111 @@ fn as_iso<S: serde::Serializer>(at: &Option<UnixMillis>, serializer: S) -> Resul
 }
 
 /// What happened.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum What {
+    /// Somebody asked for something.
     Prompt {
+        /// What.
         text: Excerpt,
+        /// How many pictures came with it.
         images: u64,
+        /// Why it was not sent.
         skipped: Option<String>,
     },
+    /// The assistant said something.
     Text {
+        /// What.
         text: Excerpt,
     },
+    /// The model thought about something.
     Reasoning {
+        /// What.
         text: Excerpt,
     },
+    /// A call with its result.
     Call(Call),
+    /// A model call.
     ModelCall(ModelUse),
-    /// A turn is over: what all of its model calls took.
+    /// A turn is over.
     Turn {
+        /// How long it took.
         duration_millis: Option<u64>,
+        /// What all of its model calls took.
         usage: UsageSummary,
     },
+    /// Somebody was asked to allow something.
     Approval {
+        /// What.
         subject: Option<String>,
+        /// What was decided; null while it is open.
         decision: Option<&'static str>,
+        /// Why.
         reason: Option<String>,
+        /// How long the run waited for it.
         waited_millis: Option<u64>,
     },
+    /// The conversation was replaced by a summary.
     Compaction {
+        /// How many tokens there were before.
         tokens_before: Option<u64>,
+        /// The summary.
         summary: Excerpt,
     },
+    /// Another model, another setting, an earlier point.
     Changed {
+        /// What, in a few words.
         about: String,
     },
+    /// Something went wrong outside a tool.
     Error {
+        /// What, in the source's words.
         text: String,
+        /// Whether the harness went on by itself.
         is_recovered: bool,
     },
+    /// Something is missing.
     Lost {
+        /// What, in a few words.
         about: String,
     },
+    /// A run ended.
     Ended {
+        /// How.
         status: String,
-        /// `None` where a step before it states the same error.
+        /// What went wrong; null where a step before it states the same error.
         error: Option<String>,
+        /// Whether it went wrong.
         is_failure: bool,
     },
 }
 
 /// A call with its result.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Call {
+    /// Its id.
     pub(super) id: Option<String>,
+    /// The tool.
     pub(super) tool: String,
+    /// What it ran or worked on.
     pub(super) command: Option<String>,
+    /// What became of it.
     pub(super) outcome: &'static str,
     /// The outcome as people read it.
     #[serde(skip)]
     pub(super) in_words: String,
+    /// The exit code, where one is known.
     pub(super) exit_code: Option<i64>,
+    /// The signal that ended it.
     pub(super) signal: Option<String>,
+    /// What the source says went wrong.
     pub(super) error: Option<String>,
+    /// Whether it went wrong.
     pub(super) is_failure: bool,
+    /// How long it took.
     pub(super) duration_millis: Option<u64>,
+    /// What it printed.
     pub(super) output: Excerpt,
     /// Whether the source kept only a part of the output.
     pub(super) is_truncated: bool,
@@ -120,13 +162,16 @@ impl Call {
 }
 
 /// A model call: what it read, wrote and cost.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ModelUse {
+    /// The model.
     pub(super) model: Option<String>,
     /// What the model read and wrote: the size of its context.
     pub(super) context: u64,
+    /// How long it took.
     pub(super) duration_millis: Option<u64>,
+    /// What it read, wrote and cost.
     #[serde(flatten)]
     pub(super) usage: UsageSummary,
 }
