@@ -39,6 +39,7 @@ mod export_shapes;
 mod export_sources;
 mod export_stores;
 mod export_threads;
+mod export_unknown;
 mod export_values;
 mod file_limit;
 mod help_texts;

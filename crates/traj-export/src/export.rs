@@ -17,6 +17,7 @@ use crate::bundle::{
     SkillPaths, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
+use crate::index::Writer;
 use crate::ledger::Ledger;
 use crate::locate::{self, Found, Located};
 use crate::output::{Output, Written};
@@ -29,6 +30,7 @@ use crate::screen::{LINKS, Screen};
 use crate::side::SideRows;
 use crate::warning::{Code, Warnings};
 use indexing::{Indexed, facts};
+use limits::Nature;
 
 /// What an export reads from and writes to.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +136,8 @@ impl Export<'_> {
         enter(Stage::Index);
         let Indexed { session: entries, runtime: runtime_index, order } =
             self.index(watched_session.as_ref(), watched_runtime.as_ref(), &&*bundle)?;
-        let writer = entries.as_ref().map(|(index, _)| (index.writer, index.header.is_some()));
+        let writer = entries.as_ref().map(|(index, _)| index.writer);
+        let nature = entries.as_ref().map(|(index, _)| Nature::of(index));
         let facts = facts(session.as_ref(), entries.as_ref(), runtime.as_ref(), &runtime_index);
         let entries = watched_session.as_ref().zip(entries);
         let entries =
@@ -198,9 +201,7 @@ impl Export<'_> {
         self.files.extend([branch, events]);
         self.report.merge(&report);
         let total = runtime_index.events + transcript_events;
-        if !request.allows_empty {
-            limits::check_events(writer, transcript_events, total)?;
-        }
+        self.check_events(nature, transcript_events, total)?;
         self.check(
             Code::TooManyEvents,
             "the number of events",
@@ -245,7 +246,7 @@ impl Export<'_> {
             notices: &notices,
             files: &self.files,
             report: &self.report,
-            dialect: writer.and_then(|(writer, _)| writer.foreign()),
+            dialect: writer.and_then(Writer::foreign),
             tool_version: env!("CARGO_PKG_VERSION"),
         };
         let (manifest, digest) = bundle::manifest(&parts, &request.redactor);

@@ -47,6 +47,8 @@ pub(crate) enum Code {
     UnknownLeaf,
     UnknownVersion,
     SessionMissing,
+    SessionEmpty,
+    SessionWithoutEvents,
     SessionWithoutEntries,
     SessionNotUtf8,
     RuntimeNotUtf8,
@@ -113,6 +115,14 @@ impl Code {
             Self::SessionMissing => {
                 (Session, "session-missing", "There is no transcript: only runtime events.")
             }
+            Self::SessionEmpty => {
+                (Session, "session-empty", "The session has no entries yet: nothing was said.")
+            }
+            Self::SessionWithoutEvents => (
+                Session,
+                "session-without-events",
+                "None of the rows of the session file gives an event; --allow-empty was given.",
+            ),
             Self::SessionWithoutEntries => (
                 Session,
                 "session-without-entries",

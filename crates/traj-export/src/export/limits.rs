@@ -4,7 +4,7 @@ use traj_core::dialect::Dialect;
 
 use super::Export;
 use crate::error::ExportError;
-use crate::index::Writer;
+use crate::index::{SessionIndex, Writer};
 use crate::locate::Found;
 use crate::warning::Code;
 
@@ -44,24 +44,50 @@ impl Export<'_> {
         self.warnings.add(code, 0);
         Ok(())
     }
+
+    /// Checks that a session file gives events, unless it is an empty session:
+    /// what nobody can read must not look like a run in which nothing happened.
+    pub(super) fn check_events(
+        &mut self,
+        nature: Option<Nature>,
+        transcript: u64,
+        total: u64,
+    ) -> Result<(), ExportError> {
+        let Some(Nature { writer, has_header, is_empty }) = nature else { return Ok(()) };
+        let is_unknown = writer == Writer::Unknown && !has_header && transcript == 0;
+        if is_empty {
+            if total == 0 {
+                self.warnings.add(Code::SessionEmpty, 0);
+            }
+            return Ok(());
+        }
+        if total > 0 && !is_unknown {
+            return Ok(());
+        }
+        if self.request.allows_empty {
+            self.warnings.add(Code::SessionWithoutEvents, 0);
+            return Ok(());
+        }
+        let why = match writer {
+            _ if is_unknown => "its format is not one that traj knows",
+            Writer::Known(Dialect::Sidecar) => "it is a trajectory sidecar",
+            _ => "none of its rows states anything",
+        };
+        Err(ExportError::NoEvents { why })
+    }
 }
 
-/// Checks that a session file gives events, unless it is an empty session:
-/// what nobody can read must not look like a run in which nothing happened.
-pub(super) fn check_events(
-    writer: Option<(Writer, bool)>,
-    transcript: u64,
-    total: u64,
-) -> Result<(), ExportError> {
-    let Some((writer, has_header)) = writer else { return Ok(()) };
-    let why = match writer {
-        Writer::Unknown if !has_header && transcript == 0 => {
-            "its format is not one that traj knows"
-        }
-        Writer::Known(Dialect::OpenClaw) | Writer::Nobody | Writer::Unknown => return Ok(()),
-        Writer::Known(Dialect::Sidecar) if total == 0 => "it is a trajectory sidecar",
-        Writer::Known(_) if total == 0 => "none of its rows states anything",
-        Writer::Known(_) => return Ok(()),
-    };
-    Err(ExportError::NoEvents { why })
+/// What is known of a session file before its events are counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Nature {
+    writer: Writer,
+    has_header: bool,
+    is_empty: bool,
+}
+
+impl Nature {
+    pub(super) const fn of(index: &SessionIndex) -> Self {
+        let SessionIndex { writer, header, is_empty, .. } = index;
+        Self { writer: *writer, has_header: header.is_some(), is_empty: *is_empty }
+    }
 }

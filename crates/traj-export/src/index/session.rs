@@ -97,6 +97,8 @@ pub(crate) struct SessionIndex {
     pub(crate) rows: u64,
     /// Who wrote the file.
     pub(crate) writer: Writer,
+    /// Whether it has no row, or no row but its header.
+    pub(crate) is_empty: bool,
 }
 
 /// Who wrote a session file, from how it begins.
@@ -172,14 +174,15 @@ pub(crate) fn index_session(
             entries.push(entry, spool)?;
             Ok(())
         })?;
-    let RowsRead { digest, rows } = read;
+    let RowsRead { digest, rows, filled } = read;
     let version = header.map_or_else(|| SessionVersion::of_header(None), |(_, version)| version);
     let header = header.map(|(place, _)| place);
-    let mut index = SessionIndex { entries, header, version, leaf, digest, rows, writer };
+    let is_empty = filled == u64::from(header.is_some());
+    let mut index = SessionIndex { entries, header, version, leaf, digest, rows, writer, is_empty };
     if version.is_list() {
         index = link_list(index, spool)?;
     }
-    if rows > 0 && header.is_none() && index.leaf.start().is_none() {
+    if !is_empty && header.is_none() && index.leaf.start().is_none() {
         warnings.add(Code::SessionWithoutEntries, 0);
     }
     Ok(index)
@@ -196,7 +199,7 @@ fn index_rows(
     let mut entries = RecordStore::new();
     let mut leaf = LeafTracker::default();
     let mut before = None;
-    let RowsRead { digest, rows } =
+    let RowsRead { digest, rows, filled } =
         visit_rows(source, SKELETON_DEPTH, &CODES, warnings, |row, number, place, warnings| {
             let id = u32::try_from(number).ok().filter(|number| *number != u32::MAX);
             let (Json::Object(_), Some(id)) = (&row, id) else {
@@ -213,7 +216,8 @@ fn index_rows(
             Ok(())
         })?;
     let version = SessionVersion::of_header(None);
-    Ok(SessionIndex { entries, header: None, version, leaf, digest, rows, writer })
+    let is_empty = filled == 0;
+    Ok(SessionIndex { entries, header: None, version, leaf, digest, rows, writer, is_empty })
 }
 
 /// Links the entries of an old plain list, each to the one before.

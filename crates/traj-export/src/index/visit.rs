@@ -22,6 +22,8 @@ pub(super) struct RowCodes {
 pub(super) struct RowsRead {
     pub(super) digest: [u8; 32],
     pub(super) rows: u64,
+    /// How many of the rows are not blank.
+    pub(super) filled: u64,
 }
 
 /// Reads a source once and shows every row that is JSON, `depth` levels of it,
@@ -34,6 +36,7 @@ pub(super) fn visit_rows(
     mut visit: impl FnMut(Json<'_>, u64, Place, &mut Warnings) -> Result<(), ExportError>,
 ) -> Result<RowsRead, ExportError> {
     let mut reader = RowReader::new(source);
+    let mut filled = 0;
     while let Some(row) = reader.next()? {
         let (number, place) = (row.number, row.place);
         let held;
@@ -51,7 +54,10 @@ pub(super) fn visit_rows(
                 if let Some(code) = code {
                     warnings.add(code, number);
                 }
-                let Some(bytes) = held.bytes() else { continue };
+                let Some(bytes) = held.bytes() else {
+                    filled += 1;
+                    continue;
+                };
                 bytes
             }
         };
@@ -59,6 +65,7 @@ pub(super) fn visit_rows(
         if text.is_empty() {
             continue;
         }
+        filled += 1;
         if was_replaced {
             warnings.add(codes.not_utf8, number);
         }
@@ -68,5 +75,5 @@ pub(super) fn visit_rows(
         }
     }
     let rows = reader.rows();
-    Ok(RowsRead { digest: reader.finish(), rows })
+    Ok(RowsRead { digest: reader.finish(), rows, filled })
 }
