@@ -57,7 +57,11 @@ fn an_export_of_rows_that_repeat_their_members_is_sound() {
 fn problem_after(change: impl FnOnce(&mut MemoryBundleSource)) -> String {
     let mut bundle = bundle();
     change(&mut bundle);
-    let report = check(&bundle);
+    told(&check(&bundle))
+}
+
+/// The problems of a report, one on each line.
+fn told(report: &VerifyReport) -> String {
     let problems = report.problems.iter().map(|problem| {
         let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
         format!("{}{line} {}", problem.file, problem.problem)
@@ -255,6 +259,29 @@ fn files_belong_to_one_session_one_time_and_one_branch() {
         let found = problem_of_forging(path, from, to);
         assert!(found.contains(problem), "{path} {from} {to}: {found}");
     }
+}
+
+#[test]
+fn entries_have_events_and_events_have_entries() {
+    let text = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let rows = [
+        message("a", None, 1, &text("one")),
+        message("b", Some("a"), 2, &text("two")),
+        message("c", Some("b"), 3, &text("three")),
+    ];
+    let forged = |path: &str, from: &str, to: &str| {
+        let mut bundle = MemoryBundleSource::of(&exported(&rows, &[]).files);
+        replace(&mut bundle, path, from, to);
+        reseal(&mut bundle);
+        told(&check(&bundle))
+    };
+    let (events, branch) = ("events.jsonl", "session-branch.json");
+    // The event of the second entry says that it is another one of the first.
+    let silent = forged(events, "\"entryId\":\"b\"", "\"entryId\":\"a\"");
+    assert_eq!(silent, "session-branch.json:21 has no event");
+    let both = forged(branch, "\"id\": \"b\"", "\"id\": \"x\"");
+    let stray = "events.jsonl:2 stands for an entry that is not on the branch";
+    assert_eq!(both, format!("{stray}\nsession-branch.json:21 has no event"));
 }
 
 #[test]

@@ -20,6 +20,15 @@ fn home_with(files: &[(&str, &str)]) -> ExportHome {
     home
 }
 
+/// The names of the files in a home, sorted.
+fn names(home: &ExportHome) -> Vec<String> {
+    let entries = home.folder.entries().unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 fn export(home: &ExportHome, name: &str, more: &[&str]) -> std::process::Output {
     let base = ["export", "--session", name, "--session-id", "s1", "--workspace", "ws"];
     home.traj(&[&base[..], more].concat())
@@ -89,4 +98,21 @@ fn empty_sessions_become_bundles_with_a_notice() {
         assert!(home.traj(&["verify", path]).status.success(), "{content:?}");
         assert!(home.traj(&["inspect", path]).status.success(), "{content:?}");
     }
+}
+
+#[test]
+fn repair_of_an_unknown_file_exits_with_four_and_writes_nothing() {
+    let home = home_with(&FOREIGN);
+    let before = names(&home);
+    for (name, content) in FOREIGN {
+        for more in [&[][..], &["--write"]] {
+            let output = home.traj(&[&["repair", name, "--json"], more].concat());
+            assert_eq!(output.status.code(), Some(4), "{name}");
+            let (message, hints) = failure(&result(&output));
+            assert!(message.ends_with("is not a file that traj knows"), "{name}: {message}");
+            assert_eq!(hints, 1, "{name}");
+        }
+        assert_eq!(home.folder.read_to_string(name).unwrap(), content);
+    }
+    assert_eq!(names(&home), before);
 }

@@ -106,14 +106,14 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let mut noted = Ok(());
     let mut is_known = false;
     let read = each_line(&file, &mut |line| {
-        is_known = is_known || sniff(Head::of(line)).is_some();
+        is_known = is_known || sniff(Head::of(without_zeros(line))).is_some();
         noted = survey.line(line);
         if noted.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
     });
     noted.map_err(unnoted)?;
     read.map_err(|error| unreadable(&path, error))?;
     let diagnosis = survey.finish(stem).map_err(unnoted)?;
-    if diagnosis.rows() > 0 && !is_known {
+    if !is_known && (diagnosis.rows() > 0 || !diagnosis.is_sound()) {
         let message = format!("{} is not a file that traj knows", path.display());
         return Err(CommandError::new(ErrorKind::Damaged, message)
             .hint("name a session, a trajectory sidecar or a Codex rollout"));
@@ -130,6 +130,12 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let report = report(&path.to_string_lossy(), &diagnosis, copy, copy_rows);
     let is_fine = diagnosis.is_sound() || report.copy.is_some();
     output.verdict(&report, (!is_fine).then_some(ErrorKind::Damaged), human)
+}
+
+/// A line without the zero bytes that a crash left before it.
+fn without_zeros(line: &[u8]) -> &[u8] {
+    let start = line.iter().position(|byte| *byte != 0).unwrap_or(line.len());
+    line.get(start..).unwrap_or_default()
 }
 
 fn unreadable(path: &Path, error: impl Into<Box<dyn Error + Send + Sync>>) -> CommandError {
