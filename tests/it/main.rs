@@ -45,6 +45,7 @@ mod file_limit;
 mod help_texts;
 mod inspect_command;
 mod json_schemas;
+mod inspect_hostile;
 mod prune_strays;
 mod recorder_ahead;
 mod recorder_behaviour;

@@ -11,7 +11,7 @@ use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::prune::stated_session_file;
 use traj_core::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
-use traj_fs::{Access, is_bundle, open_regular};
+use traj_fs::{Access, FsBundleSource, is_bundle, open_regular};
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -50,6 +50,10 @@ impl Named {
         };
         let Ok(folder) = host.folder(&parent) else { return Ok(unseen) };
         if folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_dir()) {
+            return Ok(Self::Bundle);
+        }
+        // An archive is one whatever its name says.
+        if FsBundleSource::open(&folder, &name).is_ok() {
             return Ok(Self::Bundle);
         }
         let Ok(file) = open_regular(&folder, &name, Access::Read) else { return Ok(unseen) };
