@@ -46,6 +46,7 @@ mod help_texts;
 mod inspect_command;
 mod json_schemas;
 mod inspect_hostile;
+mod old_bundles;
 mod prune_strays;
 mod recorder_ahead;
 mod recorder_behaviour;
