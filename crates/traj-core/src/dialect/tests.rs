@@ -114,6 +114,22 @@ fn rollouts_of_both_generations_are_read() {
         ["model - Some(7)"]
     );
     assert_eq!(row("brand_new", "{}"), ["other brand_new false"]);
+    // In code mode, a script calls what no row but the item states.
+    let nested = |item: &str| {
+        row("event_msg", &format!(r#"{{"type":"item_completed","item":{{"id":"exec-1",{item}}}}}"#))
+    };
+    assert_eq!(
+        nested(r#""type":"CommandExecution","command":["ls"],"exit_code":2,"status":"failed""#),
+        ["call exec-1 exec_command", "result exec-1 failed Some(2)"]
+    );
+    assert_eq!(
+        nested(r#""type":"McpToolCall","tool":"find","arguments":{},"status":"completed""#),
+        ["call exec-1 find", "result exec-1 ok None"]
+    );
+    assert_eq!(
+        nested(r#""type":"FileChange","changes":{},"status":"completed""#),
+        ["call exec-1 apply_patch", "result exec-1 ok None"]
+    );
 }
 
 #[test]

@@ -37,7 +37,9 @@ pub fn command_of(call: &ToolCall<'_>) -> Option<String> {
     }
     call.arguments.with_value(|value| {
         let value = value?;
-        let command = COMMANDS.iter().find_map(|name| value.get(name)).and_then(words);
+        let stated = COMMANDS.iter().find_map(|name| value.get(name));
+        // The words of a command may be all there is.
+        let command = stated.or_else(|| value.as_array().map(|_| value)).and_then(words);
         command
             .or_else(|| {
                 let patch = ["patch", "input"].iter().find_map(|name| value.get(name)?.as_str());
@@ -150,6 +152,8 @@ mod tests {
         assert_eq!(command(r#"{"command":["bash","-lc","ls -l"]}"#).unwrap(), "ls -l");
         assert_eq!(command(r#"{"command":["grep","a b","x.rs"]}"#).unwrap(), "grep 'a b' x.rs");
         assert_eq!(command(r#"{"cmd":" make test "}"#).unwrap(), "make test");
+        assert_eq!(command(r#"["bash","-lc","ls -l"]"#).unwrap(), "ls -l");
+        assert_eq!(command("[{}]"), None);
         assert_eq!(command(r#""{\"cmd\":\"ls\"}""#).unwrap(), "ls");
     }
 

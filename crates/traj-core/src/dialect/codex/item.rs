@@ -7,7 +7,9 @@ use super::super::result::{error_in, outcome_of_status};
 use super::super::{said, text};
 use super::other;
 use crate::json::Json;
-use crate::run::{Approval, Content, Fact, Failure, Outcome, Prompt, ToolResult};
+use crate::run::{
+    Approval, Arguments, Content, Fact, Failure, Outcome, Prompt, ToolCall, ToolResult,
+};
 
 /// Shows the facts of a completed item.
 pub(super) fn facts<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
@@ -22,21 +24,42 @@ pub(super) fn facts<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
             emit(Fact::Prompt(Prompt { content, images: content.images(), skipped: None }));
         }
         "CommandExecution" => {
+            emit_nested(item, emit);
             let mut result = command_result(item, "id");
             result.duration = result.duration.or_else(|| span(payload));
             emit(Fact::ToolResult(result));
         }
-        "McpToolCall" => emit(Fact::ToolResult(mcp_result(item, "id"))),
-        "FileChange" | "DynamicToolCall" => emit(Fact::ToolResult(ToolResult {
-            id: said(item, "id"),
-            name: None,
-            outcome: status(item).unwrap_or(Outcome::Ok),
-            content: Content::None,
-            duration: duration(item).or_else(|| span(payload)),
-            is_truncated: false,
-        })),
+        "McpToolCall" => {
+            emit_nested(item, emit);
+            emit(Fact::ToolResult(mcp_result(item, "id")));
+        }
+        "FileChange" | "DynamicToolCall" => {
+            emit_nested(item, emit);
+            emit(Fact::ToolResult(ToolResult {
+                id: said(item, "id"),
+                name: None,
+                outcome: status(item).unwrap_or(Outcome::Ok),
+                content: Content::None,
+                duration: duration(item).or_else(|| span(payload)),
+                is_truncated: false,
+            }));
+        }
         kind => emit(other(Some("item"), kind, is_known(kind))),
     }
+}
+
+/// In code mode the model calls a single tool with a script. What the script
+/// calls is stated only by the item that says how it ended: under an id of its
+/// own, which nothing links to the script's call.
+fn emit_nested<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
+    let Some(id) = said(item, "id").filter(|id| id.starts_with("exec-")) else { return };
+    let (name, arguments) = match text(item, "type").unwrap_or_default() {
+        "CommandExecution" => ("exec_command", "command"),
+        "FileChange" => ("apply_patch", "changes"),
+        _ => (said(item, "tool").unwrap_or("tool"), "arguments"),
+    };
+    let arguments = Arguments::of(item.get(arguments));
+    emit(Fact::ToolCall(ToolCall { id: Some(id), name, arguments }));
 }
 
 /// Items that repeat what the model saw, or hold nothing that a reader asks
