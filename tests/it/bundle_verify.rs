@@ -198,6 +198,17 @@ fn whatever_the_manifest_states_is_checked() {
         ("\"role\": \"runtime\"", "\"role\": \"other\"", "manifest.json does not fit its schema"),
         ("\"runtime\": \"", "\"running\": \"", "names other files than its sources"),
         ("\"total\": ", "\"total\": 9", "states another number of secrets than its rules hid"),
+        ("\"agent\": \"openclaw\"", "\"agent\": \"codex\"", "names an agent that does not write"),
+        (
+            "\"dialect\"",
+            "\"otherBranches\": {\"count\": 1, \"entries\": 99}, \"dialect\"",
+            "states branches that the session cannot have",
+        ),
+        (
+            "\"dialect\"",
+            "\"otherBranches\": {\"count\": 2, \"entries\": 1}, \"dialect\"",
+            "states branches that the session cannot have",
+        ),
         ("\"rows\": ", "\"rows\": 9999", "states rows that a source cannot have"),
         ("\"rows\": ", "\"rows\": 0.0", "manifest.json does not fit its schema"),
     ] {

@@ -22,7 +22,7 @@ mod sniff;
 mod time;
 pub mod transcript;
 
-pub use bundle::encode_event;
+pub use bundle::{decode_manifest, encode_event};
 pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
 

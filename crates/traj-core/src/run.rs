@@ -52,8 +52,8 @@ pub use display::{command_of, cut, one_line};
 pub use event::{Origin, Place, RunEvent, Thread};
 pub use examples::CallExample;
 pub use fact::{
-    Approval, ApprovalDecision, Attachment, Compaction, ContextCompiled, EndStatus, ErrorFact,
-    Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnded,
+    Approval, ApprovalDecision, Attachment, Branches, Compaction, ContextCompiled, EndStatus,
+    ErrorFact, Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnded,
     SessionStarted, ToolCall, ToolResult, UsageScope,
 };
 pub use files::{SessionFiles, SessionRun, dialect_of};

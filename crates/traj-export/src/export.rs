@@ -4,6 +4,7 @@ mod indexing;
 mod limits;
 mod side_files;
 
+use traj_core::dialect::Dialect;
 use traj_core::dialect::transcript::EventFrame;
 use traj_core::id::{BundleName, SessionId};
 use traj_core::json::{Json, Object};
@@ -137,6 +138,7 @@ impl Export<'_> {
         let Indexed { session: entries, runtime: runtime_index, order } =
             self.index(watched_session.as_ref(), watched_runtime.as_ref(), &&*bundle)?;
         let writer = entries.as_ref().map(|(index, _)| index.writer);
+        let others = entries.as_ref().map(|(_, branch)| branch.others).unwrap_or_default();
         let nature = entries.as_ref().map(|(index, _)| Nature::of(index));
         let facts = facts(session.as_ref(), entries.as_ref(), runtime.as_ref(), &runtime_index);
         let entries = watched_session.as_ref().zip(entries);
@@ -246,7 +248,8 @@ impl Export<'_> {
             notices: &notices,
             files: &self.files,
             report: &self.report,
-            dialect: writer.and_then(Writer::foreign),
+            dialect: writer.map_or(Some(Dialect::Sidecar), Writer::dialect),
+            others,
             tool_version: env!("CARGO_PKG_VERSION"),
         };
         let (manifest, digest) = bundle::manifest(&parts, &request.redactor);

@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use traj_core::dialect::Dialect;
+use traj_core::dialect::{Dialect, decode_manifest};
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
 use traj_core::run::{Fold, Place, Prices, Run, RunState};
@@ -22,6 +22,7 @@ pub use report::{
 
 use crate::run_events::{Row, for_each_row};
 use crate::schema::{self, Manifest, ManifestSummary};
+use crate::shrink;
 use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
 use crate::warning::Warning;
 
@@ -42,6 +43,9 @@ pub struct Summary {
     /// The program that ran the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The format of the session file that the bundle was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
     /// How the run ended; `open` when it began and did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -72,6 +76,12 @@ pub struct Summary {
     pub approvals_asked: u64,
     /// How often that was denied.
     pub approvals_denied: u64,
+    /// Branches of the session that are not in the bundle.
+    pub other_branches: u64,
+    /// How many entries those have.
+    pub other_branch_entries: u64,
+    /// What sub-agents stated, by the id that the source gives each.
+    pub sub_runs: BTreeMap<String, u64>,
     /// Events that a recorder states to be missing.
     pub lost_events: u64,
     /// All events.
@@ -151,6 +161,7 @@ fn look_through(
                 match schema::read::<Manifest>(&bytes) {
                     Some(manifest) => {
                         stated = Some(manifest.event_count);
+                        reader.take_manifest(&bytes);
                         summary.take_manifest(manifest);
                     }
                     None => summary.add_problem(path, None, "does not fit its schema"),
@@ -189,6 +200,7 @@ impl Summary {
         self.session_id = Some(manifest.session_id);
         self.session_key = manifest.session_key;
         self.generated_at = Some(manifest.generated_at);
+        self.dialect = manifest.dialect;
         self.redaction = manifest.redaction;
         self.warnings = manifest.warnings;
         self.warnings.extend(manifest.notices);
@@ -215,6 +227,15 @@ struct EventReader {
 impl EventReader {
     fn new(prices: Prices) -> Self {
         Self { fold: Fold::new(prices), is_told: false }
+    }
+
+    /// Takes what a manifest states of the run.
+    fn take_manifest(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        let manifest = Some(bytes).filter(|bytes| !shrink::is_bomb(bytes));
+        if let Some(Ok(manifest)) = manifest.map(|_| Json::parse(&text)) {
+            decode_manifest(&manifest, &mut |event| self.fold.push(&event));
+        }
     }
 
     fn take_row(&mut self, number: u64, row: Row<'_>, summary: &mut Summary) {
@@ -263,6 +284,8 @@ impl Summary {
         self.failed = run.failed.iter().map(CallSummary::of).collect();
         self.context = ContextSummary::of(&run);
         (self.approvals_asked, self.approvals_denied) = (run.approvals_asked, run.approvals_denied);
+        (self.other_branches, self.other_branch_entries) = (run.branches, run.branch_entries);
+        self.sub_runs.clone_from(&run.sub_runs);
         self.lost_events = run.lost_events;
         self.usage = UsageSummary::of(&run.models);
         let by_model = run.by_model.iter();

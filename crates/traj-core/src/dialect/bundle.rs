@@ -3,17 +3,19 @@
 
 mod encode;
 mod fact;
+mod manifest;
 #[cfg(test)]
 mod tests;
 
 pub use encode::encode_event;
+pub use manifest::decode_manifest;
 
 use std::borrow::Cow;
 
 use super::{Dialect, openclaw, sidecar, text};
 use crate::event::TRACE_SCHEMA;
 use crate::json::Json;
-use crate::run::{Arguments, Fact, Origin, Place, RunEvent, ToolCall};
+use crate::run::{Arguments, Fact, Origin, Place, RunEvent, Thread, ToolCall};
 
 /// Whether a row is a transcript event of a bundle. The other events look as
 /// they do in a sidecar.
@@ -35,7 +37,8 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         event.at = Dialect::Bundle.time_of(row);
         event.entry = text(row, "entryId");
         event.parent = text(row, "parentEntryId");
-        event.turn = row.get("data").and_then(|data| super::said(data, "turnId"));
+        event.turn = super::said(data, "turnId");
+        event.thread = super::said(data, "subAgent").map_or(Thread::Main, Thread::SubAgent);
         emit(event);
     };
     let name = text(row, "type").unwrap_or_default();

@@ -58,6 +58,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     let payload = row.get("payload").unwrap_or(&Json::Null);
     let at = Dialect::CodexRollout.time_of(row);
     let turn = turn_of(payload);
+    let thread = thread_of(payload);
     let mut step = 0;
     let mut emit_one = |fact: Fact<'r>| {
         let mut event = RunEvent::new(Origin::Transcript, place.step(step), row, fact);
@@ -65,7 +66,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
         event.at = at;
         event.entry = said(payload, "id");
         event.turn = turn;
-        event.thread = Thread::Main;
+        event.thread = thread;
         emit(event);
     };
     match text(row, "type").unwrap_or_default() {
@@ -94,6 +95,15 @@ fn other<'r>(row_type: Option<&'static str>, kind: &'r str, is_known: bool) -> F
 fn turn_of<'r>(payload: &'r Json<'r>) -> Option<&'r str> {
     let passed = payload.get("internal_chat_message_metadata_passthrough");
     said(payload, "turn_id").or_else(|| passed.and_then(|passed| said(passed, "turn_id")))
+}
+
+/// Whose row it is. A message that another agent sent names its author by a
+/// path: the first agent is `/root`, and those below it are those it started.
+fn thread_of<'r>(payload: &'r Json<'r>) -> Thread<'r> {
+    let is_message = text(payload, "type") == Some("agent_message");
+    let author = said(payload, "author").filter(|_| is_message);
+    let below = author.and_then(|author| author.strip_prefix("/root")?.strip_prefix('/'));
+    below.map_or(Thread::Main, Thread::SubAgent)
 }
 
 fn session_meta<'r>(payload: &'r Json<'r>) -> Fact<'r> {

@@ -44,6 +44,8 @@ pub enum Fact<'r> {
     ModeChanged(ModeChange<'r>),
     /// The conversation went back to an earlier point.
     Rewind(Rewind<'r>),
+    /// There are entries beside those that the run consists of.
+    Branches(Branches),
     /// Something was attached.
     Attachment(Attachment<'r>),
     /// A hook of the harness ran.
@@ -316,6 +318,16 @@ pub struct Rewind<'r> {
     pub turns: Option<u64>,
     /// A summary of what was left.
     pub summary: Content<'r>,
+}
+
+/// Branches of the conversation that were left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "two counts")]
+pub struct Branches {
+    /// How many begin at an entry of the run, or at none.
+    pub count: u64,
+    /// How many entries they have together.
+    pub entries: u64,
 }
 
 /// Something was attached.

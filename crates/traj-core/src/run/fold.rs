@@ -11,8 +11,8 @@ use super::moments::{Moments, is_moment};
 use super::taken::{CallKey, CallState, Taken};
 use super::time_split::Stopwatch;
 use super::{
-    ApprovalDecision, Content, Fact, Origin, Prices, RunEvent, SessionEnded, SessionStarted, names,
-    one_line,
+    ApprovalDecision, Content, Fact, Origin, Place, Prices, RunEvent, SessionEnded, SessionStarted,
+    Thread, names, one_line,
 };
 use crate::timestamp::UnixMillis;
 
@@ -64,7 +64,7 @@ pub struct Fold {
     /// Which origin states prompts, so that those of the other do not count.
     prompts: [u64; 2],
     texts: SeenTexts,
-    last_row: Option<(Origin, u64)>,
+    last_place: Option<(Origin, Place)>,
 }
 
 impl Fold {
@@ -86,7 +86,7 @@ impl Fold {
             provider: None,
             prompts: [0; 2],
             texts: SeenTexts::default(),
-            last_row: None,
+            last_place: None,
         }
     }
 
@@ -104,10 +104,14 @@ impl Fold {
 
     /// Takes the next event, and says what it adds to those before it.
     pub fn read(&mut self, event: &RunEvent<'_>) -> Taken {
-        let row = (event.origin, event.place.line);
-        if self.last_row != Some(row) || event.place.step > 0 {
-            self.run.events += u64::from(self.last_row != Some(row));
-            self.last_row = Some(row);
+        let place = Some((event.origin, event.place));
+        // What a manifest states is not on a line.
+        if self.last_place != place && event.place.line > 0 {
+            self.run.events += 1;
+            self.last_place = place;
+        }
+        if let Thread::SubAgent(id) = event.thread {
+            names::count(&mut self.run.sub_runs, &mut self.run.other_sub_runs, id);
         }
         let seq = event.place.line;
         let mut taken = Taken { is_new: true, ..Taken::default() };
@@ -185,6 +189,10 @@ impl Fold {
                 self.provider = change.provider.map(names::short).or(self.provider.take());
             }
             Fact::Rewind(_) => self.run.rewinds += 1,
+            Fact::Branches(branches) => {
+                self.run.branches += branches.count;
+                self.run.branch_entries += branches.entries;
+            }
             Fact::Error(error) => {
                 taken.is_new_error = self.note_error(&error.text, seq, at);
                 taken.is_new = taken.is_new_error;

@@ -35,7 +35,7 @@ pub struct Run {
     pub endings: Vec<String>,
     /// How many came after those.
     pub other_endings: u64,
-    /// Events, by the rows that state them.
+    /// Events, as a bundle counts them: a row may give several.
     pub events: u64,
     /// Prompts.
     pub turns: u64,
@@ -73,6 +73,16 @@ pub struct Run {
     pub approvals_denied: u64,
     /// How often the conversation went back.
     pub rewinds: u64,
+    /// How many branches of the conversation were left: the run is that of the
+    /// other one.
+    pub branches: u64,
+    /// How many entries those have.
+    pub branch_entries: u64,
+    /// What sub-agents stated, of the first of them, by the id that the source
+    /// gives each.
+    pub sub_runs: BTreeMap<String, u64>,
+    /// What those beyond stated.
+    pub other_sub_runs: u64,
     /// What went wrong, each once, in order.
     pub errors: Vec<String>,
     /// How many errors came after those.

@@ -64,6 +64,7 @@ pub(super) const fn is_moment(fact: &Fact<'_>) -> bool {
         Fact::ContextCompiled(_)
         | Fact::TurnStarted
         | Fact::Reasoning(_)
+        | Fact::Branches(_)
         | Fact::Attachment(_)
         | Fact::Hook(_) => false,
         Fact::Other { is_known, .. } => !*is_known,

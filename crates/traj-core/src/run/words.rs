@@ -27,6 +27,7 @@ pub const fn label(fact: &Fact<'_>) -> &'static str {
         Fact::Compaction(_) => "compacted",
         Fact::ModeChanged(_) => "mode",
         Fact::Rewind(_) => "rewound",
+        Fact::Branches(_) => "branches",
         Fact::Attachment(_) => "attachment",
         Fact::Hook(_) => "hook",
         Fact::Error(_) => "error",
@@ -81,6 +82,9 @@ pub fn about(fact: &Fact<'_>) -> String {
             (None, Some(entry)) => format!("to {}", short(entry)),
             (None, None) => String::new(),
         },
+        Fact::Branches(branches) => {
+            format!("{} left, with {} entries", branches.count, branches.entries)
+        }
         Fact::Attachment(attachment) => {
             let kind = short(attachment.kind.as_deref().unwrap_or_default());
             let name = short(attachment.name.unwrap_or_default());

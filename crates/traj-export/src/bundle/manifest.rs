@@ -5,6 +5,7 @@ use traj_core::dialect::Dialect;
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
+use traj_core::run::Branches;
 
 use super::Common;
 use crate::locate::Found;
@@ -44,8 +45,10 @@ pub(crate) struct ManifestParts<'m> {
     pub(crate) notices: &'m [Warning],
     pub(crate) files: &'m [Written],
     pub(crate) report: &'m RedactionReport,
-    /// Whose rows the session file has, if they are not entries themselves.
+    /// Whose rows the session file has, if there is one that is known.
     pub(crate) dialect: Option<Dialect>,
+    /// What of the session is not on its branch.
+    pub(crate) others: Branches,
     pub(crate) tool_version: &'m str,
 }
 
@@ -79,6 +82,7 @@ pub(crate) fn manifest(
     object.push("tool", tool(parts.tool_version));
     object.push_some("agent", parts.dialect.and_then(Dialect::agent));
     object.push_some("dialect", parts.dialect.map(Dialect::as_str));
+    object.push_some("otherBranches", other_branches(parts.others));
     object.push("redaction", redaction_summary(parts.report));
     object.push("sources", Json::Array(parts.sources.iter().map(source).collect()));
     // What the manifest says about redaction is what was done before it; its
@@ -94,6 +98,14 @@ pub(crate) fn manifest(
 }
 
 /// The paths of the inputs, without the names that they have in the manifest.
+/// What was left out of the branch, if anything was.
+fn other_branches(others: Branches) -> Option<Json<'static>> {
+    let mut object = Object::with_capacity(2);
+    object.push("count", others.count);
+    object.push("entries", others.entries);
+    (others.entries > 0).then_some(Json::Object(object))
+}
+
 fn source_files<'m>(parts: &ManifestParts<'m>) -> Json<'m> {
     let [_, runtime] = SOURCE_ROLES;
     let runtime = parts.sources.iter().find(|source| source.role == runtime);

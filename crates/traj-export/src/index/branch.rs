@@ -5,6 +5,7 @@ use traj_core::dialect::transcript::{
     BranchNode, BranchTable, BranchWarning, EntryKey, ParentLink, RowKind, walk_branch,
 };
 use traj_core::port::BundleSinkError;
+use traj_core::run::Branches;
 
 use super::session::{EntryRecord, SessionIndex};
 use crate::record::{Decoder, Encoder, Record, RecordStore, Spool};
@@ -24,6 +25,8 @@ pub(crate) struct Branch {
     steps: RecordStore<u64>,
     /// Whether the leaf is an entry with an empty id, which has no branch.
     pub(crate) leaf_is_empty: bool,
+    /// What of the session is not on it.
+    pub(crate) others: Branches,
 }
 
 /// One entry of the branch.
@@ -60,7 +63,8 @@ pub(crate) fn resolve(
     spool: &dyn Spool,
     warnings: &mut Warnings,
 ) -> Result<Branch, BundleSinkError> {
-    let mut branch = Branch { steps: RecordStore::new(), leaf_is_empty: false };
+    let others = Branches::default();
+    let mut branch = Branch { steps: RecordStore::new(), leaf_is_empty: false, others };
     let Some(mut start) = index.leaf.start() else { return Ok(branch) };
     let parents = join_parents(&mut index.entries, spool)?;
     let seen = vec![0_u64; usize::try_from(index.entries.len() / 64 + 1).unwrap_or(0)];
@@ -79,6 +83,7 @@ pub(crate) fn resolve(
     let warning = walk_branch(&mut table, start, |ordinal, relinked| {
         steps.push(if relinked { ordinal | RELINKED } else { ordinal }, spool)
     })?;
+    branch.others = table.left()?;
     match warning {
         Some(BranchWarning::Cycle { ordinal }) => {
             warnings.add(Code::CyclicBranch, index.entries.get(ordinal)?.row);
@@ -113,6 +118,30 @@ impl Table<'_> {
             }
         }
         Ok(true)
+    }
+}
+
+impl Table<'_> {
+    /// Counts the entries that were not visited, and the branches they are: each
+    /// begins at an entry that was, or at none.
+    fn left(&mut self) -> Result<Branches, BundleSinkError> {
+        let mut left = Branches::default();
+        for ordinal in 0..self.entries.len() {
+            let skeleton = self.entries.get(ordinal)?.skeleton;
+            if skeleton.kind != RowKind::Entry || self.is_visited(ordinal) {
+                continue;
+            }
+            left.entries += 1;
+            let parent = self.parents.get(ordinal)?;
+            let begins = matches!(parent, ROOT | MISSING) || self.is_visited(parent);
+            left.count += u64::from(begins);
+        }
+        Ok(left)
+    }
+
+    fn is_visited(&self, ordinal: u64) -> bool {
+        let word = usize::try_from(ordinal / 64).ok().and_then(|at| self.seen.get(at));
+        word.is_some_and(|word| word & (1 << (ordinal % 64)) != 0)
     }
 }
 

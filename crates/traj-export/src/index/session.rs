@@ -124,6 +124,14 @@ impl Writer {
         })
     }
 
+    /// The dialect of the file.
+    pub(crate) const fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Known(dialect) => Some(dialect),
+            Self::Nobody | Self::Unknown => None,
+        }
+    }
+
     /// The dialect of a file whose rows become a plain list, each with its
     /// facts.
     pub(crate) const fn foreign(self) -> Option<Dialect> {
@@ -217,7 +225,8 @@ fn index_rows(
         })?;
     let version = SessionVersion::of_header(None);
     let is_empty = filled == 0;
-    Ok(SessionIndex { entries, header: None, version, leaf, digest, rows, writer, is_empty })
+    let header = None;
+    Ok(SessionIndex { entries, header, version, leaf, digest, rows, writer, is_empty })
 }
 
 /// Links the entries of an old plain list, each to the one before.

@@ -41,13 +41,15 @@ pub(crate) struct Manifest {
     pub(crate) notices: Vec<Warning>,
     #[schemars(required)]
     pub(crate) tool: Option<Tool>,
-    /// The program that wrote the session file, if its rows are not entries of
-    /// OpenClaw.
+    /// The program that wrote the session file.
     #[serde(default)]
-    agent: Option<String>,
-    /// The format of that file.
+    pub(crate) agent: Option<String>,
+    /// The format of that file; `sidecar` where there is none but a sidecar.
     #[serde(default)]
-    dialect: Option<String>,
+    pub(crate) dialect: Option<String>,
+    /// What of the session is not on the branch, if anything is.
+    #[serde(default)]
+    pub(crate) other_branches: Option<OtherBranches>,
     #[schemars(required)]
     pub(crate) redaction: Option<ManifestSummary>,
     /// The files that were read.
@@ -56,6 +58,16 @@ pub(crate) struct Manifest {
     /// SHA-256 of this manifest on one line, without this member.
     #[schemars(required, regex(pattern = r"^sha256:[0-9a-f]{64}$"))]
     pub(crate) digest: Option<String>,
+}
+
+/// Branches that the session has beside the one that was exported.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OtherBranches {
+    /// How many begin at an entry of the exported branch, or at none.
+    pub(crate) count: u64,
+    /// How many entries they have together.
+    pub(crate) entries: u64,
 }
 
 /// The inputs by path.

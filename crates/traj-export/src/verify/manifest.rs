@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use traj_core::dialect::Dialect;
 use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
@@ -35,6 +36,7 @@ pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mu
     report.session_id = Some(manifest.session_id.clone());
     check_members(&manifest, said, report);
     check_figures(&manifest, said, report);
+    check_origin(&manifest, said, report);
     check_identity(&manifest, said, report);
     check_seal(bytes, manifest.digest.as_deref(), report);
     report.digest.clone_from(&manifest.digest);
@@ -141,6 +143,23 @@ fn check_figures(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
         if source.rows > most_rows || source.rows < made_of_rows {
             report.add(NAME, said.line_of("sources"), "states rows that a source cannot have");
         }
+    }
+}
+
+/// Who wrote the session, and how much of it was left out.
+fn check_origin(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+    let dialect = manifest.dialect.as_deref().and_then(Dialect::parse);
+    if dialect.is_some_and(|dialect| dialect.agent() != manifest.agent.as_deref()) {
+        report.add(NAME, said.line_of("agent"), "names an agent that does not write its dialect");
+    }
+    let Some(others) = &manifest.other_branches else { return };
+    let sources = manifest.sources.iter().flatten();
+    let rows =
+        sources.filter(|source| source.role == SourceRole::Session).map(|source| source.rows);
+    let most = rows.fold(0, u64::saturating_add).saturating_sub(said.entry_count);
+    if others.entries == 0 || others.count > others.entries || others.entries > most {
+        let line = said.line_of("otherBranches");
+        report.add(NAME, line, "states branches that the session cannot have");
     }
 }
 

@@ -46,6 +46,13 @@ fn session(summary: &Summary, lines: &mut Vec<String>) {
     if summary.agent.is_some() {
         lines.push(format!("agent     {}", shown(&summary.agent)));
     }
+    if summary.other_branch_entries > 0 {
+        let (branches, entries) = (summary.other_branches, summary.other_branch_entries);
+        lines.push(format!("branches  {branches} left out ({entries} entries)"));
+    }
+    for (id, count) in &summary.sub_runs {
+        lines.push(format!("sub-agent {} ({count} events)", escape_control(id)));
+    }
 }
 
 /// How it ended, and what else went wrong.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::json::{Json, Object};
 use crate::run::{
     Approval, ApprovalDecision, Arguments, Content, Fact, ModelCall, Outcome, RunEvent,
-    SessionEnded, SessionStarted, ToolResult, Usage, UsageScope,
+    SessionEnded, SessionStarted, Thread, ToolResult, Usage, UsageScope,
 };
 
 /// The type and the data of the transcript event that states the same as `event`.
@@ -18,6 +18,9 @@ use crate::run::{
 pub fn encode_event<'r>(event: &RunEvent<'r>) -> (&'static str, Object<'r>) {
     let (kind, mut data) = encode(&event.fact);
     data.push_some("turnId", event.turn);
+    if let Thread::SubAgent(id) = event.thread {
+        data.push("subAgent", id);
+    }
     (kind, data)
 }
 
@@ -133,6 +136,12 @@ pub(super) fn encode<'r>(fact: &Fact<'r>) -> (&'static str, Object<'r>) {
             data.push_some("turns", rewind.turns);
             push_content(&mut data, "summary", rewind.summary);
             "session.branch_summary"
+        }
+        Fact::Branches(branches) => {
+            begin("branches");
+            data.push("count", branches.count);
+            data.push("entries", branches.entries);
+            "session.branches"
         }
         Fact::Attachment(attachment) => {
             begin("attachment");

@@ -7,9 +7,9 @@ use super::super::{is_set, text};
 use super::encode::FACT;
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Compaction, Content, ContextCompiled, EndStatus, ErrorFact, Fact,
-    Failure, Hook, Loss, ModeChange, ModelCall, ModelChange, Outcome, Prompt, Rewind, SessionEnded,
-    SessionStarted, StatedCost, ToolCall, ToolResult, Usage, UsageScope,
+    Arguments, Attachment, Branches, Compaction, Content, ContextCompiled, EndStatus, ErrorFact,
+    Fact, Failure, Hook, Loss, ModeChange, ModelCall, ModelChange, Outcome, Prompt, Rewind,
+    SessionEnded, SessionStarted, StatedCost, ToolCall, ToolResult, Usage, UsageScope,
 };
 
 /// The fact that the data of an event names; `None` when it names none that is
@@ -80,6 +80,10 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
             to: text(data, "fromId"),
             turns: number("turns"),
             summary: content("summary"),
+        }),
+        "branches" => Fact::Branches(Branches {
+            count: number("count").unwrap_or_default(),
+            entries: number("entries").unwrap_or_default(),
         }),
         "attachment" => Fact::Attachment(Attachment {
             kind: shared(data, "customType"),

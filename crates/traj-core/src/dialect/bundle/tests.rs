@@ -4,10 +4,10 @@ use super::encode::encode;
 use crate::dialect::Dialect;
 use crate::json::{Json, Object};
 use crate::run::{
-    Approval, ApprovalDecision, Arguments, Attachment, Compaction, Content, ContextCompiled,
-    EndStatus, ErrorFact, Fact, Failure, Hook, Loss, ModeChange, ModelCall, ModelChange, Outcome,
-    Place, Prompt, Rewind, SessionEnded, SessionStarted, StatedCost, ToolCall, ToolResult, Usage,
-    UsageScope,
+    Approval, ApprovalDecision, Arguments, Attachment, Branches, Compaction, Content,
+    ContextCompiled, EndStatus, ErrorFact, Fact, Failure, Hook, Loss, ModeChange, ModelCall,
+    ModelChange, Outcome, Place, Prompt, Rewind, SessionEnded, SessionStarted, StatedCost,
+    ToolCall, ToolResult, Usage, UsageScope,
 };
 
 /// Asserts that a fact comes back from its event.
@@ -118,6 +118,7 @@ fn every_kind_of_fact_comes_back_from_its_event() {
             reason: Some("r"),
         }),
         Fact::ModeChanged(ModeChange { name: "effort".into(), value: "high".into() }),
+        Fact::Branches(Branches { count: 2, entries: 9 }),
         Fact::Rewind(Rewind { to: Some("e"), turns: Some(2), summary: Content::Text("s") }),
         Fact::Attachment(Attachment { kind: Some("k".into()), name: Some("n"), content: blocks }),
         Fact::Hook(Hook {

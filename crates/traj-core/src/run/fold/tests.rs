@@ -3,7 +3,6 @@
 use super::*;
 use crate::dialect::Dialect;
 use crate::json::Json;
-use crate::run::Place;
 
 fn run_of(rows: &[String]) -> Run {
     let mut fold = Fold::new(Prices::default());

@@ -1,0 +1,29 @@
+//! What the manifest of a bundle states of the run: who wrote the session, and
+//! what of it is not among the events.
+
+use std::borrow::Cow;
+
+use super::super::said;
+use crate::json::Json;
+use crate::run::{Branches, Fact, Origin, Place, RunEvent, SessionStarted};
+
+/// Shows what a bundle's manifest states of its run. Show it before the events:
+/// what they say of the same counts as well.
+///
+/// Bundles of version 0.1.0 lack some of it.
+pub fn decode_manifest<'r>(manifest: &'r Json<'r>, emit: &mut dyn FnMut(RunEvent<'r>)) {
+    let mut emit_one = |fact| {
+        emit(RunEvent::new(Origin::Transcript, Place::line(0), manifest, fact));
+    };
+    emit_one(Fact::SessionStarted(SessionStarted {
+        session: said(manifest, "sessionId"),
+        agent: said(manifest, "agent").map(Cow::Borrowed),
+        workspace: said(manifest, "workspaceDir"),
+        ..SessionStarted::default()
+    }));
+    if let Some(branches) = manifest.get("otherBranches") {
+        let number = |name| branches.get(name).and_then(Json::as_u64).unwrap_or_default();
+        let (count, entries) = (number("count"), number("entries"));
+        emit_one(Fact::Branches(Branches { count, entries }));
+    }
+}
