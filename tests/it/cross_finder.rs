@@ -91,12 +91,15 @@ impl Home {
 
     /// The mark in the sidecar that `sessions` lists for a session.
     fn listed(&self, session: &str) -> String {
-        let (folder, name) = session.rsplit_once('/').unwrap();
+        let (folder, _) = session.rsplit_once('/').unwrap();
         let listed = document(&self.run(&["sessions", "--sessions", folder, "--json"], ""));
         let listed = listed["result"]["sessions"].as_array().unwrap().iter();
-        let mut own =
-            listed.filter(|listed| listed["sessionFile"].as_str().unwrap().ends_with(name));
-        own.next().unwrap()["trajectory"].as_str().map_or(NONE.to_owned(), mark_in)
+        // The path is told without links.
+        let path = session.trim_start_matches("link");
+        let own = listed.filter(|one| one["sessionFile"].as_str().unwrap().ends_with(path));
+        let own: Vec<&Value> = own.collect();
+        assert_eq!(own.len(), 1, "{session} is listed once");
+        own[0]["trajectory"].as_str().map_or(NONE.to_owned(), mark_in)
     }
 
     /// The events of a bundle of a session.
@@ -129,10 +132,9 @@ impl Home {
     }
 
     fn record(&self, session: &str, id: &str, mark: &str) {
-        let event: Value = serde_json::from_str(&event(id, mark)).unwrap();
-        let line = serde_json::json!({"type": event["type"], "data": event["data"]});
         let record = ["record", "--session", session, "--session-id", id];
-        let output = self.run(&record, &format!("{line}\n"));
+        let lines = rows(mark).map(|(kind, data)| serde_json::json!({"type": kind, "data": data}));
+        let output = self.run(&record, &lines.map(|line| format!("{line}\n")).concat());
         assert!(output.status.success(), "{output:?}");
     }
 }
@@ -159,11 +161,19 @@ fn transcript(id: &str) -> String {
     )
 }
 
-fn event(id: &str, mark: &str) -> String {
-    format!(
-        "{}\n",
-        serde_json::json!({"traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": id, "source": "runtime", "type": "tool.result", "ts": "2026-06-01T10:00:02.000Z", "seq": 1, "sourceSeq": 1, "sessionId": id, "data": {"toolCallId": "c1", "name": mark, "success": true, "contentItems": [{"type": "inputText", "text": LISTING}]}})
-    )
+/// A sidecar: a marked prompt, and the result of the call in the transcript.
+fn sidecar(id: &str, mark: &str) -> String {
+    let rows = rows(mark).into_iter().zip(1..);
+    let rows = rows.map(|((kind, data), seq)| {
+        serde_json::json!({"traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": id, "source": "runtime", "type": kind, "ts": "2026-06-01T10:00:02.000Z", "seq": seq, "sourceSeq": seq, "sessionId": id, "data": data})
+    });
+    rows.map(|row| format!("{row}\n")).collect()
+}
+
+/// The types and data of the events of a sidecar.
+fn rows(mark: &str) -> [(&'static str, Value); 2] {
+    let result = serde_json::json!({"toolCallId": "c1", "name": "read", "success": true, "contentItems": [{"type": "inputText", "text": LISTING}]});
+    [("prompt.submitted", serde_json::json!({"prompt": mark})), ("tool.result", result)]
 }
 
 #[test]
@@ -172,7 +182,7 @@ fn colliding_names_stay_apart() {
     home.trajectory_dir = Some(home.path("t"));
     home.put("sessions/one.jsonl", &transcript("a/b"));
     home.put("sessions/two.jsonl", &transcript("a_b"));
-    home.put("t/a_b.jsonl", &event("a_b", "mark-two"));
+    home.put("t/a_b.jsonl", &sidecar("a_b", "mark-two"));
     assert_eq!(home.chosen("sessions/one.jsonl"), NONE);
     assert_eq!(home.chosen("sessions/two.jsonl"), "mark-two");
     let before = home.read("t/a_b.jsonl");
@@ -189,7 +199,7 @@ fn colliding_names_stay_apart() {
 fn a_foreign_file_is_never_trimmed_or_shown() {
     let home = Home::new();
     home.put("sessions/s1.jsonl", &transcript("s1"));
-    home.put("elsewhere/s1.jsonl", &event("s2", "mark-foreign"));
+    home.put("elsewhere/s1.jsonl", &sidecar("s2", "mark-foreign"));
     let target = home.path("elsewhere/s1.jsonl");
     home.point("sessions/s1.trajectory-path.json", "s1", target.to_str().unwrap());
     assert_eq!(home.chosen("sessions/s1.jsonl"), NONE);
@@ -197,22 +207,22 @@ fn a_foreign_file_is_never_trimmed_or_shown() {
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("it belongs to another session"), "{said}");
-    assert_eq!(home.read("elsewhere/s1.jsonl"), event("s2", "mark-foreign"));
+    assert_eq!(home.read("elsewhere/s1.jsonl"), sidecar("s2", "mark-foreign"));
     // Nor is one beside the session that is another's, even under a name of this one.
     home.put("sessions/two.jsonl", &transcript("s2"));
     home.put("sessions/s1.jsonl", &transcript("s1"));
-    home.put("sessions/s1.trajectory.jsonl", &event("s2", "mark-foreign"));
+    home.put("sessions/s1.trajectory.jsonl", &sidecar("s2", "mark-foreign"));
     assert_eq!(home.chosen("sessions/s1.jsonl"), NONE);
     assert!(home.trim("sessions/s1.jsonl", &[]).status.success());
-    assert_eq!(home.read("sessions/s1.trajectory.jsonl"), event("s2", "mark-foreign"));
+    assert_eq!(home.read("sessions/s1.trajectory.jsonl"), sidecar("s2", "mark-foreign"));
 }
 
 #[test]
 fn a_relative_pointer_starts_in_its_own_directory() {
     let home = Home::new();
     home.put("sessions/s1.jsonl", &transcript("s1"));
-    home.put("sessions/t/s1.jsonl", &event("s1", "mark-right"));
-    home.put("t/s1.jsonl", &event("s1", "mark-wrong"));
+    home.put("sessions/t/s1.jsonl", &sidecar("s1", "mark-right"));
+    home.put("t/s1.jsonl", &sidecar("s1", "mark-wrong"));
     home.point("sessions/s1.trajectory-path.json", "s1", "t/s1.jsonl");
     assert_eq!(home.chosen("sessions/s1.jsonl"), "mark-right");
     assert!(home.trim("sessions/s1.jsonl", &[]).status.success());
@@ -228,7 +238,7 @@ fn a_relative_pointer_starts_in_its_own_directory() {
 fn a_pointer_at_the_transcript_leaves_the_sidecar() {
     let home = Home::new();
     home.put("sessions/s1.jsonl", &transcript("s1"));
-    home.put("sessions/s1.trajectory.jsonl", &event("s1", "mark-right"));
+    home.put("sessions/s1.trajectory.jsonl", &sidecar("s1", "mark-right"));
     let absolute = home.path("sessions/s1.jsonl");
     for target in ["s1.jsonl", absolute.to_str().unwrap()] {
         home.point("sessions/s1.trajectory-path.json", "s1", target);
@@ -257,7 +267,7 @@ fn links_above_the_directory_are_followed_by_every_verb() {
 fn a_sidecar_that_cannot_be_trimmed_is_an_error() {
     let home = Home::new();
     home.put("sessions/s1.jsonl", &transcript("s1"));
-    home.put("elsewhere.jsonl", &event("s1", "mark-linked"));
+    home.put("elsewhere.jsonl", &sidecar("s1", "mark-linked"));
     symlink(home.path("elsewhere.jsonl"), home.path("sessions/s1.trajectory.jsonl")).unwrap();
     let output = home.trim("sessions/s1.jsonl", &["--irreversible"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -268,7 +278,7 @@ fn a_sidecar_that_cannot_be_trimmed_is_an_error() {
 fn an_undo_without_the_sidecar_keeps_the_rest_for_later() {
     let mut home = Home::new();
     home.put("sessions/s1.jsonl", &transcript("s1"));
-    home.put("t/s1.jsonl", &event("s1", "mark-right"));
+    home.put("t/s1.jsonl", &sidecar("s1", "mark-right"));
     home.trajectory_dir = Some(home.path("t"));
     assert!(home.trim("sessions/s1.jsonl", &[]).status.success());
     assert!(!home.read("t/s1.jsonl").contains(LISTING));
@@ -285,7 +295,7 @@ fn an_undo_without_the_sidecar_keeps_the_rest_for_later() {
     home.trajectory_dir = folder;
     let output = home.run(&undo, "");
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(home.read("t/s1.jsonl"), event("s1", "mark-right"));
+    assert_eq!(home.read("t/s1.jsonl"), sidecar("s1", "mark-right"));
     assert!(!home.path("sessions/s1.trim-undo.jsonl").exists());
 }
 
@@ -320,12 +330,12 @@ fn a_pointer_cannot_vouch_for_the_file_it_leads_to() {
     let rows = transcript("s1");
     let (_, without_header) = rows.split_once('\n').unwrap();
     home.put("sessions/s1.jsonl", without_header);
-    home.put("elsewhere/s2.jsonl", &event("s2", "mark-foreign"));
+    home.put("elsewhere/s2.jsonl", &sidecar("s2", "mark-foreign"));
     let target = home.path("elsewhere/s2.jsonl");
     home.point("sessions/s1.trajectory-path.json", "s2", target.to_str().unwrap());
     let output = home.trim("sessions/s1.jsonl", &["--irreversible"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert_eq!(home.read("elsewhere/s2.jsonl"), event("s2", "mark-foreign"));
+    assert_eq!(home.read("elsewhere/s2.jsonl"), sidecar("s2", "mark-foreign"));
     assert_eq!(home.read("sessions/s1.jsonl"), without_header);
 }
 
