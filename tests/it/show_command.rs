@@ -281,8 +281,8 @@ fn a_rollout_of_codex_is_shown() {
     agent    codex 1.2.3
     model    gpt-5.4
     in       /shop
-    from     2026-06-01 12:00:00 CEST to 2026-06-01 12:00:06 CEST
-    ended    success after 6.0 s
+    from     2026-06-01 12:00:02 CEST to 2026-06-01 12:00:06 CEST
+    ended    success after 4.0 s
     failed   exec_command ls (exit 1)
     total    1 turn · 1 call (1 failed) · 1 model call · 9,000 in · 20 out · $0.0228 · model 3.0 s ·
              tools 1.0 s
@@ -300,7 +300,7 @@ fn a_rollout_of_codex_is_shown() {
 
     = turn 1 · 4.0 s · 1 model call · 9,000 in · 20 out · $0.0228
 
-    ── success after 6.0 s · 1 turn · 1 call (1 failed) · $0.0228 ──────────────────────────────────────
+    ── success after 4.0 s · 1 turn · 1 call (1 failed) · $0.0228 ──────────────────────────────────────
     ");
 }
 

@@ -32,18 +32,18 @@ impl Check<'_> {
             }
             return;
         };
+        let schema = &self.resolved(schema);
         for (keyword, wanted) in schema {
             match keyword.as_str() {
-                "$ref" => {
-                    let pointer = wanted.as_str().and_then(|text| text.strip_prefix('#'));
-                    let target = pointer.and_then(|pointer| self.root.pointer(pointer));
-                    self.value(&target.expect("a reference leads somewhere").clone(), value, place);
-                }
                 "type" => self.kind(wanted, value, place),
                 "const" if wanted != value => self.add(place, "is another constant"),
                 "enum" if !list(wanted).contains(value) => self.add(place, "is not in the list"),
                 "const" | "enum" => {}
-                "anyOf" => self.any_of(list(wanted), value, place),
+                "anyOf" | "oneOf" => {
+                    let forms: Vec<Value> =
+                        list(wanted).iter().map(|form| with_members(form, schema)).collect();
+                    self.any_of(&forms, value, place);
+                }
                 "minimum" => {
                     let least = wanted.as_f64().expect("a number");
                     if value.as_f64().is_some_and(|number| number < least) {
@@ -70,9 +70,29 @@ impl Check<'_> {
         self.members(schema, value, place);
     }
 
+    /// A schema with what it refers to in place of the reference.
+    fn resolved(&self, schema: &Map<String, Value>) -> Map<String, Value> {
+        let mut own = schema.clone();
+        let Some(reference) = own.remove("$ref") else { return own };
+        let pointer = reference.as_str().and_then(|text| text.strip_prefix('#'));
+        let target = pointer.and_then(|pointer| self.root.pointer(pointer));
+        let target = target.and_then(Value::as_object).expect("a reference leads to a schema");
+        for (keyword, wanted) in self.resolved(target) {
+            match (own.get_mut(&keyword), wanted) {
+                (Some(Value::Object(own)), Value::Object(more)) => own.extend(more),
+                (Some(Value::Array(own)), Value::Array(more)) => own.extend(more),
+                (Some(_), _) => {}
+                (None, wanted) => drop(own.insert(keyword, wanted)),
+            }
+        }
+        own
+    }
+
     fn members(&mut self, schema: &Map<String, Value>, value: &Value, place: &str) {
         let (named, others) = (schema.get("properties"), schema.get("additionalProperties"));
-        if named.is_none() && others.is_none() {
+        // Each form of a value with several names the members of all forms, too.
+        let has_forms = schema.contains_key("oneOf") || schema.contains_key("anyOf");
+        if has_forms || (named.is_none() && others.is_none()) {
             return;
         }
         for (name, member) in value.as_object().into_iter().flatten() {
@@ -118,6 +138,18 @@ impl Check<'_> {
     }
 }
 
+/// One form of a value, with the members that all its forms have.
+fn with_members(form: &Value, all: &Map<String, Value>) -> Value {
+    let mut form = form.clone();
+    let common = all.get("properties").and_then(Value::as_object);
+    if let (Some(common), Some(named)) =
+        (common, form.get_mut("properties").and_then(Value::as_object_mut))
+    {
+        named.extend(common.clone());
+    }
+    form
+}
+
 fn list(value: &Value) -> &[Value] {
     value.as_array().expect("a list")
 }
@@ -138,10 +170,14 @@ mod tests {
                 "b": { "anyOf": [{ "type": "null" }, { "$ref": "#/$defs/Number" }] },
                 "c": { "type": ["array", "null"], "items": { "const": "x" } },
                 "d": { "type": "object", "additionalProperties": { "enum": [1, 2] } },
+                "f": {
+                    "properties": { "all": true },
+                    "oneOf": [{ "properties": { "one": true } }, { "properties": { "two": true } }],
+                },
             },
             "$defs": { "Number": { "type": "integer", "minimum": 0 } },
         });
-        let fits = json!({ "a": 1, "b": null, "c": ["x"], "d": { "any": 2 } });
+        let fits = json!({ "a": 1, "b": null, "c": ["x"], "d": { "any": 2 }, "f": { "all": 1, "two": 2 } });
         assert_eq!(violations(&schema, &fits), Vec::<String>::new());
         for (document, expected) in [
             (json!({}), "/: `a` is missing"),
@@ -152,6 +188,10 @@ mod tests {
             (json!({ "a": 1, "c": ["x", "y"] }), "/c/1: is another constant"),
             (json!({ "a": 1, "d": { "any": 3 } }), "/d/any: is not in the list"),
             (json!({ "a": 1, "e": 1 }), "/e: is not in the schema"),
+            (
+                json!({ "a": 1, "f": { "all": 1, "two": 2, "more": 3 } }),
+                "/f/more: is not in the schema",
+            ),
         ] {
             assert_eq!(violations(&schema, &document).first().map(String::as_str), Some(expected));
         }
