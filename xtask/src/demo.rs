@@ -15,8 +15,6 @@ use xshell::{Shell, cmd};
 use crate::flags;
 use crate::workspace::Workspace;
 
-/// The session of `examples/run`, as its transcript names it.
-const SESSION_ID: &str = "nightly-import";
 /// Where the example's agent worked; redaction replaces this path.
 const AGENT_WORKSPACE: &str = "/home/dev/importer";
 /// Timeline lines that the picture shows; the rest would only make it long.
@@ -55,6 +53,7 @@ fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
     }
     let _in_demo = sh.push_dir(&demo);
     let _state = sh.push_env("TRAJ_STATE_DIR", demo.join("state"));
+    let _zone = sh.push_env("TZ", "UTC");
     let place = format!("{}/", demo.display());
     let mut stage = Stage { sh, traj, place, lines: Vec::new() };
 
@@ -62,8 +61,8 @@ fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
     stage.traj("scan session.jsonl", 3)?;
 
     stage.remark("record the events of the run beside it");
-    let about = format!("--session session.jsonl --session-id {SESSION_ID}");
-    stage.traj(&format!("record {about} --workspace {AGENT_WORKSPACE} < events.jsonl"), 0)?;
+    let about = format!("session.jsonl --workspace {AGENT_WORKSPACE}");
+    stage.traj(&format!("record {about} < events.jsonl"), 0)?;
     let recorded = sh.read_file("session.trajectory.jsonl")?;
     let given = sh.read_file("events.jsonl")?;
     ensure!(recorded.lines().count() == given.lines().count(), "an event was not recorded");
@@ -71,15 +70,16 @@ fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
 
     stage.remark("make a bundle of both that can be sent");
     let into = "--output-root bundles --output first";
-    stage
-        .traj(&format!("export --session session.jsonl --workspace {AGENT_WORKSPACE} {into}"), 0)?;
+    stage.traj(&format!("export {about} {into}"), 0)?;
     for file in sh.read_dir("bundles/first")? {
         ensure_hidden(&sh.read_file(file)?)?;
     }
 
     stage.remark("check it, as whoever receives it would");
     stage.traj("verify bundles/first", 0)?;
+    stage.remark("how the run went, and what led to its first failure");
     stage.traj("inspect bundles/first", 0)?;
+    stage.traj("show bundles/first --failed", 0)?;
     Ok(stage.lines)
 }
 
