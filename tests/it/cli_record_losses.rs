@@ -108,7 +108,7 @@ fn a_long_text_that_is_not_stored_is_a_loss_with_a_cause() {
     let place = Place::new();
     let output = record(&place, &["--json"], &[("TRAJ_MAX_BLOB_BYTES", "10")], long.as_bytes());
     let said = error(&output);
-    assert!(said.contains("1 long texts were not stored"), "{said}");
+    assert!(said.contains("not stored: 1 long text"), "{said}");
     assert!(said.contains("budget of 10 bytes") && said.contains("TRAJ_MAX_BLOB_BYTES"), "{said}");
     let counted = result(&output);
     assert_eq!((&counted["writtenEvents"], &counted["omittedBlobs"]), (&1.into(), &1.into()));
@@ -137,7 +137,7 @@ fn an_event_that_fits_no_line_is_a_loss_with_a_cause() {
     let long = format!("{{\"type\":\"{}\"}}\n", "kind".repeat(400));
     let output = record(&place, &["--json"], &[("TRAJ_MAX_LINE_BYTES", "700")], long.as_bytes());
     let said = error(&output);
-    assert!(said.contains("1 events were not recorded"), "{said}");
+    assert!(said.contains("1 event was not recorded"), "{said}");
     assert!(said.contains("does not fit a line of 700"), "{said}");
     assert!(said.contains("TRAJ_MAX_LINE_BYTES"), "{said}");
     assert!(result(&output)["droppedEventBytes"].as_u64().unwrap() > 1_600);
@@ -152,7 +152,7 @@ fn what_is_not_durable_is_not_called_lost() {
     command.args(["record", "--session", "chat.jsonl", "--session-id", "chat", "--json"]);
     let output = run(&mut command, &events(3));
     let said = error(&output);
-    assert!(said.contains("3 events were recorded, but a loss of power can take them"), "{said}");
+    assert!(said.contains("recorded 3 events, but a loss of power can take them"), "{said}");
     assert!(said.contains("Input/output error"), "{said}");
     assert_eq!((place.sidecar().rows.len(), &result(&output)["droppedEvents"]), (3, &0.into()));
 }

@@ -89,9 +89,9 @@ fn the_trim_to_take_back_can_be_chosen() {
     let shown = printed(&trim(home.path(), &["--undo", "--dry-run"]));
     insta::with_settings!({filters => vec![(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[time]")]}, {
         insta::assert_snapshot!(shown, @r"
-        [time]: 1 lines, 1 events, 0 blobs, 562 B, until [time]
-        [time]: 1 lines, 0 events, 0 blobs, 255 B, until [time]
-        would restore 1 lines of the session, 0 events of the sidecar, 0 blobs
+        [time]: 1 line, 1 event, 0 blobs, 562 B, until [time]
+        [time]: 1 line, 0 events, 0 blobs, 255 B, until [time]
+        would restore 1 line of the session, 0 events of the sidecar, 0 blobs
         ");
     });
     assert_eq!(read(home.path(), "s1.jsonl"), trimmed);
@@ -152,10 +152,10 @@ fn rules_trim_what_is_old_and_large() {
     let output = trim(home.path(), &["--auto", "--older-than", "0", "--larger-than", "10"]);
     insta::with_settings!({filters => vec![(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[time]")]}, {
         insta::assert_snapshot!(printed(&output), @r"
-        trimmed 1 results, 0 trim calls: 844 B → 614 B
-        sidecar: 1 events, 0 blobs
+        trimmed 1 result, 0 trim calls: 844 B → 614 B
+        sidecar: 1 event, 0 blobs
         can be taken back with --undo until [time]
-          read: 1 results, 289 B of text
+          read: 1 result, 289 B of text
         ");
     });
     let young = trim(home.path(), &["--auto", "--older-than", "30000d", "--larger-than", "10"]);

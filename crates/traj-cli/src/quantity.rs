@@ -2,6 +2,25 @@
 
 use std::time::Duration;
 
+/// A number of things: `1 file`, `2 files`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{ending}", grouped(number))
+}
+
+/// A number with its thousands apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// Reads a size: digits with an optional `K`, `M`, `G` (1024 each; `KB`, `KiB`
 /// and lower case are the same).
 pub(crate) fn size(text: &str) -> Result<u64, String> {
@@ -59,6 +78,14 @@ fn split(text: &str) -> Result<(u64, &str), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        let things = [0, 1, 2].map(|number| counted(number, "file"));
+        assert_eq!(things, ["0 files", "1 file", "2 files"]);
+        assert_eq!(counted(1_234_567, "call"), "1,234,567 calls");
+        assert_eq!(counted(999, "call"), "999 calls");
+    }
 
     #[test]
     fn sizes_and_durations_are_read_as_people_write_them() {

@@ -1,7 +1,7 @@
 //! The session the user means, the same way for every verb: a path, a key, an
 //! id, the beginning of a key or id that no other session has, or a bundle.
 //!
-//! A verb flattens [`SubjectArguments`] and calls [`subject`] or [`session`].
+//! A verb flattens [`SubjectArguments`] and calls [`subject()`] or [`session()`].
 
 mod listing;
 mod named;

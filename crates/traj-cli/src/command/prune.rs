@@ -184,6 +184,7 @@ fn human(report: &Report) -> String {
         }
     }
     let size = quantity::shown_size(report.removed_bytes);
-    lines.push(format!("{verb} {} files, {size}\n", report.removed.len()));
+    let files = quantity::counted(report.removed.len() as u64, "file");
+    lines.push(format!("{verb} {files}, {size}\n"));
     lines.concat()
 }

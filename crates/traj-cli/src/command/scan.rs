@@ -18,6 +18,7 @@ use crate::compose::Host;
 use crate::input_lines::{InputLine, for_each_line};
 use crate::json_document::JsonDocument;
 use crate::output::Output;
+use crate::quantity::counted;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
 
@@ -323,6 +324,7 @@ fn describe(report: &Report) -> String {
             escape_control(&skipped.reason)
         ));
     }
-    lines.push(format!("{} findings in {} files", report.findings.len(), report.files));
+    let findings = counted(report.findings.len() as u64, "finding");
+    lines.push(format!("{findings} in {}", counted(report.files, "file")));
     lines.join("\n") + "\n"
 }

@@ -253,11 +253,13 @@ impl<'a> Work<'a> {
             let mut lines = vec![human(report, &auto.drain)];
             for (tool, (count, bytes)) in &auto.totals.tools {
                 let (tool, bytes) = (escape_control(tool), quantity::shown_size(*bytes));
-                lines.push(format!("  {tool}: {count} results, {bytes} of text\n"));
+                let results = quantity::counted(*count, "result");
+                lines.push(format!("  {tool}: {results}, {bytes} of text\n"));
             }
             if auto.totals.images > 0 {
                 let bytes = quantity::shown_size(auto.totals.image_bytes);
-                lines.push(format!("  {} repeated images, {bytes}\n", auto.totals.images));
+                let images = quantity::counted(auto.totals.images, "repeated image");
+                lines.push(format!("  {images}, {bytes}\n"));
             }
             lines.concat()
         })?;
@@ -293,15 +295,16 @@ fn human(report: &Report, drained: &DrainReport) -> String {
     let verb = if report.dry_run { "would trim" } else { "trimmed" };
     let (before, after) = (drained.rewrite.bytes_before, drained.rewrite.bytes_after);
     let mut lines = vec![format!(
-        "{verb} {} results, {} trim calls: {} → {}\n",
-        drained.session.applied,
-        drained.session.self_compacted,
+        "{verb} {}, {}: {} → {}\n",
+        quantity::counted(drained.session.applied, "result"),
+        quantity::counted(drained.session.self_compacted, "trim call"),
         quantity::shown_size(before),
         quantity::shown_size(after),
     )];
     if drained.sidecar_rewrite.changed_lines > 0 {
-        let (events, blobs) = (drained.sidecar_rewrite.changed_lines, drained.removed_blobs);
-        lines.push(format!("sidecar: {events} events, {blobs} blobs\n"));
+        let events = quantity::counted(drained.sidecar_rewrite.changed_lines, "event");
+        let blobs = quantity::counted(drained.removed_blobs, "blob");
+        lines.push(format!("sidecar: {events}, {blobs}\n"));
     }
     if drained.rewrite.held_open {
         lines.push(

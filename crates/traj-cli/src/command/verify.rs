@@ -15,6 +15,7 @@ use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::progress::WatchedBundle;
+use crate::quantity::counted;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -133,7 +134,8 @@ fn describe(report: &VerifyReport) -> String {
         lines.push(format!("secret   … {} more places", report.findings_omitted));
     }
     let verdict = if report.is_sound() { "sound" } else { "not sound" };
-    lines.push(format!("{verdict}: {} files, {} events", report.files, report.events));
+    let (files, events) = (counted(report.files as u64, "file"), counted(report.events, "event"));
+    lines.push(format!("{verdict}: {files}, {events}"));
     if let Some(digest) = &report.digest {
         lines.push(escape_control(digest).into_owned());
     }

@@ -3,21 +3,27 @@
 use traj_fs::{Dropped, FlushReport, RecorderStats};
 
 use crate::command_error::CommandError;
+use crate::quantity::counted;
 
 /// The error that a recorder's end is, if anything was lost or is not durable.
 pub(super) fn losses(flushed: FlushReport, stats: &RecorderStats) -> Option<CommandError> {
     let lost = stats.dropped.total() + stats.queued_events;
     let mut said = Vec::new();
     if lost > 0 {
-        said.push(format!("{lost} events were not recorded"));
+        let were = if lost == 1 { "was" } else { "were" };
+        said.push(format!("{} {were} not recorded", counted(lost, "event")));
     } else if !flushed.is_complete() {
         said.push(match stats.written_events {
             0 => "nothing could be recorded".to_owned(),
-            written => format!("{written} events were recorded, but a loss of power can take them"),
+            written => {
+                let written = counted(written, "event");
+                format!("recorded {written}, but a loss of power can take them")
+            }
         });
     }
     if stats.omitted_blobs > 0 {
-        said.push(format!("{} long texts were not stored", stats.omitted_blobs));
+        let texts = counted(stats.omitted_blobs, "long text");
+        said.push(format!("not stored: {texts}"));
     }
     if said.is_empty() {
         return None;

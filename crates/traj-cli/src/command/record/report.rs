@@ -4,6 +4,7 @@ use serde::Serialize;
 use traj_fs::RecorderStats;
 
 use super::input::{InvalidLine, Problems, UnknownMembers};
+use crate::quantity::counted;
 use crate::terminal_text::escape_control;
 
 /// What was recorded.
@@ -109,22 +110,23 @@ impl Report {
 
     /// The same for people.
     pub(super) fn describe(&self) -> String {
-        let (events, bytes) = (self.written_events, self.written_bytes);
+        let events = counted(self.written_events, "event");
+        let bytes = self.written_bytes;
         let sidecar = escape_control(&self.sidecar);
-        let mut lines = vec![format!("recorded {events} events ({bytes} bytes) in {sidecar}")];
+        let mut lines = vec![format!("recorded {events} ({bytes} bytes) in {sidecar}")];
         if self.stored_blobs > 0 {
-            lines.push(format!("stored {} long texts beside it", self.stored_blobs));
+            lines.push(format!("stored {} beside it", counted(self.stored_blobs, "long text")));
         }
         if let Some(warning) = &self.warning {
             lines.push(format!("WARNING: {warning}"));
         }
         if self.invalid_lines > 0 {
-            lines.push(format!("passed over {} lines that are no events", self.invalid_lines));
+            lines.push(format!("skipped {}", counted(self.invalid_lines, "invalid line")));
         }
         if self.lines_with_unknown_members > 0 {
-            let count = self.lines_with_unknown_members;
+            let count = counted(self.lines_with_unknown_members, "line");
             lines.push(format!(
-                "WARNING: {count} lines have members besides type, data and ts; those are not recorded"
+                "WARNING: ignored unknown fields in {count}; only type, data and ts are recorded"
             ));
         }
         if let Some(signal) = self.ended_by {

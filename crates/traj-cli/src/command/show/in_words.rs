@@ -2,23 +2,7 @@
 
 use traj_export::UsageSummary;
 
-/// A number with its thousands apart.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// A number of things.
-pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(number), if number == 1 { one } else { many })
-}
+use crate::quantity::grouped;
 
 pub(super) fn duration(millis: u64) -> String {
     let seconds = millis / 1_000;
@@ -61,8 +45,6 @@ mod tests {
         assert_eq!([grouped(7), grouped(1_234), grouped(123_456)], ["7", "1,234", "123,456"]);
         let shown = [400, 12_400, 61_000, 3_720_000].map(duration);
         assert_eq!(shown, ["400 ms", "12.4 s", "1 min 1 s", "1 h 2 min"]);
-        assert_eq!(counted(1, "call", "calls"), "1 call");
-        assert_eq!(counted(1_000, "call", "calls"), "1,000 calls");
     }
 
     #[test]

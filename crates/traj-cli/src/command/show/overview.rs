@@ -7,8 +7,9 @@ use traj_export::{FailureSummary, TimeSummary, ToolSummary, UsageSummary};
 
 use crate::compose::Zone;
 
-use super::in_words::{cost, counted, duration, usage};
+use super::in_words::{cost, duration, usage};
 use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
+use crate::quantity::counted;
 
 /// A run at a glance.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -102,7 +103,7 @@ impl Overview {
     pub(super) fn closing(&self, width: usize) -> String {
         let mut page = Page::new(width);
         let (ending, _) = self.ending();
-        let mut parts = vec![ending, counted(self.turns, "turn", "turns"), self.calls_in_words()];
+        let mut parts = vec![ending, counted(self.turns, "turn"), self.calls_in_words()];
         if self.usage.calls > 0 {
             parts.push(cost(&self.usage));
         }
@@ -135,9 +136,9 @@ impl Overview {
     }
 
     fn total(&self) -> Vec<String> {
-        let mut parts = vec![counted(self.turns, "turn", "turns"), self.calls_in_words()];
+        let mut parts = vec![counted(self.turns, "turn"), self.calls_in_words()];
         if self.usage.calls > 0 {
-            parts.push(counted(self.usage.calls, "model call", "model calls"));
+            parts.push(counted(self.usage.calls, "model call"));
             parts.extend(usage(&self.usage));
         }
         let shares = [("model", self.time.model_millis), ("tools", self.time.tool_millis)];
@@ -150,7 +151,7 @@ impl Overview {
     }
 
     fn calls_in_words(&self) -> String {
-        let calls = counted(self.calls.calls, "call", "calls");
+        let calls = counted(self.calls.calls, "call");
         match self.calls.errors {
             0 => calls,
             failed => format!("{calls} ({failed} failed)"),

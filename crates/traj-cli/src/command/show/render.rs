@@ -4,9 +4,10 @@ use traj_core::run::{ApprovalDecision, Outcome};
 
 use crate::compose::Zone;
 
-use super::in_words::{counted, duration, grouped, usage};
+use super::in_words::{duration, usage};
 use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use super::step::{Call, ModelUse, Step, What};
+use crate::quantity::{counted, grouped};
 
 /// Draws steps for a terminal.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl<'z> Renderer<'z> {
                 page.rule(&format!("turn {}{}", step.turn, time.unwrap_or_default()), CYAN);
                 page.excerpt("> ", text, BOLD);
                 if *images > 0 {
-                    page.block("  ", &counted(*images, "image", "images"), DIM);
+                    page.block("  ", &counted(*images, "image"), DIM);
                 }
                 if let Some(reason) = skipped {
                     page.block("  ", &format!("not sent: {reason}"), YELLOW);
@@ -58,7 +59,7 @@ impl<'z> Renderer<'z> {
                 let mut parts = vec![format!("turn {}", step.turn)];
                 parts.extend(duration_millis.map(duration));
                 if total.calls > 0 {
-                    parts.push(counted(total.calls, "model call", "model calls"));
+                    parts.push(counted(total.calls, "model call"));
                     parts.extend(usage(total));
                 }
                 page.block("= ", &parts.join(" · "), DIM);

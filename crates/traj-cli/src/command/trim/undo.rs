@@ -54,8 +54,10 @@ impl Work<'_> {
                 trims.iter().filter(|_| is_preview).map(shown_trim).collect();
             let verb = if is_preview { "would restore" } else { "restored" };
             lines.push(format!(
-                "{verb} {} lines of the session, {} events of the sidecar, {} blobs\n",
-                undone.session_lines, undone.sidecar_lines, undone.blobs
+                "{verb} {} of the session, {} of the sidecar, {}\n",
+                quantity::counted(undone.session_lines, "line"),
+                quantity::counted(undone.sidecar_lines, "event"),
+                quantity::counted(undone.blobs, "blob"),
             ));
             lines.concat()
         };
@@ -108,11 +110,11 @@ fn trim_json(trim: &UndoableTrim) -> Json<'static> {
 
 fn shown_trim(trim: &UndoableTrim) -> String {
     format!(
-        "{}: {} lines, {} events, {} blobs, {}, until {}\n",
+        "{}: {}, {}, {}, {}, until {}\n",
         trim.at.to_iso(),
-        trim.session_lines,
-        trim.sidecar_lines,
-        trim.blobs,
+        quantity::counted(trim.session_lines, "line"),
+        quantity::counted(trim.sidecar_lines, "event"),
+        quantity::counted(trim.blobs, "blob"),
         quantity::shown_size(trim.bytes),
         trim.until.to_iso()
     )
