@@ -132,7 +132,10 @@ fn members_that_are_not_recorded_are_a_warning() {
     assert_eq!(place.sidecar().rows.len(), 2);
     let people = record(&place, &[], &[], input);
     let said = String::from_utf8_lossy(&[people.stdout, people.stderr].concat()).into_owned();
-    assert!(said.contains("WARNING: ignored unknown fields in 1 line;") && said.contains("line 2: "), "{said}");
+    assert!(
+        said.contains("WARNING: ignored unknown fields in 1 line;") && said.contains("line 2: "),
+        "{said}"
+    );
     assert!(!said.contains("hunter2"), "no payload is repeated");
 }
 

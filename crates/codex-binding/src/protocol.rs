@@ -5,12 +5,14 @@
 
 mod approval;
 mod event;
+mod request;
 mod thread;
 mod turn;
 mod version;
 
 pub(crate) use approval::{asked_approval, verdict};
 pub(crate) use event::read_event;
+pub(crate) use request::{answer_json, read_request};
 pub(crate) use thread::{opened_thread, resume_params, start_params, thread_summary};
 pub(crate) use turn::{steer_params, turn_id, turn_params};
 pub(crate) use version::{ServerVersion, VersionFloor};

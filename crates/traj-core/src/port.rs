@@ -36,7 +36,7 @@ pub use app_server::{
     AppServer, AppServerError, ApprovalDecision, CloseCause, HostAnswer, ItemDetail, ListenGuard,
     OpenedThread, RequestKind, ResumeThread, ServerRequest, StartThread, StartTurn, ThreadEvent,
     ThreadItem, ThreadListener, ThreadService, ThreadSettings, ThreadSummary, TokenUsage,
-    ToolOutcome, TurnService, TurnStatus, answer_json,
+    ToolOutcome, TurnService, TurnStatus,
 };
 pub use binding_store::{
     BindingKey, BindingKeyError, BindingStore, BindingStoreError, LoadedBinding, Revision,

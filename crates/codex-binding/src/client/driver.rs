@@ -8,13 +8,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use traj_core::json::Json;
-use traj_core::port::{
-    AppServerError, CloseCause, RequestHandler, ServerRequest, ThreadListener, answer_json,
-};
+use traj_core::port::{AppServerError, CloseCause, RequestHandler, ServerRequest, ThreadListener};
 
 use super::ClientOptions;
 use super::routes::Routes;
-use crate::protocol::read_event;
+use crate::protocol::{answer_json, read_event, read_request};
 use crate::rpc::{
     CallToken, Input, LineSplitter, Output, RpcLimits, RpcSession, notification_line,
 };
@@ -240,7 +238,7 @@ impl Driver {
                     }
                 }
                 Output::Request { id, method, params } => {
-                    self.question(id, ServerRequest::new(&method, params), lines);
+                    self.question(id, read_request(&method, params), lines);
                 }
             }
         }

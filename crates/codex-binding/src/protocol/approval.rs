@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn asked(method: &str, params: &'static str) -> Option<Approval> {
-        asked_approval(&ServerRequest::new(method, Json::parse(params).unwrap()))
+        asked_approval(&crate::protocol::read_request(method, Json::parse(params).unwrap()))
     }
 
     #[test]

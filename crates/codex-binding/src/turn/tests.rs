@@ -2,7 +2,7 @@
 
 use traj_core::json::Json;
 use traj_core::memory::{MemoryAppServer, MemoryCodexHome, MemoryEventSink};
-use traj_core::port::{DenyAll, ServerRequest, StartThread, ThreadService as _, ThreadSettings};
+use traj_core::port::{DenyAll, StartThread, ThreadService as _, ThreadSettings};
 
 use super::*;
 
@@ -108,7 +108,8 @@ async fn an_approval_is_recorded_with_its_decision() {
     let asking = async {
         tokio::task::yield_now().await;
         let params = Json::parse(r#"{"itemId":"c1","command":"make test"}"#).unwrap();
-        let mut request = ServerRequest::new("item/commandExecution/requestApproval", params);
+        let mut request =
+            crate::protocol::read_request("item/commandExecution/requestApproval", params);
         request.thread = Some(thread.clone());
         let answer = server.ask(request).await;
         server.finish_turn(&thread);

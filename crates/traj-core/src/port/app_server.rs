@@ -16,9 +16,7 @@ use async_trait::async_trait;
 
 pub use error::{AppServerError, CloseCause};
 pub use event::{ItemDetail, ThreadEvent, ThreadItem, TokenUsage, TurnStatus};
-pub use request::{
-    ApprovalDecision, HostAnswer, RequestKind, ServerRequest, ToolOutcome, answer_json,
-};
+pub use request::{ApprovalDecision, HostAnswer, RequestKind, ServerRequest, ToolOutcome};
 pub use value::{
     OpenedThread, ResumeThread, StartThread, StartTurn, ThreadSettings, ThreadSummary,
 };
