@@ -67,8 +67,8 @@ fn the_memory_store_fails_the_call_it_is_told_to() {
     writer.append(&lines(&chat, ["a"]), Room::Ordinary).unwrap();
     let before = store.content(&chat);
     let failed = writer.append(&lines(&chat, ["b"]), Room::Ordinary);
-    assert!(matches!(failed, Err(SidecarError::Storage { .. })));
-    assert!(matches!(writer.store_blob(&blob("text")), Err(SidecarError::Storage { .. })));
+    assert!(matches!(failed, Err(SidecarError::NoSpace { .. })));
+    assert!(matches!(writer.store_blob(&blob("text")), Err(SidecarError::NoSpace { .. })));
     assert_eq!(store.content(&chat), before);
     let appended = writer.append(&lines(&chat, ["b"]), Room::Ordinary).unwrap();
     assert_eq!(appended.first_source_sequence, 2);

@@ -12,7 +12,7 @@ use traj_core::location::{
 };
 use traj_core::port::{SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 
-use crate::error::{Context as _, FsError};
+use crate::error::{Context as _, FsError, is_full};
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular, open_replaceable};
 use crate::sidecar::{FsSidecarWriter, LONGEST_LINE_BYTES, PointerPlace};
@@ -229,6 +229,9 @@ impl From<FsError> for SidecarError {
     fn from(error: FsError) -> Self {
         match error {
             FsError::Refused { .. } => Self::Refused { source: error.into() },
+            FsError::Io { source: ref cause, .. } if is_full(cause) => {
+                Self::NoSpace { source: error.into() }
+            }
             FsError::Held { .. } | FsError::Io { .. } => Self::Storage { source: error.into() },
         }
     }

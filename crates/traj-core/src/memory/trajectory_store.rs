@@ -90,8 +90,7 @@ impl Shared {
     fn count_call(&mut self) -> Result<(), SidecarError> {
         self.calls += 1;
         if self.failing_calls.contains(&self.calls) {
-            let source = std::io::Error::from(std::io::ErrorKind::StorageFull).into();
-            return Err(SidecarError::Storage { source });
+            return Err(SidecarError::NoSpace { source: "the memory is full, for a test".into() });
         }
         Ok(())
     }

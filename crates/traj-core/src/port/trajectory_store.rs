@@ -37,6 +37,14 @@ pub enum SidecarError {
         #[source]
         source: Cause,
     },
+    /// Storage has no room for what it was given; it may have some later, or
+    /// for less.
+    #[error("there is no space for the sidecar")]
+    NoSpace {
+        /// What went wrong.
+        #[source]
+        source: Cause,
+    },
     /// Storage failed; it may work again later.
     #[error("the sidecar cannot be used at the moment")]
     Storage {
@@ -44,6 +52,14 @@ pub enum SidecarError {
         #[source]
         source: Cause,
     },
+}
+
+impl SidecarError {
+    /// Whether the same call may work later.
+    #[must_use]
+    pub const fn is_temporary(&self) -> bool {
+        matches!(self, Self::NoSpace { .. } | Self::Storage { .. })
+    }
 }
 
 /// Why a sidecar is not safe from others, although it can be used.

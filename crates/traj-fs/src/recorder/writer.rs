@@ -183,7 +183,7 @@ impl Writer {
         progress.patience = None;
         match outcome {
             Ok(Ok(())) => {}
-            Ok(Err(error @ SidecarError::Storage { .. })) if !self.queue.is_closed() => {
+            Ok(Err(error)) if error.is_temporary() && !self.queue.is_closed() => {
                 progress.patience = Some(patience);
                 // Part of the batch may be in the file, and waits no more.
                 let done = progress.taken.split_done(progress.pending.len());

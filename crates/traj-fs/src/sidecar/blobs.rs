@@ -56,7 +56,7 @@ impl BlobFolder {
         let outcome = claimed.and_then(|()| self.store_in(&folder, blob));
         self.naming.stored(blob.digest(), outcome.is_ok());
         // After a failure the folder may be gone; then it is made again.
-        if !matches!(outcome, Err(SidecarError::Storage { .. })) {
+        if outcome.as_ref().err().is_none_or(|error| !error.is_temporary()) {
             self.opened = Some(folder);
         }
         outcome

@@ -1,8 +1,5 @@
 //! Putting the lines that wait into the sidecar, as many as it takes.
 
-use std::error::Error;
-use std::io;
-
 use traj_core::capture::PendingLine;
 use traj_core::port::{Room, SidecarError, SidecarWriter};
 use traj_core::settings::WhenFull;
@@ -53,7 +50,7 @@ impl Writer {
     fn may_take_half(&self, error: &SidecarError) -> bool {
         match error {
             SidecarError::Full { .. } => self.options.when_full == WhenFull::Roll,
-            SidecarError::Storage { .. } => is_out_of_room(error),
+            SidecarError::NoSpace { .. } => true,
             _ => false,
         }
     }
@@ -108,21 +105,4 @@ fn count_fitting(lines: &[PendingLine], room: u64) -> usize {
             used as u64 <= room
         })
         .count()
-}
-
-/// Whether the storage has no room for what it was given.
-fn is_out_of_room(error: &SidecarError) -> bool {
-    let mut next: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            return matches!(
-                error.kind(),
-                io::ErrorKind::StorageFull
-                    | io::ErrorKind::QuotaExceeded
-                    | io::ErrorKind::FileTooLarge
-            );
-        }
-        next = error.source();
-    }
-    false
 }
