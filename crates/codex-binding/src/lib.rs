@@ -72,3 +72,8 @@ pub use turn::{
     TurnCollector, TurnEnd, TurnError, TurnFacts, TurnObserver, TurnOptions, TurnOutcome,
     TurnReport, run_turn,
 };
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,8 @@
-//! The pure domain of traj: events, redaction, limits, transcripts, bindings,
-//! and the ports to storage and the app-server.
+//! The pure core of traj: redaction, typed runs of several agents, events and
+//! their limits, bindings, and the ports to storage and the app-server.
+//!
+//! Start with [`redaction`] to redact values, with [`dialect`] and [`run`] to
+//! read runs, and with [`event`] and [`capture`] to record them.
 //!
 //! Nothing here touches a file, a clock, the environment, a thread or a
 //! runtime. What the domain needs of the world it asks for through the traits
@@ -64,3 +67,8 @@ pub mod tail;
 pub mod timestamp;
 mod toml_fault;
 pub mod trim;
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -85,3 +85,8 @@ pub use schema::{
 };
 pub use verify::{Problem, VerifyReport, verify};
 pub use warning::{Warning, WarningSource};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -100,3 +100,8 @@ pub use stop_flag::StopFlag;
 pub use system_clock::SystemClock;
 pub use temporary_folder::TemporaryFolder;
 pub use trajectory_store::FsTrajectoryStore;
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

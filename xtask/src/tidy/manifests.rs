@@ -17,8 +17,11 @@ pub(super) fn check(name: &str, manifest: &str, published: bool) -> Vec<String> 
     if published {
         INHERITED_WHEN_PUBLISHED.into_iter().for_each(&mut missing);
     }
-    if published && !manifest.contains("\ndescription = ") {
-        problems.push(format!("{name}: a published crate needs a description"));
+    for (key, line) in [("description", "\ndescription = "), ("README", "\nreadme = \"README.md\"")]
+    {
+        if published && !manifest.contains(line) {
+            problems.push(format!("{name}: a published crate needs a {key} of its own"));
+        }
     }
     if !manifest.contains("[lints]\nworkspace = true") {
         problems.push(format!("{name}: `[lints] workspace = true` is missing"));
@@ -49,7 +52,7 @@ fn dependency_lines(manifest: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    const GOOD: &str = "[package]\nname = \"a\"\ndescription = \"b\"\nversion.workspace = true\n\
+    const GOOD: &str = "[package]\nname = \"a\"\ndescription = \"b\"\nreadme = \"README.md\"\nversion.workspace = true\n\
         edition.workspace = true\nrust-version.workspace = true\nlicense.workspace = true\n\
         repository.workspace = true\nkeywords.workspace = true\ncategories.workspace = true\n\
         [lints]\nworkspace = true\n\n[dependencies]\n# why\nserde.workspace = true\n\
@@ -67,7 +70,8 @@ mod tests {
             ("[lints]\nworkspace = true", "[lints]"),
             ("serde.workspace = true", "serde = \"1\""),
             ("insta.workspace = true", "insta = { version = \"1\" }"),
-            ("description = \"b\"", "readme = \"b\""),
+            ("description = \"b\"", ""),
+            ("readme = \"README.md\"", "readme.workspace = true"),
             ("repository.workspace = true", ""),
         ] {
             assert_eq!(check("a", &GOOD.replace(from, to), true).len(), 1, "{to}");
