@@ -1,12 +1,10 @@
-//! The wire: lines, frames, and a session that knows which answer belongs to which call.
+//! The wire: frames, and a session that knows which answer belongs to which call.
 //!
 //! Everything here is a value with `step`: bytes and time come in, what to do comes out. Nothing
 //! reads, writes or waits.
 
 mod frame;
-mod lines;
 mod session;
 
 pub(crate) use frame::notification_line;
-pub(crate) use lines::LineSplitter;
 pub(crate) use session::{CallToken, Input, Output, RpcLimits, RpcSession};

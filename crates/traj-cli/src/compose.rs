@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use traj_core::host::{HostFacts, Variables};
+use traj_core::limits::Reading;
 use traj_core::redaction::PathLabels;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{ProcessTable, TemporaryFolder};
@@ -62,6 +63,11 @@ impl Host {
         let noted = Arc::new(std::sync::atomic::AtomicBool::new(false));
         // Without it everything works up to the limit.
         signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted).ok();
+    }
+
+    /// How much is read of what.
+    pub(crate) fn reading(&self) -> Reading {
+        Reading::from_host(&self.facts)
     }
 
     /// The command line.

@@ -3,9 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use traj_core::redaction::{
-    MAX_RULE_FILE_BYTES, MarkerKey, PathLabels, RedactionPolicy, Redactor, RuleSet,
-};
+use traj_core::limits::Reading;
+use traj_core::redaction::{MarkerKey, PathLabels, RedactionPolicy, Redactor, RuleSet};
 use traj_fs::{Access, open_regular};
 
 use crate::command_error::CommandError;
@@ -73,7 +72,7 @@ pub(crate) fn read_text(host: &Host, path: &Path) -> Result<String, CommandError
     let file = open_regular(&folder, &name, Access::Read).map_err(|error| cannot(error.into()))?;
     let mut text = String::new();
     // One byte more than is read: a larger file is refused, not cut.
-    file.take(MAX_RULE_FILE_BYTES as u64 + 1)
+    file.take(Reading::standard().rule_file_bytes as u64 + 1)
         .read_to_string(&mut text)
         .map_err(|error| cannot(error.into()))?;
     Ok(text)

@@ -23,10 +23,8 @@ pub use preferences::{Color, Preference, Preferences};
 
 pub(crate) use key::{Key, key_of_variable};
 
+use crate::limits::Reading;
 use crate::toml_fault;
-
-/// A file larger than this is not read.
-pub const MAX_CONFIGURATION_BYTES: usize = 1 << 20;
 
 /// Where sessions are looked for, separated by colons.
 pub(crate) const ROOTS: &str = "TRAJ_ROOTS";
@@ -38,7 +36,7 @@ pub(crate) const PRICES: &str = "TRAJ_PRICES";
 #[non_exhaustive]
 pub enum ConfigurationError {
     /// The file is too large. Nothing of it is in force.
-    #[error("the file is larger than {MAX_CONFIGURATION_BYTES} bytes")]
+    #[error("the file is larger than {} bytes", Reading::standard().configuration_bytes)]
     TooLarge,
     /// The file is not TOML. Nothing of it is in force.
     #[error("line {line}: {problem}")]
@@ -104,7 +102,7 @@ impl Configuration {
     /// When it is too large or not TOML. A key or a value that cannot be used
     /// is one of the [`problems`](Self::problems) and does not spoil the rest.
     pub fn parse(path: &str, text: &str) -> Result<Self, ConfigurationError> {
-        if text.len() > MAX_CONFIGURATION_BYTES {
+        if text.len() > Reading::standard().configuration_bytes {
             return Err(ConfigurationError::TooLarge);
         }
         let table = DeTable::parse(text).map_err(|error| {

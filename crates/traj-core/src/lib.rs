@@ -51,6 +51,7 @@ pub mod id;
 mod invisible;
 pub mod json;
 pub mod limits;
+pub mod lines;
 pub mod location;
 #[cfg(feature = "memory")]
 pub mod memory;

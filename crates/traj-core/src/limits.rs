@@ -1,4 +1,9 @@
-//! How much is kept where: one value, passed to whoever needs it.
+//! How much is kept, and how much is read: two values, passed to whoever needs
+//! them.
+
+mod reading;
+
+pub use reading::Reading;
 
 /// Bounds on what is recorded. Nothing is lost to them: what does not fit into
 /// an event goes into a blob, and the event says so.

@@ -26,7 +26,7 @@ pub use names::{
     sidecar_in_folder,
 };
 pub(crate) use path::normalise;
-pub use pointer::{LONGEST_POINTER_BYTES, POINTER_SCHEMA, Pointer};
+pub use pointer::{POINTER_SCHEMA, Pointer};
 
 #[cfg(test)]
 #[cfg(feature = "memory")]

@@ -80,7 +80,7 @@ pub use policy::RedactionPolicy;
 pub use report::{FileReport, Finding, RedactionReport, Survivor};
 pub use reveal::RevealMap;
 pub use rule::RuleClass;
-pub use rule_file::{MAX_RULE_FILE_BYTES, RuleFileError};
+pub use rule_file::RuleFileError;
 pub use rule_set::{RuleInfo, RuleSet};
 pub use spill::{RedactedSpill, SpillSlot};
 pub use witness::Redacted;

@@ -16,5 +16,5 @@
 mod line_stream;
 mod rounds;
 
-pub use line_stream::{DEFAULT_LINE_LIMIT, LineStream, StreamCounts};
+pub use line_stream::{LineStream, StreamCounts};
 pub use rounds::{Generations, Piece, SettleLimits, Settled, Writers, released, settle};

@@ -145,7 +145,7 @@ fn limits(variables: &Variables, standard: Limits) -> Limits {
     }
 }
 
-fn count(variables: &Variables, name: &str, standard: usize) -> usize {
+pub(crate) fn count(variables: &Variables, name: &str, standard: usize) -> usize {
     number(variables, name).and_then(|value| usize::try_from(value).ok()).unwrap_or(standard)
 }
 

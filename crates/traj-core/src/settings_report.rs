@@ -2,6 +2,7 @@
 
 use crate::configuration::{self, Origin, Preferences, key_of_variable};
 use crate::host::HostFacts;
+use crate::limits::Reading;
 use crate::settings::{Durability, Settings, WhenFull, positive};
 
 /// A setting in effect.
@@ -100,6 +101,12 @@ impl Report<'_> {
         self.add("roots", configuration::ROOTS, roots, variables.origin(configuration::ROOTS));
         let prices = host.price_file().unwrap_or_else(|| "shipped with traj".to_owned());
         self.add("prices", configuration::PRICES, prices, variables.origin(configuration::PRICES));
+        let line = self.usable(Reading::LINE_BYTES, |value| positive(Some(value)).is_some());
+        let longest = match line.is_default() {
+            true => "the command's own".to_owned(),
+            false => format!("{} bytes", Reading::from_host(host).input_line_bytes),
+        };
+        self.add("longest line", Reading::LINE_BYTES, longest, line);
         let codex = variables.shared("CODEX").unwrap_or("codex").to_owned();
         self.add("codex", "TRAJ_CODEX", codex, self.shared("CODEX"));
         let shown = Preferences::from_host(host);

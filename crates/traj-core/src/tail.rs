@@ -21,11 +21,5 @@ pub use last::LastEvents;
 pub use screen::{Screen, WantsNothing};
 pub use timings::FARTHEST_START;
 
-/// Lines longer than this are shown by their size only: 4 MiB.
-///
-/// Recorders write events of 256 KiB at most; only transcripts hold longer
-/// rows.
-pub const LONGEST_LINE: usize = 4 * 1024 * 1024;
-
 #[cfg(test)]
 mod tests;

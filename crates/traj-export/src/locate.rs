@@ -1,6 +1,7 @@
 //! Finding the session and its sidecar.
 
 use traj_core::id::SessionId;
+use traj_core::limits::Reading;
 use traj_core::location::{Lead, Refusal, RefusedSidecar, SidecarPlaces, find_sidecar, identify};
 use traj_core::port::{Source, SourceError, Sources};
 use traj_core::session_store::{SessionStore, session_file_candidates};
@@ -10,7 +11,7 @@ use crate::request::{Selection, SidecarHints};
 use crate::warning::{Code, Warnings};
 
 /// Stores are small; a larger one is not what it claims to be.
-const MAX_STORE_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_STORE_BYTES: u64 = Reading::standard().store_bytes as u64;
 
 /// An input that was found.
 pub(crate) struct Found {

@@ -1,12 +1,14 @@
 //! The parts of a file, lines or elements, handed on in groups.
 //!
 //! A group has one buffer for the bytes of all its parts: a buffer for each
-//! would cost more than what is done with most of them.
+//! would cost more than what is done with most of them. The lines are therefore
+//! split in place, in the window of their group, and not by `traj_core::lines`.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use traj_core::json::Json;
+use traj_core::limits::Reading;
 
 use crate::buffer::Buffer;
 use crate::ledger::{Notes, PartNote};
@@ -15,7 +17,7 @@ use crate::split::{Bytes, SplitError, Splitter};
 use crate::window::Window;
 
 /// Elements and lines longer than this were not written by us.
-const LONGEST: usize = 32 * 1024 * 1024;
+const LONGEST: usize = Reading::standard().bundle_line_bytes;
 
 /// Groups have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;

@@ -1,12 +1,16 @@
 //! Rows of a JSON Lines file, read in pieces.
+//!
+//! The reader has a window of its own instead of `traj_core::lines`, because a
+//! row that is too long to be held is located and read again later, in pieces.
 
 use sha2::{Digest as _, Sha256};
+use traj_core::limits::Reading;
 use traj_core::port::{Source, SourceError};
 
 use crate::window::Window;
 
 /// Rows longer than this are never held whole (see [`crate::shrink`]).
-pub(crate) const MAX_ROW_BYTES: u64 = 4 * 1024 * 1024;
+pub(crate) const MAX_ROW_BYTES: u64 = Reading::standard().export_row_bytes as u64;
 
 /// How much is read at once.
 const PIECE: usize = 512 * 1024;

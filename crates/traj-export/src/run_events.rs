@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 
 use traj_core::dialect::Dialect;
 use traj_core::json::Json;
+use traj_core::lines::Line;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
 use traj_core::run::{Place, RunEvent};
 
 use crate::shrink;
-use lines::{Line, Lines};
+use lines::for_each_line;
 
 /// A row of `events.jsonl`.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub(crate) fn for_each_row(
     visit: &mut dyn FnMut(u64, Row<'_>) -> ControlFlow<()>,
 ) -> Result<(), BundleSourceError> {
     let mut number = 0;
-    Lines::default().visit(content, &mut |line| {
+    for_each_line(content, &mut |line| {
         number += 1;
         match line {
             Line::Whole(line) if shrink::is_bomb(line) => visit(number, Row::Damaged(NOT_AN_EVENT)),
@@ -42,8 +43,8 @@ pub(crate) fn for_each_row(
                     _ => visit(number, Row::Damaged(NOT_AN_EVENT)),
                 }
             }
-            Line::TooLong => visit(number, Row::TooLong),
-            Line::Cut => visit(number, Row::Damaged("is cut")),
+            Line::TooLong { is_cut: false, .. } => visit(number, Row::TooLong),
+            Line::TooLong { .. } | Line::Cut(_) => visit(number, Row::Damaged("is cut")),
         }
     })
 }

@@ -14,6 +14,7 @@ use std::num::NonZeroUsize;
 
 use serde::Serialize;
 use traj_core::json::Json;
+use traj_core::limits;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
 use traj_core::redaction::{RedactionReport, Redactor};
 
@@ -29,7 +30,7 @@ use facts::Facts;
 pub(crate) use content::Reading;
 
 /// Manifests are small; a larger one is not ours.
-pub(crate) const MAX_MANIFEST_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_MANIFEST_BYTES: usize = limits::Reading::standard().manifest_bytes;
 
 // One of ours with all the blobs that a bundle can have is smaller: a blob takes
 // 258 bytes in it.

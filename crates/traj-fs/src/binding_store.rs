@@ -14,6 +14,7 @@ use traj_core::binding::{
     encode_cleared, encode_record, import_record,
 };
 use traj_core::id::ThreadId;
+use traj_core::limits::Reading;
 use traj_core::port::{
     BindingKey, BindingStore, BindingStoreError, Clock, LoadedBinding, Revision,
 };
@@ -28,7 +29,7 @@ pub const BINDING_SUFFIX: &str = ".codex-binding.json";
 /// The lock that whoever changes a record of this folder holds.
 const LOCK_NAME: &str = ".traj-codex-binding.lock";
 /// A record larger than this is not one.
-const LARGEST: u64 = 4 * 1024 * 1024;
+const LARGEST: u64 = Reading::standard().binding_bytes as u64;
 /// Names tried for a record that is moved out of the way.
 const MOST_ASIDE: u32 = 1_000;
 

@@ -1,15 +1,18 @@
 //! A log of lines in an owner-only file.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
 
 use cap_std::fs::{Dir, File};
+use traj_core::limits::Reading;
+use traj_core::lines::Line;
 use traj_core::port::{LineLog, LineLogError};
 
 use crate::error::{Context as _, FsError};
 use crate::lock::lock_exclusive;
 use crate::new_file::check_growth;
 use crate::open::{Access, Identity, identity_of, open_replaceable};
+use crate::read_lines::for_each_line;
 use crate::replace::{replace_file, sync_folder};
 
 /// The log `name` directly inside a folder; 0600, locked while it is written.
@@ -141,16 +144,14 @@ fn each_line(
     file: &File,
     visit: &mut dyn FnMut(&[u8]) -> io::Result<ControlFlow<()>>,
 ) -> io::Result<()> {
-    let mut reader = BufReader::new(file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        reader.read_until(b'\n', &mut line)?;
-        let Some(complete) = line.strip_suffix(b"\n") else { return Ok(()) };
-        if visit(complete)?.is_break() {
-            return Ok(());
+    let longest = Reading::standard().log_line_bytes;
+    for_each_line(BufReader::new(file), longest, |line| match line {
+        Line::Whole(line) => visit(line),
+        Line::TooLong { is_cut: false, .. } => {
+            Err(io::Error::new(io::ErrorKind::InvalidData, "a line of the log is too long"))
         }
-    }
+        Line::TooLong { .. } | Line::Cut(_) => Ok(ControlFlow::Break(())),
+    })
 }
 
 fn ends_with_line_end(mut file: &File, length: u64) -> io::Result<bool> {

@@ -33,7 +33,6 @@ use traj_core::settings::{Durability, WhenFull};
 use self::blobs::BlobFolder;
 use self::durable::Unsynced;
 use self::handle::SidecarHandle;
-pub(crate) use self::scan::LONGEST_LINE_BYTES;
 use crate::error::{Context as _, FsError};
 use crate::folder::exposure_of;
 use crate::lock::lock_exclusive;

@@ -1,11 +1,13 @@
 //! Where the sidecars of sessions lie on the disk.
 
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _};
 use std::ops::ControlFlow;
 
 use cap_std::fs::Dir;
 use traj_core::capture::BlobDigest;
 use traj_core::id::SessionId;
+use traj_core::limits::Reading;
+use traj_core::lines::Line;
 use traj_core::location::{
     Lead, SidecarPlaces, SidecarSearch, blobs_beside, find_sidecar, pointer_beside, sidecar_beside,
     sidecar_in_folder,
@@ -15,7 +17,8 @@ use traj_core::port::{SidecarError, SidecarOptions, SidecarWriter, TrajectorySto
 use crate::error::{Context as _, FsError, is_full};
 use crate::folder::open_subfolder;
 use crate::open::{Access, open_regular, open_replaceable};
-use crate::sidecar::{FsSidecarWriter, LONGEST_LINE_BYTES, PointerPlace};
+use crate::read_lines::for_each_line;
+use crate::sidecar::{FsSidecarWriter, PointerPlace};
 use crate::source::FsSources;
 
 /// Sidecars beside one session file, or all in a folder of their own.
@@ -178,16 +181,16 @@ impl TrajectoryStore for FsTrajectoryStore {
             Err(error) if error.is_not_found() => return Ok(()),
             opened => opened?,
         };
-        let mut reader = BufReader::with_capacity(64 * 1024, file);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let is_kept = read_line(&mut reader, &mut line).context("read", &name)?;
-            let Some(complete) = line.strip_suffix(b"\n") else { return Ok(()) };
-            if is_kept && visit(complete).is_break() {
-                return Ok(());
-            }
-        }
+        let reader = BufReader::with_capacity(64 * 1024, file);
+        let longest = Reading::standard().sidecar_line_bytes;
+        for_each_line::<io::Error>(reader, longest, |line| match line {
+            Line::Whole(line) => Ok(visit(line)),
+            // No recorder writes a line of that length.
+            Line::TooLong { .. } => Ok(ControlFlow::Continue(())),
+            Line::Cut(_) => Ok(ControlFlow::Break(())),
+        })
+        .context("read", &name)
+        .map_err(SidecarError::from)
     }
 
     fn read_blob(
@@ -206,21 +209,6 @@ impl TrajectoryStore for FsTrajectoryStore {
         let mut text = String::new();
         file.read_to_string(&mut text).context("read", digest.as_str())?;
         Ok(Some(text))
-    }
-}
-
-/// Reads up to a line end or the end. Of a line too long to be a recorder's
-/// only the end is kept, and the answer is no.
-fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    let mut is_whole = true;
-    loop {
-        let limit = LONGEST_LINE_BYTES as u64;
-        let count = reader.by_ref().take(limit).read_until(b'\n', line)?;
-        if count < LONGEST_LINE_BYTES || line.ends_with(b"\n") {
-            return Ok(is_whole);
-        }
-        is_whole = false;
-        line.clear();
     }
 }
 

@@ -1,6 +1,7 @@
 //! The task behind a client: moves lines between the transport and the session.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +9,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use traj_core::json::Json;
+use traj_core::lines::{self, Line};
 use traj_core::port::{AppServerError, CloseCause, RequestHandler, ServerRequest, ThreadListener};
 
 use super::ClientOptions;
 use super::routes::Routes;
 use crate::protocol::{answer_json, read_event, read_request};
-use crate::rpc::{
-    CallToken, Input, LineSplitter, Output, RpcLimits, RpcSession, notification_line,
-};
+use crate::rpc::{CallToken, Input, Output, RpcLimits, RpcSession, notification_line};
 use crate::transport::{ChildProcess, Transport};
 
 /// Bytes read at once.
@@ -59,7 +59,8 @@ pub(super) enum Command {
 
 pub(super) struct Driver {
     session: RpcSession,
-    lines: LineSplitter,
+    lines: lines::Lines,
+    oversized_lines: u64,
     routes: Routes,
     commands: mpsc::WeakUnboundedSender<Command>,
     replies: BTreeMap<u64, oneshot::Sender<Result<Json<'static>, AppServerError>>>,
@@ -93,7 +94,8 @@ impl Driver {
         let wordings = options.profile.wordings.clone();
         Self {
             session: RpcSession::new(RpcLimits { in_flight: options.in_flight, wordings }),
-            lines: LineSplitter::new(options.longest_line),
+            lines: lines::Lines::new(options.longest_line),
+            oversized_lines: 0,
             routes,
             commands,
             replies: BTreeMap::new(),
@@ -198,11 +200,23 @@ impl Driver {
         let now = self.epoch.elapsed();
         let mut outputs = Vec::new();
         let session = &mut self.session;
-        self.lines.push(bytes, |line| outputs.extend(session.step(now, Input::Line(line))));
+        let _continue = self.lines.push(bytes, |line| {
+            match line {
+                Line::Whole(line) | Line::Cut(line) => {
+                    let line = line.strip_suffix(b"\r").unwrap_or(line);
+                    if !line.trim_ascii().is_empty() {
+                        outputs.extend(session.step(now, Input::Line(line)));
+                    }
+                }
+                // A runaway server costs no more than the limit.
+                Line::TooLong { .. } => self.oversized_lines += 1,
+            }
+            ControlFlow::<()>::Continue(())
+        });
         self.counting.send_if_modified(|counters| {
             let counted = ClientCounters {
                 garbage_lines: session.garbage(),
-                oversized_lines: self.lines.oversized(),
+                oversized_lines: self.oversized_lines,
                 stray_answers: session.strays(),
                 stderr_bytes: 0,
             };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use traj_core::binding::BindingProfile;
+use traj_core::limits::Reading;
 use traj_core::port::{DenyAll, RequestHandler};
 use traj_core::redaction::Redactor;
 
@@ -53,7 +54,7 @@ impl ClientOptions {
             stop_patience: Duration::from_secs(2),
             in_flight: 32,
             open_questions: 256,
-            longest_line: 64 * 1024 * 1024,
+            longest_line: Reading::standard().server_line_bytes,
             profile: BindingProfile::standard(),
             redactor,
             handler: Arc::new(DenyAll::new()),

@@ -16,7 +16,7 @@ use traj_core::redaction::{RedactionPolicy, Redactor};
 use traj_core::settings::Settings;
 use traj_fs::{FsTrajectoryStore, Recorder, RecorderStats, SystemClock};
 
-use self::input::{LONGEST_LINE_BYTES, Problems};
+use self::input::Problems;
 use self::report::Report;
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
@@ -99,13 +99,14 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     let clock = Arc::new(SystemClock::new());
     let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &settings);
 
-    let mut problems = Problems::default();
+    let longest_line = host.reading().input_line_bytes;
+    let mut problems = Problems::new(longest_line);
     let input = InterruptibleInput::new().map_err(cannot_read)?;
     let cut_short = input.cut_short();
     let input = BufReader::with_capacity(INPUT_BYTES, input);
-    for_each_line(input, LONGEST_LINE_BYTES, |number, line| {
+    for_each_line(input, longest_line, |number, line| {
         // What a signal cut off may be half a line, which is nobody's mistake.
-        let event = problems.event_on(number, &line, cut_short.happened(), output);
+        let event = problems.event_on(number, line, cut_short.happened(), output);
         if let Some(event) = event {
             recorder.record_waiting(event);
         }

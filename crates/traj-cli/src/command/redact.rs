@@ -7,18 +7,17 @@ use std::str::FromStr as _;
 
 use serde::Serialize;
 use traj_core::json::Json;
+use traj_core::lines::Line;
 use traj_core::redaction::{PathLabels, RedactionReport, Redactor, RevealMap, block_end};
 
 use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
-use crate::input_lines::{InputLine, for_each_line};
+use crate::input_lines::for_each_line;
 use crate::json_document::JsonDocument;
 use crate::output::{Output, cannot_print};
 use crate::redaction_options::{KeyOptions, RuleOptions};
 
-/// A line longer than this is left out, with a word about it.
-const LONGEST_LINE_BYTES: usize = 512 << 20;
 /// A text is redacted in blocks of about this size.
 const BLOCK_BYTES: usize = 64 << 20;
 /// How many lines that are no JSON are named.
@@ -86,6 +85,8 @@ struct Work {
     reveal: Option<RevealMap>,
     invalid_lines: u64,
     omitted_lines: u64,
+    /// A line longer than this is left out, with a word about it.
+    longest_line: usize,
 }
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Summary>("redact");
@@ -104,6 +105,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         reveal: recipient.is_some().then(RevealMap::new),
         invalid_lines: 0,
         omitted_lines: 0,
+        longest_line: host.reading().scanned_line_bytes,
     };
     let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
     let jsonl = arguments.jsonl || !arguments.text && begins_like_json(&mut input)?;
@@ -150,19 +152,20 @@ impl Work {
         out: &mut impl io::Write,
         output: &Output,
     ) -> Result<(), CommandError> {
-        let outcome = for_each_line(input, LONGEST_LINE_BYTES, |number, line| {
+        let outcome = for_each_line(input, self.longest_line, |number, line| {
             self.report.at_line(number);
             let bytes = match line {
-                InputLine::TooLong => {
+                Line::TooLong { .. } => {
                     self.omitted_lines += 1;
-                    output.note(&format!(
-                        "line {number}: longer than {LONGEST_LINE_BYTES} bytes, left out"
-                    ));
+                    let longest = self.longest_line;
+                    output.note(&format!("line {number}: longer than {longest} bytes, left out"));
                     return writeln!(out, "\"<omitted: line too long>\"");
                 }
-                InputLine::Whole(bytes) if bytes.trim_ascii().is_empty() => return writeln!(out),
-                InputLine::Whole(bytes) => bytes,
+                Line::Whole(bytes) | Line::Cut(bytes) => bytes,
             };
+            if bytes.trim_ascii().is_empty() {
+                return writeln!(out);
+            }
             let value = Json::parse_lossy(bytes).unwrap_or_else(|_| {
                 self.invalid_lines += 1;
                 if self.invalid_lines <= NAMED_LINES as u64 {
@@ -201,7 +204,7 @@ impl Work {
             let end = if last { buffer.len() } else { block_end(&buffer).unwrap_or(0) };
             // Nothing to cut at: more is needed, up to a limit.
             let end =
-                if end == 0 && buffer.len() >= LONGEST_LINE_BYTES { buffer.len() } else { end };
+                if end == 0 && buffer.len() >= self.longest_line { buffer.len() } else { end };
             if end > 0 {
                 let rest = buffer.split_off(end);
                 let text = String::from_utf8_lossy(&buffer);

@@ -1,13 +1,15 @@
 //! `traj repair`: what is wrong with a file of lines, and a sound copy of it.
 
 use std::error::Error;
-use std::io::{self, BufRead as _, BufReader, BufWriter, Seek as _, Write as _};
+use std::io::{self, BufReader, BufWriter, Seek as _, Write as _};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use cap_std::fs::{Dir, File};
 use clap::Args;
 use serde::Serialize;
 use traj_core::dialect::{Head, sniff};
+use traj_core::lines::Line;
 use traj_core::repair::{Diagnosis, Rebuild, RepairError, Survey};
 use traj_fs::{Access, FsScratch, identity_of, open_regular, replace_file};
 
@@ -105,7 +107,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let mut survey = Survey::new(Box::new(notes(&folder, host)?));
     let mut noted = Ok(());
     let mut is_known = false;
-    let read = each_line(&file, &mut |line| {
+    let longest = host.reading().scanned_line_bytes;
+    let read = each_line(&file, longest, &mut |line| {
         is_known = is_known || sniff(Head::of(without_zeros(line))).is_some();
         noted = survey.line(line);
         if noted.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
@@ -122,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let mut copy_rows = None;
     if arguments.write && !diagnosis.is_sound() {
         let copy_name = free_name(&folder, stem)?;
-        let rows = write_copy(&folder, &copy_name, &file, &diagnosis)
+        let rows = write_copy(&folder, &copy_name, (&file, longest), &diagnosis)
             .map_err(|error| uncopied(&path.with_file_name(&copy_name), error))?;
         copy = Some(path.with_file_name(&copy_name).to_string_lossy().into_owned());
         copy_rows = Some(rows);
@@ -203,23 +206,31 @@ fn notes(folder: &Dir, host: &Host) -> Result<FsScratch, CommandError> {
     Ok(FsScratch::new(places))
 }
 
-fn each_line(mut file: &File, visit: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+/// Shows every line. One that is longer than `longest` bytes is an error: a copy
+/// without it would not be sound.
+fn each_line(
+    mut file: &File,
+    longest: usize,
+    visit: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
     file.rewind()?;
-    let mut reader = BufReader::with_capacity(256 * 1024, file);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if reader.read_until(b'\n', &mut line)? == 0 {
-            return Ok(());
+    let mut number = 0_u64;
+    traj_fs::for_each_line(BufReader::with_capacity(256 * 1024, file), longest, |line| {
+        number += 1;
+        match line {
+            Line::Whole(line) | Line::Cut(line) => visit(line).map(ControlFlow::Continue),
+            Line::TooLong { bytes, .. } => {
+                let reason = format!("line {number} has {bytes} bytes; at most {longest} are read");
+                Err(io::Error::new(io::ErrorKind::InvalidData, reason))
+            }
         }
-        visit(line.strip_suffix(b"\n").unwrap_or(&line))?;
-    }
+    })
 }
 
 fn write_copy(
     folder: &Dir,
     name: &str,
-    source: &File,
+    (source, longest): (&File, usize),
     diagnosis: &Diagnosis,
 ) -> Result<u64, traj_fs::FsError> {
     let mut rows = 0;
@@ -234,7 +245,7 @@ fn write_copy(
         if let Some(first) = rebuild.first_line() {
             write(first.as_bytes())?;
         }
-        each_line(source, &mut |line| rebuild.line(line, &mut write))?;
+        each_line(source, longest, &mut |line| rebuild.line(line, &mut write))?;
         copy.flush()
     })?;
     Ok(rows)

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::Dir;
 use serde::Serialize;
 use traj_core::json::Json;
+use traj_core::lines::Line;
 use traj_core::port::{BundleContent, BundleSource as _, BundleSourceError};
 use traj_core::redaction::{MarkerKey, PathLabels, RedactionReport, Redactor, block_end};
 use traj_fs::{Access, FsBundleSource, open_regular, open_subfolder};
@@ -15,15 +16,13 @@ use traj_fs::{Access, FsBundleSource, open_regular, open_subfolder};
 use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
-use crate::input_lines::{InputLine, for_each_line};
+use crate::input_lines::for_each_line;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::quantity::counted;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
 
-/// A line or document longer than this is not looked at.
-const LONGEST_BYTES: usize = 512 << 20;
 const BLOCK_BYTES: u64 = 64 << 20;
 /// Folders nested deeper than this are not entered.
 const DEEPEST: usize = 64;
@@ -95,6 +94,8 @@ enum Form {
 struct Look {
     redactor: Redactor,
     report: Report,
+    /// A line or document longer than this is not looked at.
+    longest: usize,
 }
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("scan");
@@ -103,7 +104,8 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     // Nothing is written, so the key does not matter.
     let redactor =
         arguments.rules.redactor(host, MarkerKey::new([0; 32]), PathLabels::default())?;
-    let mut look = Look { redactor, report: Report::default() };
+    let longest = host.reading().scanned_line_bytes;
+    let mut look = Look { redactor, report: Report::default(), longest };
     for path in &arguments.paths {
         look.at(host, path)?;
     }
@@ -236,16 +238,16 @@ impl Look {
         match form {
             Form::Json => {
                 let mut bytes = Vec::new();
-                input.by_ref().take(LONGEST_BYTES as u64).read_to_end(&mut bytes)?;
+                input.by_ref().take(self.longest as u64).read_to_end(&mut bytes)?;
                 match Json::parse_lossy(&bytes) {
                     Ok(value) => drop(self.redactor.json(value, report)),
                     Err(_) => drop(self.redactor.text(&String::from_utf8_lossy(&bytes), report)),
                 }
                 Ok(())
             }
-            Form::JsonLines => for_each_line(input, LONGEST_BYTES, |number, line| {
+            Form::JsonLines => for_each_line(input, self.longest, |number, line| {
                 report.at_line(number);
-                if let InputLine::Whole(bytes) = line {
+                if let Line::Whole(bytes) | Line::Cut(bytes) = line {
                     match Json::parse_lossy(bytes) {
                         Ok(value) => drop(self.redactor.json(value, report)),
                         Err(_) => drop(self.redactor.text(&String::from_utf8_lossy(bytes), report)),

@@ -5,9 +5,8 @@ use std::error::Error;
 use std::io::Read as _;
 use std::path::Path;
 
-use traj_core::configuration::{
-    Configuration, ConfigurationError, ConfigurationPlace, MAX_CONFIGURATION_BYTES,
-};
+use traj_core::configuration::{Configuration, ConfigurationError, ConfigurationPlace};
+use traj_core::limits::Reading;
 use traj_core::run::Prices;
 use traj_fs::{Access, open_regular};
 
@@ -94,10 +93,10 @@ impl Host {
         let file =
             open_regular(&folder, &name, Access::Read).map_err(|error| cannot(error.into()))?;
         // One byte more shows that there is more.
-        let most = u64::try_from(MAX_CONFIGURATION_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+        let most = Reading::standard().configuration_bytes;
         let mut bytes = Vec::new();
-        file.take(most).read_to_end(&mut bytes).map_err(|error| cannot(error.into()))?;
-        if bytes.len() > MAX_CONFIGURATION_BYTES {
+        file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.into()))?;
+        if bytes.len() > most {
             return Err(cannot(ConfigurationError::TooLarge.into()));
         }
         String::from_utf8(bytes).map(Some).map_err(|error| cannot(error.into()))

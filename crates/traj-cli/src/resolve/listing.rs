@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, Metadata};
 use traj_core::dialect::Dialect;
+use traj_core::limits::Reading;
 use traj_core::location::{session_stem, sidecar_beside};
 use traj_core::prune::classify;
 use traj_core::session_store::is_safe_id;
@@ -17,10 +18,10 @@ use crate::compose::Host;
 
 /// How much of a file is read for its workspace: the header of a rollout can be
 /// long.
-const HEAD_BYTES: u64 = 256 * 1024;
+const HEAD_BYTES: u64 = Reading::standard().header_bytes as u64;
 
 /// How much of a file is read for its id.
-const ID_BYTES: u64 = 16 * 1024;
+const ID_BYTES: u64 = Reading::standard().id_bytes as u64;
 
 /// How the names of rollouts begin.
 const ROLLOUT: &str = "rollout-";

@@ -8,6 +8,7 @@ use cap_std::fs::{Dir, File};
 use traj_core::dialect::transcript::trim;
 use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
+use traj_core::limits::Reading;
 use traj_core::port::BundleFile;
 use traj_core::prune::stated_session_file;
 use traj_core::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
@@ -17,10 +18,10 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 
 /// So much of a file is looked at to tell what it is.
-const HEAD: u64 = 1024 * 1024;
+const HEAD: u64 = Reading::standard().first_line_bytes as u64;
 
 /// Stores are small; more than this is none.
-const LONGEST_STORE: u64 = 64 * 1024 * 1024;
+const LONGEST_STORE: u64 = Reading::standard().store_bytes as u64;
 
 /// How sidecars are named that lie beside their session.
 const SIDECAR: &str = ".trajectory.jsonl";

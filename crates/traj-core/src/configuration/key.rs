@@ -7,6 +7,8 @@ use std::fmt;
 
 use toml::de::DeValue;
 
+use crate::limits::Reading;
+
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -52,10 +54,10 @@ const fn key(name: &'static str, variable: &'static str, kind: Kind) -> Key {
 }
 
 /// What comes before the dot of a key.
-pub(super) const SECTIONS: [&str; 3] = ["recording", "limits", "defaults"];
+pub(super) const SECTIONS: [&str; 4] = ["recording", "limits", "reading", "defaults"];
 
 /// All keys.
-pub(super) const KEYS: [Key; 21] = [
+pub(super) const KEYS: [Key; 22] = [
     key("roots", super::ROOTS, Kind::Paths),
     key("prices", super::PRICES, Kind::Path),
     key("recording.enabled", "TRAJ_TRAJECTORY", Kind::Switch),
@@ -74,6 +76,7 @@ pub(super) const KEYS: [Key; 21] = [
     key("limits.sidecar-bytes", "TRAJ_MAX_SIDECAR_BYTES", Kind::Number),
     key("limits.blob-bytes", "TRAJ_MAX_BLOB_BYTES", Kind::Number),
     key("limits.preview-characters", "TRAJ_PREVIEW_CHARS", Kind::Number),
+    key("reading.line-bytes", Reading::LINE_BYTES, Kind::Number),
     key("defaults.color", "TRAJ_COLOR", Kind::Word(&["auto", "always", "never"])),
     key("defaults.pager", "TRAJ_PAGER", Kind::Text),
     key("defaults.timezone", "TRAJ_TIMEZONE", Kind::Text),

@@ -164,7 +164,7 @@ fn what_is_not_toml_is_refused() {
         assert!(matches!(fault, ConfigurationError::Syntax { line: 3, .. }), "{fault:?}");
         assert!(!fault.to_string().contains("hunter2"), "{fault}");
     }
-    let large = format!("#{}", " ".repeat(MAX_CONFIGURATION_BYTES));
+    let large = format!("#{}", " ".repeat(Reading::standard().configuration_bytes));
     assert_eq!(parse(&large), Err(ConfigurationError::TooLarge));
     assert_eq!(parse(""), Ok(Configuration::default()));
 }

@@ -5,8 +5,9 @@ use super::names::{
     pointer_beside, sidecar_beside, sidecar_candidates_in_folder, sidecar_in_folder,
 };
 use super::path::{join, normalise};
-use super::pointer::{LONGEST_POINTER_BYTES, Pointer};
+use super::pointer::Pointer;
 use crate::id::SessionId;
+use crate::limits::Reading;
 use crate::port::{Source, SourceError, Sources};
 
 /// Where the sidecar of a session may lie.
@@ -342,7 +343,7 @@ pub(super) fn read_pointer(
         Err(error) if error.is_not_found() => return Ok(None),
         opened => opened.map_err(|_| Refusal::NotAPointer)?,
     };
-    if source.len() > LONGEST_POINTER_BYTES {
+    if source.len() > Reading::standard().pointer_bytes as u64 {
         return Err(Refusal::NotAPointer);
     }
     let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or_default()];

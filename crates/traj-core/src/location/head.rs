@@ -3,14 +3,10 @@
 use crate::dialect::{Dialect, Head, sniff};
 use crate::event::{RuntimeRow, TRACE_SCHEMA};
 use crate::json::Json;
+use crate::limits::Reading;
 use crate::port::{Source, SourceError};
 
-/// How much of a file is looked at: at first, and at most.
-const FIRST_BYTES: u64 = 64 * 1024;
-const MOST_BYTES: u64 = 4 * 1024 * 1024;
-
-/// How many rows are looked at before giving up.
-const MOST_ROWS: usize = 1_000;
+const LIMITS: Reading = Reading::standard();
 
 /// What redaction leaves of a session id that looks like a secret.
 const VEIL: &str = "<redacted:";
@@ -100,8 +96,8 @@ fn each_head(
     mut look: impl FnMut(&[u8], bool) -> bool,
 ) -> Result<(), SourceError> {
     let mut head = Vec::new();
-    for most in [FIRST_BYTES, MOST_BYTES] {
-        let length = source.len().min(most);
+    for most in [LIMITS.short_head_bytes, LIMITS.long_head_bytes] {
+        let length = source.len().min(most as u64);
         let known = head.len();
         head.resize(usize::try_from(length).unwrap_or(known), 0);
         source.read_exact_at(known as u64, head.get_mut(known..).unwrap_or_default())?;
@@ -125,7 +121,7 @@ fn rows(head: &[u8], is_all: bool) -> impl Iterator<Item = &[u8]> {
     let end = if is_all { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;
     let whole = head.get(..end).unwrap_or_default();
-    let lines = whole.split(|byte| *byte == b'\n').take(MOST_ROWS);
+    let lines = whole.split(|byte| *byte == b'\n').take(LIMITS.head_rows);
     lines
         .map(move |line| {
             let from = line.iter().position(|byte| !is_blank(byte)).unwrap_or(line.len());

@@ -8,9 +8,6 @@ use crate::json::{Json, Object};
 /// Marks a pointer file.
 pub const POINTER_SCHEMA: &str = "openclaw-trajectory-pointer";
 
-/// A larger file is not a pointer: one holds an id and two paths.
-pub const LONGEST_POINTER_BYTES: u64 = 64 * 1024;
-
 /// What a pointer file says: the sidecar of this session lies there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

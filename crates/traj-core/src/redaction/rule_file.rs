@@ -13,10 +13,9 @@ use super::engine;
 use super::foreign_pattern::translate;
 use super::rule::{Check, Matcher, Rule, RuleClass};
 use super::rule_set::RuleSet;
+use crate::limits::Reading;
 use crate::toml_fault;
 
-/// A file larger than this is not read.
-pub const MAX_RULE_FILE_BYTES: usize = 4 << 20;
 /// A set with more rules is refused.
 const MAX_RULES: usize = 5_000;
 
@@ -25,7 +24,10 @@ const MAX_RULES: usize = 5_000;
 #[non_exhaustive]
 pub enum RuleFileError {
     /// The file is too large.
-    #[error("the rules file has {bytes} bytes; at most {MAX_RULE_FILE_BYTES} are read")]
+    #[error(
+        "the rules file has {bytes} bytes; at most {} are read",
+        Reading::standard().rule_file_bytes
+    )]
     TooLarge {
         /// Its size.
         bytes: usize,
@@ -160,7 +162,7 @@ impl RuleSet {
     /// When the file is not of this form or a pattern does not compile; the
     /// set is then unchanged.
     pub fn with_file(mut self, text: &str) -> Result<Self, RuleFileError> {
-        if text.len() > MAX_RULE_FILE_BYTES {
+        if text.len() > Reading::standard().rule_file_bytes {
             return Err(RuleFileError::TooLarge { bytes: text.len() });
         }
         let file: File = toml::from_str(text).map_err(|error| syntax(text, &error))?;

@@ -1,11 +1,10 @@
 //! A stream of bytes as lines, each of them kept or replaced.
+//!
+//! It has a window of its own instead of [`Lines`](crate::lines::Lines), because
+//! every byte goes on, and lines that stay as they are go on a block at a time.
 
+use crate::limits::Reading;
 use crate::port::{LineEdit, LineVerdict};
-
-/// Lines longer than this pass unread: 24 MiB.
-///
-/// It bounds what a rewrite holds in memory, whatever the file looks like.
-pub const DEFAULT_LINE_LIMIT: usize = 24 * 1024 * 1024;
 
 /// What is read in one go when lines are short.
 const BLOCK: usize = 512 * 1024;
@@ -41,7 +40,7 @@ pub struct LineStream {
 
 impl Default for LineStream {
     fn default() -> Self {
-        Self::new(DEFAULT_LINE_LIMIT)
+        Self::new(Reading::standard().rewrite_line_bytes)
     }
 }
 

@@ -11,13 +11,14 @@ use crate::dialect::transcript::trim;
 use crate::dialect::{Dialect, Head, sniff};
 use crate::event::RuntimeRow;
 use crate::json::Json;
+use crate::limits;
 use crate::port::{Source, SourceError};
 use crate::timestamp::UnixMillis;
 use branch::{Branch, Counts};
 use feed::{Feed, is_bomb};
 
 /// How much of a file is looked at to find out who wrote it.
-const HEAD: u64 = 64 * 1024;
+const HEAD: u64 = limits::Reading::standard().short_head_bytes as u64;
 
 /// The files of one session, as far as they exist.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,9 @@ pub struct SessionFiles<'s> {
     pub sidecar: Option<&'s dyn Source>,
     /// The session's id: events of other sessions in the sidecar do not count.
     pub session: &'s str,
+    /// Rows of more bytes than this are passed over: the limit
+    /// [`session_line_bytes`](limits::Reading::session_line_bytes).
+    pub longest_row: usize,
 }
 
 /// What the files of a session state.
@@ -62,7 +66,10 @@ impl SessionFiles<'_> {
         match (read, self.transcript) {
             (Some(read), _) => Ok(read),
             (None, transcript) => {
-                let branch = transcript.map_or(Ok(Branch::Entries), Branch::of)?;
+                let branch = match transcript {
+                    Some(source) => Branch::of(source, self.longest_row)?,
+                    None => Branch::Entries,
+                };
                 let read = Reading::new(self, dialect, branch, prices).finish()?;
                 // A branch that is known leaves nothing open.
                 Ok(read.unwrap_or_else(|| SessionRun {
@@ -124,14 +131,15 @@ impl<'s> Reading<'s> {
         branch: Branch,
         prices: Prices,
     ) -> Self {
+        let feed = |source| Feed::new(source, files.longest_row);
         Self {
             fold: Fold::new(prices).without_moments(),
             session: files.session,
             dialect,
             branch,
-            sidecar: files.sidecar.map(Feed::new),
+            sidecar: files.sidecar.map(feed),
             // Rows that no dialect knows state nothing.
-            transcript: files.transcript.filter(|_| dialect.is_some()).map(Feed::new),
+            transcript: files.transcript.filter(|_| dialect.is_some()).map(feed),
             clocks: [None; 2],
             recorded: 0,
             unread: 0,

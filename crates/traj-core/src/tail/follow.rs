@@ -1,9 +1,13 @@
 //! Following a file that grows, is cut, rewritten or replaced.
 
+use std::ops::ControlFlow;
+
 use super::screen::Screen;
 use super::seen::Seen;
 use super::timings::{FARTHEST_START, Timings};
-use super::{LONGEST_LINE, LastEvents, Origin, TailEvent};
+use super::{LastEvents, Origin, TailEvent};
+use crate::limits::Reading;
+use crate::lines::{Line, Lines};
 
 /// So many bytes before the place we read up to are compared on every look.
 ///
@@ -41,10 +45,10 @@ pub struct Follow {
     offset: u64,
     /// The bytes before `offset`.
     recent: Vec<u8>,
-    /// The beginning of a line that is not complete yet.
-    pub(super) line: Vec<u8>,
-    /// That line is too long to be kept; this many bytes of it passed.
-    dropped: u64,
+    /// Holds the beginning of a line that is not complete yet.
+    pub(super) lines: Lines,
+    /// Where that line begins.
+    begin: u64,
     seen: Seen,
     timings: Timings,
     /// What began before the place where the reading began is not known.
@@ -61,8 +65,8 @@ impl Follow {
             key: None,
             offset: 0,
             recent: Vec::new(),
-            line: Vec::new(),
-            dropped: 0,
+            lines: new_lines(),
+            begin: 0,
             seen: Seen::default(),
             timings: Timings::default(),
             is_untimed: false,
@@ -77,6 +81,7 @@ impl Follow {
         let mut follow = Self::new(last.origin());
         follow.key = Some(key);
         follow.offset = offset;
+        follow.begin = offset;
         follow.is_untimed = true;
         follow.keep_recent(before);
         follow.seen.start_in_the_middle();
@@ -154,7 +159,7 @@ impl Follow {
         let fresh = bytes.get(overlap..).unwrap_or_default();
         self.offset += fresh.len() as u64;
         self.keep_recent(fresh);
-        self.lines(fresh, screen, show);
+        self.take_lines(fresh, screen, show);
         true
     }
 
@@ -181,8 +186,13 @@ impl Follow {
 
     fn start_again(&mut self, screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
         // The last line of the old file may lack its line end only.
-        let line = std::mem::take(&mut self.line);
-        self.event(&line, self.offset - line.len() as u64, screen, show);
+        let mut lines = std::mem::replace(&mut self.lines, new_lines());
+        let _continue = lines.finish(|line| {
+            if let Line::Cut(line) = line {
+                self.event(line, self.begin, screen, show);
+            }
+            ControlFlow::<()>::Continue(())
+        });
         self.rewind();
         self.seen.read_again();
         self.is_again = true;
@@ -191,40 +201,30 @@ impl Follow {
     fn rewind(&mut self) {
         self.offset = 0;
         self.recent.clear();
-        self.line.clear();
-        self.dropped = 0;
+        self.lines.clear();
+        self.begin = 0;
         self.timings.begin_anew();
         self.is_untimed = false;
     }
 
-    fn lines(&mut self, bytes: &[u8], screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
-        let mut rest = bytes;
-        // Where the line begins that the bytes belong to.
-        let mut begin = self.offset - (bytes.len() + self.line.len()) as u64;
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            let (head, tail) = (&rest[..end], &rest[end + 1..]);
-            if self.dropped > 0 {
-                let bytes = std::mem::take(&mut self.dropped) + head.len() as u64;
-                let event = TailEvent::of_long_line(self.origin, bytes, screen);
-                if self.seen.take(event.identity) {
-                    show(event);
+    fn take_lines(&mut self, bytes: &[u8], screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
+        let mut lines = std::mem::replace(&mut self.lines, new_lines());
+        let _continue = lines.push(bytes, |line| {
+            match line {
+                Line::Whole(bytes) | Line::Cut(bytes) => {
+                    self.event(bytes, self.begin, screen, show);
                 }
-            } else if self.line.is_empty() {
-                self.event(head, begin, screen, show);
-            } else {
-                self.line.extend_from_slice(head);
-                let line = std::mem::take(&mut self.line);
-                self.event(&line, begin, screen, show);
+                Line::TooLong { bytes, .. } => {
+                    let event = TailEvent::of_long_line(self.origin, bytes, screen);
+                    if self.seen.take(event.identity) {
+                        show(event);
+                    }
+                }
             }
-            rest = tail;
-            begin = self.offset - rest.len() as u64;
-        }
-        if self.dropped > 0 || self.line.len() + rest.len() > LONGEST_LINE {
-            self.dropped += (self.line.len() + rest.len()) as u64;
-            self.line = Vec::new();
-        } else {
-            self.line.extend_from_slice(rest);
-        }
+            self.begin += line.span();
+            ControlFlow::<()>::Continue(())
+        });
+        self.lines = lines;
     }
 
     fn event(
@@ -240,4 +240,8 @@ impl Follow {
             show(event);
         }
     }
+}
+
+const fn new_lines() -> Lines {
+    Lines::new(Reading::standard().tail_line_bytes)
 }

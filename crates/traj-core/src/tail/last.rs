@@ -1,8 +1,12 @@
 //! The newest events of a file, found from its end.
 
+use std::ops::ControlFlow;
+
 use super::screen::{Screen, WantsNothing};
 use super::timings::OpenEnds;
-use super::{LONGEST_LINE, Origin, TailEvent};
+use super::{Origin, TailEvent};
+use crate::limits::Reading;
+use crate::lines::{Line, LinesFromEnd};
 
 /// So many of the newest events are known again later although a filter passed
 /// over them.
@@ -17,22 +21,21 @@ pub struct LastEvents {
     /// Events are counted, not held.
     is_counting: bool,
     count: usize,
-    /// Bytes of the blocks that were taken.
+    /// Bytes from the first of the lines that were taken to the end.
     taken: u64,
     /// Bytes from the first line of an event that counts to the end.
     reach: u64,
-    /// The beginning of what was read last, whose line starts further up.
-    carry: Vec<u8>,
-    /// That line is too long to be kept; this many bytes of it were dropped.
-    dropped: u64,
+    /// Holds the end of a line that starts further up.
+    lines: LinesFromEnd,
     /// Newest first.
     events: Vec<TailEvent>,
     /// What ended in these and began further up.
     open: OpenEnds,
     /// What the newest events, shown or not, are known by; newest first.
     identities: Vec<u64>,
-    /// The first block may end inside a line that is still being written.
-    is_first: bool,
+    /// Whether the last line of the file was seen.
+    has_last: bool,
+    /// The last line may still be written.
     unfinished: u64,
 }
 
@@ -47,12 +50,11 @@ impl LastEvents {
             count: 0,
             taken: 0,
             reach: 0,
-            carry: Vec::new(),
-            dropped: 0,
+            lines: new_lines(),
             events: Vec::new(),
             open: OpenEnds::default(),
             identities: Vec::new(),
-            is_first: true,
+            has_last: false,
             unfinished: 0,
         }
     }
@@ -67,26 +69,18 @@ impl LastEvents {
     /// Takes the block before the one taken last; `false` when no more is
     /// needed. The events that `screen` wants count.
     pub fn block(&mut self, block: &[u8], screen: &dyn Screen) -> bool {
-        let mut rest = block;
-        while let Some(end) = memchr::memrchr(b'\n', rest) {
-            let tail = &rest[end + 1..];
-            rest = &rest[..end];
-            let reach = self.taken + (block.len() - end - 1) as u64;
-            self.line_start(tail, reach, screen);
-            if self.is_done(reach) {
-                return false;
-            }
-        }
-        self.taken += block.len() as u64;
-        self.grow(rest);
-        true
+        let mut lines = std::mem::replace(&mut self.lines, new_lines());
+        let taken = lines.push(block, |line| self.line(line, screen));
+        self.lines = lines;
+        taken.is_continue()
     }
 
     /// Ends at the beginning of the file; returns the events, oldest first.
     pub fn finish(&mut self, screen: &dyn Screen) -> Vec<TailEvent> {
         // Whether the last line is complete is to be known in any case.
-        if !self.is_done(self.taken) || self.is_first {
-            self.line_start(&[], self.taken, screen);
+        if !self.is_done(self.taken) || !self.has_last {
+            let mut lines = std::mem::replace(&mut self.lines, new_lines());
+            let _done = lines.finish(|line| self.line(line, screen));
         }
         let mut events = std::mem::take(&mut self.events);
         events.truncate(self.wanted);
@@ -121,38 +115,28 @@ impl LastEvents {
         self.count >= self.wanted && !self.open.is_waiting(reach)
     }
 
-    fn grow(&mut self, front: &[u8]) {
-        if self.dropped > 0 || self.carry.len() + front.len() > LONGEST_LINE {
-            self.dropped += (front.len() + self.carry.len()) as u64;
-            self.carry.clear();
-        } else {
-            self.carry.splice(0..0, front.iter().copied());
+    /// Takes the line before the one taken last; breaks when no more is needed.
+    fn line(&mut self, line: Line<'_>, screen: &dyn Screen) -> ControlFlow<()> {
+        self.taken += line.span();
+        self.has_last = true;
+        let screen = if self.count < self.wanted { screen } else { &WantsNothing };
+        let event = match line {
+            Line::Whole(bytes) | Line::Cut(bytes) => TailEvent::parse(bytes, self.origin, screen),
+            Line::TooLong { bytes, .. } => {
+                Some(TailEvent::of_long_line(self.origin, bytes, screen))
+            }
+        };
+        match (event, line) {
+            (Some(event), _) => self.meet(event),
+            (None, Line::Cut(bytes)) => self.unfinished = bytes.len() as u64,
+            (None, _) => {}
         }
+        if self.is_done(self.taken) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// A line begins with `front`; the rest of it is carried.
-    fn line_start(&mut self, front: &[u8], reach: u64, screen: &dyn Screen) {
-        let carry;
-        // Most lines lie inside one block and are read where they are.
-        let line = if self.carry.is_empty() && self.dropped == 0 && front.len() <= LONGEST_LINE {
-            front
-        } else {
-            self.grow(front);
-            carry = std::mem::take(&mut self.carry);
-            &carry
-        };
-        let is_last = std::mem::take(&mut self.is_first);
-        let screen = if self.count < self.wanted { screen } else { &WantsNothing };
-        let event = if self.dropped > 0 {
-            let bytes = std::mem::take(&mut self.dropped);
-            Some(TailEvent::of_long_line(self.origin, bytes, screen))
-        } else {
-            TailEvent::parse(line, self.origin, screen)
-        };
-        if is_last && event.is_none() {
-            self.unfinished = line.len() as u64;
-        }
-        let Some(mut event) = event else { return };
+    /// Takes the event of the line that was taken last.
+    fn meet(&mut self, mut event: TailEvent) {
+        let reach = self.taken;
         let is_kept = event.is_wanted;
         if !self.is_counting {
             self.open.meet(&mut event, reach, is_kept, &mut self.events);
@@ -168,4 +152,8 @@ impl LastEvents {
             }
         }
     }
+}
+
+const fn new_lines() -> LinesFromEnd {
+    LinesFromEnd::new(Reading::standard().tail_line_bytes)
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::json::Json;
+use crate::limits::Reading;
 
 /// Wants every event, of rows that hold no secret.
 pub(super) struct Everything;
@@ -329,13 +330,13 @@ fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
 
 #[test]
 fn long_lines_cost_no_memory() {
-    let long = vec![b'x'; LONGEST_LINE + 10];
+    let long = vec![b'x'; Reading::standard().tail_line_bytes + 10];
     let mut rig = Follow::new(Origin::Sidecar);
     let mut shown = Vec::new();
     let state = FileState { key: (1, 1), length: 1 << 40 };
     rig.look(state, &Everything, &mut |_| {});
     assert!(rig.feed(0, &long, &Everything, &mut |event| shown.push(event)));
-    assert!(rig.line.capacity() <= LONGEST_LINE);
+    assert!(rig.lines.held_bytes() <= Reading::standard().tail_line_bytes);
     let range = rig.look(state, &Everything, &mut |_| {}).unwrap();
     let mut next = vec![b'x'; (long.len() as u64 - range.from) as usize];
     next.extend_from_slice(b"x\n");

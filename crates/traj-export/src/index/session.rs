@@ -6,6 +6,7 @@ use traj_core::dialect::transcript::{
 };
 use traj_core::dialect::{Dialect, Head, sniff};
 use traj_core::json::Json;
+use traj_core::limits::Reading;
 use traj_core::port::{BundleSinkError, Source, SourceError};
 use traj_core::timestamp::UnixMillis;
 
@@ -143,7 +144,7 @@ impl Writer {
 }
 
 /// How much of a file is looked at to know who wrote it.
-const HEAD_BYTES: u64 = 256 * 1024;
+const HEAD_BYTES: u64 = Reading::standard().header_bytes as u64;
 
 /// The id of the row with this number in a file of another program.
 pub(crate) fn row_id(number: u32) -> String {

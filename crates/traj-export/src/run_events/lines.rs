@@ -1,85 +1,43 @@
-//! The lines of `events.jsonl`, in bounded memory.
+//! The lines of `events.jsonl`.
 
 use std::ops::ControlFlow;
 
+use traj_core::limits::Reading;
+use traj_core::lines::{Line, Lines};
 use traj_core::port::{BundleContent, BundleSourceError};
 
-/// Lines longer than this are counted but not looked into.
-const LONGEST_LINE: usize = 32 * 1024 * 1024;
-
-/// A line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line<'l> {
-    /// All of it, without its end.
-    Whole(&'l [u8]),
-    /// One that was passed over.
-    TooLong,
-    /// The last one, without an end.
-    Cut,
-}
-
-/// Takes content apart.
-#[derive(Debug, Default)]
-pub(super) struct Lines {
-    rest: Vec<u8>,
-    /// Whether the line that the rest belongs to is passed over.
-    is_passing: bool,
-    seen: u64,
-}
-
-impl Lines {
-    /// Shows every line until it is told to stop. A file without events is a
-    /// single line end.
-    pub(super) fn visit(
-        &mut self,
-        content: &mut dyn BundleContent,
-        show: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
-    ) -> Result<(), BundleSourceError> {
-        let mut buffer = vec![0; 256 * 1024];
-        let mut is_blank = false;
-        loop {
-            let read = content.read(&mut buffer)?;
-            if read == 0 {
-                break;
-            }
-            self.rest.extend_from_slice(buffer.get(..read).unwrap_or_default());
-            while let Some(end) = memchr::memchr(b'\n', &self.rest).filter(|_| self.is_passing) {
-                self.rest.drain(..=end);
-                self.is_passing = false;
-                self.seen += 1;
-                if show(Line::TooLong).is_break() {
-                    return Ok(());
-                }
-            }
-            let whole = memchr::memrchr(b'\n', &self.rest).unwrap_or_default();
-            let lines = self.rest.get(..whole).unwrap_or_default();
-            if whole > 0 || self.rest.first() == Some(&b'\n') {
-                for line in lines.split(|byte| *byte == b'\n') {
-                    self.seen += 1;
-                    // Told only if it does not stay alone.
-                    if line.is_empty() && self.seen == 1 {
-                        is_blank = true;
-                    } else {
-                        let blank = std::mem::take(&mut is_blank).then_some(&b""[..]);
-                        let mut lines = blank.into_iter().chain([line]);
-                        if lines.any(|line| show(Line::Whole(line)).is_break()) {
-                            return Ok(());
-                        }
-                    }
-                }
-                self.rest.drain(..=whole);
-            }
-            if self.is_passing || self.rest.len() > LONGEST_LINE {
-                self.rest.clear();
-                self.is_passing = true;
-            }
+/// Shows every line until it is told to stop. A file without events is a single
+/// line end.
+pub(super) fn for_each_line(
+    content: &mut dyn BundleContent,
+    show: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
+) -> Result<(), BundleSourceError> {
+    let mut lines = Lines::new(Reading::standard().bundle_line_bytes);
+    let (mut is_first, mut is_blank) = (true, false);
+    let mut take = |line: Line<'_>| {
+        // Told only if it does not stay alone.
+        if std::mem::take(&mut is_first) && line == Line::Whole(b"") {
+            is_blank = true;
+            return ControlFlow::Continue(());
         }
-        if self.is_passing || !self.rest.is_empty() {
-            // Nothing comes after it.
-            let _last = show(Line::Cut);
+        if std::mem::take(&mut is_blank) {
+            show(Line::Whole(b""))?;
         }
-        Ok(())
+        show(line)
+    };
+    let mut buffer = vec![0; 256 * 1024];
+    loop {
+        let block = match content.read(&mut buffer)? {
+            0 => break,
+            read => buffer.get(..read).unwrap_or_default(),
+        };
+        if lines.push(block, &mut take).is_break() {
+            return Ok(());
+        }
     }
+    // Nothing comes after it.
+    let _last = lines.finish(take);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -101,10 +59,11 @@ mod tests {
 
     fn shown(pieces: &[&'static [u8]]) -> Vec<String> {
         let mut shown = Vec::new();
-        let visited = Lines::default().visit(&mut Pieces(pieces.to_vec()), &mut |line| {
+        let visited = for_each_line(&mut Pieces(pieces.to_vec()), &mut |line| {
             shown.push(match line {
                 Line::Whole(line) => String::from_utf8_lossy(line).into_owned(),
-                other => format!("{other:?}"),
+                Line::Cut(line) => format!("cut {}", String::from_utf8_lossy(line)),
+                Line::TooLong { bytes, .. } => format!("{bytes} bytes"),
             });
             ControlFlow::Continue(())
         });
@@ -115,7 +74,7 @@ mod tests {
     #[test]
     fn lines_come_whole_however_they_are_read() {
         assert_eq!(shown(&[b"a\nb", b"c\n", b"d\ne\n"]), ["a", "bc", "d", "e"]);
-        assert_eq!(shown(&[b"a\nb"]), ["a", "Cut"]);
+        assert_eq!(shown(&[b"a\nb"]), ["a", "cut b"]);
         assert_eq!(shown(&[b"a", b"\n"]), ["a"]);
     }
 
@@ -123,7 +82,7 @@ mod tests {
     fn whoever_has_seen_enough_stops() {
         let mut content = Pieces(vec![b"a\nb\nc\n", b"d\n"]);
         let mut count = 0;
-        let visited = Lines::default().visit(&mut content, &mut |_| {
+        let visited = for_each_line(&mut content, &mut |_| {
             count += 1;
             if count == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

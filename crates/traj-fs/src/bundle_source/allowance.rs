@@ -2,14 +2,12 @@
 
 use std::io::Read;
 
+use traj_core::limits::Reading;
 use traj_core::port::{BundleContent, BundleFile, BundleSourceError, BundleVisitor, StatedSizes};
 
 use super::damage::damaged;
 
-/// What all files together may have beyond what the manifest states. It is
-/// enough for the manifest itself, and for files that `verify` then names as
-/// wrong.
-const UNSTATED_BYTES: u64 = 64 * 1024 * 1024;
+const UNSTATED_BYTES: u64 = Reading::standard().unstated_bytes as u64;
 
 /// How much an archive may still unpack to: of each file what the manifest
 /// states, and a little for what it does not state.

@@ -4,7 +4,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use cap_std::fs::{Dir, File, MetadataExt as _};
-use traj_core::location::{LONGEST_POINTER_BYTES, Pointer, SidecarHead, stated_by_transcript};
+use traj_core::limits::Reading;
+use traj_core::location::{Pointer, SidecarHead, stated_by_transcript};
 use traj_core::prune::Proof;
 use traj_core::timestamp::UnixMillis;
 
@@ -14,8 +15,7 @@ use crate::open::{Access, open_regular};
 use crate::source::FsSource;
 use crate::stop_flag::StopFlag;
 
-/// A first event may be as long as a recorder's longest line, and a bit.
-const LONGEST_FIRST_LINE: u64 = 1024 * 1024;
+const LIMITS: Reading = Reading::standard();
 
 /// The names in a folder, in order; those that are no UTF-8 are not ours.
 pub(super) fn names_in(folder: &Dir, path: &Path) -> Result<Vec<String>, FsError> {
@@ -53,7 +53,7 @@ pub(super) fn first_line(folder: &Dir, name: &str) -> Result<Vec<u8>, FsError> {
 
 pub(super) fn first_line_of(file: &File) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    BufReader::new(file).take(LONGEST_FIRST_LINE).read_until(b'\n', &mut line)?;
+    BufReader::new(file).take(LIMITS.first_line_bytes as u64).read_until(b'\n', &mut line)?;
     Ok(line)
 }
 
@@ -68,7 +68,8 @@ pub(super) fn folder_proof(folder: &Dir, name: &str) -> Proof {
 
 pub(super) fn read_pointer(folder: &Dir, name: &str) -> Option<Pointer> {
     let mut bytes = Vec::new();
-    open_plain(folder, name).ok()?.take(LONGEST_POINTER_BYTES).read_to_end(&mut bytes).ok()?;
+    let file = open_plain(folder, name).ok()?;
+    file.take(LIMITS.pointer_bytes as u64).read_to_end(&mut bytes).ok()?;
     Pointer::parse(&bytes)
 }
 

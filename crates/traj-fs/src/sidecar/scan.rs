@@ -1,14 +1,16 @@
 //! Looking through a sidecar's lines in bounded memory.
 
 use std::io;
+use std::ops::ControlFlow;
 
 use cap_std::fs::{File, FileExt as _};
+use traj_core::limits::Reading;
+use traj_core::lines::{Line, Lines};
 use traj_core::port::{is_credible_sequence, source_sequence_of};
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// More of a line than this is not kept in memory.
-pub(crate) const LONGEST_LINE_BYTES: usize = 64 * 1024 * 1024;
+const LIMITS: Reading = Reading::standard();
 
 /// What a stretch of a sidecar tells.
 pub(super) struct Seen {
@@ -21,10 +23,10 @@ pub(super) struct Seen {
 /// Looks at the numbers of the lines between two offsets; `last_sequence` is
 /// the highest of those above.
 pub(super) fn numbers(file: &File, from: u64, to: u64, mut last_sequence: u64) -> io::Result<Seen> {
-    let mut line: Vec<u8> = Vec::new();
+    let mut lines = Lines::new(LIMITS.sidecar_line_bytes);
+    let mut begin = from;
     let mut buffer = vec![0; CHUNK_BYTES];
     let mut at = from;
-    let mut last_byte = b'\n';
     while at < to {
         let wanted = usize::try_from(to - at).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
         let count = read_at(file, &mut buffer[..wanted], at)?;
@@ -32,23 +34,39 @@ pub(super) fn numbers(file: &File, from: u64, to: u64, mut last_sequence: u64) -
             break;
         }
         at += count as u64;
-        last_byte = buffer[count - 1];
-        for piece in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
-            let room = LONGEST_LINE_BYTES - line.len();
-            line.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.ends_with(b"\n") {
-                let number = if line.len() < LONGEST_LINE_BYTES {
-                    source_sequence_of(&line, last_sequence)
-                } else {
-                    sequence_in_start(&line)
-                        .filter(|number| is_credible_sequence(*number, last_sequence))
-                };
-                last_sequence = last_sequence.max(number.unwrap_or(0));
-                line.clear();
-            }
+        let looked = lines.push(&buffer[..count], |line| {
+            let number = match line {
+                Line::Whole(line) | Line::Cut(line) => source_sequence_of(line, last_sequence),
+                Line::TooLong { .. } => match start_of_line(file, begin) {
+                    Ok(start) => sequence_in_start(&start)
+                        .filter(|number| is_credible_sequence(*number, last_sequence)),
+                    Err(error) => return ControlFlow::Break(error),
+                },
+            };
+            begin += line.span();
+            last_sequence = last_sequence.max(number.unwrap_or(0));
+            ControlFlow::Continue(())
+        });
+        if let ControlFlow::Break(error) = looked {
+            return Err(error);
         }
     }
-    Ok(Seen { last_sequence, is_torn: last_byte != b'\n' })
+    let is_torn = lines.finish(|_| ControlFlow::Break(())).is_break();
+    Ok(Seen { last_sequence, is_torn })
+}
+
+/// The start of a line that is too long to be read as a whole.
+fn start_of_line(file: &File, begin: u64) -> io::Result<Vec<u8>> {
+    let mut start = vec![0; LIMITS.first_line_bytes];
+    let mut known = 0;
+    while known < start.len() {
+        match read_at(file, &mut start[known..], begin + known as u64)? {
+            0 => break,
+            count => known += count,
+        }
+    }
+    start.truncate(known);
+    Ok(start)
 }
 
 /// The number in the start of a line that is too long to be read as a whole.

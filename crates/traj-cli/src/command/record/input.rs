@@ -2,12 +2,9 @@
 
 use serde::Serialize;
 use traj_core::event::{Event, InputEvent};
+use traj_core::lines::Line;
 
-use crate::input_lines::InputLine;
 use crate::output::Output;
-
-/// Longest line of input that is taken; longer ones are reported.
-pub(super) const LONGEST_LINE_BYTES: usize = 128 * 1024 * 1024;
 
 /// Lines of a kind that are told one by one on standard error.
 const TOLD_LINES: u64 = 20;
@@ -39,6 +36,8 @@ pub(super) struct UnknownMembers {
 /// What was wrong with the lines so far.
 #[derive(Default)]
 pub(super) struct Problems {
+    /// Lines longer than this are not read.
+    longest_line: usize,
     pub(super) invalid_lines: u64,
     pub(super) invalid: Vec<InvalidLine>,
     pub(super) lines_with_unknown_members: u64,
@@ -46,16 +45,21 @@ pub(super) struct Problems {
 }
 
 impl Problems {
+    /// Nothing is wrong yet with lines of up to this many bytes.
+    pub(super) fn new(longest_line: usize) -> Self {
+        Self { longest_line, ..Self::default() }
+    }
+
     /// The event on a line; nothing for a blank line, or for one that is
     /// neither, which is noted unless it `is_cut_off`.
     pub(super) fn event_on(
         &mut self,
         number: u64,
-        line: &InputLine<'_>,
+        line: Line<'_>,
         is_cut_off: bool,
         output: &Output,
     ) -> Option<Event> {
-        match read_event(number, line) {
+        match read_event(number, line, self.longest_line) {
             Ok(None) => None,
             Ok(Some(InputEvent { event, unknown_members, .. })) => {
                 if unknown_members > 0 {
@@ -100,9 +104,14 @@ fn tell(count: u64, output: &Output, note: impl FnOnce() -> String) {
 }
 
 /// An event, nothing for a blank line, or why the line is neither.
-fn read_event(number: u64, line: &InputLine<'_>) -> Result<Option<InputEvent>, String> {
-    let &InputLine::Whole(mut bytes) = line else {
-        return Err(format!("longer than {LONGEST_LINE_BYTES} bytes"));
+fn read_event(
+    number: u64,
+    line: Line<'_>,
+    longest_line: usize,
+) -> Result<Option<InputEvent>, String> {
+    let mut bytes = match line {
+        Line::Whole(bytes) | Line::Cut(bytes) => bytes,
+        Line::TooLong { .. } => return Err(format!("longer than {longest_line} bytes")),
     };
     if number == 1 {
         bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);

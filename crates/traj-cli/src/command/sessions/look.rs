@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cap_std::fs::{Dir, MetadataExt as _};
 use traj_core::dialect::Dialect;
 use traj_core::json::Json;
+use traj_core::limits::Reading;
 use traj_core::port::{Source, SourceError, Sources as _};
 use traj_core::prune::classify;
 use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
@@ -27,7 +28,7 @@ use crate::resolve::Session as Place;
 const BATCH: usize = 8;
 
 /// How much of a sidecar is read for the id that it states.
-const HEAD: u64 = 64 * 1024;
+const HEAD: u64 = Reading::standard().short_head_bytes as u64;
 
 /// A session whose files are known.
 #[derive(Debug, Default)]
@@ -214,6 +215,7 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, prices: &Prices, host: &H
         transcript: transcript.as_deref(),
         sidecar: sidecar.as_deref(),
         session: &id,
+        longest_row: host.reading().session_line_bytes,
     };
     let read = match files.fold(prices.clone()) {
         Ok(read) => read,

@@ -39,10 +39,10 @@ impl Branch {
         Self::Line { version: None, last: None, rows: 0 }
     }
 
-    /// Looks through a tree.
-    pub(super) fn of(source: &dyn Source) -> Result<Self, SourceError> {
+    /// Looks through a tree. Lines longer than `longest` bytes are passed over.
+    pub(super) fn of(source: &dyn Source, longest: usize) -> Result<Self, SourceError> {
         let mut tree = Tree::default();
-        let mut feed = Feed::new(source);
+        let mut feed = Feed::new(source, longest);
         loop {
             feed.fill()?;
             let mut used = None;

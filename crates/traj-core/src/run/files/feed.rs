@@ -1,15 +1,17 @@
 //! One file, block by block, as lines.
 
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use crate::limits;
+use crate::lines::{Line, Lines};
 use crate::port::{Source, SourceError};
 
 /// How much is read and parsed at once.
 const BLOCK: usize = 1024 * 1024;
 
-/// Lines longer than this are passed over.
-const LONGEST_LINE: usize = 32 * 1024 * 1024;
-
 /// A long line with more values than this would take too much memory.
-const MOST_VALUES: usize = 1024 * 1024;
+const MOST_VALUES: usize = limits::Reading::standard().row_values;
 
 /// A file, and what was read of it but not used yet.
 #[derive(Debug)]
@@ -17,26 +19,48 @@ pub(super) struct Feed<'s> {
     source: &'s dyn Source,
     /// Where the next read begins.
     position: u64,
-    bytes: Vec<u8>,
-    /// Whether there is a line end in the bytes.
-    has_line: bool,
-    /// Whether the bytes up to the next line end are passed over.
-    is_passing: bool,
-    /// Lines before the bytes.
-    lines: u64,
+    splitter: Lines,
+    /// What was read last.
+    block: Vec<u8>,
+    held: Held,
     /// Lines that were passed over.
     pub(super) passed_over: u64,
 }
 
+/// Whole lines, one after the other.
+#[derive(Debug, Default)]
+struct Held {
+    bytes: Vec<u8>,
+    /// The number of each line, and where it ends in the bytes.
+    ends: VecDeque<(u64, usize)>,
+    /// Lines so far, those included that were used or passed over.
+    count: u64,
+}
+
+impl Held {
+    /// Takes a line; says how many are passed over.
+    fn take(&mut self, line: Line<'_>) -> u64 {
+        self.count += 1;
+        match line {
+            Line::Whole(line) | Line::Cut(line) => {
+                self.bytes.extend_from_slice(line);
+                self.ends.push_back((self.count, self.bytes.len()));
+                0
+            }
+            Line::TooLong { .. } => 1,
+        }
+    }
+}
+
 impl<'s> Feed<'s> {
-    pub(super) const fn new(source: &'s dyn Source) -> Self {
+    /// Reads lines of up to `longest` bytes and passes over longer ones.
+    pub(super) fn new(source: &'s dyn Source, longest: usize) -> Self {
         Self {
             source,
             position: 0,
-            bytes: Vec::new(),
-            has_line: false,
-            is_passing: false,
-            lines: 0,
+            splitter: Lines::new(longest),
+            block: Vec::new(),
+            held: Held::default(),
             passed_over: 0,
         }
     }
@@ -48,70 +72,44 @@ impl<'s> Feed<'s> {
 
     /// Reads on until there is a block, and a line in it.
     pub(super) fn fill(&mut self) -> Result<(), SourceError> {
-        while !self.is_at_end() && (self.bytes.len() < BLOCK || !self.has_line) {
-            let before = self.bytes.len();
+        while !self.is_at_end() && (self.held.bytes.len() < BLOCK || self.held.ends.is_empty()) {
             let rest = self.source.len() - self.position;
-            let piece = usize::try_from(rest).unwrap_or(BLOCK).min(BLOCK);
-            self.bytes.resize(before + piece, 0);
-            let buffer = self.bytes.get_mut(before..).unwrap_or_default();
-            self.source.read_exact_at(self.position, buffer)?;
-            self.position += piece as u64;
-            if self.is_passing {
-                self.pass_line();
-            }
-            let read = self.bytes.get(before..).unwrap_or_default();
-            self.has_line |= memchr::memchr(b'\n', read).is_some();
-            if !self.has_line && self.bytes.len() > LONGEST_LINE {
-                self.bytes.clear();
-                self.is_passing = true;
-                self.passed_over += 1;
+            self.block.resize(usize::try_from(rest).unwrap_or(BLOCK).min(BLOCK), 0);
+            self.source.read_exact_at(self.position, &mut self.block)?;
+            self.position += self.block.len() as u64;
+            let is_at_end = self.is_at_end();
+            let mut take = |line: Line<'_>| {
+                self.passed_over += self.held.take(line);
+                ControlFlow::<()>::Continue(())
+            };
+            let _continue = self.splitter.push(&self.block, &mut take);
+            if is_at_end {
+                // The last line of a file needs no end.
+                let _continue = self.splitter.finish(take);
             }
         }
         Ok(())
     }
 
-    /// Drops the rest of a line that is too long. Nothing else is held then.
-    fn pass_line(&mut self) {
-        match memchr::memchr(b'\n', &self.bytes) {
-            Some(end) => {
-                self.bytes.drain(..=end);
-                self.is_passing = false;
-                self.lines += 1;
-                self.has_line = memchr::memchr(b'\n', &self.bytes).is_some();
-            }
-            None => self.bytes.clear(),
-        }
-    }
-
     /// The whole lines that are held, each with its number and with the
-    /// number of bytes up to its end. The last line of a file needs no end.
+    /// number of bytes up to its end.
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, usize, &[u8])> {
-        let whole = match memchr::memrchr(b'\n', &self.bytes) {
-            _ if self.is_at_end() => self.bytes.len(),
-            Some(end) => end + 1,
-            None => 0,
-        };
-        let mut rest = self.bytes.get(..whole).unwrap_or_default();
-        let mut number = self.lines;
-        let mut end = 0;
-        std::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
-            }
-            let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
-            let (line, after) = rest.split_at_checked(length)?;
-            rest = after;
-            number += 1;
-            end += length;
-            Some((number, end, line.strip_suffix(b"\n").unwrap_or(line)))
+        let mut from = 0;
+        self.held.ends.iter().map(move |(number, end)| {
+            let line = self.held.bytes.get(from..*end).unwrap_or_default();
+            from = *end;
+            (*number, *end, line)
         })
     }
 
     /// Drops what was used: these bytes, which end with this line.
     pub(super) fn consume(&mut self, bytes: usize, last_line: u64) {
-        self.bytes.drain(..bytes.min(self.bytes.len()));
-        self.lines = last_line.max(self.lines);
-        self.has_line = memchr::memchr(b'\n', &self.bytes).is_some();
+        let used = self.held.ends.partition_point(|(number, _)| *number <= last_line);
+        self.held.ends.drain(..used);
+        for (_, end) in &mut self.held.ends {
+            *end -= bytes;
+        }
+        self.held.bytes.drain(..bytes.min(self.held.bytes.len()));
     }
 }
 
@@ -140,12 +138,14 @@ mod tests {
     use crate::memory::MemorySources;
     use crate::port::Sources as _;
 
+    const LONGEST: usize = 4 * BLOCK;
+
     /// All lines with their numbers, whatever is used at once.
     fn lines_of(content: &[u8], at_once: usize) -> (Vec<(u64, usize)>, u64) {
         let sources = MemorySources::new();
         sources.put("s", content);
         let source = sources.open("s").unwrap();
-        let mut feed = Feed::new(&*source);
+        let mut feed = Feed::new(&*source, LONGEST);
         let mut seen = Vec::new();
         loop {
             feed.fill().unwrap();
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_passed_over() {
-        let content = format!("a\n{}\nb\n", "x".repeat(LONGEST_LINE + BLOCK));
+        let content = format!("a\n{}\nb\n", "x".repeat(LONGEST + BLOCK));
         assert_eq!(lines_of(content.as_bytes(), 100), (vec![(1, 1), (3, 1)], 1));
     }
 

@@ -18,6 +18,7 @@ fn read(transcript: Option<&str>, sidecar: Option<&str>) -> SessionRun {
         transcript: transcript.as_deref(),
         sidecar: sidecar.as_deref(),
         session: "s",
+        longest_row: limits::Reading::standard().session_line_bytes,
     };
     files.fold(Prices::shipped()).unwrap()
 }
