@@ -149,6 +149,7 @@ fn every_setting_is_listed_with_its_origin() {
     limits.preview-characters   256 characters  (default)
     roots                       where the agents keep sessions  (default)
     prices                      shipped with traj  (default)
+    reading.line-bytes          the command's own  (default)
     defaults.codex              codex  (default)
     defaults.color              auto  (default)
     defaults.pager              less  (PAGER)

@@ -48,6 +48,7 @@ mod inspect_hostile;
 mod json_schemas;
 mod old_bundles;
 mod prune_strays;
+mod reading_limits;
 mod recorder_ahead;
 mod recorder_behaviour;
 mod recorder_crash;

@@ -21,7 +21,7 @@ pub struct Reading {
     /// ordinary machine can bear.
     pub scanned_line_bytes: usize,
     /// Bytes of a row that `traj sessions` reads of a transcript or a sidecar:
-    /// 32 MiB. Several files are read at once. A longer row counts as unread.
+    /// 32 MiB. Several files are read at once. A longer row is passed over.
     pub session_line_bytes: usize,
     /// Bytes of a row that `traj tail` looks into: 4 MiB. Recorders write
     /// events of 256 KiB at most, and tail has to answer at once. A longer row
@@ -47,8 +47,8 @@ pub struct Reading {
     /// read comes as one message. A longer one is skipped and counted.
     pub server_line_bytes: usize,
     /// Values in a row of a session: 1 048 576. A value takes far more memory
-    /// than the two bytes it may be written with. A row with more counts as
-    /// unread.
+    /// than the two bytes it may be written with. A row with more is passed
+    /// over.
     pub row_values: usize,
 
     /// Bytes of the head of a file that are enough in most cases to see who
