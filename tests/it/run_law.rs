@@ -1,12 +1,16 @@
 //! A run that is exported and read back is the same run.
 
+use std::ops::ControlFlow;
+
 use serde_json::Value;
-use traj_core::memory::MemorySources;
-use traj_core::port::BundleFile;
-use traj_core::run::Run;
-use traj_export::Selection;
+use traj_core::dialect::{Dialect, decode_manifest};
+use traj_core::json::Json;
+use traj_core::memory::{MemoryBundle, MemoryBundleSource, MemorySources};
+use traj_core::port::{BundleFile, Sources as _};
+use traj_core::run::{Fold, Prices, Run, SessionFiles};
+use traj_export::{Selection, read_run_events};
 use traj_tests::export_fixture::{Exported, HEADER, export_from, message, request, runtime};
-use traj_tests::run_reading::{run_of_bundle, run_of_files};
+use traj_tests::session_fixtures;
 
 /// The rollouts of `tests/fixtures/rollouts`.
 const ROLLOUTS: [(&str, &str); 11] = [
@@ -23,12 +27,46 @@ const ROLLOUTS: [(&str, &str); 11] = [
     ("new-parent", include_str!("../fixtures/rollouts/new-parent.jsonl")),
 ];
 
-fn exported(session: &str, sidecar: &str) -> Exported {
+fn sources_of(session: &str, sidecar: &str) -> MemorySources {
     let sources = MemorySources::new();
     sources.put("s.jsonl", session);
     if !sidecar.is_empty() {
         sources.put("s.trajectory.jsonl", sidecar);
     }
+    sources
+}
+
+/// The run that a session file and its sidecar state.
+fn run_of_files(session: &str, sidecar: &str) -> Run {
+    let sources = sources_of(session, sidecar);
+    let transcript = sources.open("s.jsonl").unwrap();
+    let recorded = sources.open("s.trajectory.jsonl").ok();
+    let id = Dialect::stated_session(session.as_bytes()).unwrap();
+    let files =
+        SessionFiles { transcript: Some(&*transcript), sidecar: recorded.as_deref(), session: &id };
+    let read = files.fold_with(&|| Fold::new(Prices::shipped())).unwrap();
+    let mut listed = files.fold(Prices::shipped()).unwrap();
+    listed.run.moments.clone_from(&read.run.moments);
+    listed.run.moments_omitted = read.run.moments_omitted;
+    assert_eq!(listed, read, "moments make no other difference");
+    read.run
+}
+
+/// The run that a bundle states.
+fn run_of_bundle(files: &MemoryBundle) -> Run {
+    let mut fold = Fold::new(Prices::shipped());
+    let manifest = Json::parse(&files[&BundleFile::Manifest]).unwrap();
+    decode_manifest(&manifest, &mut |event| fold.push(&event));
+    let read = read_run_events(&MemoryBundleSource::of(files), &mut |event| {
+        fold.push(event);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(read.unwrap(), 0);
+    fold.finish()
+}
+
+fn exported(session: &str, sidecar: &str) -> Exported {
+    let sources = sources_of(session, sidecar);
     let mut request = request();
     request.selection = Selection::file("s.jsonl");
     export_from(&sources, &request).unwrap()
@@ -143,6 +181,38 @@ fn transcripts_and_sidecars_are_the_same_run_in_a_bundle() {
     let listed =
         conversation().replace("\"version\":3,", "").lines().take(5).collect::<Vec<_>>().join("\n");
     assert_eq!(assert_same_run("version 1", &listed, "").calls.calls, 2);
+}
+
+#[test]
+fn every_fixture_is_the_same_run_in_a_bundle() {
+    for fixture in session_fixtures::all() {
+        let (session, sidecar) = (fixture.transcript.join("\n"), fixture.sidecar.join("\n"));
+        let run = assert_same_run(fixture.name, &session, &sidecar);
+        assert_eq!(run.branches == 0, fixture.is_straight, "{}", fixture.name);
+    }
+}
+
+/// The events of the shipped example, as a recorder writes them.
+fn example_sidecar() -> String {
+    let events = include_str!("../../examples/run/events.jsonl").lines();
+    let rows = (1..).zip(events).map(|(number, event)| {
+        let mut row: Value = serde_json::from_str(event).unwrap();
+        let envelope = serde_json::json!({
+            "traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": "nightly-import",
+            "source": "runtime", "seq": number, "sessionId": "nightly-import",
+        });
+        row.as_object_mut().unwrap().extend(envelope.as_object().unwrap().clone());
+        row.to_string()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_shipped_example_is_the_same_run_in_a_bundle() {
+    let session = include_str!("../../examples/run/session.jsonl");
+    assert_same_run("example", session, "");
+    let run = assert_same_run("example with its sidecar", session, &example_sidecar());
+    assert!(run.calls.calls > 0 && run.status.is_some(), "{run:?}");
 }
 
 #[test]

@@ -9,7 +9,6 @@ pub mod export_home;
 pub mod json_schema;
 pub mod model_server;
 pub mod pinned;
-pub mod run_reading;
 pub mod session_fixtures;
 pub mod sidecar;
 pub mod skipped;

@@ -17,7 +17,9 @@ mod migration;
 mod skeleton;
 
 pub use active::{ActiveBranch, Tree};
-pub use branch::{BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, walk_branch};
+pub use branch::{
+    BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, branches_left, walk_branch,
+};
 pub use entry_key::EntryKey;
 pub use event::{
     EventFrame, EventParts, TranscriptEvents, gives_events, is_tool_call, tool_call_arguments,

@@ -6,8 +6,8 @@ mod feed;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use super::{Fold, Place, Prices, Run};
-use crate::dialect::transcript::trim;
+use super::{Fact, Fold, Origin, Place, Prices, Run, RunEvent};
+use crate::dialect::transcript::{Skeleton, trim};
 use crate::dialect::{Dialect, Head, sniff};
 use crate::event::RuntimeRow;
 use crate::json::Json;
@@ -39,7 +39,7 @@ pub struct SessionFiles<'s> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionRun {
-    /// The run, without its moments.
+    /// The run.
     pub run: Run,
     /// Who wrote the transcript; `None` when there is none, it is empty, or
     /// no dialect knows it.
@@ -51,18 +51,30 @@ pub struct SessionRun {
 }
 
 impl SessionFiles<'_> {
-    /// Reads both files once, side by side in the order of time, as an export
-    /// would: of a transcript the active branch counts. One that is not a
-    /// straight line is read again. Memory is bounded, however long the files
-    /// are.
+    /// The run of the files, without its moments: see [`Self::fold_with`].
     ///
     /// # Errors
     /// When a file cannot be read.
     pub fn fold(&self, prices: Prices) -> Result<SessionRun, SourceError> {
+        self.fold_with(&|| Fold::new(prices.clone()).without_moments())
+    }
+
+    /// Reads both files once, side by side in the order of time, as an export
+    /// would: of a transcript the active branch counts, and events have the
+    /// numbers that they have in a bundle. A transcript that is not a straight
+    /// line is read again, into another new fold. Memory is bounded, however
+    /// long the files are.
+    ///
+    /// Of rows that go back in time the order is that of their file, where an
+    /// export sorts them.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn fold_with(&self, new_fold: &dyn Fn() -> Fold) -> Result<SessionRun, SourceError> {
         let dialect = self.transcript.map(dialect_of).transpose()?.flatten();
         let branch =
             if dialect == Some(Dialect::OpenClaw) { Branch::line() } else { Branch::Everything };
-        let read = Reading::new(self, dialect, branch, prices.clone()).finish()?;
+        let read = Reading::new(self, dialect, branch, new_fold()).finish()?;
         match (read, self.transcript) {
             (Some(read), _) => Ok(read),
             (None, transcript) => {
@@ -70,7 +82,7 @@ impl SessionFiles<'_> {
                     Some(source) => Branch::of(source, self.longest_row)?,
                     None => Branch::Entries,
                 };
-                let read = Reading::new(self, dialect, branch, prices).finish()?;
+                let read = Reading::new(self, dialect, branch, new_fold()).finish()?;
                 // A branch that is known leaves nothing open.
                 Ok(read.unwrap_or_else(|| SessionRun {
                     run: Run::default(),
@@ -120,6 +132,9 @@ struct Reading<'s> {
     transcript: Option<Feed<'s>>,
     /// The time of the last row of each.
     clocks: [Option<UnixMillis>; 2],
+    /// The number of the last event, and where its row is.
+    number: u64,
+    before: Option<(Origin, Place)>,
     recorded: u64,
     unread: u64,
 }
@@ -129,11 +144,19 @@ impl<'s> Reading<'s> {
         files: &SessionFiles<'s>,
         dialect: Option<Dialect>,
         branch: Branch,
-        prices: Prices,
+        mut fold: Fold,
     ) -> Self {
         let feed = |source| Feed::new(source, files.longest_row);
+        if let Some(left) = branch.left() {
+            fold.push(&RunEvent::new(
+                Origin::Transcript,
+                Place::default(),
+                &Json::Null,
+                Fact::Branches(left),
+            ));
+        }
         Self {
-            fold: Fold::new(prices).without_moments(),
+            fold,
             session: files.session,
             dialect,
             branch,
@@ -141,6 +164,8 @@ impl<'s> Reading<'s> {
             // Rows that no dialect knows state nothing.
             transcript: files.transcript.filter(|_| dialect.is_some()).map(feed),
             clocks: [None; 2],
+            number: 0,
+            before: None,
             recorded: 0,
             unread: 0,
         }
@@ -157,7 +182,9 @@ impl<'s> Reading<'s> {
                 let recorded = rows(sidecar.as_ref(), self.clocks[0], &|row| self.event(row));
                 let written = rows(transcript.as_ref(), self.clocks[1], &|row| {
                     let dialect = self.dialect.unwrap_or(Dialect::OpenClaw);
-                    (dialect.time_of(&row), Content::Row(row))
+                    // A header comes first, whenever it was written.
+                    let at = dialect.time_of(&row).filter(|_| !is_header(dialect, &row));
+                    (at, Content::Row(row))
                 });
                 let is_over = |feed: &Option<Feed<'_>>| feed.as_ref().is_none_or(Feed::is_at_end);
                 let is_over = [is_over(&sidecar), is_over(&transcript)];
@@ -250,9 +277,24 @@ impl<'s> Reading<'s> {
                 Counts::Unknown => return false,
             }
         };
-        dialect.decode(&json, Place::line(row.line), &mut |event| self.fold.push(&event));
+        // In a bundle the manifest states what a header does.
+        let is_header = is_header(dialect, &json);
+        dialect.decode(&json, Place::line(row.line), &mut |mut event| {
+            let place = Some((event.origin, event.place));
+            if self.before != place && !is_header {
+                self.number += 1;
+                self.before = place;
+            }
+            event.place = Place::line(if is_header { 0 } else { self.number });
+            self.fold.push(&event);
+        });
         true
     }
+}
+
+/// Whether a row is the header of a transcript.
+fn is_header(dialect: Dialect, row: &Json<'_>) -> bool {
+    dialect == Dialect::OpenClaw && Skeleton::is_header(row)
 }
 
 /// The rows that a feed holds.

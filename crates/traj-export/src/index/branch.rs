@@ -2,7 +2,8 @@
 //! ids and links are sorted and joined.
 
 use traj_core::dialect::transcript::{
-    BranchNode, BranchTable, BranchWarning, EntryKey, ParentLink, RowKind, walk_branch,
+    BranchNode, BranchTable, BranchWarning, EntryKey, ParentLink, RowKind, branches_left,
+    walk_branch,
 };
 use traj_core::port::BundleSinkError;
 use traj_core::run::Branches;
@@ -83,7 +84,8 @@ pub(crate) fn resolve(
     let warning = walk_branch(&mut table, start, |ordinal, relinked| {
         steps.push(if relinked { ordinal | RELINKED } else { ordinal }, spool)
     })?;
-    branch.others = table.left()?;
+    let rows = table.entries.len();
+    branch.others = branches_left(&mut table, rows)?;
     match warning {
         Some(BranchWarning::Cycle { ordinal }) => {
             warnings.add(Code::CyclicBranch, index.entries.get(ordinal)?.row);
@@ -121,41 +123,17 @@ impl Table<'_> {
     }
 }
 
-impl Table<'_> {
-    /// Counts the entries that were not visited, and the branches they are: each
-    /// begins at an entry that was, or at none.
-    fn left(&mut self) -> Result<Branches, BundleSinkError> {
-        let mut left = Branches::default();
-        for ordinal in 0..self.entries.len() {
-            let skeleton = self.entries.get(ordinal)?.skeleton;
-            if skeleton.kind != RowKind::Entry || self.is_visited(ordinal) {
-                continue;
-            }
-            left.entries += 1;
-            let parent = self.parents.get(ordinal)?;
-            let begins = matches!(parent, ROOT | MISSING) || self.is_visited(parent);
-            left.count += u64::from(begins);
-        }
-        Ok(left)
-    }
-
-    fn is_visited(&self, ordinal: u64) -> bool {
-        let word = usize::try_from(ordinal / 64).ok().and_then(|at| self.seen.get(at));
-        word.is_some_and(|word| word & (1 << (ordinal % 64)) != 0)
-    }
-}
-
 impl BranchTable for Table<'_> {
     type Error = BundleSinkError;
 
     fn node(&mut self, ordinal: u64) -> Result<BranchNode, BundleSinkError> {
-        let control = self.entries.get(ordinal)?.skeleton.kind == RowKind::Leaf;
+        let kind = self.entries.get(ordinal)?.skeleton.kind;
         let parent = match self.parents.get(ordinal)? {
             ROOT => ParentLink::Root,
             MISSING => ParentLink::Missing,
             parent => ParentLink::Row(parent),
         };
-        Ok(BranchNode::new(control, parent))
+        Ok(BranchNode::new(kind, parent))
     }
 
     fn visit(&mut self, ordinal: u64) -> bool {
@@ -165,6 +143,11 @@ impl BranchTable for Table<'_> {
         let is_new = *word & bit == 0;
         *word |= bit;
         is_new
+    }
+
+    fn is_visited(&self, ordinal: u64) -> bool {
+        let word = usize::try_from(ordinal / 64).ok().and_then(|at| self.seen.get(at));
+        word.is_some_and(|word| word & (1 << (ordinal % 64)) != 0)
     }
 }
 

@@ -5,8 +5,9 @@ use std::convert::Infallible;
 
 use super::{
     BranchNode, BranchTable, EntryKey, LeafTracker, LegacyLinks, ParentLink, RowKind,
-    SessionVersion, Skeleton, walk_branch,
+    SessionVersion, Skeleton, branches_left, walk_branch,
 };
+use crate::run::Branches;
 
 /// The tree of a transcript, row by row.
 #[derive(Debug, Default)]
@@ -61,11 +62,14 @@ impl Tree {
                 row.kind != RowKind::Entry || !row.id.is_some_and(EntryKey::is_empty)
             })
         };
+        let mut left = Branches::default();
         if let Some(start) = start.filter(has_branch) {
             // Warnings are the matter of whoever rewrites the session.
             let Ok(_) = walk_branch(&mut table, start, |_, _| Ok(()));
+            let Ok(others) = branches_left(&mut table, self.rows.len() as u64);
+            left = others;
         }
-        ActiveBranch { is_on: table.is_on }
+        ActiveBranch { is_on: table.is_on, left }
     }
 
     /// Links the entries of an old plain list, each to the one before.
@@ -88,6 +92,7 @@ impl Tree {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActiveBranch {
     is_on: Vec<bool>,
+    left: Branches,
 }
 
 impl ActiveBranch {
@@ -95,6 +100,12 @@ impl ActiveBranch {
     #[must_use]
     pub fn has(&self, row: usize) -> bool {
         self.is_on.get(row).copied().unwrap_or_default()
+    }
+
+    /// The branches that were left; none when there is no active one.
+    #[must_use]
+    pub const fn left(&self) -> Branches {
+        self.left
     }
 }
 
@@ -144,13 +155,18 @@ impl BranchTable for Table<'_> {
     type Error = Infallible;
 
     fn node(&mut self, ordinal: u64) -> Result<BranchNode, Infallible> {
-        let is_leaf = self.row(ordinal).is_some_and(|row| row.kind == RowKind::Leaf);
-        Ok(BranchNode::new(is_leaf, self.parent(ordinal)))
+        let kind = self.row(ordinal).map_or(RowKind::Entry, |row| row.kind);
+        Ok(BranchNode::new(kind, self.parent(ordinal)))
     }
 
     fn visit(&mut self, ordinal: u64) -> bool {
         let slot = usize::try_from(ordinal).ok().and_then(|row| self.is_on.get_mut(row));
         slot.is_some_and(|is_on| !std::mem::replace(is_on, true))
+    }
+
+    fn is_visited(&self, ordinal: u64) -> bool {
+        let slot = usize::try_from(ordinal).ok().and_then(|row| self.is_on.get(row));
+        slot.copied().unwrap_or_default()
     }
 }
 
@@ -159,14 +175,18 @@ mod tests {
     use super::*;
     use crate::json::Json;
 
-    fn on_branch(rows: &[&str]) -> Vec<usize> {
+    fn active(rows: &[&str]) -> ActiveBranch {
         let mut tree = Tree::default();
         for row in rows {
             let row = Json::parse(row).unwrap();
             let skeleton = Skeleton::read(&row).unwrap();
             tree.push(skeleton, || SessionVersion::of_header(Some(&row)));
         }
-        let branch = tree.active();
+        tree.active()
+    }
+
+    fn on_branch(rows: &[&str]) -> Vec<usize> {
+        let branch = active(rows);
         (0..rows.len()).filter(|row| branch.has(*row)).collect()
     }
 
@@ -195,6 +215,17 @@ mod tests {
             (r#"{"type":"x","timestamp":1}"#, r#"{"type":"x"}"#, r#"{"type":"x","timestamp":3}"#);
         assert_eq!(on_branch(&[first, first, last]), [0, 1, 2]);
         assert_eq!(on_branch(&[first, untimed, last]), [2]);
+    }
+
+    #[test]
+    fn entries_beside_the_active_branch_are_counted_with_their_branches() {
+        let deeper = r#"{"type":"x","id":"d","parentId":"b","timestamp":3}"#;
+        let lost = r#"{"type":"x","id":"e","parentId":"gone","timestamp":3}"#;
+        let untimed = r#"{"type":"x","id":"f","parentId":"a"}"#;
+        let left = active(&[HEADER, A, B, deeper, lost, untimed, C]).left();
+        assert_eq!(left, Branches { count: 3, entries: 4 });
+        assert_eq!(active(&[HEADER, A, B]).left(), Branches::default());
+        assert_eq!(active(&[HEADER, untimed]).left(), Branches::default());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The active branch: which entry is the leaf, and the way from it to a root.
 
 use super::{RowKind, Skeleton};
+use crate::run::Branches;
 
 /// Finds the active leaf while rows go by in file order.
 ///
@@ -56,8 +57,8 @@ pub enum ParentLink {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BranchNode {
-    /// Whether this is a `leaf` row, which is passed through but not shown.
-    pub control: bool,
+    /// What the row is: a `leaf` row is passed through but not shown.
+    pub kind: RowKind,
     /// Where its link leads.
     pub parent: ParentLink,
 }
@@ -65,8 +66,8 @@ pub struct BranchNode {
 impl BranchNode {
     /// A node from its parts.
     #[must_use]
-    pub const fn new(control: bool, parent: ParentLink) -> Self {
-        Self { control, parent }
+    pub const fn new(kind: RowKind, parent: ParentLink) -> Self {
+        Self { kind, parent }
     }
 }
 
@@ -83,6 +84,9 @@ pub trait BranchTable {
 
     /// Notes that the walk came by; `false` when it has been here before.
     fn visit(&mut self, ordinal: u64) -> bool;
+
+    /// Whether the walk came by.
+    fn is_visited(&self, ordinal: u64) -> bool;
 }
 
 /// Why a walk ended early, and at which row.
@@ -122,7 +126,7 @@ pub fn walk_branch<T: BranchTable>(
             break Some(BranchWarning::Cycle { ordinal: at });
         }
         let node = table.node(at)?;
-        if node.control {
+        if node.kind == RowKind::Leaf {
             relinked = waiting.is_some();
         } else {
             if let Some(child) = waiting.replace(at) {
@@ -140,6 +144,28 @@ pub fn walk_branch<T: BranchTable>(
         show(child, relinked)?;
     }
     Ok(warning)
+}
+
+/// Counts the entries among the first `rows` that the walk did not visit, and
+/// the branches they form: each begins at an entry that it did, or at none.
+///
+/// # Errors
+/// When the table cannot be read.
+pub fn branches_left<T: BranchTable>(table: &mut T, rows: u64) -> Result<Branches, T::Error> {
+    let mut left = Branches::default();
+    for ordinal in 0..rows {
+        let node = table.node(ordinal)?;
+        if node.kind != RowKind::Entry || table.is_visited(ordinal) {
+            continue;
+        }
+        left.entries += 1;
+        let begins = match node.parent {
+            ParentLink::Root | ParentLink::Missing => true,
+            ParentLink::Row(parent) => table.is_visited(parent),
+        };
+        left.count += u64::from(begins);
+    }
+    Ok(left)
 }
 
 #[cfg(test)]
@@ -163,10 +189,15 @@ mod tests {
         fn visit(&mut self, ordinal: u64) -> bool {
             !std::mem::replace(&mut self.seen[ordinal as usize], true)
         }
+
+        fn is_visited(&self, ordinal: u64) -> bool {
+            self.seen[ordinal as usize]
+        }
     }
 
     fn walk(nodes: &[(bool, ParentLink)], start: u64) -> (Vec<(u64, bool)>, Option<BranchWarning>) {
-        let nodes: Vec<_> = nodes.iter().map(|(c, p)| BranchNode::new(*c, *p)).collect();
+        let kind = |is_leaf: bool| if is_leaf { RowKind::Leaf } else { RowKind::Entry };
+        let nodes: Vec<_> = nodes.iter().map(|(l, p)| BranchNode::new(kind(*l), *p)).collect();
         let mut table = Table { seen: vec![false; nodes.len()], nodes };
         let mut shown = Vec::new();
         let warning = walk_branch(&mut table, start, |ordinal, relinked| {

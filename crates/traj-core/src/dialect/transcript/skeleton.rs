@@ -15,6 +15,9 @@ pub enum RowKind {
     Entry,
 }
 
+/// The type of a header.
+const HEADER: &str = "session";
+
 /// Ids and flags of one row; no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -37,7 +40,7 @@ impl Skeleton {
     pub fn read(row: &Json<'_>) -> Option<Self> {
         let object = row.as_object()?;
         let kind = match object.get("type")?.as_str()? {
-            "session" => RowKind::Header,
+            HEADER => RowKind::Header,
             // One that leads neither to an entry nor to none is an entry like others.
             "leaf" if object.get("targetId").is_some_and(is_target) => RowKind::Leaf,
             "message" => {
@@ -55,6 +58,12 @@ impl Skeleton {
             timed: matches!(object.get("timestamp"), Some(Json::String(_) | Json::Number(_))),
             side: object.get("appendMode").and_then(Json::as_str) == Some("side"),
         })
+    }
+
+    /// Whether a row is the header of a session.
+    #[must_use]
+    pub fn is_header(row: &Json<'_>) -> bool {
+        row.get("type").and_then(Json::as_str) == Some(HEADER)
     }
 
     /// A skeleton from its parts, as an index stores them.

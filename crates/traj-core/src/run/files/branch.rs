@@ -4,6 +4,7 @@ use super::feed::{Feed, is_bomb};
 use crate::dialect::transcript::{ActiveBranch, EntryKey, RowKind, SessionVersion, Skeleton, Tree};
 use crate::json::Json;
 use crate::port::{Source, SourceError};
+use crate::run::Branches;
 
 /// Levels of a row that its place in the tree needs.
 const SKELETON_DEPTH: usize = 2;
@@ -63,6 +64,14 @@ impl Branch {
         Ok(Self::Known { active: tree.active(), rows: 0 })
     }
 
+    /// The branches that were left, as far as the tree was looked through.
+    pub(super) const fn left(&self) -> Option<Branches> {
+        match self {
+            Self::Known { active, .. } => Some(active.left()),
+            Self::Everything | Self::Line { .. } | Self::Entries => None,
+        }
+    }
+
     /// Takes the next row of the file.
     pub(super) fn take(&mut self, row: &Json<'_>) -> Counts {
         if matches!(self, Self::Everything) {
@@ -92,13 +101,15 @@ impl Branch {
                 if skeleton.kind == RowKind::Leaf {
                     return Counts::Unknown;
                 }
-                if !skeleton.is_candidate() {
-                    return Counts::No;
-                }
+                // A row that cannot be on a branch is an entry that was left.
                 let follows = skeleton.next == *last && !skeleton.side;
                 *last = skeleton.id;
                 let has_id = skeleton.id.is_some_and(|id| !id.is_empty());
-                if follows && has_id { Counts::Yes } else { Counts::Unknown }
+                if follows && has_id && skeleton.is_candidate() {
+                    Counts::Yes
+                } else {
+                    Counts::Unknown
+                }
             }
         }
     }
