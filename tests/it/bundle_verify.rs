@@ -209,6 +209,11 @@ fn whatever_the_manifest_states_is_checked() {
             "\"otherBranches\": {\"count\": 2, \"entries\": 1}, \"dialect\"",
             "states branches that the session cannot have",
         ),
+        (
+            "\"dialect\"",
+            "\"unknownEntries\": {\"count\": 1, \"types\": []}, \"dialect\"",
+            "states other unknown entries than session-branch.json has",
+        ),
         ("\"rows\": ", "\"rows\": 9999", "states rows that a source cannot have"),
         ("\"rows\": ", "\"rows\": 0.0", "manifest.json does not fit its schema"),
     ] {

@@ -184,6 +184,36 @@ fn transcripts_and_sidecars_are_the_same_run_in_a_bundle() {
 }
 
 #[test]
+fn rows_that_nobody_knows_are_counted_in_the_manifest() {
+    let fixtures = session_fixtures::all();
+    let named = |fixture: &&session_fixtures::SessionFixture| fixture.name.contains("nobody");
+    let fixture = fixtures.iter().find(named).unwrap();
+    let session = fixture.transcript.join("\n");
+    let run = assert_same_run(fixture.name, &session, "");
+    let counts: Vec<_> = run.unknown.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    assert_eq!(counts, [("mystery", 2), ("riddle", 1)]);
+    let manifest = exported(&session, "").json(BundleFile::Manifest).unwrap();
+    let types = serde_json::json!([
+        {"type": "mystery", "count": 2},
+        {"type": "riddle", "count": 1},
+    ]);
+    assert_eq!(manifest["unknownEntries"], serde_json::json!({"count": 3, "types": types}));
+
+    // More types than are told apart.
+    let entry = |number: u32| {
+        let (kind, parent) = (number % 250, number - 1);
+        format!(
+            r#"{{"type":"type{kind}","id":"e{number}","parentId":"e{parent}","timestamp":1790000000000}}"#
+        )
+    };
+    let prompt = message("e0", None, 1, r#"{"role":"user","content":"go"}"#);
+    let rows = [HEADER.to_owned(), prompt].into_iter().chain((1..=600).map(entry));
+    let rows: Vec<String> = rows.collect();
+    let run = assert_same_run("many types", &rows.join("\n"), "");
+    assert_eq!((run.unknown.len(), run.other_unknown), (200, 100));
+}
+
+#[test]
 fn every_fixture_is_the_same_run_in_a_bundle() {
     for fixture in session_fixtures::all() {
         let (session, sidecar) = (fixture.transcript.join("\n"), fixture.sidecar.join("\n"));

@@ -173,6 +173,21 @@ const NEW_ROLLOUT: &[(&str, &str)] = &[
     ),
 ];
 
+/// The same rows with entries between and after them whose types are not known.
+fn with_unknown_entries(mut rows: Vec<String>) -> Vec<String> {
+    let unknown = |kind: &str, id: &str, parent: &str, second: u32| {
+        format!(
+            r#"{{"type":"{kind}","id":"{id}","parentId":"{parent}","timestamp":"2026-06-01T10:00:{second:02}.000Z","role":"user"}}"#
+        )
+    };
+    rows.insert(2, unknown("mystery", "a2", "a", 2));
+    for row in &mut rows {
+        *row = row.replace(r#""id":"b","parentId":"a""#, r#""id":"b","parentId":"a2""#);
+    }
+    rows.extend([unknown("mystery", "u", "f", 11), unknown("riddle", "v", "u", 11)]);
+    rows
+}
+
 /// Sessions without branches, and one with them.
 pub fn all() -> Vec<SessionFixture> {
     let rows = exits_with_three();
@@ -220,6 +235,7 @@ pub fn all() -> Vec<SessionFixture> {
     let mut branched = SessionFixture::new("a branch that was left", branched, Vec::new());
     branched.is_straight = false;
     let header = vec![HEADER.to_owned()];
+    let unknown = with_unknown_entries(rows.clone());
     vec![
         SessionFixture::new("version 3 alone", rows.clone(), Vec::new()),
         SessionFixture::new("version 3 and a sidecar", rows.clone(), recorded()),
@@ -232,6 +248,7 @@ pub fn all() -> Vec<SessionFixture> {
         SessionFixture::new("a call that took too long", header, timed_out),
         SessionFixture::new("a rollout of the old generation", rollout(OLD_ROLLOUT), Vec::new()),
         SessionFixture::new("a rollout of the new generation", rollout(NEW_ROLLOUT), Vec::new()),
+        SessionFixture::new("entries that nobody knows", unknown, Vec::new()),
         branched,
     ]
 }

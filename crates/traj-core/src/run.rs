@@ -54,12 +54,13 @@ pub use examples::CallExample;
 pub use fact::{
     Approval, ApprovalDecision, Attachment, Branches, Compaction, ContextCompiled, EndStatus,
     ErrorFact, Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnded,
-    SessionStarted, ToolCall, ToolResult, UsageScope,
+    SessionStarted, ToolCall, ToolResult, UnknownRows, UsageScope,
 };
 pub use files::{SessionFiles, SessionRun, dialect_of};
 pub use fold::Fold;
 pub use model::{FirstFailure, Moment, Run, RunState};
 pub use models::{ContextPoint, ModelTotals};
+pub use names::NameCounts;
 pub use outcome::{Failure, Outcome};
 pub use prices::{Cost, CostOrigin, Prices, PricesError};
 pub use taken::{ApprovalState, CallKey, CallState, CountedCall, Taken};

@@ -178,6 +178,7 @@ impl Export<'_> {
             leaf_id,
             transcript_events,
             marks,
+            unknown,
             report,
             session_giants,
             runtime_giants,
@@ -250,6 +251,7 @@ impl Export<'_> {
             report: &self.report,
             dialect: writer.map_or(Some(Dialect::Sidecar), Writer::dialect),
             others,
+            unknown: &unknown,
             tool_version: env!("CARGO_PKG_VERSION"),
         };
         let (manifest, digest) = bundle::manifest(&parts, &request.redactor);

@@ -44,6 +44,14 @@ fn is_entry_type(kind: &str) -> bool {
     )
 }
 
+/// The type of an entry that is not known: it gives no event in a bundle, whose
+/// manifest counts it.
+#[must_use]
+pub fn unknown_type<'r>(entry: &'r Json<'_>) -> Option<&'r str> {
+    let kind = text(entry, "type")?;
+    (!matches!(kind, "session" | "message") && !is_entry_type(kind)).then_some(kind)
+}
+
 /// Shows the facts of a row.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let at = Dialect::OpenClaw.time_of(row);

@@ -16,6 +16,7 @@ mod line;
 mod migration;
 mod skeleton;
 
+pub use super::openclaw::unknown_type;
 pub use active::{ActiveBranch, Tree};
 pub use branch::{
     BranchNode, BranchTable, BranchWarning, LeafTracker, ParentLink, branches_left, walk_branch,

@@ -62,6 +62,8 @@ pub enum Fact<'r> {
         /// counted as unknown.
         is_known: bool,
     },
+    /// There are rows of a type that nobody knows, beside the other events.
+    UnknownRows(UnknownRows<'r>),
 }
 
 /// A session or a run of it began.
@@ -328,6 +330,16 @@ pub struct Branches {
     pub count: u64,
     /// How many entries they have together.
     pub entries: u64,
+}
+
+/// Rows of one type that nobody knows, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a name and a count")]
+pub struct UnknownRows<'r> {
+    /// The type that they state; `None` where several are counted together.
+    pub name: Option<&'r str>,
+    /// How many there are.
+    pub count: u64,
 }
 
 /// Something was attached.

@@ -6,8 +6,8 @@ mod feed;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use super::{Fact, Fold, Origin, Place, Prices, Run, RunEvent};
-use crate::dialect::transcript::{Skeleton, trim};
+use super::{Fact, Fold, Origin, Place, Prices, Run, RunEvent, UnknownRows};
+use crate::dialect::transcript::{Skeleton, gives_events, trim, unknown_type};
 use crate::dialect::{Dialect, Head, sniff};
 use crate::event::RuntimeRow;
 use crate::json::Json;
@@ -148,12 +148,7 @@ impl<'s> Reading<'s> {
     ) -> Self {
         let feed = |source| Feed::new(source, files.longest_row);
         if let Some(left) = branch.left() {
-            fold.push(&RunEvent::new(
-                Origin::Transcript,
-                Place::default(),
-                &Json::Null,
-                Fact::Branches(left),
-            ));
+            fold.push(&beside_the_events(Fact::Branches(left)));
         }
         Self {
             fold,
@@ -277,8 +272,16 @@ impl<'s> Reading<'s> {
                 Counts::Unknown => return false,
             }
         };
-        // In a bundle the manifest states what a header does.
+        // In a bundle the manifest states what a header does, and counts entries
+        // that no event stands for.
         let is_header = is_header(dialect, &json);
+        if dialect == Dialect::OpenClaw && !is_header && !gives_events(&json) {
+            if let Some(name) = unknown_type(&json) {
+                let rows = UnknownRows { name: Some(name), count: 1 };
+                self.fold.push(&beside_the_events(Fact::UnknownRows(rows)));
+            }
+            return true;
+        }
         dialect.decode(&json, Place::line(row.line), &mut |mut event| {
             let place = Some((event.origin, event.place));
             if self.before != place && !is_header {
@@ -290,6 +293,11 @@ impl<'s> Reading<'s> {
         });
         true
     }
+}
+
+/// What a transcript states that gives no event.
+fn beside_the_events(fact: Fact<'_>) -> RunEvent<'_> {
+    RunEvent::new(Origin::Transcript, Place::default(), &Json::Null, fact)
 }
 
 /// Whether a row is the header of a transcript.

@@ -205,6 +205,11 @@ impl Fold {
             Fact::Other { name, is_known: false } => {
                 names::count(&mut self.run.unknown, &mut self.run.other_unknown, name);
             }
+            Fact::UnknownRows(rows) => {
+                let slot = rows.name.and_then(|name| names::entry(&mut self.run.unknown, name));
+                let slot = slot.unwrap_or(&mut self.run.other_unknown);
+                *slot = slot.saturating_add(rows.count);
+            }
             _ => {}
         }
     }

@@ -65,6 +65,7 @@ pub(super) const fn is_moment(fact: &Fact<'_>) -> bool {
         | Fact::TurnStarted
         | Fact::Reasoning(_)
         | Fact::Branches(_)
+        | Fact::UnknownRows(_)
         | Fact::Attachment(_)
         | Fact::Hook(_) => false,
         Fact::Other { is_known, .. } => !*is_known,

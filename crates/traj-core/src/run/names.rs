@@ -8,6 +8,35 @@ pub(super) const MOST_NAMES: usize = 200;
 /// How many characters of a name are kept.
 const LONGEST_NAME: usize = 100;
 
+/// How often names occur: the first names, and all others together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NameCounts {
+    /// The first names, as far as they are kept.
+    pub by_name: BTreeMap<String, u64>,
+    /// How often names beyond those occur.
+    pub others: u64,
+}
+
+impl NameCounts {
+    /// Counts a name.
+    pub fn add(&mut self, name: &str) {
+        count(&mut self.by_name, &mut self.others, name);
+    }
+
+    /// As much of a name as is kept.
+    #[must_use]
+    pub fn key(name: &str) -> String {
+        short(name)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.by_name.values().fold(self.others, |sum, count| sum.saturating_add(*count))
+    }
+}
+
 /// The entry of a name; `None` when the name is new and there are too many
 /// already: whoever asks counts it among the others.
 pub(super) fn entry<'m, V: Default>(
@@ -44,12 +73,13 @@ mod tests {
 
     #[test]
     fn names_are_short_and_few() {
-        let (mut counts, mut others) = (BTreeMap::new(), 0);
+        let mut counts = NameCounts::default();
         for number in 0..1_000 {
-            count(&mut counts, &mut others, &format!("{}{number}", "é".repeat(97)));
+            counts.add(&format!("{}{number}", "é".repeat(97)));
         }
-        assert_eq!((counts.len(), others), (MOST_NAMES, 1_000 - 200));
-        assert!(counts.keys().all(|name| name.chars().count() <= LONGEST_NAME + 1));
+        assert_eq!((counts.by_name.len(), counts.others), (MOST_NAMES, 1_000 - 200));
+        assert_eq!(counts.total(), 1_000);
+        assert!(counts.by_name.keys().all(|name| name.chars().count() <= LONGEST_NAME + 1));
         let (mut texts, mut others) = (Vec::new(), 0);
         (0..300).for_each(|_| list(&mut texts, &mut others, "x".to_owned()));
         assert_eq!((texts.len(), others), (MOST_NAMES, 100));

@@ -32,7 +32,7 @@ pub const fn label(fact: &Fact<'_>) -> &'static str {
         Fact::Hook(_) => "hook",
         Fact::Error(_) => "error",
         Fact::Lost(_) => "lost",
-        Fact::Other { .. } => "event",
+        Fact::Other { .. } | Fact::UnknownRows(_) => "event",
     }
 }
 
@@ -97,6 +97,9 @@ pub fn about(fact: &Fact<'_>) -> String {
             with(count.as_deref().unwrap_or("events are missing"), loss.reason.as_deref())
         }
         Fact::Other { name, .. } => short(name),
+        Fact::UnknownRows(rows) => {
+            words(&[&short(rows.name.unwrap_or_default()), &format!("{} times", rows.count)])
+        }
     }
 }
 

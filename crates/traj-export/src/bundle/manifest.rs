@@ -5,7 +5,7 @@ use traj_core::dialect::Dialect;
 use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
-use traj_core::run::Branches;
+use traj_core::run::{Branches, NameCounts};
 
 use super::Common;
 use crate::locate::Found;
@@ -49,6 +49,8 @@ pub(crate) struct ManifestParts<'m> {
     pub(crate) dialect: Option<Dialect>,
     /// What of the session is not on its branch.
     pub(crate) others: Branches,
+    /// What is on its branch and gives no event, by type.
+    pub(crate) unknown: &'m NameCounts,
     pub(crate) tool_version: &'m str,
 }
 
@@ -83,6 +85,7 @@ pub(crate) fn manifest(
     object.push_some("agent", parts.dialect.and_then(Dialect::agent));
     object.push_some("dialect", parts.dialect.map(Dialect::as_str));
     object.push_some("otherBranches", other_branches(parts.others));
+    object.push_some("unknownEntries", unknown_entries(parts.unknown));
     object.push("redaction", redaction_summary(parts.report));
     object.push("sources", Json::Array(parts.sources.iter().map(source).collect()));
     // What the manifest says about redaction is what was done before it; its
@@ -97,7 +100,6 @@ pub(crate) fn manifest(
     (text.finish(), format!("sha256:{}", hex(&digest)))
 }
 
-/// The paths of the inputs, without the names that they have in the manifest.
 /// What was left out of the branch, if anything was.
 fn other_branches(others: Branches) -> Option<Json<'static>> {
     let mut object = Object::with_capacity(2);
@@ -106,6 +108,22 @@ fn other_branches(others: Branches) -> Option<Json<'static>> {
     (others.entries > 0).then_some(Json::Object(object))
 }
 
+/// The entries that give no event, if there are any. A list, not an object: a
+/// type is text of the session and must be redacted as such.
+fn unknown_entries(unknown: &NameCounts) -> Option<Json<'_>> {
+    let of_type = |(name, count): (&'_ String, &u64)| {
+        let mut of_type = Object::with_capacity(2);
+        of_type.push("type", name.clone());
+        of_type.push("count", *count);
+        Json::Object(of_type)
+    };
+    let mut object = Object::with_capacity(2);
+    object.push("count", unknown.total());
+    object.push("types", Json::Array(unknown.by_name.iter().map(of_type).collect()));
+    (unknown.total() > 0).then_some(Json::Object(object))
+}
+
+/// The paths of the inputs, without the names that they have in the manifest.
 fn source_files<'m>(parts: &ManifestParts<'m>) -> Json<'m> {
     let [_, runtime] = SOURCE_ROLES;
     let runtime = parts.sources.iter().find(|source| source.role == runtime);

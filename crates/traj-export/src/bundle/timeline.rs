@@ -19,6 +19,7 @@ use std::num::NonZeroUsize;
 use traj_core::dialect::transcript::EventFrame;
 use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
+use traj_core::run::NameCounts;
 
 use super::blobs::BlobFolder;
 use super::skills::{SkillMarks, SkillPaths};
@@ -75,6 +76,8 @@ pub(crate) struct TimelineOutcome {
     pub(crate) leaf_id: Option<String>,
     pub(crate) transcript_events: u64,
     pub(crate) marks: SkillMarks,
+    /// Entries of types that are not known.
+    pub(crate) unknown: NameCounts,
     pub(crate) report: RedactionReport,
     /// Texts that were too long for their entry, and for their event.
     pub(crate) session_giants: Vec<Giant>,
@@ -134,7 +137,7 @@ pub(crate) fn write_timeline(
         (0..media).for_each(|_| total.report.count_media());
         giants
     });
-    let Total { marks, report } = total;
+    let Total { marks, unknown, report } = total;
     let (branch, events) = (branch.finish()?, events.finish(spool)?);
     Ok(TimelineOutcome {
         branch,
@@ -142,6 +145,7 @@ pub(crate) fn write_timeline(
         leaf_id,
         transcript_events,
         marks,
+        unknown,
         report,
         session_giants,
         runtime_giants,
@@ -152,6 +156,7 @@ pub(crate) fn write_timeline(
 #[derive(Default)]
 struct Total {
     marks: SkillMarks,
+    unknown: NameCounts,
     report: RedactionReport,
 }
 
@@ -183,6 +188,7 @@ fn run(
             }
             take(done)?;
             total.marks.merge(&done.marks);
+            done.unknown.iter().for_each(|name| total.unknown.add(name));
             total.report.merge(&done.report);
             done.make_ready();
             Ok(())

@@ -50,6 +50,9 @@ pub(crate) struct Manifest {
     /// What of the session is not on the branch, if anything is.
     #[serde(default)]
     pub(crate) other_branches: Option<OtherBranches>,
+    /// Entries of the branch whose type is not known; they give no event.
+    #[serde(default)]
+    pub(crate) unknown_entries: Option<UnknownEntries>,
     #[schemars(required)]
     pub(crate) redaction: Option<ManifestSummary>,
     /// The files that were read.
@@ -68,6 +71,26 @@ pub(crate) struct OtherBranches {
     pub(crate) count: u64,
     /// How many entries they have together.
     pub(crate) entries: u64,
+}
+
+/// Entries of types that are not known, counted.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct UnknownEntries {
+    /// How many there are.
+    pub(crate) count: u64,
+    /// How many there are of each type, of the first 200 types.
+    pub(crate) types: Vec<UnknownType>,
+}
+
+/// Entries of one type that is not known.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct UnknownType {
+    /// The type, or its first 100 characters.
+    #[serde(rename = "type")]
+    #[expect(dead_code, reason = "members are read to be checked")]
+    name: String,
+    /// How many there are.
+    pub(crate) count: u64,
 }
 
 /// The inputs by path.

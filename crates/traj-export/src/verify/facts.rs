@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, PoisonError};
 
-use traj_core::dialect::transcript::gives_events;
+use traj_core::dialect::transcript::{gives_events, unknown_type};
 use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
@@ -22,8 +22,18 @@ const MOST_SESSIONS: usize = 16;
 const COMMON: [&str; 3] = ["generatedAt", "traceId", "sessionId"];
 
 /// The members of the manifest whose place is told with a problem.
-const PLACED: [&str; 7] =
-    ["generatedAt", "traceId", "leafId", "sourceFiles", "supplementalFiles", "contents", "sources"];
+const PLACED: [&str; 10] = [
+    "generatedAt",
+    "traceId",
+    "leafId",
+    "sourceFiles",
+    "supplementalFiles",
+    "contents",
+    "agent",
+    "otherBranches",
+    "unknownEntries",
+    "sources",
+];
 
 /// What was said so far.
 #[derive(Debug, Default)]
@@ -50,6 +60,8 @@ pub(super) struct Said {
     telling: Sample,
     /// How many entries the branch has.
     pub(super) entry_count: u64,
+    /// How many of those are of a type that is not known.
+    pub(super) unknown_entries: u64,
     /// The line and id of the branch's last entry.
     pub(super) last_entry: Option<(u64, Option<String>)>,
     /// The line and id of the branch's leaf, if the branch says anything.
@@ -166,6 +178,7 @@ impl Facts {
                 let id = value.get("id").and_then(text);
                 let mut said = self.said();
                 said.entry_count += 1;
+                said.unknown_entries += u64::from(unknown_type(value).is_some());
                 if let Some(id) = &id {
                     let hash = self.hasher.hash_one(id.as_str());
                     said.entries.add(hash, part.line);

@@ -152,6 +152,14 @@ fn check_origin(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
     if dialect.is_some_and(|dialect| dialect.agent() != manifest.agent.as_deref()) {
         report.add(NAME, said.line_of("agent"), "names an agent that does not write its dialect");
     }
+    if let Some(unknown) = &manifest.unknown_entries {
+        let counts = unknown.types.iter().map(|of_type| of_type.count);
+        let named = counts.fold(0_u64, u64::saturating_add);
+        if unknown.count != said.unknown_entries || named > unknown.count {
+            let line = said.line_of("unknownEntries");
+            report.add(NAME, line, "states other unknown entries than session-branch.json has");
+        }
+    }
     let Some(others) = &manifest.other_branches else { return };
     let sources = manifest.sources.iter().flatten();
     let rows =

@@ -177,6 +177,12 @@ pub(super) fn encode<'r>(fact: &Fact<'r>) -> (&'static str, Object<'r>) {
             data.push("isKnown", *is_known);
             "session.note"
         }
+        Fact::UnknownRows(rows) => {
+            begin("unknownRows");
+            data.push_some("name", rows.name);
+            data.push("count", rows.count);
+            "session.note"
+        }
     };
     (kind, data)
 }

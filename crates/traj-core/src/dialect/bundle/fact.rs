@@ -9,7 +9,7 @@ use crate::json::Json;
 use crate::run::{
     Arguments, Attachment, Branches, Compaction, Content, ContextCompiled, EndStatus, ErrorFact,
     Fact, Failure, Hook, Loss, ModeChange, ModelCall, ModelChange, Outcome, Prompt, Rewind,
-    SessionEnded, SessionStarted, StatedCost, ToolCall, ToolResult, Usage, UsageScope,
+    SessionEnded, SessionStarted, StatedCost, ToolCall, ToolResult, UnknownRows, Usage, UsageScope,
 };
 
 /// The fact that the data of an event names; `None` when it names none that is
@@ -109,6 +109,10 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
             name: shared(data, "name").unwrap_or_default(),
             is_known: is_set(data, "isKnown"),
         },
+        "unknownRows" => Fact::UnknownRows(UnknownRows {
+            name: text(data, "name"),
+            count: number("count").unwrap_or_default(),
+        }),
         _ => return None,
     })
 }

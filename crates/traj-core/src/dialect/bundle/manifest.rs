@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::super::said;
+use super::super::{said, text};
 use crate::json::Json;
-use crate::run::{Branches, Fact, Origin, Place, RunEvent, SessionStarted};
+use crate::run::{Branches, Fact, Origin, Place, RunEvent, SessionStarted, UnknownRows};
 
 /// Shows what a bundle's manifest states of its run. Show it before the events:
 /// what they say of the same counts as well.
@@ -22,8 +22,22 @@ pub fn decode_manifest<'r>(manifest: &'r Json<'r>, emit: &mut dyn FnMut(RunEvent
         ..SessionStarted::default()
     }));
     if let Some(branches) = manifest.get("otherBranches") {
-        let number = |name| branches.get(name).and_then(Json::as_u64).unwrap_or_default();
-        let (count, entries) = (number("count"), number("entries"));
-        emit_one(Fact::Branches(Branches { count, entries }));
+        let entries = branches.get("entries").and_then(Json::as_u64).unwrap_or_default();
+        emit_one(Fact::Branches(Branches { count: count(branches), entries }));
     }
+    if let Some(unknown) = manifest.get("unknownEntries") {
+        let mut beyond = count(unknown);
+        for of_type in unknown.get("types").and_then(Json::as_array).unwrap_or_default() {
+            let (name, count) = (text(of_type, "type"), count(of_type));
+            beyond = beyond.saturating_sub(count);
+            emit_one(Fact::UnknownRows(UnknownRows { name, count }));
+        }
+        if beyond > 0 {
+            emit_one(Fact::UnknownRows(UnknownRows { name: None, count: beyond }));
+        }
+    }
+}
+
+fn count(counted: &Json<'_>) -> u64 {
+    counted.get("count").and_then(Json::as_u64).unwrap_or_default()
 }

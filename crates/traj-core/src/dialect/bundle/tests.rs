@@ -7,7 +7,7 @@ use crate::run::{
     Approval, ApprovalDecision, Arguments, Attachment, Branches, Compaction, Content,
     ContextCompiled, EndStatus, ErrorFact, Fact, Failure, Hook, Loss, ModeChange, ModelCall,
     ModelChange, Outcome, Place, Prompt, Rewind, SessionEnded, SessionStarted, StatedCost,
-    ToolCall, ToolResult, Usage, UsageScope,
+    ToolCall, ToolResult, UnknownRows, Usage, UsageScope,
 };
 
 /// Asserts that a fact comes back from its event.
@@ -119,6 +119,8 @@ fn every_kind_of_fact_comes_back_from_its_event() {
         }),
         Fact::ModeChanged(ModeChange { name: "effort".into(), value: "high".into() }),
         Fact::Branches(Branches { count: 2, entries: 9 }),
+        Fact::UnknownRows(UnknownRows { name: Some("brand_new"), count: 3 }),
+        Fact::UnknownRows(UnknownRows { name: None, count: 4 }),
         Fact::Rewind(Rewind { to: Some("e"), turns: Some(2), summary: Content::Text("s") }),
         Fact::Attachment(Attachment { kind: Some("k".into()), name: Some("n"), content: blocks }),
         Fact::Hook(Hook {

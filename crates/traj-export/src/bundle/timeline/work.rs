@@ -7,12 +7,13 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use memchr::memmem::Finder;
 use traj_core::capture::BlobDigest;
 use traj_core::dialect::transcript::{
-    EventParts, TranscriptEvents, is_tool_call, migrate, tool_call_arguments,
+    EventParts, TranscriptEvents, is_tool_call, migrate, tool_call_arguments, unknown_type,
 };
 use traj_core::dialect::{Dialect, particulars};
 use traj_core::json::Json;
 use traj_core::port::SourceError;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport};
+use traj_core::run::NameCounts;
 use traj_core::timestamp::UnixMillis;
 
 use super::TimelineContext;
@@ -49,6 +50,8 @@ pub(super) struct Done {
     pub(super) numbered: RedactedText,
     pub(super) prompts: Vec<(u64, Redacted<String>)>,
     pub(super) marks: SkillMarks,
+    /// The types of entries that are not known, one of each.
+    pub(super) unknown: Vec<String>,
     pub(super) blobs: BTreeSet<BlobDigest>,
     pub(super) report: RedactionReport,
     /// The source of a row that does not read as it did when it was indexed.
@@ -106,6 +109,7 @@ impl Buffer for Done {
         self.numbered.clear();
         self.prompts.clear();
         self.marks = SkillMarks::default();
+        self.unknown.clear();
         self.blobs.clear();
         self.report = RedactionReport::default();
         self.changed = None;
@@ -179,6 +183,7 @@ impl<'c> Worker<'c> {
         done.entries.push_pretty(redacted.view(), ENTRY_LEVEL);
         let written = done.entries.as_bytes().get(start..).unwrap_or_default();
         done.entry_notes.push(screen.note(written, is_entry_seen));
+        done.unknown.extend(unknown_type(redacted.as_ref()).map(NameCounts::key));
         let first = done.transcript.len();
         done.transcript.add_entry(frame, redacted.view(), entry.instant);
         let events = done.transcript.parts().get(first..).unwrap_or_default();
