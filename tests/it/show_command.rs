@@ -305,6 +305,18 @@ fn a_rollout_of_codex_is_shown() {
 }
 
 #[test]
+fn an_interrupted_turn_is_not_an_error() {
+    let home = Home::new();
+    let rollout = include_str!("../fixtures/rollouts/new-compaction.jsonl");
+    home.folder
+        .write("s1.jsonl", rollout.replace(r#""reason":"interrupted""#, r#""reason":"replaced""#))
+        .unwrap();
+    home.folder.remove_file("s1.trajectory.jsonl").unwrap();
+    let text = shown(&home, 100, &[]);
+    assert!(text.contains("turn interrupted: replaced") && !text.contains("! error"), "{text}");
+}
+
+#[test]
 fn a_sidecar_shows_its_session() {
     let home = failing_run();
     let by_sidecar = home.traj(&["show", "s1.trajectory.jsonl"]);

@@ -145,9 +145,10 @@ fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
         "task_started" | "turn_started" => emit(Fact::TurnStarted),
         "task_complete" | "turn_complete" => emit(turn_complete(payload)),
         "turn_aborted" => {
-            let error = said(payload, "reason").map(Cow::Borrowed);
             let status = EndStatus::Interrupted;
-            emit(Fact::TurnEnded(SessionEnded { status, error, is_final: true }));
+            let reason = said(payload, "reason").filter(|reason| *reason != status.as_str());
+            let reason = reason.map(Cow::Borrowed);
+            emit(Fact::TurnEnded(SessionEnded { status, error: None, reason, is_final: true }));
         }
         "token_count" => emit(tokens::counter(payload)),
         "item_completed" => item::facts(payload, emit),
@@ -217,5 +218,5 @@ fn turn_complete<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     let error = error.or_else(|| {
         (status == EndStatus::Error).then_some(Cow::Borrowed("the turn ended without an answer"))
     });
-    Fact::TurnEnded(SessionEnded { status, error, is_final: true })
+    Fact::TurnEnded(SessionEnded { status, error, reason: None, is_final: true })
 }

@@ -92,11 +92,13 @@ fn fact_of<'r>(kind: &EventKind, name: &'r str, row: &'r Json<'r>, data: &'r Jso
         EventKind::TraceArtifacts => Fact::SessionEnded(SessionEnded {
             status: EndStatus::parse(text(data, "finalStatus").unwrap_or("ended")),
             error: error_text(data),
+            reason: None,
             is_final: false,
         }),
         EventKind::SessionEnded => Fact::SessionEnded(SessionEnded {
             status: EndStatus::parse(text(data, "status").unwrap_or("ended")),
             error: error_text(data),
+            reason: None,
             is_final: true,
         }),
         EventKind::TraceTruncated => Fact::Lost(Loss {

@@ -91,12 +91,15 @@ pub struct SessionStarted<'r> {
 
 /// How a run or a turn ended.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "a status and its error")]
+#[expect(clippy::exhaustive_structs, reason = "a status and what is said of it")]
 pub struct SessionEnded<'r> {
     /// How.
     pub status: EndStatus<'r>,
     /// What went wrong.
     pub error: Option<Cow<'r, str>>,
+    /// Why, where nothing went wrong: a turn is interrupted by a person, or
+    /// replaced by another.
+    pub reason: Option<Cow<'r, str>>,
     /// Whether this is the last word on the run. Artifacts, which are written
     /// before the end, count only where nothing else states it.
     pub is_final: bool,

@@ -46,7 +46,7 @@ pub fn about(fact: &Fact<'_>) -> String {
     match fact {
         Fact::SessionStarted(started) => session(started),
         Fact::SessionEnded(ended) | Fact::TurnEnded(ended) => {
-            with(ended.status.as_str(), ended.error.as_deref())
+            with(ended.status.as_str(), ended.error.as_deref().or(ended.reason.as_deref()))
         }
         Fact::ContextCompiled(context) => {
             let tools = context.tools.and_then(Json::as_array);

@@ -336,7 +336,7 @@ impl Story {
                     What::Error { text: error.clone().into_owned(), is_recovered: false }
                 }
                 (None, status) if *status != EndStatus::Success => {
-                    What::Changed { about: format!("turn {}", words::preview(fact)) }
+                    What::Changed { about: format!("turn {}", words::about(fact)) }
                 }
                 _ => return,
             },

@@ -220,6 +220,7 @@ fn session_started<'r>(data: &mut Object<'r>, started: &SessionStarted<'r>) {
 fn session_ended<'r>(data: &mut Object<'r>, ended: &SessionEnded<'r>) {
     data.push("status", ended.status.as_str().to_owned());
     push_text(data, "error", ended.error.as_ref());
+    push_text(data, "reason", ended.reason.as_ref());
     data.push("isFinal", ended.is_final);
 }
 

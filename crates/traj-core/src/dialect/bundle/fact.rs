@@ -125,6 +125,7 @@ fn ended<'r>(data: &'r Json<'r>) -> SessionEnded<'r> {
     SessionEnded {
         status: EndStatus::parse(text(data, "status").unwrap_or_default()),
         error: shared(data, "error"),
+        reason: shared(data, "reason"),
         is_final: is_set(data, "isFinal"),
     }
 }

@@ -44,7 +44,12 @@ fn every_kind_of_fact_comes_back_from_its_event() {
     let blocks = Json::parse(r#"[{"type":"tool_result","text":"a"},{"text":"b"}]"#).unwrap();
     let blocks = Content::Value(&blocks);
     let arguments = Json::parse(r#"{"cmd":["ls"]}"#).unwrap();
-    let ended = |status| SessionEnded { status, error: Some("no".into()), is_final: true };
+    let ended = |status| SessionEnded {
+        status,
+        error: Some("no".into()),
+        reason: Some("replaced".into()),
+        is_final: true,
+    };
     let usage = Usage { input: 9, cached: 3, cache_write: 2, output: 4, reasoning: 1 };
     let approval = |decision| Approval {
         id: Some("a"),

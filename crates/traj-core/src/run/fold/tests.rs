@@ -135,6 +135,20 @@ fn a_counter_and_records_of_a_rollout_count_once() {
 }
 
 #[test]
+fn an_interrupted_turn_is_not_an_error() {
+    for (reason, about) in [("interrupted", "interrupted"), ("replaced", "interrupted: replaced")] {
+        let aborted = format!(
+            r#"{{"timestamp":"2026-06-01T10:00:00Z","type":"event_msg","payload":{{"type":"turn_aborted","reason":"{reason}"}}}}"#
+        );
+        let run = run_of(&[aborted]);
+        assert_eq!(run.status, Some(RunState::Ended("interrupted".to_owned())));
+        assert_eq!(run.endings, ["interrupted"]);
+        assert!(run.errors.is_empty() && run.first_failure.is_none(), "{run:?}");
+        assert_eq!((run.moments.len(), run.moments[0].about.as_str()), (1, about));
+    }
+}
+
+#[test]
 fn a_very_long_run_takes_bounded_memory() {
     let mut fold = Fold::new(Prices::default());
     for line in 1..=60_000_u64 {
