@@ -5,6 +5,7 @@
 
 mod listing;
 mod named;
+mod places;
 mod session;
 mod store;
 
@@ -17,7 +18,7 @@ use traj_core::location::session_stem;
 use traj_core::session_store::agent_of_key;
 use traj_fs::is_bundle;
 
-pub(crate) use self::listing::codex_home;
+pub(crate) use self::places::{STORE, is_transcript_name, rollouts_of_codex};
 pub(crate) use self::session::{Session, Sidecar};
 pub(crate) use self::store::StorePlace;
 

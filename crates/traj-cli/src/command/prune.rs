@@ -16,11 +16,8 @@ use crate::compose::{Host, root};
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::quantity;
-use crate::resolve::StorePlace;
+use crate::resolve::{STORE, StorePlace};
 use crate::terminal_text::escape_control;
-
-/// The store in a folder of sessions.
-const DEFAULT_STORE: &str = "sessions.json";
 
 #[derive(Debug, Args)]
 #[command(
@@ -150,7 +147,7 @@ fn listed(
 ) -> Result<BTreeSet<String>, CommandError> {
     let store = match &arguments.store {
         Some(store) => store.clone(),
-        None if remains.has(DEFAULT_STORE) => arguments.sessions.join(DEFAULT_STORE),
+        None if remains.has(STORE) => arguments.sessions.join(STORE),
         None => return Ok(BTreeSet::new()),
     };
     let place = StorePlace::read(Some(&store), "main", host)?;

@@ -7,10 +7,10 @@ use cap_std::fs::{Dir, Metadata};
 use traj_core::dialect::Dialect;
 use traj_core::limits::Reading;
 use traj_core::location::{session_stem, sidecar_beside};
-use traj_core::prune::classify;
 use traj_core::session_store::is_safe_id;
 use traj_fs::{Access, open_regular};
 
+use super::places::{STORE, is_transcript_name, rollouts_of_codex};
 use super::store::StorePlace;
 use super::{Chosen, Subject};
 use crate::command_error::CommandError;
@@ -32,9 +32,6 @@ const UUID: usize = 36;
 /// How many directories below a root are searched: those of agents are two or
 /// three below their common one, those of rollouts four.
 const DEEPEST: usize = 5;
-
-/// The name of a store in its directory.
-const STORE: &str = "sessions.json";
 
 /// A session that may be meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,9 +86,9 @@ impl Listing {
             }
         }
         if agent.is_none()
-            && let Some(home) = codex_home(host)
+            && let Some(rollouts) = rollouts_of_codex(host)
         {
-            listing.add_rollouts(&home.join("sessions"), host);
+            listing.add_rollouts(&rollouts, host);
         }
         listing
     }
@@ -131,9 +128,7 @@ impl Listing {
     fn add_store(&mut self, store: &Path, host: &Host) {
         match StorePlace::read(Some(store), "main", host) {
             Ok(place) => {
-                for session in &place.store.sessions {
-                    // A listed session without a usable file is passed over.
-                    let Ok(file) = place.file_of(session, host) else { continue };
+                for (session, file) in place.listed(host) {
                     self.add(Some(session.key.clone()), session.session_id.clone(), file);
                 }
             }
@@ -148,8 +143,7 @@ impl Listing {
         }
         for name in names_in(&folder, false) {
             let file = sessions.join(&name);
-            let is_transcript = name.ends_with(".jsonl") && classify(&name).is_none();
-            if is_transcript && self.sessions.iter().all(|known| known.file != file) {
+            if is_transcript_name(&name) && self.sessions.iter().all(|known| known.file != file) {
                 self.add(None, id_in(&name).to_owned(), file);
             }
         }
@@ -194,12 +188,6 @@ fn id_in(name: &str) -> &str {
     let stem = session_stem(name);
     let end = stem.len().checked_sub(UUID).and_then(|at| stem.get(at..));
     end.filter(|_| name.starts_with(ROLLOUT)).unwrap_or(stem)
-}
-
-/// Where Codex keeps its sessions.
-pub(crate) fn codex_home(host: &Host) -> Option<PathBuf> {
-    let named = host.facts.variables.get("CODEX_HOME").map(|path| host.absolute(Path::new(path)));
-    named.or_else(|| host.facts.home().map(|home| Path::new(&home).join(".codex")))
 }
 
 fn folders_in(path: &Path, host: &Host) -> Vec<String> {

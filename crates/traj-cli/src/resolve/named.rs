@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, File};
 use traj_core::dialect::transcript::trim;
+use traj_core::dialect::{Dialect, Head, sniff};
 use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
 use traj_core::limits::Reading;
@@ -14,6 +15,7 @@ use traj_core::prune::stated_session_file;
 use traj_core::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
 use traj_fs::{Access, FsBundleSource, is_bundle, open_regular};
 
+use super::places::STORE;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
@@ -64,14 +66,16 @@ impl Named {
                 .hint("name the bundle's folder"));
         }
         let is_json = trim(&head).starts_with('{');
-        let row = first_row(&head);
-        if is_json && row.is_none() && is_store(&folder, &name) {
+        let dialect = sniff(Head::of(head.as_bytes()));
+        if is_json && dialect.is_none() && is_store(&folder, &name) {
             return Err(CommandError::usage(format!("{} is a session store", named.display()))
                 .hint("name one of its sessions; `traj sessions --store FILE` lists them")
                 .hint("`traj export --session-key KEY --store FILE` makes a bundle of one"));
         }
-        let event = row.clone().and_then(|row| RuntimeRow::from_json(row).ok());
-        if event.is_some() || (row.is_none() && name.ends_with(SIDECAR)) {
+        // A sidecar may begin with damaged rows.
+        let has_its_name = dialect.is_none() && name.ends_with(SIDECAR);
+        if dialect == Some(Dialect::Sidecar) || has_its_name {
+            let event = head.lines().find_map(|line| RuntimeRow::parse(trim(line)).ok());
             let file = session_of((&parent, &name), event.as_ref(), &head, host)
                 .ok_or_else(|| unknown_session(named))?;
             return Ok(Self::Session { file, sidecar: Some(path) });
@@ -87,22 +91,13 @@ fn head_of(file: &File) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The first row that says what it is; the outer level of it.
-fn first_row(head: &str) -> Option<Json<'_>> {
-    head.lines().find_map(|line| {
-        let row = Json::parse_shallow(trim(line), 1).ok()?;
-        row.get("type").and_then(Json::as_str)?;
-        Some(row)
-    })
-}
-
 /// Whether a file lists sessions.
 fn is_store(folder: &Dir, name: &str) -> bool {
     let Ok(file) = open_regular(folder, name, Access::Read) else { return false };
     let mut bytes = Vec::new();
     let read = file.take(LONGEST_STORE).read_to_end(&mut bytes);
     let store = read.ok().and_then(|_| SessionStore::parse(&String::from_utf8_lossy(&bytes)).ok());
-    store.is_some_and(|store| !store.sessions.is_empty() || name == "sessions.json")
+    store.is_some_and(|store| !store.sessions.is_empty() || name == STORE)
 }
 
 /// The session of a sidecar: by the name of the sidecar, else by what its first

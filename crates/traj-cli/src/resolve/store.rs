@@ -84,6 +84,13 @@ impl StorePlace {
             .ok_or_else(|| CommandError::failure("the stored session has no usable file"))
     }
 
+    /// The sessions that the store lists, each with its file. Those without a
+    /// usable file are passed over.
+    pub(crate) fn listed(&self, host: &Host) -> impl Iterator<Item = (&StoredSession, PathBuf)> {
+        let sessions = self.store.sessions.iter();
+        sessions.filter_map(|session| Some((session, self.file_of(session, host).ok()?)))
+    }
+
     /// The file of the session with this key.
     pub(crate) fn file_of_key(
         key: &str,

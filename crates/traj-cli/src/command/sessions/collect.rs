@@ -12,10 +12,7 @@ use traj_fs::{is_bundle, open_subfolder};
 use super::report::Problem;
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::resolve::{StorePlace, codex_home};
-
-/// The name of a store in its directory.
-const STORE: &str = "sessions.json";
+use crate::resolve::{STORE, StorePlace, is_transcript_name, rollouts_of_codex};
 
 /// Directories deeper than this are not searched.
 const DEEPEST: usize = 32;
@@ -109,8 +106,8 @@ impl Collection {
 
     /// The rollouts of Codex, if there are any.
     fn add_rollouts(&mut self, host: &Host) {
-        let Some(home) = codex_home(host) else { return };
-        let path = host.real_path(&home.join("sessions"));
+        let Some(rollouts) = rollouts_of_codex(host) else { return };
+        let path = host.real_path(&rollouts);
         if let Ok(Some(folder)) = host.folder_if_any(&path) {
             self.search_tree(&folder, &path, host);
         }
@@ -136,9 +133,7 @@ impl Collection {
     }
 
     fn add_store(&mut self, place: &StorePlace, host: &Host) {
-        for session in &place.store.sessions {
-            // A listed session without a usable file is passed over.
-            let Ok(file) = place.file_of(session, host) else { continue };
+        for (session, file) in place.listed(host) {
             self.add(Found {
                 key: Some(session.key.clone()),
                 file,
@@ -196,7 +191,7 @@ impl Collection {
                 stores.push(file);
             } else if kind.is_file() && is_sidecar(&file) {
                 self.sidecars.push(file);
-            } else if kind.is_file() && name.ends_with(".jsonl") && classify(name).is_none() {
+            } else if kind.is_file() && is_transcript_name(name) {
                 self.add(Found { file, ..Found::default() });
             }
         }
