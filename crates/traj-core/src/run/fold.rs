@@ -8,6 +8,7 @@ use super::calls::Calls;
 use super::model::{FirstFailure, Moment, Run, RunState};
 use super::models::Models;
 use super::moments::{Moments, is_moment};
+use super::prices::RememberedPrices;
 use super::taken::{CallKey, CallState, Taken};
 use super::time_split::Stopwatch;
 use super::{
@@ -47,7 +48,7 @@ const LONGEST_ERROR: usize = 300;
 #[derive(Debug)]
 pub struct Fold {
     run: Run,
-    prices: Prices,
+    prices: RememberedPrices,
     calls: Calls,
     approvals: Approvals,
     models: Models,
@@ -73,7 +74,7 @@ impl Fold {
     pub fn new(prices: Prices) -> Self {
         Self {
             run: Run::default(),
-            prices,
+            prices: RememberedPrices::new(prices),
             calls: Calls::default(),
             approvals: Approvals::default(),
             models: Models::default(),
@@ -170,7 +171,7 @@ impl Fold {
                 }
                 let name = call.model.map(str::to_owned).or_else(|| self.run.model.clone());
                 let name = name.unwrap_or_default();
-                taken.model_call = self.models.take(call, &name, at, &self.prices);
+                taken.model_call = self.models.take(call, &name, at, &mut self.prices);
             }
             Fact::ApprovalAsked(approval) => {
                 let (is_new, state) = self.approvals.ask(origin, approval, at);

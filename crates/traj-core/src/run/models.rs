@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::prices::{Cost, CostOrigin, Prices};
+use super::prices::{Cost, CostOrigin, RememberedPrices};
 use super::taken::CountedCall;
 use super::{ModelCall, Usage, UsageScope, names};
 use crate::timestamp::UnixMillis;
@@ -92,7 +92,7 @@ impl ModelTally {
         call: &ModelCall<'_>,
         name: &str,
         at: Option<UnixMillis>,
-        prices: &Prices,
+        prices: &mut RememberedPrices,
     ) -> Option<CountedCall> {
         let stated = call.usage?;
         let usage = if call.scope == UsageScope::Counter {
@@ -172,7 +172,7 @@ impl Models {
         call: &ModelCall<'_>,
         name: &str,
         at: Option<UnixMillis>,
-        prices: &Prices,
+        prices: &mut RememberedPrices,
     ) -> Option<CountedCall> {
         let tally = match call.scope {
             UsageScope::Call => &mut self.calls,

@@ -5,6 +5,7 @@
 
 mod cost;
 mod pattern;
+mod remembered;
 mod row;
 
 #[cfg(test)]
@@ -13,7 +14,9 @@ mod tests;
 use std::sync::OnceLock;
 
 pub use cost::{Cost, CostOrigin};
+pub(super) use remembered::RememberedPrices;
 
+use remembered::best;
 use row::PriceRow;
 
 use super::Usage;
@@ -109,6 +112,11 @@ impl Prices {
         at: Option<UnixMillis>,
         usage: &Usage,
     ) -> Option<Cost> {
+        best(self.rows_for(provider, model).into_iter(), at, usage)
+    }
+
+    /// The rows that fit a model, whenever they hold, the best first.
+    fn rows_for(&self, provider: Option<&str>, model: &str) -> Vec<&PriceRow> {
         let (provider, model) = match (provider, model.split_once('/')) {
             (None, Some((provider, model))) => (Some(provider), model),
             (Some(provider), Some((prefix, model))) if prefix.eq_ignore_ascii_case(provider) => {
@@ -116,11 +124,12 @@ impl Prices {
             }
             (provider, _) => (provider, model),
         };
-        let holding = self.rows.iter().enumerate().filter_map(|(place, (table, row))| {
-            let specificity = row.holds_for(provider, model, at, usage)?;
+        let fitting = self.rows.iter().enumerate().filter_map(|(place, (table, row))| {
+            let specificity = row.fit(provider, model)?;
             Some(((*table, specificity, row.above_input, row.valid_from, place), row))
         });
-        let (_, row) = holding.max_by_key(|(rank, _)| *rank)?;
-        Some(row.cost_of(usage))
+        let mut fitting: Vec<_> = fitting.collect();
+        fitting.sort_unstable_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+        fitting.into_iter().map(|(_, row)| row).collect()
     }
 }

@@ -71,25 +71,22 @@ impl TryFrom<String> for Date {
 }
 
 impl PriceRow {
-    /// How well the row fits a call; `None` when it does not hold for it.
-    pub(super) fn holds_for(
-        &self,
-        provider: Option<&str>,
-        model: &str,
-        at: Option<UnixMillis>,
-        usage: &Usage,
-    ) -> Option<usize> {
+    /// How well the row fits a model; `None` when it does not.
+    pub(super) fn fit(&self, provider: Option<&str>, model: &str) -> Option<usize> {
         let is_sold_by = |name: &str| {
             self.provider.is_empty()
                 || self.provider.iter().any(|one| one.eq_ignore_ascii_case(name))
         };
-        let holds = provider.is_none_or(is_sold_by)
-            && at.is_none_or(|at| self.valid_from.0 <= at)
-            && (self.above_input == 0 || usage.input > self.above_input);
-        if !holds {
+        if !provider.is_none_or(is_sold_by) {
             return None;
         }
         self.model.iter().filter_map(|pattern| fit(pattern, model)).max()
+    }
+
+    /// Whether the row holds for a call of a model that it fits.
+    pub(super) fn holds_for(&self, at: Option<UnixMillis>, usage: &Usage) -> bool {
+        at.is_none_or(|at| self.valid_from.0 <= at)
+            && (self.above_input == 0 || usage.input > self.above_input)
     }
 
     /// What a call costs by this row.
