@@ -25,6 +25,7 @@ mod config_command;
 mod config_prices;
 mod cross_finder;
 mod cross_reader;
+mod dialect_laws;
 mod export_branch;
 mod export_changes;
 mod export_command;
