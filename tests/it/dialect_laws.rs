@@ -147,8 +147,12 @@ fn read(transcript: &str, sidecar: &str) -> SessionRun {
     sources.put("s", transcript);
     sources.put("t", sidecar);
     let (transcript, sidecar) = (sources.open("s").unwrap(), sources.open("t").unwrap());
-    let files =
-        SessionFiles { transcript: Some(&*transcript), sidecar: Some(&*sidecar), session: "s1" };
+    let files = SessionFiles {
+        transcript: Some(&*transcript),
+        sidecar: Some(&*sidecar),
+        session: "s1",
+        longest_row: traj_core::limits::Reading::standard().session_line_bytes,
+    };
     files.fold(Prices::shipped()).unwrap()
 }
 

@@ -42,8 +42,12 @@ fn run_of_files(session: &str, sidecar: &str) -> Run {
     let transcript = sources.open("s.jsonl").unwrap();
     let recorded = sources.open("s.trajectory.jsonl").ok();
     let id = Dialect::stated_session(session.as_bytes()).unwrap();
-    let files =
-        SessionFiles { transcript: Some(&*transcript), sidecar: recorded.as_deref(), session: &id };
+    let files = SessionFiles {
+        transcript: Some(&*transcript),
+        sidecar: recorded.as_deref(),
+        session: &id,
+        longest_row: traj_core::limits::Reading::standard().session_line_bytes,
+    };
     let read = files.fold_with(&|| Fold::new(Prices::shipped())).unwrap();
     let mut listed = files.fold(Prices::shipped()).unwrap();
     listed.run.moments.clone_from(&read.run.moments);
