@@ -209,9 +209,10 @@ proptest! {
         events in changed_rows(),
         cut in any::<prop::sample::Index>(),
     ) {
-        let transcript = rows.join("\n");
+        let mut transcript = rows.join("\n");
         let end = transcript.floor_char_boundary(cut.index(transcript.len() + 1));
-        let read = read(&transcript[..end], &events.join("\n"));
+        transcript.truncate(end);
+        let read = read(&transcript, &events.join("\n"));
         prop_assert!(read.recorded <= events.len() as u64);
     }
 }

@@ -23,6 +23,7 @@ mod time;
 pub mod transcript;
 
 pub use bundle::{decode_manifest, encode_event};
+pub(crate) use row::SKIM_DEPTH;
 pub use sidecar::{Endings, is_result_member, particulars};
 pub use sniff::{Head, sniff};
 

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Dialect, said, text};
-use crate::json::Json;
+use crate::json::{Json, MAX_DEPTH};
+
+/// Deep enough for the type, the time and the ids of every row.
+pub(crate) const SKIM_DEPTH: usize = 3;
 
 impl Dialect {
     /// The type that a row is shown and filtered by; `None` when it states
@@ -23,6 +26,17 @@ impl Dialect {
             "toolResult" => Cow::Borrowed("tool.result"),
             role => Cow::Owned(format!("message.{role}")),
         })
+    }
+
+    /// How deep a row must be read to know its time, its ids and how long it
+    /// states that it took; `skimmed` is the row read to [`SKIM_DEPTH`].
+    ///
+    /// The output of a tool is most of a file, and lies deeper than that.
+    pub(crate) fn depth_of_times(self, skimmed: &Json<'_>) -> usize {
+        let is_result = self == Self::OpenClaw
+            && skimmed.get("message").and_then(|message| text(message, "role"))
+                == Some("toolResult");
+        if is_result { SKIM_DEPTH } else { MAX_DEPTH }
     }
 
     /// The session that a row names, by its key or else by its id.

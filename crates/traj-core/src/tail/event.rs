@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::screen::Screen;
 use super::summary;
 use super::timings::Edge;
-use crate::dialect::Dialect;
-use crate::json::Json;
+use crate::dialect::{Dialect, SKIM_DEPTH};
+use crate::json::{Json, MAX_DEPTH};
 use crate::run::words::LONGEST_PREVIEW;
 use crate::run::{Place, one_line};
 use crate::timestamp::UnixMillis;
@@ -105,14 +105,20 @@ impl TailEvent {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),
         };
-        let row = Json::parse(&text).ok()?;
-        let dialect = dialect_of(&row, origin)?;
-        let mut event = Self::new(origin, &dialect.type_name(&row)?, dialect.identity_of(&row));
+        let skimmed = Json::parse_shallow(&text, SKIM_DEPTH).ok()?;
+        let dialect = dialect_of(&skimmed, origin)?;
+        let kind = dialect.type_name(&skimmed)?;
+        let mut event = Self::new(origin, &kind, dialect.identity_of(&skimmed));
+        // The row of a type that nobody wants is read for its times only.
+        let is_wanted = screen.wants_type(&event.kind);
+        let depth = if is_wanted { MAX_DEPTH } else { dialect.depth_of_times(&skimmed) };
+        let row =
+            if depth == SKIM_DEPTH { skimmed } else { Json::parse_shallow(&text, depth).ok()? };
         dialect.decode(&row, Place::default(), &mut |stated| {
             event.at = event.at.or(stated.at);
             event.edges.extend(Edge::of(&stated));
         });
-        if screen.wants_type(&event.kind) {
+        if is_wanted {
             let row = screen.redact(row);
             summary::fill(&mut event, dialect, &row);
             event.is_wanted = screen.wants(&event, &row);
