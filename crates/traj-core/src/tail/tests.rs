@@ -344,3 +344,42 @@ fn long_lines_cost_no_memory() {
     assert_eq!(shown.len(), 1);
     assert_eq!(shown[0].severity, Severity::Warning);
 }
+
+#[test]
+fn a_row_that_nobody_wants_has_the_same_ends() {
+    let message = |message: &str| {
+        format!(
+            r#"{{"type":"message","id":"e1","parentId":"e0","timestamp":"2026-06-01T10:00:00.000Z","message":{message}}}"#
+        )
+    };
+    let rows = [
+        message(
+            r#"{"role":"toolResult","toolCallId":"c1","content":[{"type":"text","text":"x"}]}"#,
+        ),
+        message(r#"{"role":"toolResult","toolCallId":"c1","content":"x","durationMs":7}"#),
+        message(
+            r#"{"role":"toolResult","toolCallId":"c1","content":[],"details":{"durationMs":7}}"#,
+        ),
+        message(
+            r#"{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"a"}}]}"#,
+        ),
+        message(
+            r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":[{"type":"text","text":"x"}]}]}"#,
+        ),
+        message(r#"{"role":"user","content":"go"}"#),
+    ];
+    let mut ends = 0;
+    for row in rows {
+        let read = |screen: &dyn Screen| {
+            TailEvent::parse(row.as_bytes(), Origin::Transcript, screen).unwrap()
+        };
+        let (wanted, unwanted) = (read(&Everything), read(&WantsNothing));
+        assert_eq!(unwanted.edges, wanted.edges, "{row}");
+        assert_eq!(
+            (unwanted.at, unwanted.kind, unwanted.identity),
+            (wanted.at, wanted.kind, wanted.identity)
+        );
+        ends += wanted.edges.len();
+    }
+    assert_eq!(ends, 4, "a result that states how long it took is not timed");
+}

@@ -10,16 +10,20 @@ use crate::timestamp::UnixMillis;
 /// So many starts without an end are remembered.
 const OPEN_STARTS: usize = 4_096;
 
-/// A start that lies further before its end than this does not count: 64 MiB.
-///
-/// The same limit holds whichever way a file is read, so that an event lasts
-/// as long wherever the reading began.
+/// No start that lies further before its end than this counts: 64 MiB.
 pub const FARTHEST_START: u64 = 64 * 1024 * 1024;
 
-/// Something that takes time: a call, a prompt, a turn or a run, by the hash
-/// of its kind and id.
+/// The same for the start of a call, whose result follows within a few rows:
+/// 8 MiB. A result without a call makes nobody read more than that.
+const FARTHEST_CALL: u64 = 8 * 1024 * 1024;
+
+/// Something that takes time: a call, a prompt, a turn or a run, by its kind
+/// and the hash of its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Span(u64);
+pub(super) struct Span {
+    kind: SpanKind,
+    id: u64,
+}
 
 /// One end of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub(super) enum Edge {
     End(Span),
 }
 
-#[derive(Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum SpanKind {
     Call,
     Prompt,
@@ -37,10 +41,27 @@ enum SpanKind {
 }
 
 impl Span {
-    fn of(kind: &SpanKind, id: Option<&str>) -> Self {
+    fn of(kind: SpanKind, id: Option<&str>) -> Self {
         let mut hasher = DefaultHasher::new();
-        (kind, id).hash(&mut hasher);
-        Self(hasher.finish())
+        id.hash(&mut hasher);
+        Self { kind, id: hasher.finish() }
+    }
+
+    /// How many bytes may lie between its start and its end. The same limit
+    /// applies whichever way a file is read, so that an event lasts as long
+    /// wherever the reading began.
+    const fn reach(self) -> u64 {
+        match self.kind {
+            SpanKind::Call => FARTHEST_CALL,
+            SpanKind::Prompt | SpanKind::Turn | SpanKind::Run => FARTHEST_START,
+        }
+    }
+
+    /// How many milliseconds it took, unless its ends are too far apart.
+    fn taken(self, start: Mark, end: Mark) -> Option<u64> {
+        let is_near = start.position.abs_diff(end.position) <= self.reach();
+        let taken = end.at.as_millis().saturating_sub(start.at.as_millis());
+        u64::try_from(taken).ok().filter(|_| is_near)
     }
 }
 
@@ -49,23 +70,23 @@ impl Edge {
     /// whatever else ends the span is timed.
     pub(super) fn of(event: &RunEvent<'_>) -> Option<Self> {
         Some(match &event.fact {
-            Fact::ToolCall(call) => Self::Start(Span::of(&SpanKind::Call, Some(call.id?))),
+            Fact::ToolCall(call) => Self::Start(Span::of(SpanKind::Call, Some(call.id?))),
             Fact::ToolResult(result) if result.duration.is_none() => {
-                Self::End(Span::of(&SpanKind::Call, Some(result.id?)))
+                Self::End(Span::of(SpanKind::Call, Some(result.id?)))
             }
             Fact::Prompt(prompt) if prompt.skipped.is_none() => {
-                Self::Start(Span::of(&SpanKind::Prompt, event.run))
+                Self::Start(Span::of(SpanKind::Prompt, event.run))
             }
             Fact::ModelCall(call) if call.scope == UsageScope::Turn && call.latency.is_none() => {
-                Self::End(Span::of(&SpanKind::Prompt, event.run))
+                Self::End(Span::of(SpanKind::Prompt, event.run))
             }
-            Fact::TurnStarted => Self::Start(Span::of(&SpanKind::Turn, event.turn)),
-            Fact::TurnEnded(_) => Self::End(Span::of(&SpanKind::Turn, event.turn)),
+            Fact::TurnStarted => Self::Start(Span::of(SpanKind::Turn, event.turn)),
+            Fact::TurnEnded(_) => Self::End(Span::of(SpanKind::Turn, event.turn)),
             Fact::SessionStarted(started) if started.begins_run => {
-                Self::Start(Span::of(&SpanKind::Run, event.run))
+                Self::Start(Span::of(SpanKind::Run, event.run))
             }
             Fact::SessionEnded(ended) if ended.is_final => {
-                Self::End(Span::of(&SpanKind::Run, event.run))
+                Self::End(Span::of(SpanKind::Run, event.run))
             }
             _ => return None,
         })
@@ -78,16 +99,6 @@ struct Mark {
     at: UnixMillis,
     /// Bytes from a fixed place.
     position: u64,
-}
-
-impl Mark {
-    /// The milliseconds from one mark to another, unless they are too far from
-    /// each other.
-    fn until(self, end: Self) -> Option<u64> {
-        let is_near = self.position.abs_diff(end.position) <= FARTHEST_START;
-        let taken = end.at.as_millis().saturating_sub(self.at.as_millis());
-        u64::try_from(taken).ok().filter(|_| is_near)
-    }
 }
 
 impl TailEvent {
@@ -115,7 +126,7 @@ impl Timings {
                 (Edge::Start(_), None) => {}
                 (Edge::End(span), end) => {
                     let start = self.starts.remove(&span);
-                    let taken = start.zip(end).and_then(|(start, end)| start.until(end));
+                    let taken = start.zip(end).and_then(|(start, end)| span.taken(start, end));
                     taken.into_iter().for_each(|taken| event.took(taken));
                 }
             }
@@ -165,7 +176,9 @@ impl OpenEnds {
                 Edge::Start(span) => {
                     let Some(start) = mark else { continue };
                     let Some((end, index)) = self.ends.remove(&span) else { continue };
-                    if let (Some(taken), Some(event)) = (start.until(end), later.get_mut(index)) {
+                    if let (Some(taken), Some(event)) =
+                        (span.taken(start, end), later.get_mut(index))
+                    {
                         event.took(taken);
                     }
                 }
@@ -183,9 +196,9 @@ impl OpenEnds {
     /// Whether a start further than `position` bytes before the end of the
     /// file could still count.
     pub(super) fn is_waiting(&self, position: u64) -> bool {
-        let is_near =
-            |(end, _): &(Mark, usize)| position.saturating_sub(end.position) <= FARTHEST_START;
-        self.ends.values().any(is_near)
+        self.ends
+            .iter()
+            .any(|(span, (end, _))| position.saturating_sub(end.position) <= span.reach())
     }
 }
 
@@ -264,13 +277,17 @@ mod tests {
     #[test]
     fn a_start_too_far_before_its_end_does_not_count_either_way() {
         let at = |millis| UnixMillis::from_f64(millis).unwrap();
-        let near = Mark { at: at(1_000.0), position: 0 };
+        let start = Mark { at: at(1_000.0), position: 0 };
         let end = |position| Mark { at: at(3_000.0), position };
-        assert_eq!(near.until(end(FARTHEST_START)), Some(2_000));
-        assert_eq!(near.until(end(FARTHEST_START + 1)), None);
-        let mut ends = OpenEnds::default();
-        ends.ends.insert(Span(1), (end(10), 0));
-        assert!(ends.is_waiting(10 + FARTHEST_START));
-        assert!(!ends.is_waiting(11 + FARTHEST_START));
+        for kind in [SpanKind::Call, SpanKind::Prompt, SpanKind::Turn, SpanKind::Run] {
+            let span = Span::of(kind, None);
+            assert_eq!(span.taken(start, end(span.reach())), Some(2_000));
+            assert_eq!(span.taken(start, end(span.reach() + 1)), None);
+            let mut ends = OpenEnds::default();
+            ends.ends.insert(span, (end(10), 0));
+            assert!(ends.is_waiting(10 + span.reach()));
+            assert!(!ends.is_waiting(11 + span.reach()));
+            assert!(span.reach() <= FARTHEST_START);
+        }
     }
 }
