@@ -1,9 +1,9 @@
 //! Exports find the session and its sidecar, and nothing that is not theirs.
 
+use traj_core::care::session_store::SessionStoreError;
 use traj_core::id::SessionId;
 use traj_core::memory::MemorySources;
 use traj_core::port::{BundleFile, SourceError};
-use traj_core::session_store::SessionStoreError;
 use traj_export::{ExportError, ExportLimits, Selection};
 use traj_tests::export_fixture::{HEADER, export_from, message, request, runtime};
 

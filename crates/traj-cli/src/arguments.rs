@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, ValueEnum};
-use traj_core::configuration::Color;
+use traj_core::settings::configuration::Color;
 
 use crate::command::Command;
 use crate::compose::Host;

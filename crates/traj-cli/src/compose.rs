@@ -14,9 +14,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
-use traj_core::host::{HostFacts, Variables};
 use traj_core::limits::Reading;
 use traj_core::redaction::PathLabels;
+use traj_core::settings::host::{HostFacts, Variables};
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{ProcessTable, TemporaryFolder};
 

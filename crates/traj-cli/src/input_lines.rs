@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
-use traj_core::lines::Line;
+use traj_core::json::lines::Line;
 
 /// Shows every line, of up to `limit` bytes, to `visit` with its number,
 /// counted from 1.

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use traj_core::configuration::{Color, Preferences};
+use traj_core::settings::configuration::{Color, Preferences};
 
 use crate::arguments::{Cli, ColorChoice};
 use crate::command_error::{CommandError, ErrorKind};

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use traj_core::care::session_store::agent_of_key;
 use traj_core::id::SessionId;
 use traj_core::location::session_stem;
-use traj_core::session_store::agent_of_key;
 use traj_fs::is_bundle;
 
 pub(crate) use self::places::{STORE, is_transcript_name, rollouts_of_codex};

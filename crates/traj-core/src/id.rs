@@ -6,6 +6,7 @@
 
 mod bundle_name;
 mod file_stem;
+pub(crate) mod invisible;
 
 pub use bundle_name::{BundleName, BundleNameError};
 pub use file_stem::FileStem;

@@ -29,6 +29,7 @@
 //! ```
 
 mod depth;
+pub mod lines;
 mod number;
 mod object;
 mod parse;

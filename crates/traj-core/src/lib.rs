@@ -7,7 +7,7 @@
 //! Nothing here touches a file, a clock, the environment, a thread or a
 //! runtime. What the domain needs of the world it asks for through the traits
 //! in [`port`]; what the host knows about itself arrives as plain values
-//! ([`host::HostFacts`]).
+//! ([`settings::host::HostFacts`]).
 //!
 //! What a run leaves behind goes one way: an [`event::Event`] is redacted and
 //! cut to its limits by [`capture::Capture`], becomes a line with a number from
@@ -43,31 +43,20 @@
 
 pub mod binding;
 pub mod capture;
-pub mod configuration;
+pub mod care;
 pub mod dialect;
 pub mod event;
-pub mod host;
 pub mod id;
-mod invisible;
 pub mod json;
 pub mod limits;
-pub mod lines;
 pub mod location;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod port;
-pub mod prune;
 pub mod redaction;
-pub mod repair;
-pub mod rewrite;
 pub mod run;
-pub mod session_store;
 pub mod settings;
-pub mod settings_report;
-pub mod tail;
 pub mod timestamp;
-mod toml_fault;
-pub mod trim;
 
 /// The examples of the README.
 #[cfg(doctest)]

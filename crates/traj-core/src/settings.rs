@@ -4,10 +4,15 @@
 //! original has it) or `TRAJ_`; ours wins. A value that makes no sense is
 //! ignored, as a recorder must not stop its host over a typo.
 
+pub mod configuration;
+pub mod host;
+pub mod report;
+pub(crate) mod toml_fault;
+
 use std::time::Duration;
 
-use crate::host::{HostFacts, Variables};
 use crate::limits::Limits;
+use crate::settings::host::{HostFacts, Variables};
 
 /// What happens when a sidecar has reached its size limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Why an export did not happen.
 
+use traj_core::care::session_store::SessionStoreError;
 use traj_core::port::{BundleFile, BundleSinkError, SourceError};
-use traj_core::session_store::SessionStoreError;
 
 /// Why an export did not happen. Nothing is left behind, but where
 /// [`BundleSinkError::Unconfirmed`] says so.

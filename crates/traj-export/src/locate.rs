@@ -1,10 +1,10 @@
 //! Finding the session and its sidecar.
 
+use traj_core::care::session_store::{SessionStore, session_file_candidates};
 use traj_core::id::SessionId;
 use traj_core::limits::Reading;
 use traj_core::location::{Lead, Refusal, RefusedSidecar, SidecarPlaces, find_sidecar, identify};
 use traj_core::port::{Source, SourceError, Sources};
-use traj_core::session_store::{SessionStore, session_file_candidates};
 
 use crate::error::ExportError;
 use crate::request::{Selection, SidecarHints};

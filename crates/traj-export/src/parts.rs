@@ -2,7 +2,7 @@
 //!
 //! A group has one buffer for the bytes of all its parts: a buffer for each
 //! would cost more than what is done with most of them. The lines are therefore
-//! split in place, in the window of their group, and not by `traj_core::lines`.
+//! split in place, in the window of their group, and not by `traj_core::json::lines`.
 
 use std::ops::Range;
 use std::sync::Arc;

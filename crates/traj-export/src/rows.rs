@@ -1,6 +1,6 @@
 //! Rows of a JSON Lines file, read in pieces.
 //!
-//! The reader has a window of its own instead of `traj_core::lines`, because a
+//! The reader has a window of its own instead of `traj_core::json::lines`, because a
 //! row that is too long to be held is located and read again later, in pieces.
 
 use sha2::{Digest as _, Sha256};

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use traj_core::dialect::Dialect;
 use traj_core::json::Json;
-use traj_core::lines::Line;
+use traj_core::json::lines::Line;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
 use traj_core::run::{Place, RunEvent};
 

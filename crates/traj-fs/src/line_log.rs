@@ -4,8 +4,8 @@ use std::io::{self, BufReader, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
 
 use cap_std::fs::{Dir, File};
+use traj_core::json::lines::Line;
 use traj_core::limits::Reading;
-use traj_core::lines::Line;
 use traj_core::port::{LineLog, LineLogError};
 
 use crate::error::{Context as _, FsError};

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
-use traj_core::lines::{Line, Lines};
+use traj_core::json::lines::{Line, Lines};
 
 /// Shows the lines of an input, of up to `limit` bytes each, until `visit` has
 /// seen enough. The memory in use follows the longest line, never the input.

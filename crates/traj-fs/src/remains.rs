@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, MetadataExt as _};
+use traj_core::care::prune::{
+    Artefact, ArtefactKind, Orphans, Proof, StrayOwner, classify, orphans, stated_session_file,
+};
 use traj_core::id::SessionId;
 use traj_core::location::{
     Lead, Pointer, SidecarPlaces, blobs_beside, find_sidecar, pointer_beside,
-};
-use traj_core::prune::{
-    Artefact, ArtefactKind, Orphans, Proof, StrayOwner, classify, orphans, stated_session_file,
 };
 
 use self::look::{
@@ -30,14 +30,14 @@ use crate::source::FsSources;
 /// are gone.
 ///
 /// It finds, looks and removes; what goes and what stays is decided by
-/// [`traj_core::prune::decide`] in between. No link is followed but those above
+/// [`traj_core::care::prune::decide`] in between. No link is followed but those above
 /// a folder: what is a link, has several names or is no regular file is
 /// reported as such, and whatever takes the place of a file after it was looked
 /// at stays.
 ///
 /// ```
 /// use std::collections::BTreeSet;
-/// use traj_core::prune::{PrunePolicy, decide};
+/// use traj_core::care::prune::{PrunePolicy, decide};
 /// use traj_core::timestamp::UnixMillis;
 /// use traj_fs::FsRemains;
 ///
@@ -85,7 +85,7 @@ struct Place {
     path: PathBuf,
 }
 
-/// What there is, for [`traj_core::prune::decide`].
+/// What there is, for [`traj_core::care::prune::decide`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remains {
@@ -127,7 +127,7 @@ impl FsRemains {
 
     /// Looks at everything that is left of sessions that are gone. `listed`
     /// holds the ids and stems of those that a store still names (see
-    /// [`traj_core::prune::listed_names`]).
+    /// [`traj_core::care::prune::listed_names`]).
     ///
     /// What cannot be looked at is told by its [`Proof`].
     ///

@@ -1,6 +1,6 @@
 //! Rewriting a session on a filesystem, while its owner goes on appending.
 //!
-//! The order of steps is decided in `traj_core::rewrite`; here they are system
+//! The order of steps is decided in `traj_core::care::rewrite`; here they are system
 //! calls. The exchange is one `renameat2(RENAME_EXCHANGE)` where the filesystem
 //! has it: it says afterwards which file was really taken out, so a foreign
 //! replacement in the very last moment is noticed and undone. Whether anyone
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use cap_std::fs::{Dir, File};
 use rustix::fs::{AtFlags, Stat, fstat, statat};
 use rustix::io::Errno;
+use traj_core::care::rewrite::{SettleLimits, StreamCounts};
 use traj_core::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRewriter};
-use traj_core::rewrite::{SettleLimits, StreamCounts};
 
 use self::steps::Steps;
 use crate::error::{Context as _, FsError, Refusal};

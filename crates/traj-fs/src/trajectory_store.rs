@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use cap_std::fs::Dir;
 use traj_core::capture::BlobDigest;
 use traj_core::id::SessionId;
+use traj_core::json::lines::Line;
 use traj_core::limits::Reading;
-use traj_core::lines::Line;
 use traj_core::location::{
     Lead, SidecarPlaces, SidecarSearch, blobs_beside, find_sidecar, pointer_beside, sidecar_beside,
     sidecar_in_folder,

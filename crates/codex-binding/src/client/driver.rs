@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use traj_core::json::Json;
-use traj_core::lines::{self, Line};
+use traj_core::json::lines::{self, Line};
 use traj_core::port::{AppServerError, CloseCause, RequestHandler, ServerRequest, ThreadListener};
 
 use super::ClientOptions;

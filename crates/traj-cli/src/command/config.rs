@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use traj_core::configuration::Origin;
-use traj_core::settings_report::{EffectiveSetting, effective_settings};
+use traj_core::settings::configuration::Origin;
+use traj_core::settings::report::{EffectiveSetting, effective_settings};
 
 use super::Outcome;
 use crate::arguments::ColorChoice;

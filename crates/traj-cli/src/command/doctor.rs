@@ -9,7 +9,7 @@ use cap_std::fs::MetadataExt as _;
 use clap::Args;
 use serde::Serialize;
 use traj_core::settings::Settings;
-use traj_core::settings_report::effective_settings;
+use traj_core::settings::report::effective_settings;
 
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};

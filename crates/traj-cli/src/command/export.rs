@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use traj_core::care::session_store::{agent_of_key, default_store_path, is_safe_id};
 use traj_core::id::{BundleName, SessionId};
-use traj_core::session_store::{agent_of_key, default_store_path, is_safe_id};
 use traj_core::timestamp::UnixMillis;
 use traj_export::{
     ExportError, ExportLimits, ExportPorts, ExportReport, ExportRequest, Selection, export,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use traj_core::prune::{Decision, PrunePolicy, decide, listed_names};
+use traj_core::care::prune::{Decision, PrunePolicy, decide, listed_names};
 use traj_core::settings::Settings;
 use traj_fs::{FsError, FsRemains};
 

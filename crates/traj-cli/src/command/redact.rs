@@ -7,7 +7,7 @@ use std::str::FromStr as _;
 
 use serde::Serialize;
 use traj_core::json::Json;
-use traj_core::lines::Line;
+use traj_core::json::lines::Line;
 use traj_core::redaction::{PathLabels, RedactionReport, Redactor, RevealMap, block_end};
 
 use crate::command::Outcome;

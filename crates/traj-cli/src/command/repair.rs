@@ -8,9 +8,9 @@ use std::path::Path;
 use cap_std::fs::{Dir, File};
 use clap::Args;
 use serde::Serialize;
+use traj_core::care::repair::{Diagnosis, Rebuild, RepairError, Survey};
 use traj_core::dialect::{Head, sniff};
-use traj_core::lines::Line;
-use traj_core::repair::{Diagnosis, Rebuild, RepairError, Survey};
+use traj_core::json::lines::Line;
 use traj_fs::{Access, FsScratch, identity_of, open_regular, replace_file};
 
 use super::Outcome;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::Dir;
 use serde::Serialize;
 use traj_core::json::Json;
-use traj_core::lines::Line;
+use traj_core::json::lines::Line;
 use traj_core::port::{BundleContent, BundleSource as _, BundleSourceError};
 use traj_core::redaction::{MarkerKey, PathLabels, RedactionReport, Redactor, block_end};
 use traj_fs::{Access, FsBundleSource, open_regular, open_subfolder};

@@ -14,7 +14,7 @@ use globset::Glob;
 use regex::Regex;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use traj_core::tail::Origin;
+use traj_core::care::tail::Origin;
 use traj_fs::{Access, FolderWatch, FollowedFile, FsError, open_regular};
 
 use self::screen::ShownRows;

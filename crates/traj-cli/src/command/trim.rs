@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use traj_core::json::{Json, Object};
-use traj_core::port::{LineLog, RewriteError, RewriteMode, SessionRewriter};
-use traj_core::timestamp::UnixMillis;
-use traj_core::trim::{
+use traj_core::care::trim::{
     Age, AutoPolicy, AutoReport, DrainReport, JournalWriter, TrimError, TrimItem, TrimPorts,
     auto_trim, drain, enqueue, expire, journal_beside, queue_beside,
 };
+use traj_core::json::{Json, Object};
+use traj_core::port::{LineLog, RewriteError, RewriteMode, SessionRewriter};
+use traj_core::timestamp::UnixMillis;
 
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};

@@ -5,9 +5,9 @@ use std::error::Error;
 use std::io::Read as _;
 use std::path::Path;
 
-use traj_core::configuration::{Configuration, ConfigurationError, ConfigurationPlace};
 use traj_core::limits::Reading;
 use traj_core::run::Prices;
+use traj_core::settings::configuration::{Configuration, ConfigurationError, ConfigurationPlace};
 use traj_fs::{Access, open_regular};
 
 use super::{Host, real_path};

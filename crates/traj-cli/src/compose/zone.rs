@@ -1,6 +1,6 @@
 //! The time zone of the user: what `TZ` names, else the machine's, else UTC.
 
-use traj_core::configuration::Preferences;
+use traj_core::settings::configuration::Preferences;
 use traj_core::timestamp::UnixMillis;
 use tz::TimeZone;
 

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, Metadata};
+use traj_core::care::session_store::is_safe_id;
 use traj_core::dialect::Dialect;
 use traj_core::limits::Reading;
 use traj_core::location::{session_stem, sidecar_beside};
-use traj_core::session_store::is_safe_id;
 use traj_fs::{Access, open_regular};
 
 use super::places::{STORE, is_transcript_name, rollouts_of_codex};

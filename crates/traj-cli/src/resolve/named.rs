@@ -5,14 +5,14 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, File};
+use traj_core::care::prune::stated_session_file;
+use traj_core::care::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
 use traj_core::dialect::transcript::trim;
 use traj_core::dialect::{Dialect, Head, sniff};
 use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
 use traj_core::limits::Reading;
 use traj_core::port::BundleFile;
-use traj_core::prune::stated_session_file;
-use traj_core::session_store::{SessionStore, agent_of_key, default_store_path, is_safe_id};
 use traj_fs::{Access, FsBundleSource, is_bundle, open_regular};
 
 use super::places::STORE;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use traj_core::prune::classify;
+use traj_core::care::prune::classify;
 
 use crate::compose::Host;
 

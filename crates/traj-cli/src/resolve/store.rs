@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use traj_core::session_store::{
+use traj_core::care::session_store::{
     SessionStore, StoredSession, default_store_path, session_file_candidates,
 };
 use traj_fs::{Access, open_regular};

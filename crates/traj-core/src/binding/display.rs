@@ -1,6 +1,6 @@
 //! Text of strangers on its way into a chat: nothing in it may format, mention or steer.
 
-use crate::invisible::is_invisible;
+use crate::id::invisible::is_invisible;
 
 /// What stands for a text of which nothing is left.
 const UNKNOWN: &str = "<unknown>";

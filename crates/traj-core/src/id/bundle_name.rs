@@ -1,7 +1,7 @@
 //! Names of bundles: relative, made of harmless components, inside their root.
 
 use super::{FileStem, SessionId};
-use crate::invisible::is_invisible;
+use crate::id::invisible::is_invisible;
 use crate::timestamp::UnixMillis;
 
 /// Longest component of a name, in bytes: what filesystems take, less room for

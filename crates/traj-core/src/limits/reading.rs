@@ -1,7 +1,7 @@
 //! How much is read of what: every limit with its default and its reason.
 
-use crate::host::HostFacts;
 use crate::settings::count;
+use crate::settings::host::HostFacts;
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;

@@ -5,10 +5,10 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use crate::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRewriter};
-use crate::rewrite::{
+use crate::care::rewrite::{
     Generations, LineStream, Piece, SettleLimits, StreamCounts, Writers, released, settle,
 };
+use crate::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRewriter};
 
 /// Something that happens between two steps of a rewrite.
 type Interference = Box<dyn FnMut(&mut MemoryFiles)>;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use memchr::memmem::Finder;
 
-use crate::host::HostFacts;
+use crate::settings::host::HostFacts;
 
 /// Paths and names of the host, and what stands in for them.
 #[derive(Clone, Debug, Default)]

@@ -14,7 +14,7 @@ use super::foreign_pattern::translate;
 use super::rule::{Check, Matcher, Rule, RuleClass};
 use super::rule_set::RuleSet;
 use crate::limits::Reading;
-use crate::toml_fault;
+use crate::settings::toml_fault;
 
 /// A set with more rules is refused.
 const MAX_RULES: usize = 5_000;

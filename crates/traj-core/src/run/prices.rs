@@ -20,8 +20,8 @@ use remembered::best;
 use row::PriceRow;
 
 use super::Usage;
+use crate::settings::toml_fault;
 use crate::timestamp::UnixMillis;
-use crate::toml_fault;
 
 /// Why a price table was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

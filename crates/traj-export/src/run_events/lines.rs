@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use traj_core::json::lines::{Line, Lines};
 use traj_core::limits::Reading;
-use traj_core::lines::{Line, Lines};
 use traj_core::port::{BundleContent, BundleSourceError};
 
 /// Shows every line until it is told to stop. A file without events is a single

@@ -4,9 +4,9 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use cap_std::fs::{Dir, File, MetadataExt as _};
+use traj_core::care::prune::Proof;
 use traj_core::limits::Reading;
 use traj_core::location::{Pointer, SidecarHead, stated_by_transcript};
-use traj_core::prune::Proof;
 use traj_core::timestamp::UnixMillis;
 
 use crate::error::{Context as _, FsError, Refusal};

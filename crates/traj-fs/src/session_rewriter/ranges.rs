@@ -3,8 +3,8 @@
 use std::io;
 
 use cap_std::fs::File;
+use traj_core::care::rewrite::{LineStream, Piece, StreamCounts};
 use traj_core::port::LineEdit;
-use traj_core::rewrite::{LineStream, Piece, StreamCounts};
 
 use crate::position::read_at;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use cap_std::fs::{Dir, File, Permissions, PermissionsExt as _};
 use rustix::fs::{AtFlags, RenameFlags, Stat, fstat, renameat_with, statat};
 use rustix::io::Errno;
+use traj_core::care::rewrite::{Generations, Piece, StreamCounts, Writers, released, settle};
 use traj_core::port::{LineEdit, RewriteReport};
-use traj_core::rewrite::{Generations, Piece, StreamCounts, Writers, released, settle};
 
 use super::{FsSessionRewriter, IntoStep as _, StepError, ranges, report_of, same_file};
 use crate::error::Context as _;

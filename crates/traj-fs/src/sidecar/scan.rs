@@ -4,8 +4,8 @@ use std::io;
 use std::ops::ControlFlow;
 
 use cap_std::fs::{File, FileExt as _};
+use traj_core::json::lines::{Line, Lines};
 use traj_core::limits::Reading;
-use traj_core::lines::{Line, Lines};
 use traj_core::port::{is_credible_sequence, source_sequence_of};
 
 const CHUNK_BYTES: usize = 64 * 1024;

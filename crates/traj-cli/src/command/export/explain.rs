@@ -1,7 +1,7 @@
 //! What a failed export means for the user: which exit code, and what to do.
 
+use traj_core::care::session_store::SessionStoreError;
 use traj_core::port::{BundleSinkError, SourceError};
-use traj_core::session_store::SessionStoreError;
 use traj_export::ExportError;
 
 use crate::command_error::{CommandError, ErrorKind};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use traj_core::event::{Event, InputEvent};
-use traj_core::lines::Line;
+use traj_core::json::lines::Line;
 
 use crate::output::Output;
 

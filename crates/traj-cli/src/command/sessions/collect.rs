@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
-use traj_core::prune::{ArtefactKind, classify};
-use traj_core::session_store::default_store_path;
+use traj_core::care::prune::{ArtefactKind, classify};
+use traj_core::care::session_store::default_store_path;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{is_bundle, open_subfolder};
 

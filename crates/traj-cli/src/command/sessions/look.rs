@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cap_std::fs::{Dir, MetadataExt as _};
+use traj_core::care::prune::classify;
 use traj_core::dialect::Dialect;
 use traj_core::json::Json;
 use traj_core::limits::Reading;
 use traj_core::port::{Source, SourceError, Sources as _};
-use traj_core::prune::classify;
 use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
 use traj_core::run::{Prices, SessionFiles, dialect_of};
 use traj_core::timestamp::UnixMillis;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use traj_core::configuration::Preferences;
+use traj_core::settings::configuration::Preferences;
 
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;

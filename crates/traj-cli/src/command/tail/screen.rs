@@ -2,9 +2,9 @@
 
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
+use traj_core::care::tail::{Screen, TailEvent};
 use traj_core::json::Json;
 use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
-use traj_core::tail::{Screen, TailEvent};
 
 use crate::command_error::CommandError;
 use crate::compose::Host;

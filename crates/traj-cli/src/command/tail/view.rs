@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use traj_core::tail::{Origin, Severity, TailEvent};
+use traj_core::care::tail::{Origin, Severity, TailEvent};
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{FollowedFile, FsError};
 

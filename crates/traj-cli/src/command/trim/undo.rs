@@ -1,9 +1,9 @@
 //! `traj trim --undo`: which trims can be taken back, and taking one back.
 
+use traj_core::care::trim::{TrimError, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
 use traj_core::json::{Json, Object};
 use traj_core::port::RewriteMode;
 use traj_core::timestamp::UnixMillis;
-use traj_core::trim::{TrimError, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
 
 use super::{Report, Work, failed};
 use crate::command::Outcome;

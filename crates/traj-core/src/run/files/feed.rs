@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
+use crate::json::lines::{Line, Lines};
 use crate::limits;
-use crate::lines::{Line, Lines};
 use crate::port::{Source, SourceError};
 
 /// How much is read and parsed at once.

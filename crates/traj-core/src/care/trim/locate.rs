@@ -1,6 +1,6 @@
 //! Which session file a host's tool call is about.
 
-use crate::host::HostFacts;
+use crate::settings::host::HostFacts;
 
 /// What a host tells about the session a tool runs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

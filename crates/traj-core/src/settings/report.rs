@@ -1,8 +1,8 @@
 //! Which settings are in effect, and where each came from.
 
-use crate::configuration::{self, Origin, Preferences, key_of_variable};
-use crate::host::HostFacts;
 use crate::limits::Reading;
+use crate::settings::configuration::{self, Origin, Preferences, key_of_variable};
+use crate::settings::host::HostFacts;
 use crate::settings::{Durability, Settings, WhenFull, positive};
 
 /// A setting in effect.

@@ -2,10 +2,10 @@
 
 use super::key::KEYS;
 use super::*;
-use crate::host::HostFacts;
 use crate::limits::Limits;
+use crate::settings::host::HostFacts;
+use crate::settings::report::effective_settings;
 use crate::settings::{Durability, Settings, WhenFull};
-use crate::settings_report::effective_settings;
 
 const FILE_PATH: &str = "/h/.config/traj/config.toml";
 

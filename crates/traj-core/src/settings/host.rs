@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::configuration::{self, Configuration, Origin};
+use crate::settings::configuration::{self, Configuration, Origin};
 
 /// Environment variables by name, and what the configuration file says where
 /// they are not set.

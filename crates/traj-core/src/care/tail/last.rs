@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::screen::{Screen, WantsNothing};
 use super::timings::OpenEnds;
 use super::{Origin, TailEvent};
+use crate::json::lines::{Line, LinesFromEnd};
 use crate::limits::Reading;
-use crate::lines::{Line, LinesFromEnd};
 
 /// So many of the newest events are known again later although a filter passed
 /// over them.

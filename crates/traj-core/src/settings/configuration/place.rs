@@ -1,7 +1,7 @@
 //! Where the configuration file is.
 
 use super::Origin;
-use crate::host::HostFacts;
+use crate::settings::host::HostFacts;
 
 /// Names the configuration file.
 const FILE: &str = "TRAJ_CONFIG";

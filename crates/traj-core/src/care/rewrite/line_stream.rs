@@ -1,6 +1,6 @@
 //! A stream of bytes as lines, each of them kept or replaced.
 //!
-//! It has a window of its own instead of [`Lines`](crate::lines::Lines), because
+//! It has a window of its own instead of [`Lines`](crate::json::lines::Lines), because
 //! every byte goes on, and lines that stay as they are go on a block at a time.
 
 use crate::limits::Reading;

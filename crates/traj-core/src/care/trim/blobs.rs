@@ -7,9 +7,9 @@ use super::probe::IdProbe;
 use super::tally::{Tally, Wanted};
 use super::{TrimItem, value};
 use crate::capture::BlobDigest;
+use crate::care::trim::TrimError;
 use crate::json::Json;
 use crate::port::{BlobFolder, RewriteMode};
-use crate::trim::TrimError;
 
 /// Old names of blobs and the names their trimmed contents have.
 pub(super) type Renamed = BTreeMap<BlobDigest, BlobDigest>;

@@ -207,8 +207,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tail::tests::Everything;
-    use crate::tail::{FileState, Follow, LastEvents, Origin};
+    use crate::care::tail::tests::Everything;
+    use crate::care::tail::{FileState, Follow, LastEvents, Origin};
 
     /// Calls, results, prompts and replies, some of them repeated or missing.
     fn line(number: usize, what: u8) -> String {

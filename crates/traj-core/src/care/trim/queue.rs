@@ -4,11 +4,11 @@
 //! the tool call and the end of the turn loses nothing.
 
 use super::log_line;
+use crate::care::trim::{TrimItem, has_tool_result};
 use crate::id::IdError;
 use crate::json::{Json, Object};
 use crate::port::{LineLog, LineLogError, RewriteError, SessionRewriter};
 use crate::timestamp::UnixMillis;
-use crate::trim::{TrimItem, has_tool_result};
 
 const SCHEMA: &str = "traj-trim-queue";
 

@@ -3,7 +3,7 @@
 //! Its keys are described in `docs/configuration.md`. Here it is only read
 //! from text; whoever holds the host finds the file and opens it. What the
 //! file sets counts where no environment variable does (see
-//! [`HostFacts::configured_by`](crate::host::HostFacts::configured_by)).
+//! [`HostFacts::configured_by`](crate::settings::host::HostFacts::configured_by)).
 
 mod key;
 mod nearest;
@@ -24,7 +24,7 @@ pub use preferences::{Color, Preference, Preferences};
 pub(crate) use key::{Key, key_of_variable};
 
 use crate::limits::Reading;
-use crate::toml_fault;
+use crate::settings::toml_fault;
 
 /// Where sessions are looked for, separated by colons.
 pub(crate) const ROOTS: &str = "TRAJ_ROOTS";

@@ -6,8 +6,8 @@ use super::screen::Screen;
 use super::seen::Seen;
 use super::timings::{FARTHEST_START, Timings};
 use super::{LastEvents, Origin, TailEvent};
+use crate::json::lines::{Line, Lines};
 use crate::limits::Reading;
-use crate::lines::{Line, Lines};
 
 /// So many bytes before the place we read up to are compared on every look.
 ///

@@ -1,7 +1,7 @@
 //! How results are shown, where no flag says so.
 
 use super::Origin;
-use crate::host::HostFacts;
+use crate::settings::host::HostFacts;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

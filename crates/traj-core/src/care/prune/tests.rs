@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::care::session_store::SessionStore;
 use crate::id::SessionId;
-use crate::session_store::SessionStore;
 use crate::timestamp::UnixMillis;
 
 fn at(day: i64) -> UnixMillis {

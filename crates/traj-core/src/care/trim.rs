@@ -12,7 +12,7 @@
 //! [`LineLog`](crate::port::LineLog).
 //!
 //! ```
-//! use traj_core::trim::{TrimEdit, TrimItem};
+//! use traj_core::care::trim::{TrimEdit, TrimItem};
 //! use traj_core::port::{LineEdit, LineVerdict};
 //!
 //! let item = TrimItem::parse("call-1", Some("nothing of interest"), None)?;

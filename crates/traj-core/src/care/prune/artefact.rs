@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Proof;
-use crate::session_store::SessionStore;
+use crate::care::session_store::SessionStore;
 use crate::timestamp::UnixMillis;
 
 /// What a file beside a session is.
