@@ -13,7 +13,9 @@ mod record;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use traj_core::binding::{BindingRecord, Decision, RefusalKind, decide, needs_plugin_build};
+use traj_core::binding::{
+    BindingDecision, BindingRecord, RefusalKind, decide_binding, needs_plugin_build,
+};
 use traj_core::id::ThreadId;
 use traj_core::port::{
     AppServerError, BindingKey, BindingStore, BindingStoreError, Clock, LoadedBinding,
@@ -78,17 +80,17 @@ impl ThreadKeeper {
         if needs_plugin_build(record, &plan.wanted) {
             built = plan.build_plugins().await;
         }
-        let decision = decide(record, &plan.wanted);
+        let decision = decide_binding(record, &plan.wanted);
         match (decision, stored) {
-            (Decision::Resume { thread }, Some(stored)) => {
+            (BindingDecision::Resume { thread }, Some(stored)) => {
                 self.resume(server, loaded, &plan, stored, thread, cancel).await
             }
-            (Decision::Rotate { reasons }, Some(stored)) => {
+            (BindingDecision::Rotate { reasons }, Some(stored)) => {
                 let previous = stored.record.thread.clone();
                 let how = HowOpened::Rotated { previous, reasons };
                 self.start(server, loaded, &mut plan, Some(stored), how, built, cancel).await
             }
-            (Decision::Transient { reason }, Some(stored)) => {
+            (BindingDecision::Transient { reason }, Some(stored)) => {
                 let how = HowOpened::Transient { reason };
                 self.start(server, loaded, &mut plan, Some(stored), how, built, cancel).await
             }

@@ -6,14 +6,14 @@
 //! [`ThreadService`](crate::port::ThreadService) and [`BindingStore`](crate::port::BindingStore).
 //!
 //! ```
-//! use traj_core::binding::{BindingOrigin, BindingRecord, Decision, WantedThread, decide};
+//! use traj_core::binding::{BindingOrigin, BindingRecord, BindingDecision, WantedThread, decide_binding};
 //! use traj_core::id::ThreadId;
 //! use traj_core::timestamp::UnixMillis;
 //!
 //! let thread = ThreadId::parse("0199a213-81c0-7800-8aa1-bbab2a035a53")?;
 //! let record = BindingRecord::new(thread.clone(), "/work", BindingOrigin::Attached, UnixMillis::EPOCH);
-//! assert_eq!(decide(Some(&record), &WantedThread::plain()), Decision::Resume { thread });
-//! assert_eq!(decide(None, &WantedThread::plain()), Decision::Start);
+//! assert_eq!(decide_binding(Some(&record), &WantedThread::plain()), BindingDecision::Resume { thread });
+//! assert_eq!(decide_binding(None, &WantedThread::plain()), BindingDecision::Start);
 //! # Ok::<(), traj_core::id::IdError>(())
 //! ```
 
@@ -50,7 +50,9 @@ pub use codec::{
 };
 pub use context_engine::{ContextEngineBinding, ContextEngineFacts, Projection};
 pub use conversation::{Claim, ConversationData, ExecutionFacts, InboundMessage, claim};
-pub use decide::{Decision, RotateReason, TransientReason, decide, needs_plugin_build};
+pub use decide::{
+    BindingDecision, RotateReason, TransientReason, decide_binding, needs_plugin_build,
+};
 pub use display::chat_text;
 pub use effort::reasoning_effort;
 pub use exec_policy::{

@@ -52,9 +52,9 @@ pub use display::{command_of, cut, one_line};
 pub use event::{Origin, Place, RunEvent, Thread};
 pub use examples::CallExample;
 pub use fact::{
-    Approval, ApprovalDecision, Attachment, Branches, Compaction, ContextCompiled, EndStatus,
-    ErrorFact, Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnded,
-    SessionStarted, ToolCall, ToolResult, UnknownRows, UsageScope,
+    ApprovalFact, ApprovalOutcome, Attachment, Branches, Compaction, CompiledContext, EndStatus,
+    ErrorFact, Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnd,
+    SessionStart, ToolCallFact, ToolResultFact, UnknownRows, UsageScope,
 };
 pub use files::{SessionFiles, SessionRun, dialect_of};
 pub use fold::Fold;

@@ -1,6 +1,6 @@
 //! Finding the session and its sidecar.
 
-use traj_core::care::session_store::{SessionStore, session_file_candidates};
+use traj_core::care::session_store::{SessionStore, stored_session_candidates};
 use traj_core::id::SessionId;
 use traj_core::limits::Reading;
 use traj_core::location::{Lead, Refusal, RefusedSidecar, SidecarPlaces, find_sidecar, identify};
@@ -61,7 +61,7 @@ fn locate_by_key(
     let parsed = SessionStore::parse(&text)?;
     let stored = parsed.find(session_key)?;
     let folder = store.rsplit_once('/').map_or(".", |(folder, _)| folder);
-    let candidates = session_file_candidates(stored, folder)?;
+    let candidates = stored_session_candidates(stored, folder)?;
     let session_id = SessionId::parse(stored.session_id.as_str()).ok();
     let located = |session_file: String, session| Located {
         session_file,

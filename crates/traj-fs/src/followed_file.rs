@@ -4,9 +4,8 @@ use std::io;
 
 use cap_std::fs::{Dir, File};
 use rustix::fs::fstat;
-use traj_core::care::tail::{
-    FileState, Follow, LastEvents, Origin, Screen, TailEvent, WantsNothing,
-};
+use traj_core::care::tail::{FileState, Follow, LastEvents, Screen, TailEvent, WantsNothing};
+use traj_core::run::Origin;
 
 use crate::error::{Context as _, FsError};
 use crate::open::{Access, open_regular};

@@ -30,14 +30,14 @@ use crate::source::FsSources;
 /// are gone.
 ///
 /// It finds, looks and removes; what goes and what stays is decided by
-/// [`traj_core::care::prune::decide`] in between. No link is followed but those above
+/// [`traj_core::care::prune::decide_prune`] in between. No link is followed but those above
 /// a folder: what is a link, has several names or is no regular file is
 /// reported as such, and whatever takes the place of a file after it was looked
 /// at stays.
 ///
 /// ```
 /// use std::collections::BTreeSet;
-/// use traj_core::care::prune::{PrunePolicy, decide};
+/// use traj_core::care::prune::{PrunePolicy, decide_prune};
 /// use traj_core::timestamp::UnixMillis;
 /// use traj_fs::FsRemains;
 ///
@@ -57,7 +57,7 @@ use crate::source::FsSources;
 ///
 /// let before = UnixMillis::new(4_000_000_000_000).unwrap_or_default();
 /// let policy = PrunePolicy::new(before, None, None);
-/// for decision in decide(found.gone, found.live_bytes, policy) {
+/// for decision in decide_prune(found.gone, found.live_bytes, policy) {
 ///     if decision.reason.goes() {
 ///         remains.remove(&decision.artefact)?;
 ///     }
@@ -85,7 +85,7 @@ struct Place {
     path: PathBuf,
 }
 
-/// What there is, for [`traj_core::care::prune::decide`].
+/// What there is, for [`traj_core::care::prune::decide_prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remains {

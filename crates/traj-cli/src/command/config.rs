@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use traj_core::settings::configuration::Origin;
+use traj_core::settings::configuration::SettingOrigin;
 use traj_core::settings::report::{EffectiveSetting, effective_settings};
 
 use super::Outcome;
@@ -115,13 +115,13 @@ struct Source {
     text: String,
 }
 
-impl From<&Origin> for Source {
-    fn from(origin: &Origin) -> Self {
+impl From<&SettingOrigin> for Source {
+    fn from(origin: &SettingOrigin) -> Self {
         let (name, path, line, ignored) = match origin {
-            Origin::Variable(name) => (Some(name.clone()), None, None, None),
-            Origin::Flag(name) => (Some((*name).to_owned()), None, None, None),
-            Origin::File { path, line } => (None, Some(path.clone()), Some(*line), None),
-            Origin::Default { ignored } => (None, None, None, ignored.clone()),
+            SettingOrigin::Variable(name) => (Some(name.clone()), None, None, None),
+            SettingOrigin::Flag(name) => (Some((*name).to_owned()), None, None, None),
+            SettingOrigin::File { path, line } => (None, Some(path.clone()), Some(*line), None),
+            SettingOrigin::Default { ignored } => (None, None, None, ignored.clone()),
             _ => (None, None, None, None),
         };
         Self { kind: origin.kind(), name, path, line, ignored, text: origin.to_string() }
@@ -168,7 +168,7 @@ fn of_flag(setting: EffectiveSetting, color: Option<ColorChoice>) -> Setting {
     let EffectiveSetting { name, key, variable, value, origin, .. } = setting;
     match color {
         Some(color) if key == Some("defaults.color") => {
-            let origin = Source::from(&Origin::Flag("--color"));
+            let origin = Source::from(&SettingOrigin::Flag("--color"));
             Setting { name, key, variable, value: color.preference().as_str().to_owned(), origin }
         }
         _ => Setting { name, key, variable, value, origin: Source::from(&origin) },

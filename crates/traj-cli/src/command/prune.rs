@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use traj_core::care::prune::{Decision, PrunePolicy, decide, listed_names};
+use traj_core::care::prune::{PruneDecision, PrunePolicy, decide_prune, listed_names};
 use traj_core::settings::Settings;
 use traj_fs::{FsError, FsRemains};
 
@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         failed: Vec::new(),
         removed_bytes: 0,
     };
-    for decision in decide(found.gone, found.live_bytes, policy) {
+    for decision in decide_prune(found.gone, found.live_bytes, policy) {
         let item = item_of(&decision);
         if !decision.reason.goes() {
             report.kept.push(item);
@@ -154,7 +154,7 @@ fn listed(
     Ok(listed_names(&place.store))
 }
 
-fn item_of(decision: &Decision) -> Item {
+fn item_of(decision: &PruneDecision) -> Item {
     Item {
         session: decision.stem.clone(),
         kind: decision.artefact.kind.name(),

@@ -14,7 +14,7 @@ use globset::Glob;
 use regex::Regex;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use traj_core::care::tail::Origin;
+use traj_core::run::Origin;
 use traj_fs::{Access, FolderWatch, FollowedFile, FsError, open_regular};
 
 use self::screen::ShownRows;
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     // Without one, the place is watched where it would appear.
     if let Some(sidecar) = search.found.or(search.awaited) {
         watches.extend(sidecar.path.parent().and_then(|path| watch(path, &sender)));
-        files.push(FollowedFile::new(sidecar.folder, sidecar.name, Origin::Sidecar));
+        files.push(FollowedFile::new(sidecar.folder, sidecar.name, Origin::Runtime));
     }
     if arguments.transcript {
         watches.extend(place.path.parent().and_then(|path| watch(path, &sender)));

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use traj_core::care::session_store::{
-    SessionStore, StoredSession, default_store_path, session_file_candidates,
+    SessionStore, StoredSession, default_store_path, stored_session_candidates,
 };
 use traj_fs::{Access, open_regular};
 
@@ -68,7 +68,7 @@ impl StorePlace {
         host: &Host,
     ) -> Result<PathBuf, CommandError> {
         let folder = self.path.parent().map(Path::to_string_lossy).unwrap_or_default();
-        let candidates = session_file_candidates(session, &folder).map_err(|error| {
+        let candidates = stored_session_candidates(session, &folder).map_err(|error| {
             CommandError::failure("the stored session has no usable file")
                 .because(error)
                 .hint("mend its entry in the store, or name the file itself")

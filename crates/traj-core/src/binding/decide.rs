@@ -11,7 +11,7 @@ use crate::id::ThreadId;
 /// What to do with the thread of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Decision {
+pub enum BindingDecision {
     /// Resume the stored thread.
     Resume {
         /// The thread.
@@ -97,12 +97,12 @@ impl TransientReason {
 /// Decides what to do with the stored thread. Working directory, model, credentials, permissions
 /// and instructions are no part of a thread's identity: they are sent again instead.
 #[must_use]
-pub fn decide(stored: Option<&BindingRecord>, wanted: &WantedThread) -> Decision {
-    let Some(stored) = stored else { return Decision::Start };
+pub fn decide_binding(stored: Option<&BindingRecord>, wanted: &WantedThread) -> BindingDecision {
+    let Some(stored) = stored else { return BindingDecision::Start };
     if wanted.tool_surface == ToolSurface::Disabled {
-        return Decision::Transient { reason: TransientReason::ToolSurfaceDisabled };
+        return BindingDecision::Transient { reason: TransientReason::ToolSurfaceDisabled };
     }
-    let resume = Decision::Resume { thread: stored.thread.clone() };
+    let resume = BindingDecision::Resume { thread: stored.thread.clone() };
     // Nobody knows yet what an attached thread was started with: it is taken as it is, once.
     if stored.origin == BindingOrigin::Attached {
         return resume;
@@ -112,9 +112,9 @@ pub fn decide(stored: Option<&BindingRecord>, wanted: &WantedThread) -> Decision
     if reasons.is_empty() {
         resume
     } else if only_tools && wanted.tools.is_empty && !stored.fingerprints.tools_were_empty {
-        Decision::Transient { reason: TransientReason::NoToolsThisTurn }
+        BindingDecision::Transient { reason: TransientReason::NoToolsThisTurn }
     } else {
-        Decision::Rotate { reasons }
+        BindingDecision::Rotate { reasons }
     }
 }
 

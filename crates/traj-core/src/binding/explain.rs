@@ -1,6 +1,6 @@
 //! Which component of a thread's identity is as it was, and which is not.
 
-use super::decide::{Decision, RotateReason, decide};
+use super::decide::{BindingDecision, RotateReason, decide_binding};
 use super::fingerprint::Fingerprint;
 use super::record::{BindingOrigin, BindingRecord};
 use super::wanted::{BundledMcp, WantedPlugins, WantedThread};
@@ -74,9 +74,9 @@ fn changed_components(stored: Option<&BindingRecord>, wanted: &WantedThread) -> 
     let Some(stored) = stored.filter(|stored| stored.origin != BindingOrigin::Attached) else {
         return Vec::new();
     };
-    match decide(Some(stored), wanted) {
-        Decision::Rotate { reasons } => reasons,
-        Decision::Transient { .. } => super::decide::rotate_reasons(stored, wanted),
+    match decide_binding(Some(stored), wanted) {
+        BindingDecision::Rotate { reasons } => reasons,
+        BindingDecision::Transient { .. } => super::decide::rotate_reasons(stored, wanted),
         _ => Vec::new(),
     }
 }

@@ -111,8 +111,8 @@ fn a_record_of_another_tool_is_taken_over() {
         Json::parse(r#"{"mcp_servers":{"s":{"env":{"KEY":"rotated"},"command":"x"}}}"#).unwrap();
     wanted.user_mcp = Some(Fingerprint::of_mcp_servers(&servers));
     wanted.bundled_mcp = BundledMcp::Evaluated(Some(Fingerprint::of(&Json::from("ours"))));
-    let resumes = Decision::Resume { thread: record.thread.clone() };
-    assert_eq!(decide(Some(&record), &wanted), resumes);
+    let resumes = BindingDecision::Resume { thread: record.thread.clone() };
+    assert_eq!(decide_binding(Some(&record), &wanted), resumes);
 }
 
 #[test]

@@ -17,7 +17,7 @@ mod proof;
 mod stray;
 
 pub use artefact::{Artefact, ArtefactKind, Orphans, classify, has_session, listed_names, orphans};
-pub use decide::{Decision, PrunePolicy, Reason, decide};
+pub use decide::{PruneDecision, PrunePolicy, PruneReason, decide_prune};
 pub use proof::Proof;
 pub use stray::{StrayOwner, stated_session_file};
 

@@ -22,7 +22,7 @@ mod rebuild;
 mod salvage;
 mod survey;
 
-pub use diagnosis::{Diagnosis, DocumentKind, Finding, Problem};
+pub use diagnosis::{Diagnosis, DocumentKind, LineProblem, Problem};
 pub use error::RepairError;
 pub use rebuild::Rebuild;
 pub use survey::Survey;

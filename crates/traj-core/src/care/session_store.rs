@@ -130,7 +130,7 @@ pub fn is_safe_id(id: &str) -> bool {
 ///
 /// # Errors
 /// [`SessionStoreError::UnsafeId`] when no file may be named after the id.
-pub fn session_file_candidates(
+pub fn stored_session_candidates(
     session: &StoredSession,
     sessions_dir: &str,
 ) -> Result<Vec<String>, SessionStoreError> {
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn files_outside_the_sessions_folders_are_not_candidates() {
-        let candidates = |file| session_file_candidates(&stored(file, "s1"), FOLDER).unwrap();
+        let candidates = |file| stored_session_candidates(&stored(file, "s1"), FOLDER).unwrap();
         assert_eq!(candidates(None), ["/state/agents/main/sessions/s1.jsonl"]);
         assert_eq!(candidates(Some("other.jsonl")).len(), 2);
         assert_eq!(candidates(Some("/state/agents/ops/sessions/o.jsonl")).len(), 2);
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_folder_may_be_written_in_many_ways() {
         let named = |file: &str, folder: &str| {
-            session_file_candidates(&stored(Some(file), "s1"), folder).unwrap().swap_remove(0)
+            stored_session_candidates(&stored(Some(file), "s1"), folder).unwrap().swap_remove(0)
         };
         for folder in [
             "/state//agents/main/sessions",
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn unsafe_ids_name_no_file() {
-        let result = session_file_candidates(&stored(None, "../x"), FOLDER);
+        let result = stored_session_candidates(&stored(None, "../x"), FOLDER);
         assert_eq!(result, Err(SessionStoreError::UnsafeId));
         assert!(!is_safe_id(""));
         assert!(!is_safe_id(&"a".repeat(129)));

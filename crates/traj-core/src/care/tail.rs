@@ -15,7 +15,7 @@ mod seen;
 mod summary;
 mod timings;
 
-pub use event::{Origin, Severity, TailEvent};
+pub use event::{Severity, TailEvent};
 pub use follow::{FileState, Follow, ReadRange};
 pub use last::LastEvents;
 pub use screen::{Screen, WantsNothing};

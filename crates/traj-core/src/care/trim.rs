@@ -47,7 +47,7 @@ pub use drain::{DrainReport, TrimError, TrimPorts, drain, has_tool_result};
 pub use edit::TrimEdit;
 pub use item::{SENTINEL, TOOL_NAME, TrimItem, tool_definition};
 pub use journal::{Document, JournalWriter, UndoRecord, WithJournal, expire, journal_beside};
-pub use locate::{SessionContext, session_file_candidates};
+pub use locate::{SessionContext, host_session_candidates};
 pub use queue::{QueueEntry, QueueError, QueuedReply, enqueue, queue_beside};
 pub use sidecar::SidecarEdit;
 pub use tally::Tally;

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use super::{Dialect, openclaw, sidecar, text};
 use crate::event::TRACE_SCHEMA;
 use crate::json::Json;
-use crate::run::{Arguments, Fact, Origin, Place, RunEvent, Thread, ToolCall};
+use crate::run::{Arguments, Fact, Origin, Place, RunEvent, Thread, ToolCallFact};
 
 /// Whether a row is a transcript event of a bundle. The other events look as
 /// they do in a sidecar.
@@ -53,7 +53,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     match name.strip_prefix("session.") {
         Some("info") => emit_one(openclaw::entry_fact("session_info", data)),
         Some(kind) => emit_one(openclaw::entry_fact(kind, data)),
-        None if name == "tool.call" => emit_one(Fact::ToolCall(ToolCall {
+        None if name == "tool.call" => emit_one(Fact::ToolCall(ToolCallFact {
             id: text(data, "toolCallId"),
             name: super::said(data, "name").unwrap_or("tool"),
             arguments: Arguments::of(data.get("arguments")),

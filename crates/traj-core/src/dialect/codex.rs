@@ -18,7 +18,7 @@ use super::{Dialect, is_set, said, text};
 use crate::json::Json;
 use crate::run::{
     Compaction, Content, EndStatus, ErrorFact, Fact, ModeChange, Origin, Place, Prompt, Rewind,
-    RunEvent, SessionEnded, SessionStarted, Thread,
+    RunEvent, SessionEnd, SessionStart, Thread,
 };
 
 /// The types of rows.
@@ -107,23 +107,23 @@ fn thread_of<'r>(payload: &'r Json<'r>) -> Thread<'r> {
 }
 
 fn session_meta<'r>(payload: &'r Json<'r>) -> Fact<'r> {
-    Fact::SessionStarted(SessionStarted {
+    Fact::SessionStarted(SessionStart {
         session: said(payload, "id"),
         agent: Some(Cow::Borrowed("codex")),
         agent_version: said(payload, "cli_version"),
         workspace: said(payload, "cwd"),
         provider: said(payload, "model_provider"),
         parent: said(payload, "forked_from_id").or_else(|| said(payload, "parent_thread_id")),
-        ..SessionStarted::default()
+        ..SessionStart::default()
     })
 }
 
 /// What holds for a turn: the model first, then what it may do.
 fn turn_context<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
-    emit(Fact::SessionStarted(SessionStarted {
+    emit(Fact::SessionStarted(SessionStart {
         workspace: said(payload, "cwd"),
         model: said(payload, "model"),
-        ..SessionStarted::default()
+        ..SessionStart::default()
     }));
     for name in ["approval_policy", "effort"] {
         if let Some(value) = said(payload, name) {
@@ -148,7 +148,7 @@ fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
             let status = EndStatus::Interrupted;
             let reason = said(payload, "reason").filter(|reason| *reason != status.as_str());
             let reason = reason.map(Cow::Borrowed);
-            emit(Fact::TurnEnded(SessionEnded { status, error: None, reason, is_final: true }));
+            emit(Fact::TurnEnded(SessionEnd { status, error: None, reason, is_final: true }));
         }
         "token_count" => emit(tokens::counter(payload)),
         "item_completed" => item::facts(payload, emit),
@@ -218,5 +218,5 @@ fn turn_complete<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     let error = error.or_else(|| {
         (status == EndStatus::Error).then_some(Cow::Borrowed("the turn ended without an answer"))
     });
-    Fact::TurnEnded(SessionEnded { status, error, reason: None, is_final: true })
+    Fact::TurnEnded(SessionEnd { status, error, reason: None, is_final: true })
 }

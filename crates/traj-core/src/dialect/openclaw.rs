@@ -11,7 +11,7 @@ use crate::dialect::transcript::{is_tool_call, tool_call_arguments};
 use crate::json::Json;
 use crate::run::{
     Arguments, Attachment, Compaction, Content, Fact, ModeChange, ModelCall, ModelChange, Origin,
-    Outcome, Place, Prompt, Rewind, RunEvent, SessionStarted, ToolCall, ToolResult, Usage,
+    Outcome, Place, Prompt, Rewind, RunEvent, SessionStart, ToolCallFact, ToolResultFact, Usage,
 };
 
 /// Whether a row is one of a transcript.
@@ -85,12 +85,12 @@ fn other(name: &str, is_known: bool) -> Fact<'_> {
 
 /// The header of a session.
 fn header<'r>(row: &'r Json<'r>) -> Fact<'r> {
-    Fact::SessionStarted(SessionStarted {
+    Fact::SessionStarted(SessionStart {
         session: text(row, "id"),
         agent: Some(Cow::Borrowed("openclaw")),
         workspace: said(row, "cwd"),
         parent: said(row, "parentSession"),
-        ..SessionStarted::default()
+        ..SessionStart::default()
     })
 }
 
@@ -107,7 +107,7 @@ pub(super) fn message_facts<'r>(message: &'r Json<'r>, emit: &mut dyn FnMut(Fact
         "assistant" => assistant_facts(message, emit),
         "toolResult" | "tool" => emit(Fact::ToolResult(result_of(message))),
         "bashExecution" => {
-            emit(Fact::ToolResult(ToolResult {
+            emit(Fact::ToolResult(ToolResultFact {
                 id: None,
                 name: Some("bash"),
                 outcome: outcome_of(message),
@@ -182,8 +182,8 @@ fn assistant_facts<'r>(message: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
 }
 
 /// The call that a block asks for.
-pub(super) fn call_of<'r>(block: &'r Json<'r>) -> ToolCall<'r> {
-    ToolCall {
+pub(super) fn call_of<'r>(block: &'r Json<'r>) -> ToolCallFact<'r> {
+    ToolCallFact {
         id: text(block, "id"),
         name: said(block, "name").unwrap_or("tool"),
         arguments: Arguments::of(tool_call_arguments(block)),
@@ -191,8 +191,8 @@ pub(super) fn call_of<'r>(block: &'r Json<'r>) -> ToolCall<'r> {
 }
 
 /// The result that a message or a block holds.
-fn result_of<'r>(message: &'r Json<'r>) -> ToolResult<'r> {
-    ToolResult {
+fn result_of<'r>(message: &'r Json<'r>) -> ToolResultFact<'r> {
+    ToolResultFact {
         id: result_id(message),
         name: said(message, "toolName").or_else(|| said(message, "name")),
         outcome: outcome_of(message),

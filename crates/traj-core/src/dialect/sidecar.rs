@@ -13,9 +13,9 @@ use super::{Dialect, is_set, said, text};
 use crate::event::{EventKind, SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::Json;
 use crate::run::{
-    Approval, ApprovalDecision, Arguments, Content, ContextCompiled, EndStatus, ErrorFact, Fact,
-    Loss, ModelCall, ModelChange, Origin, Outcome, Place, Prompt, RunEvent, SessionEnded,
-    SessionStarted, ToolCall, ToolResult, Usage, UsageScope,
+    ApprovalFact, ApprovalOutcome, Arguments, CompiledContext, Content, EndStatus, ErrorFact, Fact,
+    Loss, ModelCall, ModelChange, Origin, Outcome, Place, Prompt, RunEvent, SessionEnd,
+    SessionStart, ToolCallFact, ToolResultFact, Usage, UsageScope,
 };
 
 /// Whether a row is an event of a recorder.
@@ -51,16 +51,16 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
 /// The fact of an event that states one.
 fn fact_of<'r>(kind: &EventKind, name: &'r str, row: &'r Json<'r>, data: &'r Json<'r>) -> Fact<'r> {
     match kind {
-        EventKind::SessionStarted => Fact::SessionStarted(SessionStarted {
+        EventKind::SessionStarted => Fact::SessionStarted(SessionStart {
             session: text(row, "sessionId"),
             workspace: said(row, "workspaceDir").or_else(|| said(data, "workspaceDir")),
             provider: said(row, "provider"),
             model: said(row, "modelId"),
             begins_run: true,
-            ..SessionStarted::default()
+            ..SessionStart::default()
         }),
         EventKind::TraceMetadata => metadata(row, data),
-        EventKind::ContextCompiled => Fact::ContextCompiled(ContextCompiled {
+        EventKind::ContextCompiled => Fact::ContextCompiled(CompiledContext {
             system: Content::of(data.get("systemPrompt")),
             tools: data.get("tools").filter(|tools| tools.as_array().is_some()),
         }),
@@ -68,13 +68,13 @@ fn fact_of<'r>(kind: &EventKind, name: &'r str, row: &'r Json<'r>, data: &'r Jso
         EventKind::PromptSkipped => {
             Fact::Prompt(prompt(data, Some(said(data, "reason").unwrap_or("skipped"))))
         }
-        EventKind::ToolCall => Fact::ToolCall(ToolCall {
+        EventKind::ToolCall => Fact::ToolCall(ToolCallFact {
             id: text(data, "toolCallId"),
             name: tool_name(data).unwrap_or("tool"),
             arguments: Arguments::of(data.get("arguments").or_else(|| data.get("args"))),
         }),
         EventKind::ToolResult => Fact::ToolResult(tool_result(data)),
-        EventKind::ToolTimeout => Fact::ToolResult(ToolResult {
+        EventKind::ToolTimeout => Fact::ToolResult(ToolResultFact {
             id: text(data, "toolCallId"),
             name: tool_name(data),
             outcome: Outcome::TimedOut,
@@ -89,13 +89,13 @@ fn fact_of<'r>(kind: &EventKind, name: &'r str, row: &'r Json<'r>, data: &'r Jso
         }
         EventKind::ApprovalAsked => Fact::ApprovalAsked(approval(data)),
         EventKind::ApprovalDecided => Fact::ApprovalDecided(approval(data)),
-        EventKind::TraceArtifacts => Fact::SessionEnded(SessionEnded {
+        EventKind::TraceArtifacts => Fact::SessionEnded(SessionEnd {
             status: EndStatus::parse(text(data, "finalStatus").unwrap_or("ended")),
             error: error_text(data),
             reason: None,
             is_final: false,
         }),
-        EventKind::SessionEnded => Fact::SessionEnded(SessionEnded {
+        EventKind::SessionEnded => Fact::SessionEnded(SessionEnd {
             status: EndStatus::parse(text(data, "status").unwrap_or("ended")),
             error: error_text(data),
             reason: None,
@@ -127,14 +127,14 @@ fn fact_of<'r>(kind: &EventKind, name: &'r str, row: &'r Json<'r>, data: &'r Jso
 fn metadata<'r>(row: &'r Json<'r>, data: &'r Json<'r>) -> Fact<'r> {
     let harness = data.get("harness").unwrap_or(&Json::Null);
     let model = data.get("model").unwrap_or(&Json::Null);
-    Fact::SessionStarted(SessionStarted {
+    Fact::SessionStarted(SessionStart {
         session: text(row, "sessionId"),
         agent: said(harness, "type").or_else(|| said(harness, "name")).map(Cow::Borrowed),
         agent_version: said(harness, "version"),
         workspace: said(harness, "workspaceDir").or_else(|| said(row, "workspaceDir")),
         provider: said(model, "provider").or_else(|| said(row, "provider")),
         model: said(model, "name").or_else(|| said(row, "modelId")),
-        ..SessionStarted::default()
+        ..SessionStart::default()
     })
 }
 
@@ -147,10 +147,10 @@ fn tool_name<'r>(data: &'r Json<'r>) -> Option<&'r str> {
     said(data, "name").or_else(|| said(data, "toolName"))
 }
 
-fn tool_result<'r>(data: &'r Json<'r>) -> ToolResult<'r> {
+fn tool_result<'r>(data: &'r Json<'r>) -> ToolResultFact<'r> {
     let is_unanswered = data.get("result").is_some_and(is_made_up);
     let content = ["contentItems", "result", "output", "content"];
-    ToolResult {
+    ToolResultFact {
         id: text(data, "toolCallId"),
         name: tool_name(data),
         outcome: if is_unanswered { unanswered() } else { outcome_of(data) },
@@ -189,15 +189,15 @@ fn model_call<'r>(row: &'r Json<'r>, data: &'r Json<'r>) -> ModelCall<'r> {
 }
 
 /// What the data of an event says of an approval.
-pub(super) fn approval<'r>(data: &'r Json<'r>) -> Approval<'r> {
+pub(super) fn approval<'r>(data: &'r Json<'r>) -> ApprovalFact<'r> {
     let decision = match text(data, "decision") {
-        Some("approved") => Some(ApprovalDecision::Approved),
-        Some("approvedForSession") => Some(ApprovalDecision::ApprovedForSession),
-        Some("denied") => Some(ApprovalDecision::Denied),
-        Some("cancelled") => Some(ApprovalDecision::Cancelled),
+        Some("approved") => Some(ApprovalOutcome::Approved),
+        Some("approvedForSession") => Some(ApprovalOutcome::ApprovedForSession),
+        Some("denied") => Some(ApprovalOutcome::Denied),
+        Some("cancelled") => Some(ApprovalOutcome::Cancelled),
         _ => None,
     };
-    Approval {
+    ApprovalFact {
         id: text(data, "approvalId"),
         call: text(data, "toolCallId"),
         subject: said(data, "subject").map(Cow::Borrowed),

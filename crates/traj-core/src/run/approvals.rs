@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::taken::{ApprovalState, ByOrigin};
-use super::{Approval, Origin};
+use super::{ApprovalFact, Origin};
 use crate::timestamp::UnixMillis;
 
 /// How many requests are remembered to match decisions with.
@@ -45,7 +45,7 @@ impl Approvals {
     pub(super) fn ask(
         &mut self,
         origin: Origin,
-        approval: &Approval<'_>,
+        approval: &ApprovalFact<'_>,
         at: Option<UnixMillis>,
     ) -> (bool, ApprovalState) {
         let key = self.key(approval);
@@ -65,7 +65,7 @@ impl Approvals {
     pub(super) fn decide(
         &mut self,
         origin: Origin,
-        approval: &Approval<'_>,
+        approval: &ApprovalFact<'_>,
         at: Option<UnixMillis>,
     ) -> (bool, ApprovalState) {
         let key = self.key(approval);
@@ -95,7 +95,7 @@ impl Approvals {
 
     /// What a decision is found by: the id of the request, else the call, else
     /// what it is about.
-    fn key(&self, approval: &Approval<'_>) -> u64 {
+    fn key(&self, approval: &ApprovalFact<'_>) -> u64 {
         match (approval.id, approval.call) {
             (Some(id), _) => self.hasher.hash_one(("id", id)),
             (None, Some(call)) => self.hasher.hash_one(("call", call)),
@@ -111,8 +111,8 @@ mod tests {
     const RUNTIME: Origin = Origin::Runtime;
     const TRANSCRIPT: Origin = Origin::Transcript;
 
-    fn about(id: &str) -> Approval<'_> {
-        Approval { id: Some(id), ..Approval::default() }
+    fn about(id: &str) -> ApprovalFact<'_> {
+        ApprovalFact { id: Some(id), ..ApprovalFact::default() }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use super::examples::{CallExample, Examples};
 use super::taken::{ByOrigin, CallKey, CallState};
-use super::{Origin, Outcome, ToolCall, ToolResult, command_of, names, one_line};
+use super::{Origin, Outcome, ToolCallFact, ToolResultFact, command_of, names, one_line};
 use crate::timestamp::UnixMillis;
 
 /// How many calls are remembered to match results and second witnesses with.
@@ -155,7 +155,7 @@ impl Calls {
     pub(super) fn start(
         &mut self,
         origin: Origin,
-        call: &ToolCall<'_>,
+        call: &ToolCallFact<'_>,
         at: Option<UnixMillis>,
         order: u64,
     ) -> (bool, CallKey) {
@@ -212,7 +212,7 @@ impl Calls {
     pub(super) fn end(
         &mut self,
         origin: Origin,
-        result: &ToolResult<'_>,
+        result: &ToolResultFact<'_>,
         at: Option<UnixMillis>,
         order: u64,
     ) -> (bool, CallKey) {
@@ -233,7 +233,7 @@ impl Calls {
         self.answer(id, origin, answer)
     }
 
-    fn call_id(&self, call: &ToolCall<'_>) -> u64 {
+    fn call_id(&self, call: &ToolCallFact<'_>) -> u64 {
         match call.id {
             Some(id) => self.hasher.hash_one(id),
             None => self.hasher.hash_one(("unnamed", call.name)),

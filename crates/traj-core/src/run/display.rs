@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Arguments, ToolCall};
+use super::{Arguments, ToolCallFact};
 use crate::json::Json;
 
 /// Members that hold a command, best first.
@@ -29,7 +29,7 @@ const SUBJECTS: [&str; 14] = [
 /// What a call runs or works on: the command of a shell, the path of an edit,
 /// the query of a search; `None` where the arguments hold nothing of the kind.
 #[must_use]
-pub fn command_of(call: &ToolCall<'_>) -> Option<String> {
+pub fn command_of(call: &ToolCallFact<'_>) -> Option<String> {
     if let Arguments::Text(text) = call.arguments
         && !text.trim_start().starts_with('{')
     {
@@ -144,7 +144,7 @@ mod tests {
     fn command(arguments: &str) -> Option<String> {
         let value = Json::parse(arguments).unwrap();
         let arguments = Arguments::of(Some(&value));
-        command_of(&ToolCall { id: None, name: "tool", arguments })
+        command_of(&ToolCallFact { id: None, name: "tool", arguments })
     }
 
     #[test]

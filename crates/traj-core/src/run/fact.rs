@@ -11,15 +11,15 @@ use crate::json::Json;
 #[non_exhaustive]
 pub enum Fact<'r> {
     /// A session or a run of it began.
-    SessionStarted(SessionStarted<'r>),
+    SessionStarted(SessionStart<'r>),
     /// A run ended.
-    SessionEnded(SessionEnded<'r>),
+    SessionEnded(SessionEnd<'r>),
     /// What the model was about to see was put together.
-    ContextCompiled(ContextCompiled<'r>),
+    ContextCompiled(CompiledContext<'r>),
     /// A turn began.
     TurnStarted,
     /// A turn ended; `Some` names the error that ended it.
-    TurnEnded(SessionEnded<'r>),
+    TurnEnded(SessionEnd<'r>),
     /// Somebody asked for something.
     Prompt(Prompt<'r>),
     /// The assistant said something.
@@ -27,15 +27,15 @@ pub enum Fact<'r> {
     /// The model thought about something.
     Reasoning(Content<'r>),
     /// The model called a tool.
-    ToolCall(ToolCall<'r>),
+    ToolCall(ToolCallFact<'r>),
     /// A tool answered, or is known not to have.
-    ToolResult(ToolResult<'r>),
+    ToolResult(ToolResultFact<'r>),
     /// A model call finished.
     ModelCall(ModelCall<'r>),
     /// Somebody was asked to allow something.
-    ApprovalAsked(Approval<'r>),
+    ApprovalAsked(ApprovalFact<'r>),
     /// It was decided.
-    ApprovalDecided(Approval<'r>),
+    ApprovalDecided(ApprovalFact<'r>),
     /// The conversation was replaced by a summary.
     Compaction(Compaction<'r>),
     /// Another model answers from here on.
@@ -69,7 +69,7 @@ pub enum Fact<'r> {
 /// A session or a run of it began.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
-pub struct SessionStarted<'r> {
+pub struct SessionStart<'r> {
     /// The session's id.
     pub session: Option<&'r str>,
     /// The program that runs the agent.
@@ -92,7 +92,7 @@ pub struct SessionStarted<'r> {
 /// How a run or a turn ended.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a status and what is said of it")]
-pub struct SessionEnded<'r> {
+pub struct SessionEnd<'r> {
     /// How.
     pub status: EndStatus<'r>,
     /// What went wrong.
@@ -150,7 +150,7 @@ impl<'r> EndStatus<'r> {
 /// What the model was about to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
-pub struct ContextCompiled<'r> {
+pub struct CompiledContext<'r> {
     /// The system prompt.
     pub system: Content<'r>,
     /// The definitions of the tools.
@@ -172,7 +172,7 @@ pub struct Prompt<'r> {
 /// The model called a tool.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
-pub struct ToolCall<'r> {
+pub struct ToolCallFact<'r> {
     /// The call's id.
     pub id: Option<&'r str>,
     /// The tool; `tool` where none is named.
@@ -184,7 +184,7 @@ pub struct ToolCall<'r> {
 /// A tool answered.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
-pub struct ToolResult<'r> {
+pub struct ToolResultFact<'r> {
     /// The id of the call.
     pub id: Option<&'r str>,
     /// The tool, where the row names it.
@@ -241,7 +241,7 @@ pub struct ModelCall<'r> {
 /// Somebody was asked to allow something, or decided it.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
-pub struct Approval<'r> {
+pub struct ApprovalFact<'r> {
     /// The id of the request.
     pub id: Option<&'r str>,
     /// The call that it is about.
@@ -249,7 +249,7 @@ pub struct Approval<'r> {
     /// What is to be allowed: a command, a path, a tool.
     pub subject: Option<Cow<'r, str>>,
     /// What was decided; `None` while it is open.
-    pub decision: Option<ApprovalDecision>,
+    pub decision: Option<ApprovalOutcome>,
     /// Why.
     pub reason: Option<Cow<'r, str>>,
 }
@@ -257,7 +257,7 @@ pub struct Approval<'r> {
 /// What was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ApprovalDecision {
+pub enum ApprovalOutcome {
     /// Yes, this once.
     Approved,
     /// Yes, from now on.
@@ -268,7 +268,7 @@ pub enum ApprovalDecision {
     Cancelled,
 }
 
-impl ApprovalDecision {
+impl ApprovalOutcome {
     /// The name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

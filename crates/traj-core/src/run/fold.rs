@@ -12,7 +12,7 @@ use super::prices::RememberedPrices;
 use super::taken::{CallKey, CallState, Taken};
 use super::time_split::Stopwatch;
 use super::{
-    ApprovalDecision, Content, Fact, Origin, Place, Prices, RunEvent, SessionEnded, SessionStarted,
+    ApprovalOutcome, Content, Fact, Origin, Place, Prices, RunEvent, SessionEnd, SessionStart,
     Thread, names, one_line,
 };
 use crate::timestamp::UnixMillis;
@@ -181,7 +181,7 @@ impl Fold {
             Fact::ApprovalDecided(approval) => {
                 let (is_new, state) = self.approvals.decide(origin, approval, at);
                 (taken.is_new, taken.approval) = (is_new, Some(state));
-                let is_denied = approval.decision == Some(ApprovalDecision::Denied);
+                let is_denied = approval.decision == Some(ApprovalOutcome::Denied);
                 self.run.approvals_denied += u64::from(is_new && is_denied);
             }
             Fact::Compaction(_) => self.run.compactions += 1,
@@ -215,7 +215,7 @@ impl Fold {
         }
     }
 
-    fn describe_run(&mut self, started: &SessionStarted<'_>, origin: Origin) {
+    fn describe_run(&mut self, started: &SessionStart<'_>, origin: Origin) {
         let run = &mut self.run;
         let fill = |slot: &mut Option<String>, value: Option<&str>| {
             if slot.is_none() {
@@ -238,7 +238,7 @@ impl Fold {
     }
 
     /// Takes the end of a run; returns whether it names a new error.
-    fn end_run(&mut self, ended: &SessionEnded<'_>, seq: u64, at: Option<UnixMillis>) -> bool {
+    fn end_run(&mut self, ended: &SessionEnd<'_>, seq: u64, at: Option<UnixMillis>) -> bool {
         let error = ended.error.as_ref();
         let is_new_error = error.is_some_and(|error| self.note_error(error, seq, at));
         if ended.is_final {
@@ -251,7 +251,7 @@ impl Fold {
         is_new_error
     }
 
-    fn note_end(&mut self, ended: &SessionEnded<'_>) {
+    fn note_end(&mut self, ended: &SessionEnd<'_>) {
         let status = names::short(ended.status.as_str());
         names::list(&mut self.run.endings, &mut self.run.other_endings, status);
     }
@@ -333,7 +333,7 @@ fn is_header(event: &RunEvent<'_>) -> bool {
     describes && event.origin == Origin::Transcript
 }
 
-fn state_of(ended: &SessionEnded<'_>) -> RunState {
+fn state_of(ended: &SessionEnd<'_>) -> RunState {
     RunState::Ended(names::short(ended.status.as_str()))
 }
 

@@ -1,6 +1,6 @@
 //! A fact in a few words, for everything that shows facts on one line.
 
-use super::{Content, Fact, Failure, ModelCall, Outcome, SessionStarted, command_of, one_line};
+use super::{Content, Fact, Failure, ModelCall, Outcome, SessionStart, command_of, one_line};
 use crate::json::Json;
 
 /// Texts of a run that are part of a line are cut to this many characters.
@@ -66,7 +66,7 @@ pub fn about(fact: &Fact<'_>) -> String {
             short(approval.subject.as_deref().or(approval.call).unwrap_or_default())
         }
         Fact::ApprovalDecided(approval) => {
-            let decision = approval.decision.map_or("decided", super::ApprovalDecision::as_str);
+            let decision = approval.decision.map_or("decided", super::ApprovalOutcome::as_str);
             with(decision, approval.subject.as_deref().or(approval.call))
         }
         Fact::Compaction(compaction) => {
@@ -199,7 +199,7 @@ fn model_name(provider: Option<&str>, model: Option<&str>) -> String {
     names.join("/")
 }
 
-fn session(started: &SessionStarted<'_>) -> String {
+fn session(started: &SessionStart<'_>) -> String {
     let texts = [started.agent.as_deref(), started.agent_version].map(Option::unwrap_or_default);
     let [agent, version] = texts.map(short);
     let workspace = short(started.workspace.unwrap_or_default());

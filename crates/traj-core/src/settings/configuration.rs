@@ -17,7 +17,7 @@ mod tests;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-pub use origin::Origin;
+pub use origin::SettingOrigin;
 pub use place::ConfigurationPlace;
 pub use preferences::{Color, Preference, Preferences};
 
@@ -92,7 +92,7 @@ pub struct Configuration {
     /// others are in force.
     pub problems: Vec<ConfigurationError>,
     /// Variables that it stands in for: name, value and origin.
-    values: Vec<(&'static str, String, Origin)>,
+    values: Vec<(&'static str, String, SettingOrigin)>,
 }
 
 impl Configuration {
@@ -119,7 +119,7 @@ impl Configuration {
     }
 
     /// The variables that it stands in for.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &(&'static str, String, Origin)> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &(&'static str, String, SettingOrigin)> {
         self.values.iter()
     }
 }
@@ -154,7 +154,7 @@ impl Reader<'_> {
         let directory = self.path.rsplit_once('/').map_or("", |(directory, _)| directory);
         match key.kind.read(value, directory) {
             Some(value) => {
-                let origin = Origin::File { path: self.path.to_owned(), line };
+                let origin = SettingOrigin::File { path: self.path.to_owned(), line };
                 self.configuration.values.push((key.variable, value, origin));
             }
             None => {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::settings::configuration::{self, Configuration, Origin};
+use crate::settings::configuration::{self, Configuration, SettingOrigin};
 
 /// Environment variables by name, and what the configuration file says where
 /// they are not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
     environment: BTreeMap<String, String>,
-    configured: BTreeMap<&'static str, (String, Origin)>,
+    configured: BTreeMap<&'static str, (String, SettingOrigin)>,
 }
 
 impl Variables {
@@ -50,17 +50,17 @@ impl Variables {
     }
 
     /// What the file says in place of a variable, and where.
-    pub(crate) fn configured(&self, name: &str) -> Option<(&str, &Origin)> {
+    pub(crate) fn configured(&self, name: &str) -> Option<(&str, &SettingOrigin)> {
         self.configured.get(name).map(|(value, origin)| (value.as_str(), origin))
     }
 
     /// Where the value of a variable comes from.
     #[must_use]
-    pub fn origin(&self, name: &str) -> Origin {
+    pub fn origin(&self, name: &str) -> SettingOrigin {
         if self.environment(name).is_some() {
-            return Origin::Variable(name.to_owned());
+            return SettingOrigin::Variable(name.to_owned());
         }
-        self.configured(name).map_or(Origin::DEFAULT, |(_, origin)| origin.clone())
+        self.configured(name).map_or(SettingOrigin::DEFAULT, |(_, origin)| origin.clone())
     }
 }
 

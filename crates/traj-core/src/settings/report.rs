@@ -1,7 +1,7 @@
 //! Which settings are in effect, and where each came from.
 
 use crate::limits::Reading;
-use crate::settings::configuration::{self, Origin, Preferences, key_of_variable};
+use crate::settings::configuration::{self, Preferences, SettingOrigin, key_of_variable};
 use crate::settings::host::HostFacts;
 use crate::settings::{Durability, Settings, WhenFull, positive};
 
@@ -18,7 +18,7 @@ pub struct EffectiveSetting {
     /// Its value, for people.
     pub value: String,
     /// Where the value comes from.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// The settings in effect on this host, and the places it uses.
@@ -59,12 +59,13 @@ impl Report<'_> {
         let timeouts = ["TRAJECTORY_FLUSH_TIMEOUT_MS", "AGENT_CLEANUP_TIMEOUT_MS"];
         let timeouts = timeouts.map(|suffix| self.shared_number(suffix));
         let set = timeouts.iter().find(|origin| !origin.is_default());
-        let timeout = set.or_else(|| timeouts.iter().find(|origin| **origin != Origin::DEFAULT));
+        let timeout =
+            set.or_else(|| timeouts.iter().find(|origin| **origin != SettingOrigin::DEFAULT));
         self.add(
             "flush timeout",
             "TRAJ_AGENT_CLEANUP_TIMEOUT_MS",
             format!("{} ms", settings.flush_timeout.as_millis()),
-            timeout.cloned().unwrap_or(Origin::DEFAULT),
+            timeout.cloned().unwrap_or(SettingOrigin::DEFAULT),
         );
         let when_full = self.usable("TRAJ_WHEN_FULL", |word| WhenFull::parse(word).is_some());
         self.add("when full", "TRAJ_WHEN_FULL", settings.when_full.as_str(), when_full);
@@ -122,7 +123,7 @@ impl Report<'_> {
         name: &'static str,
         variable: &'static str,
         value: impl Into<String>,
-        origin: Origin,
+        origin: SettingOrigin,
     ) {
         let (key, value) = (key_of_variable(variable).map(|key| key.name), value.into());
         self.settings.push(EffectiveSetting { name, key, variable, value, origin });
@@ -134,36 +135,41 @@ impl Report<'_> {
     }
 
     /// Where a value of either prefix comes from.
-    fn shared(&self, suffix: &str) -> Origin {
+    fn shared(&self, suffix: &str) -> SettingOrigin {
         let variables = &self.host.variables;
         variables
             .shared_name(suffix)
-            .map_or_else(|| variables.origin(&format!("TRAJ_{suffix}")), Origin::Variable)
+            .map_or_else(|| variables.origin(&format!("TRAJ_{suffix}")), SettingOrigin::Variable)
     }
 
-    fn shared_number(&self, suffix: &str) -> Origin {
+    fn shared_number(&self, suffix: &str) -> SettingOrigin {
         let set = self.host.variables.shared_name(suffix);
         let configured = format!("TRAJ_{suffix}");
         let name = set.as_deref().unwrap_or(&configured);
         self.either(name, &configured, |value| positive(Some(value)).is_some())
     }
 
-    fn usable(&self, name: &str, is_usable: impl Fn(&str) -> bool) -> Origin {
+    fn usable(&self, name: &str, is_usable: impl Fn(&str) -> bool) -> SettingOrigin {
         self.either(name, name, is_usable)
     }
 
     /// Where a value comes from: the variable `set`, else the file in place of
     /// `configured`. A variable that is set to something else is not where the
     /// value comes from.
-    fn either(&self, set: &str, configured: &str, is_usable: impl Fn(&str) -> bool) -> Origin {
+    fn either(
+        &self,
+        set: &str,
+        configured: &str,
+        is_usable: impl Fn(&str) -> bool,
+    ) -> SettingOrigin {
         let variables = &self.host.variables;
         let value = variables.environment(set);
         if value.is_some_and(is_usable) {
-            return Origin::Variable(set.to_owned());
+            return SettingOrigin::Variable(set.to_owned());
         }
         match variables.configured(configured) {
             Some((_, origin)) => origin.clone(),
-            None => Origin::Default { ignored: value.map(|_| set.to_owned()) },
+            None => SettingOrigin::Default { ignored: value.map(|_| set.to_owned()) },
         }
     }
 }
@@ -222,7 +228,7 @@ mod tests {
             let mut sources: BTreeMap<_, _> =
                 all.get_key_value("HOME").map(|(name, value)| (*name, *value)).into_iter().collect();
             for setting in &settings {
-                let Origin::Variable(source) = &setting.origin else { continue };
+                let SettingOrigin::Variable(source) = &setting.origin else { continue };
                 let source = all.get_key_value(source.as_str());
                 prop_assert!(source.is_some_and(|(_, value)| !value.trim().is_empty()), "{:?}", setting);
                 sources.extend(source);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use traj_core::binding::{ComponentState, Decision, decide, explain};
+use traj_core::binding::{BindingDecision, ComponentState, decide_binding, explain};
 
 use super::super::Outcome;
 use super::plan::PlanArguments;
@@ -70,12 +70,14 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;
     let found = Bound::read(&session.file, &arguments.plan, host)?;
     let (stored, plan) = (found.record(), &found.plan);
-    let (decision, reasons, meaning) = match decide(stored, &plan.wanted) {
-        Decision::Resume { .. } => {
+    let (decision, reasons, meaning) = match decide_binding(stored, &plan.wanted) {
+        BindingDecision::Resume { .. } => {
             ("resume", vec![], "the stored thread goes on, with its history".to_owned())
         }
-        Decision::Start => ("start", vec![], "a thread is started and remembered".to_owned()),
-        Decision::Rotate { reasons } => {
+        BindingDecision::Start => {
+            ("start", vec![], "a thread is started and remembered".to_owned())
+        }
+        BindingDecision::Rotate { reasons } => {
             let reasons: Vec<&'static str> = reasons.iter().map(|reason| reason.as_str()).collect();
             let meaning = format!(
                 "a new thread takes the place of the stored one, without its history, because of: {}",
@@ -83,7 +85,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
             );
             ("rotate", reasons, meaning)
         }
-        Decision::Transient { reason } => {
+        BindingDecision::Transient { reason } => {
             let meaning = "a thread is started for this turn only; the stored one stays";
             ("transient", vec![reason.as_str()], meaning.to_owned())
         }

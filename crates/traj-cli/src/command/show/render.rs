@@ -1,6 +1,6 @@
 //! Steps as lines for people.
 
-use traj_core::run::{ApprovalDecision, Outcome};
+use traj_core::run::{ApprovalOutcome, Outcome};
 
 use crate::compose::Zone;
 
@@ -66,7 +66,7 @@ impl<'z> Renderer<'z> {
             }
             What::Approval { subject, decision, reason, waited_millis } => {
                 let style =
-                    if *decision == Some(ApprovalDecision::Denied.as_str()) { RED } else { YELLOW };
+                    if *decision == Some(ApprovalOutcome::Denied.as_str()) { RED } else { YELLOW };
                 let waited = waited_millis.map(|millis| format!(" after {}", duration(millis)));
                 let answer = decision.map_or("approval was asked for, and not decided", answer);
                 let line = [
@@ -101,7 +101,7 @@ impl<'z> Renderer<'z> {
 }
 
 fn answer(decision: &str) -> &str {
-    if decision == ApprovalDecision::ApprovedForSession.as_str() {
+    if decision == ApprovalOutcome::ApprovedForSession.as_str() {
         "approved for the session"
     } else {
         decision

@@ -5,9 +5,9 @@
 mod queue;
 
 use traj_core::run::{
-    Approval, ApprovalDecision, CallKey, EndStatus, Fact, FirstFailure, Fold, ModelCall,
-    ModelTotals, Outcome, Prices, Prompt, Run, RunEvent, SessionEnded, Taken, Thread, ToolCall,
-    ToolResult, UsageScope, command_of, one_line, words,
+    ApprovalFact, ApprovalOutcome, CallKey, EndStatus, Fact, FirstFailure, Fold, ModelCall,
+    ModelTotals, Outcome, Prices, Prompt, Run, RunEvent, SessionEnd, Taken, Thread, ToolCallFact,
+    ToolResultFact, UsageScope, command_of, one_line, words,
 };
 use traj_core::timestamp::UnixMillis;
 use traj_export::UsageSummary;
@@ -182,12 +182,12 @@ impl Story {
         }
     }
 
-    fn approval(&mut self, approval: &Approval<'_>, event: &RunEvent<'_>, taken: &Taken) {
+    fn approval(&mut self, approval: &ApprovalFact<'_>, event: &RunEvent<'_>, taken: &Taken) {
         let Some(state) = taken.approval.filter(|_| taken.is_new) else { return };
         let decided = matches!(event.fact, Fact::ApprovalDecided(_));
         let short = |text: Option<&str>| text.map(|text| one_line(text, SHORT));
         let waited = state.millis.and_then(|millis| u64::try_from(millis).ok());
-        let decision = approval.decision.map(ApprovalDecision::as_str);
+        let decision = approval.decision.map(ApprovalOutcome::as_str);
         if decided
             && self.queue.change(Hold::Approval(state.number), |step| {
                 if let What::Approval { subject, decision: answer, reason, waited_millis } =
@@ -215,7 +215,7 @@ impl Story {
         self.queue.push_before_call(approval.call, step, hold);
     }
 
-    fn ended(&mut self, ended: &SessionEnded<'_>, event: &RunEvent<'_>, taken: &Taken) {
+    fn ended(&mut self, ended: &SessionEnd<'_>, event: &RunEvent<'_>, taken: &Taken) {
         let error = ended.error.as_deref().filter(|_| taken.is_new_error).map(str::to_owned);
         let is_failure = ended.status == EndStatus::Error || ended.error.is_some();
         let status = one_line(ended.status.as_str(), SHORT);
@@ -233,7 +233,7 @@ impl Story {
         self.artifacts = Some(self.step(event, What::Ended { status, error: None, is_failure }));
     }
 
-    fn call(&mut self, call: &ToolCall<'_>, event: &RunEvent<'_>, taken: &Taken) {
+    fn call(&mut self, call: &ToolCallFact<'_>, event: &RunEvent<'_>, taken: &Taken) {
         let Some(key) = taken.call else { return };
         let command = command_of(call);
         if key.number <= self.last_call {
@@ -269,7 +269,7 @@ impl Story {
         self.queue.push(step, Hold::Call(key.number));
     }
 
-    fn result(&mut self, result: &ToolResult<'_>, event: &RunEvent<'_>, taken: &Taken) {
+    fn result(&mut self, result: &ToolResultFact<'_>, event: &RunEvent<'_>, taken: &Taken) {
         let Some(key) = taken.call else { return };
         let output = self.text(&result.content, OUTPUT_LINES);
         if key.number <= self.last_call {

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use traj_core::care::tail::{Origin, Severity, TailEvent};
+use traj_core::care::tail::{Severity, TailEvent};
+use traj_core::run::Origin;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{FollowedFile, FsError};
 
@@ -185,7 +186,7 @@ fn line_of(event: &TailEvent) -> Line<'_> {
     Line {
         schema: "traj-tail/2",
         at: event.at.map(UnixMillis::to_iso),
-        origin: if event.origin == Origin::Sidecar { "sidecar" } else { "transcript" },
+        origin: if event.origin == Origin::Runtime { "sidecar" } else { "transcript" },
         kind: &event.kind,
         session: &event.session,
         severity: match event.severity {

@@ -50,12 +50,12 @@ fn engine(id: &str, version: &str) -> Option<ContextEngineBinding> {
     facts.binding()
 }
 
-fn resume() -> Decision {
-    Decision::Resume { thread: ThreadId::parse("thread-1").unwrap() }
+fn resume() -> BindingDecision {
+    BindingDecision::Resume { thread: ThreadId::parse("thread-1").unwrap() }
 }
 
-fn rotate(reason: RotateReason) -> Decision {
-    Decision::Rotate { reasons: vec![reason] }
+fn rotate(reason: RotateReason) -> BindingDecision {
+    BindingDecision::Rotate { reasons: vec![reason] }
 }
 
 type Change = fn(&mut BindingRecord, &mut WantedThread);
@@ -64,8 +64,8 @@ type Change = fn(&mut BindingRecord, &mut WantedThread);
 #[test]
 fn every_row_of_the_table() {
     use RotateReason as R;
-    let transient = |reason| Decision::Transient { reason };
-    let rows: Vec<(&str, Change, Decision)> = vec![
+    let transient = |reason| BindingDecision::Transient { reason };
+    let rows: Vec<(&str, Change, BindingDecision)> = vec![
         ("row 10: nothing changed", |_, _| {}, resume()),
         (
             "row 1: tool surface off",
@@ -147,7 +147,7 @@ fn every_row_of_the_table() {
                 w.tools = tools("[]");
                 w.user_mcp = None;
             },
-            Decision::Rotate { reasons: vec![R::UserMcpServers, R::DynamicTools] },
+            BindingDecision::Rotate { reasons: vec![R::UserMcpServers, R::DynamicTools] },
         ),
         (
             "row 9, scenario 15: another catalogue",
@@ -182,7 +182,7 @@ fn every_row_of_the_table() {
                 w.tools = tools(r#"[{"name":"other"}]"#);
                 w.environment = None;
             },
-            Decision::Rotate { reasons: vec![R::Environment, R::DynamicTools] },
+            BindingDecision::Rotate { reasons: vec![R::Environment, R::DynamicTools] },
         ),
     ];
     for (name, change, expected) in rows {
@@ -199,9 +199,9 @@ fn every_row_of_the_table() {
         };
         let mut stored = record_of(&wanted);
         change(&mut stored, &mut wanted);
-        assert_eq!(decide(Some(&stored), &wanted), expected, "{name}");
+        assert_eq!(decide_binding(Some(&stored), &wanted), expected, "{name}");
     }
-    assert_eq!(decide(None, &WantedThread::plain()), Decision::Start, "row 14");
+    assert_eq!(decide_binding(None, &WantedThread::plain()), BindingDecision::Start, "row 14");
 }
 
 /// Scenario 18: what the flag said before against what is true now.
@@ -220,7 +220,7 @@ fn deferred_loading_table() {
         wanted.tools = tools(if now { DEFERRED_TOOL } else { ONE_TOOL });
         let mut stored = record_of(&wanted);
         stored.tools_contain_deferred = before;
-        let resumed = decide(Some(&stored), &wanted) == resume();
+        let resumed = decide_binding(Some(&stored), &wanted) == resume();
         assert_eq!(resumed, resumes, "{before:?} then {now}");
     }
 }
@@ -230,7 +230,7 @@ fn deferred_loading_table() {
 fn an_equal_engine_resumes() {
     let mut wanted = WantedThread::plain();
     wanted.context_engine = engine("e", "1");
-    assert_eq!(decide(Some(&record_of(&wanted)), &wanted), resume());
+    assert_eq!(decide_binding(Some(&record_of(&wanted)), &wanted), resume());
 }
 
 /// Scenario 28: apps are looked up only when the cheap hash cannot tell.
@@ -262,7 +262,7 @@ fn imported_catalogues_compare_by_the_looser_rules() {
     let parsed = Json::parse(text).unwrap();
     stored.fingerprints.dynamic_tools =
         Some(Fingerprint::of_tools_imported(parsed.as_array().unwrap()));
-    assert_eq!(decide(Some(&stored), &wanted), resume());
+    assert_eq!(decide_binding(Some(&stored), &wanted), resume());
     wanted.tools = tools(r#"[{"name":"b","deferLoading":true}]"#);
-    assert_eq!(decide(Some(&stored), &wanted), rotate(RotateReason::DynamicTools));
+    assert_eq!(decide_binding(Some(&stored), &wanted), rotate(RotateReason::DynamicTools));
 }

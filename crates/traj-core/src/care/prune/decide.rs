@@ -26,7 +26,7 @@ impl PrunePolicy {
 /// Why something goes or stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum PruneReason {
     /// Goes: the session is gone and it is old.
     Old,
     /// Goes: there are too many.
@@ -43,7 +43,7 @@ pub enum Reason {
     NotPlain,
 }
 
-impl Reason {
+impl PruneReason {
     /// Whether it goes.
     #[must_use]
     pub const fn goes(self) -> bool {
@@ -84,32 +84,36 @@ impl Reason {
 /// What happens to one artefact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Decision {
+pub struct PruneDecision {
     /// The stem of its session.
     pub stem: String,
     /// The artefact.
     pub artefact: Artefact,
     /// Why it goes or stays.
-    pub reason: Reason,
+    pub reason: PruneReason,
 }
 
 /// Decides about what is left of gone sessions, oldest first. `live_bytes` is
 /// the size of the artefacts of sessions that are there.
 #[must_use]
-pub fn decide(mut gone: Vec<Orphans>, live_bytes: u64, policy: PrunePolicy) -> Vec<Decision> {
+pub fn decide_prune(
+    mut gone: Vec<Orphans>,
+    live_bytes: u64,
+    policy: PrunePolicy,
+) -> Vec<PruneDecision> {
     gone.sort_by(|one, other| (one.modified(), &one.stem).cmp(&(other.modified(), &other.stem)));
     let mut left = gone.len() as u64;
     let mut bytes = live_bytes + gone.iter().map(Orphans::bytes).sum::<u64>();
     let mut decisions = Vec::new();
     for orphans in gone {
         let reason = if orphans.modified() < policy.before {
-            Reason::Old
+            PruneReason::Old
         } else if policy.max_entries.is_some_and(|most| left > most) {
-            Reason::TooMany
+            PruneReason::TooMany
         } else if policy.max_bytes.is_some_and(|most| bytes > most) {
-            Reason::TooMuch
+            PruneReason::TooMuch
         } else {
-            Reason::Recent
+            PruneReason::Recent
         };
         if reason.goes() {
             left -= 1;
@@ -119,16 +123,16 @@ pub fn decide(mut gone: Vec<Orphans>, live_bytes: u64, policy: PrunePolicy) -> V
             if reason.goes() {
                 bytes = bytes.saturating_sub(artefact.bytes);
             }
-            decisions.push(Decision { stem: orphans.stem.clone(), artefact, reason });
+            decisions.push(PruneDecision { stem: orphans.stem.clone(), artefact, reason });
         }
     }
     decisions
 }
 
-fn reason_for(artefact: &Artefact, reason: Reason) -> Reason {
+fn reason_for(artefact: &Artefact, reason: PruneReason) -> PruneReason {
     let is_proven = match (artefact.kind, &artefact.proof) {
-        (_, Proof::NotPlain) => return Reason::NotPlain,
-        (_, Proof::Elsewhere) => return Reason::Elsewhere,
+        (_, Proof::NotPlain) => return PruneReason::NotPlain,
+        (_, Proof::Elsewhere) => return PruneReason::Elsewhere,
         (_, Proof::Unreadable | Proof::NotASidecar) => false,
         (ArtefactKind::RelocatedSidecar | ArtefactKind::RelocatedBlobs, proof) => {
             *proof == Proof::OwnFirstEvent
@@ -137,5 +141,5 @@ fn reason_for(artefact: &Artefact, reason: Reason) -> Reason {
         (ArtefactKind::Sidecar, _) => false,
         _ => true,
     };
-    if is_proven { reason } else { Reason::Unproven }
+    if is_proven { reason } else { PruneReason::Unproven }
 }

@@ -54,15 +54,15 @@ fn a_relocated_sidecar_needs_proof_and_links_stay() {
         let artefact =
             Artefact::new(ArtefactKind::RelocatedSidecar, "/t/s1.jsonl", 1, at(0), proof);
         let orphans = Orphans { stem: "s1".to_owned(), artefacts: vec![artefact] };
-        decide(vec![orphans], 0, PrunePolicy::new(at(9), None, None)).swap_remove(0).reason
+        decide_prune(vec![orphans], 0, PrunePolicy::new(at(9), None, None)).swap_remove(0).reason
     };
-    assert_eq!(relocated(Proof::OwnFirstEvent), Reason::Old);
+    assert_eq!(relocated(Proof::OwnFirstEvent), PruneReason::Old);
     for proof in
         [Proof::FirstEvent, Proof::ByName, Proof::Empty, Proof::NotASidecar, Proof::Unreadable]
     {
-        assert_eq!(relocated(proof), Reason::Unproven);
+        assert_eq!(relocated(proof), PruneReason::Unproven);
     }
-    assert_eq!(relocated(Proof::NotPlain), Reason::NotPlain);
+    assert_eq!(relocated(Proof::NotPlain), PruneReason::NotPlain);
     assert_eq!(
         Proof::of_first_line(br#"{"type":"session","version":3,"id":"s1"}"#),
         Proof::NotASidecar
@@ -73,7 +73,7 @@ fn a_relocated_sidecar_needs_proof_and_links_stay() {
 fn budgets_take_the_oldest_first() {
     let gone = || vec![group("new", 8, 10), group("old", 6, 10), group("mid", 7, 10)];
     let goes = |policy: PrunePolicy, live: u64| -> Vec<String> {
-        decide(gone(), live, policy)
+        decide_prune(gone(), live, policy)
             .into_iter()
             .filter(|decision| decision.reason.goes())
             .map(|decision| decision.stem)
@@ -185,7 +185,7 @@ proptest! {
             let artefact = Artefact::new(kinds[*kind], "x", 10, at(*day), proofs[*proof].clone());
             Orphans { stem: index.to_string(), artefacts: vec![artefact] }
         }).collect();
-        let decisions = decide(gone, 0, PrunePolicy::new(at(before), entries, bytes));
+        let decisions = decide_prune(gone, 0, PrunePolicy::new(at(before), entries, bytes));
         prop_assert_eq!(decisions.len(), days.len());
         let mut youngest_gone = None;
         for decision in &decisions {
@@ -197,12 +197,12 @@ proptest! {
                     prop_assert_eq!(proof, &Proof::OwnFirstEvent);
                 }
             }
-            if decision.reason == Reason::Recent {
+            if decision.reason == PruneReason::Recent {
                 prop_assert!(*modified >= at(before));
             }
         }
         // Oldest first: nothing that stays for its age alone is older than what went.
-        let stays = decisions.iter().filter(|decision| decision.reason == Reason::Recent);
+        let stays = decisions.iter().filter(|decision| decision.reason == PruneReason::Recent);
         for decision in stays {
             prop_assert!(youngest_gone.is_none_or(|gone| gone <= decision.artefact.modified));
         }

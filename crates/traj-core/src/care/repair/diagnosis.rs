@@ -120,7 +120,7 @@ impl Problem {
 /// A problem and the line it is on, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct Finding {
+pub struct LineProblem {
     /// The line.
     pub line: u64,
     /// What is wrong with it.
@@ -142,14 +142,14 @@ const MOST_FINDINGS: usize = 1_000;
 /// What was found, however much it is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
-    first: BinaryHeap<Finding>,
+    first: BinaryHeap<LineProblem>,
     counts: BTreeMap<Problem, u64>,
 }
 
 impl Findings {
     pub(super) fn add(&mut self, line: u64, problem: Problem) {
         *self.counts.entry(problem).or_default() += 1;
-        self.first.push(Finding { line, problem });
+        self.first.push(LineProblem { line, problem });
         if self.first.len() > MOST_FINDINGS {
             self.first.pop();
         }
@@ -162,7 +162,7 @@ pub struct Diagnosis {
     pub(super) kind: DocumentKind,
     pub(super) lines: u64,
     pub(super) rows: u64,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<LineProblem>,
     pub(super) counts: BTreeMap<Problem, u64>,
     /// Rows, by number, that the copy leaves out.
     pub(super) left_out: Rows,
@@ -207,7 +207,7 @@ impl Diagnosis {
 
     /// The findings of the first lines, by line: a thousand at most.
     #[must_use]
-    pub fn findings(&self) -> &[Finding] {
+    pub fn findings(&self) -> &[LineProblem] {
         &self.findings
     }
 

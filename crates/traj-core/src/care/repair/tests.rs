@@ -266,7 +266,7 @@ proptest! {
                 links::BrokenLink::Missing => Problem::MissingParent,
                 links::BrokenLink::Cycle => Problem::Cycle,
             };
-            let finding = Finding { line: row + 1, problem };
+            let finding = LineProblem { line: row + 1, problem };
             prop_assert!(diagnosis.findings().contains(&finding), "row {}", row);
         }
         prop_assert_eq!(diagnosis.parents.len(), expected.len());

@@ -8,18 +8,8 @@ use super::timings::Edge;
 use crate::dialect::{Dialect, SKIM_DEPTH};
 use crate::json::{Json, MAX_DEPTH};
 use crate::run::words::LONGEST_PREVIEW;
-use crate::run::{Place, one_line};
+use crate::run::{Origin, Place, one_line};
 use crate::timestamp::UnixMillis;
-
-/// Which file a line comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Origin {
-    /// The trajectory sidecar.
-    Sidecar,
-    /// The session's transcript, or a Codex rollout.
-    Transcript,
-}
 
 /// How much an event should stand out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,7 +179,7 @@ fn shown_duration(millis: u64) -> String {
 fn dialect_of(row: &Json<'_>, origin: Origin) -> Option<Dialect> {
     let dialect = Dialect::of_row(row);
     match origin {
-        Origin::Sidecar => dialect.filter(|dialect| *dialect == Dialect::Sidecar),
+        Origin::Runtime => dialect.filter(|dialect| *dialect == Dialect::Sidecar),
         Origin::Transcript => Some(dialect.unwrap_or(Dialect::OpenClaw)),
     }
 }

@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use super::screen::Screen;
 use super::seen::Seen;
 use super::timings::{FARTHEST_START, Timings};
-use super::{LastEvents, Origin, TailEvent};
+use super::{LastEvents, TailEvent};
 use crate::json::lines::{Line, Lines};
 use crate::limits::Reading;
+use crate::run::Origin;
 
 /// So many bytes before the place we read up to are compared on every look.
 ///

@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use super::TailEvent;
 use super::screen::{Screen, WantsNothing};
 use super::timings::OpenEnds;
-use super::{Origin, TailEvent};
 use crate::json::lines::{Line, LinesFromEnd};
 use crate::limits::Reading;
+use crate::run::Origin;
 
 /// So many of the newest events are known again later although a filter passed
 /// over them.

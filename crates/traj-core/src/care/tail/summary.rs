@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::json::Json;
 use crate::run::words::{LONGEST_PREVIEW, members, preview};
 use crate::run::{
-    ApprovalDecision, EndStatus, Fact, ModelCall, Outcome, Place, UsageScope, command_of, one_line,
+    ApprovalOutcome, EndStatus, Fact, ModelCall, Outcome, Place, UsageScope, command_of, one_line,
 };
 
 /// The whole preview is cut to this many characters.
@@ -142,7 +142,7 @@ fn severity(fact: &Fact<'_>) -> Severity {
         Fact::Error(error) if error.is_recovered => Severity::Warning,
         Fact::Error(_) => Severity::Error,
         Fact::Prompt(prompt) if prompt.skipped.is_some() => Severity::Warning,
-        Fact::ApprovalDecided(approval) if approval.decision == Some(ApprovalDecision::Denied) => {
+        Fact::ApprovalDecided(approval) if approval.decision == Some(ApprovalOutcome::Denied) => {
             Severity::Warning
         }
         Fact::ModelChanged(change) if change.reason.is_some() => Severity::Warning,

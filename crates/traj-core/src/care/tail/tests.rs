@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::json::Json;
 use crate::limits::Reading;
+use crate::run::Origin;
 
 /// Wants every event, of rows that hold no secret.
 pub(super) struct Everything;
@@ -40,7 +41,7 @@ struct Rig {
 
 impl Rig {
     fn new() -> Self {
-        let follow = Follow::new(Origin::Sidecar);
+        let follow = Follow::new(Origin::Runtime);
         Self { key: (1, 1), bytes: Vec::new(), follow, shown: Vec::new() }
     }
 
@@ -179,7 +180,7 @@ proptest! {
             text.push_str("{\"traceSch");
         }
         let bytes = text.as_bytes();
-        let mut last = LastEvents::new(Origin::Sidecar, wanted);
+        let mut last = LastEvents::new(Origin::Runtime, wanted);
         let mut end = bytes.len();
         while end > 0 {
             let start = end.saturating_sub(block);
@@ -195,7 +196,7 @@ proptest! {
         prop_assert_eq!(calls, expected);
         prop_assert_eq!(last.unfinished() > 0, torn);
         // Counted instead of held, they begin where the first of them does.
-        let mut counting = LastEvents::counting(Origin::Sidecar, wanted);
+        let mut counting = LastEvents::counting(Origin::Runtime, wanted);
         let mut end = bytes.len();
         while end > 0 {
             let start = end.saturating_sub(block);
@@ -231,7 +232,7 @@ fn who_asked_for_no_old_event_gets_none_when_the_file_is_replaced() {
     let text: String = (0..5).map(|number| line(number) + "\n").collect();
     let (begun, rest) = text.split_at(text.len() - 9);
     rig.bytes = begun.as_bytes().to_vec();
-    let mut last = LastEvents::new(Origin::Sidecar, 0);
+    let mut last = LastEvents::new(Origin::Runtime, 0);
     assert!(!last.block(&rig.bytes, &Everything));
     assert!(last.finish(&Everything).is_empty());
     let offset = rig.bytes.len() as u64 - last.unfinished();
@@ -263,7 +264,7 @@ fn lines_read_like_the_other_tail_with_more_facts() {
         let row = format!(
             r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"type":"{kind}","ts":"2026-06-01T10:00:{time}Z","seq":1,"sessionId":"s","sessionKey":"agent:main:telegram:direct:123456","provider":"openai","modelId":"gpt","data":{data}}}"#
         );
-        TailEvent::parse(row.as_bytes(), Origin::Sidecar, &Everything).unwrap()
+        TailEvent::parse(row.as_bytes(), Origin::Runtime, &Everything).unwrap()
     };
     let mut timings = timings::Timings::default();
     let lines: Vec<String> = [
@@ -331,7 +332,7 @@ fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
 #[test]
 fn long_lines_cost_no_memory() {
     let long = vec![b'x'; Reading::standard().tail_line_bytes + 10];
-    let mut rig = Follow::new(Origin::Sidecar);
+    let mut rig = Follow::new(Origin::Runtime);
     let mut shown = Vec::new();
     let state = FileState { key: (1, 1), length: 1 << 40 };
     rig.look(state, &Everything, &mut |_| {});

@@ -208,7 +208,8 @@ mod tests {
 
     use super::*;
     use crate::care::tail::tests::Everything;
-    use crate::care::tail::{FileState, Follow, LastEvents, Origin};
+    use crate::care::tail::{FileState, Follow, LastEvents};
+    use crate::run::Origin;
 
     /// Calls, results, prompts and replies, some of them repeated or missing.
     fn line(number: usize, what: u8) -> String {
@@ -228,7 +229,7 @@ mod tests {
     }
 
     fn last(bytes: &[u8], wanted: usize, block: usize) -> Vec<Option<u64>> {
-        let mut last = LastEvents::new(Origin::Sidecar, wanted);
+        let mut last = LastEvents::new(Origin::Runtime, wanted);
         let mut end = bytes.len();
         while end > 0 {
             let start = end.saturating_sub(block);
@@ -250,7 +251,7 @@ mod tests {
             let lines: Vec<_> = whats.iter().enumerate().map(|(n, what)| line(n, *what)).collect();
             let text = lines.concat();
             let mut forward = Vec::new();
-            let mut follow = Follow::new(Origin::Sidecar);
+            let mut follow = Follow::new(Origin::Runtime);
             let state = FileState { key: (1, 1), length: text.len() as u64 };
             follow.look(state, &Everything, &mut |_| {});
             let mut note = |event: TailEvent| forward.push(event.duration);
@@ -259,7 +260,7 @@ mod tests {
             prop_assert_eq!(&last(text.as_bytes(), wanted, block), &forward[first..]);
             // A follower that begins in the middle asks for what lies before.
             let middle: usize = lines[..first].iter().map(String::len).sum();
-            let none = LastEvents::new(Origin::Sidecar, 0);
+            let none = LastEvents::new(Origin::Runtime, 0);
             let mut later = Follow::from_middle((1, 1), middle as u64, &[], &none);
             if let Some(range) = later.to_time() {
                 let mut earlier = Follow::from_middle((1, 1), range.from, &[], &none);

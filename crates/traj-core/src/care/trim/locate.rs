@@ -20,7 +20,7 @@ pub struct SessionContext {
 /// The root is `OPENCLAW_PATH` (or `TRAJ_PATH`), else `.openclaw` in the home
 /// folder. Ids that would lead elsewhere yield no candidate.
 #[must_use]
-pub fn session_file_candidates(context: &SessionContext, host: &HostFacts) -> Option<Vec<String>> {
+pub fn host_session_candidates(context: &SessionContext, host: &HostFacts) -> Option<Vec<String>> {
     let session = context.session_id.as_deref().filter(|id| !id.is_empty())?;
     let mut candidates = Vec::new();
     if !is_component(session) {
@@ -62,7 +62,7 @@ mod tests {
         };
         let host = HostFacts::new([("HOME", "/h")].into_iter().collect(), "/");
         assert_eq!(
-            session_file_candidates(&context, &host).unwrap(),
+            host_session_candidates(&context, &host).unwrap(),
             [
                 "/h/.openclaw/agents/main/sessions/s1.jsonl",
                 "/a/main/agent/sessions/s1.jsonl",
@@ -71,7 +71,7 @@ mod tests {
         );
         let moved =
             HostFacts::new([("HOME", "/h"), ("OPENCLAW_PATH", "/o")].into_iter().collect(), "/");
-        let first = session_file_candidates(&context, &moved).unwrap().swap_remove(0);
+        let first = host_session_candidates(&context, &moved).unwrap().swap_remove(0);
         assert_eq!(first, "/o/agents/main/sessions/s1.jsonl");
     }
 
@@ -84,8 +84,8 @@ mod tests {
                 session_id: Some(id.to_owned()),
                 ..SessionContext::default()
             };
-            assert_eq!(session_file_candidates(&context, &host), Some(Vec::new()));
+            assert_eq!(host_session_candidates(&context, &host), Some(Vec::new()));
         }
-        assert_eq!(session_file_candidates(&SessionContext::default(), &host), None);
+        assert_eq!(host_session_candidates(&SessionContext::default(), &host), None);
     }
 }

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use crate::json::{Json, Object};
 use crate::run::{
-    Approval, ApprovalDecision, Arguments, Content, Fact, ModelCall, Outcome, RunEvent,
-    SessionEnded, SessionStarted, Thread, ToolResult, Usage, UsageScope,
+    ApprovalFact, ApprovalOutcome, Arguments, Content, Fact, ModelCall, Outcome, RunEvent,
+    SessionEnd, SessionStart, Thread, ToolResultFact, Usage, UsageScope,
 };
 
 /// The type and the data of the transcript event that states the same as `event`.
@@ -206,7 +206,7 @@ fn message<'r>(role: &'static str, content: Content<'r>) -> Json<'r> {
     Json::Object(message)
 }
 
-fn session_started<'r>(data: &mut Object<'r>, started: &SessionStarted<'r>) {
+fn session_started<'r>(data: &mut Object<'r>, started: &SessionStart<'r>) {
     data.push_some("sessionId", started.session);
     push_text(data, "agent", started.agent.as_ref());
     data.push_some("agentVersion", started.agent_version);
@@ -217,14 +217,14 @@ fn session_started<'r>(data: &mut Object<'r>, started: &SessionStarted<'r>) {
     data.push("beginsRun", started.begins_run);
 }
 
-fn session_ended<'r>(data: &mut Object<'r>, ended: &SessionEnded<'r>) {
+fn session_ended<'r>(data: &mut Object<'r>, ended: &SessionEnd<'r>) {
     data.push("status", ended.status.as_str().to_owned());
     push_text(data, "error", ended.error.as_ref());
     push_text(data, "reason", ended.reason.as_ref());
     data.push("isFinal", ended.is_final);
 }
 
-fn tool_result<'r>(data: &mut Object<'r>, result: &ToolResult<'r>) {
+fn tool_result<'r>(data: &mut Object<'r>, result: &ToolResultFact<'r>) {
     let mut message = Object::with_capacity(5);
     message.push("role", "toolResult");
     message.push_some("toolCallId", result.id);
@@ -276,10 +276,10 @@ fn usage(usage: Usage) -> Json<'static> {
     Json::Object(object)
 }
 
-fn push_approval<'r>(data: &mut Object<'r>, approval: &Approval<'r>) {
+fn push_approval<'r>(data: &mut Object<'r>, approval: &ApprovalFact<'r>) {
     data.push_some("approvalId", approval.id);
     data.push_some("toolCallId", approval.call);
     push_text(data, "subject", approval.subject.as_ref());
-    data.push_some("decision", approval.decision.map(ApprovalDecision::as_str));
+    data.push_some("decision", approval.decision.map(ApprovalOutcome::as_str));
     push_text(data, "reason", approval.reason.as_ref());
 }

@@ -7,9 +7,10 @@ use super::super::{is_set, text};
 use super::encode::FACT;
 use crate::json::Json;
 use crate::run::{
-    Arguments, Attachment, Branches, Compaction, Content, ContextCompiled, EndStatus, ErrorFact,
+    Arguments, Attachment, Branches, Compaction, CompiledContext, Content, EndStatus, ErrorFact,
     Fact, Failure, Hook, Loss, ModeChange, ModelCall, ModelChange, Outcome, Prompt, Rewind,
-    SessionEnded, SessionStarted, StatedCost, ToolCall, ToolResult, UnknownRows, Usage, UsageScope,
+    SessionEnd, SessionStart, StatedCost, ToolCallFact, ToolResultFact, UnknownRows, Usage,
+    UsageScope,
 };
 
 /// The fact that the data of an event names; `None` when it names none that is
@@ -20,7 +21,7 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
     let spoken = Content::of(message.get("content"));
     let number = |name: &str| data.get(name).and_then(Json::as_u64);
     Some(match text(data, FACT)? {
-        "sessionStarted" => Fact::SessionStarted(SessionStarted {
+        "sessionStarted" => Fact::SessionStarted(SessionStart {
             session: text(data, "sessionId"),
             agent: shared(data, "agent"),
             agent_version: text(data, "agentVersion"),
@@ -31,7 +32,7 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
             begins_run: is_set(data, "beginsRun"),
         }),
         "sessionEnded" => Fact::SessionEnded(ended(data)),
-        "contextCompiled" => Fact::ContextCompiled(ContextCompiled {
+        "contextCompiled" => Fact::ContextCompiled(CompiledContext {
             system: content("systemPrompt"),
             tools: data.get("tools"),
         }),
@@ -47,12 +48,12 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
             let blocks = message.get("content").and_then(Json::as_array).unwrap_or_default();
             Fact::Reasoning(Content::of(blocks.first().and_then(|block| block.get("thinking"))))
         }
-        "toolCall" => Fact::ToolCall(ToolCall {
+        "toolCall" => Fact::ToolCall(ToolCallFact {
             id: text(data, "toolCallId"),
             name: text(data, "name").unwrap_or("tool"),
             arguments: Arguments::of(data.get("arguments")),
         }),
-        "toolResult" => Fact::ToolResult(ToolResult {
+        "toolResult" => Fact::ToolResult(ToolResultFact {
             id: text(message, "toolCallId"),
             name: text(message, "toolName"),
             outcome: outcome(data),
@@ -121,8 +122,8 @@ fn shared<'r>(data: &'r Json<'r>, name: &str) -> Option<Cow<'r, str>> {
     text(data, name).map(Cow::Borrowed)
 }
 
-fn ended<'r>(data: &'r Json<'r>) -> SessionEnded<'r> {
-    SessionEnded {
+fn ended<'r>(data: &'r Json<'r>) -> SessionEnd<'r> {
+    SessionEnd {
         status: EndStatus::parse(text(data, "status").unwrap_or_default()),
         error: shared(data, "error"),
         reason: shared(data, "reason"),

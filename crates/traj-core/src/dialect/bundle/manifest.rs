@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::super::{said, text};
 use crate::json::Json;
-use crate::run::{Branches, Fact, Origin, Place, RunEvent, SessionStarted, UnknownRows};
+use crate::run::{Branches, Fact, Origin, Place, RunEvent, SessionStart, UnknownRows};
 
 /// Shows what a bundle's manifest states of its run. Show it before the events:
 /// what they say of the same counts as well.
@@ -15,11 +15,11 @@ pub fn decode_manifest<'r>(manifest: &'r Json<'r>, emit: &mut dyn FnMut(RunEvent
     let mut emit_one = |fact| {
         emit(RunEvent::new(Origin::Transcript, Place::line(0), manifest, fact));
     };
-    emit_one(Fact::SessionStarted(SessionStarted {
+    emit_one(Fact::SessionStarted(SessionStart {
         session: said(manifest, "sessionId"),
         agent: said(manifest, "agent").map(Cow::Borrowed),
         workspace: said(manifest, "workspaceDir"),
-        ..SessionStarted::default()
+        ..SessionStart::default()
     }));
     if let Some(branches) = manifest.get("otherBranches") {
         let entries = branches.get("entries").and_then(Json::as_u64).unwrap_or_default();

@@ -4,10 +4,10 @@ use super::encode::encode;
 use crate::dialect::Dialect;
 use crate::json::{Json, Object};
 use crate::run::{
-    Approval, ApprovalDecision, Arguments, Attachment, Branches, Compaction, Content,
-    ContextCompiled, EndStatus, ErrorFact, Fact, Failure, Hook, Loss, ModeChange, ModelCall,
-    ModelChange, Outcome, Place, Prompt, Rewind, SessionEnded, SessionStarted, StatedCost,
-    ToolCall, ToolResult, UnknownRows, Usage, UsageScope,
+    ApprovalFact, ApprovalOutcome, Arguments, Attachment, Branches, Compaction, CompiledContext,
+    Content, EndStatus, ErrorFact, Fact, Failure, Hook, Loss, ModeChange, ModelCall, ModelChange,
+    Outcome, Place, Prompt, Rewind, SessionEnd, SessionStart, StatedCost, ToolCallFact,
+    ToolResultFact, UnknownRows, Usage, UsageScope,
 };
 
 /// Asserts that a fact comes back from its event.
@@ -29,7 +29,7 @@ fn assert_comes_back(fact: &Fact<'_>) {
 }
 
 fn result(outcome: Outcome<'static>) -> Fact<'static> {
-    Fact::ToolResult(ToolResult {
+    Fact::ToolResult(ToolResultFact {
         id: Some("c"),
         name: Some("shell"),
         outcome,
@@ -44,14 +44,14 @@ fn every_kind_of_fact_comes_back_from_its_event() {
     let blocks = Json::parse(r#"[{"type":"tool_result","text":"a"},{"text":"b"}]"#).unwrap();
     let blocks = Content::Value(&blocks);
     let arguments = Json::parse(r#"{"cmd":["ls"]}"#).unwrap();
-    let ended = |status| SessionEnded {
+    let ended = |status| SessionEnd {
         status,
         error: Some("no".into()),
         reason: Some("replaced".into()),
         is_final: true,
     };
     let usage = Usage { input: 9, cached: 3, cache_write: 2, output: 4, reasoning: 1 };
-    let approval = |decision| Approval {
+    let approval = |decision| ApprovalFact {
         id: Some("a"),
         call: Some("c"),
         subject: Some("rm x".into()),
@@ -71,8 +71,8 @@ fn every_kind_of_fact_comes_back_from_its_event() {
         error: Some("e".into()),
     };
     let facts = [
-        Fact::SessionStarted(SessionStarted::default()),
-        Fact::SessionStarted(SessionStarted {
+        Fact::SessionStarted(SessionStart::default()),
+        Fact::SessionStarted(SessionStart {
             session: Some("s"),
             agent: Some("codex".into()),
             agent_version: Some("1"),
@@ -83,7 +83,7 @@ fn every_kind_of_fact_comes_back_from_its_event() {
             begins_run: true,
         }),
         Fact::SessionEnded(ended(EndStatus::Other("odd".into()))),
-        Fact::ContextCompiled(ContextCompiled {
+        Fact::ContextCompiled(CompiledContext {
             system: Content::Text("s"),
             tools: Some(&arguments),
         }),
@@ -96,9 +96,13 @@ fn every_kind_of_fact_comes_back_from_its_event() {
         Fact::AssistantText(blocks),
         Fact::Reasoning(blocks),
         Fact::Reasoning(Content::None),
-        Fact::ToolCall(ToolCall { id: None, name: "t", arguments: Arguments::None }),
-        Fact::ToolCall(ToolCall { id: Some("c"), name: "t", arguments: Arguments::Text("{") }),
-        Fact::ToolCall(ToolCall { id: None, name: "t", arguments: Arguments::Value(&arguments) }),
+        Fact::ToolCall(ToolCallFact { id: None, name: "t", arguments: Arguments::None }),
+        Fact::ToolCall(ToolCallFact { id: Some("c"), name: "t", arguments: Arguments::Text("{") }),
+        Fact::ToolCall(ToolCallFact {
+            id: None,
+            name: "t",
+            arguments: Arguments::Value(&arguments),
+        }),
         result(Outcome::Ok),
         result(Outcome::Failed(Failure::exit(3))),
         result(Outcome::Failed(Failure {
@@ -115,7 +119,7 @@ fn every_kind_of_fact_comes_back_from_its_event() {
         Fact::ModelCall(model_call(UsageScope::Turn)),
         Fact::ModelCall(model_call(UsageScope::Counter)),
         Fact::ApprovalAsked(approval(None)),
-        Fact::ApprovalDecided(approval(Some(ApprovalDecision::ApprovedForSession))),
+        Fact::ApprovalDecided(approval(Some(ApprovalOutcome::ApprovedForSession))),
         Fact::Compaction(Compaction { summary: blocks, tokens_before: Some(4) }),
         Fact::ModelChanged(ModelChange {
             provider: Some("p"),

@@ -8,7 +8,7 @@ use super::super::{said, text};
 use super::other;
 use crate::json::Json;
 use crate::run::{
-    Approval, Arguments, Content, Fact, Failure, Outcome, Prompt, ToolCall, ToolResult,
+    ApprovalFact, Arguments, Content, Fact, Failure, Outcome, Prompt, ToolCallFact, ToolResultFact,
 };
 
 /// Shows the facts of a completed item.
@@ -35,7 +35,7 @@ pub(super) fn facts<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
         }
         "FileChange" | "DynamicToolCall" => {
             emit_nested(item, emit);
-            emit(Fact::ToolResult(ToolResult {
+            emit(Fact::ToolResult(ToolResultFact {
                 id: said(item, "id"),
                 name: None,
                 outcome: status(item).unwrap_or(Outcome::Ok),
@@ -59,7 +59,7 @@ fn emit_nested<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
         _ => (said(item, "tool").unwrap_or("tool"), "arguments"),
     };
     let arguments = Arguments::of(item.get(arguments));
-    emit(Fact::ToolCall(ToolCall { id: Some(id), name, arguments }));
+    emit(Fact::ToolCall(ToolCallFact { id: Some(id), name, arguments }));
 }
 
 /// Items that repeat what the model saw, or hold nothing that a reader asks
@@ -83,7 +83,7 @@ fn is_known(kind: &str) -> bool {
 }
 
 /// A command that ended.
-pub(super) fn command_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r> {
+pub(super) fn command_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResultFact<'r> {
     let code = item.get("exit_code").and_then(Json::as_i64);
     let outcome = match (status(item), code) {
         (Some(outcome @ (Outcome::Declined | Outcome::Interrupted | Outcome::TimedOut)), _) => {
@@ -94,7 +94,7 @@ pub(super) fn command_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r>
         (None, _) => Outcome::Ok,
     };
     let output = ["aggregated_output", "formatted_output", "stdout"];
-    ToolResult {
+    ToolResultFact {
         id: said(item, id),
         name: None,
         outcome,
@@ -105,7 +105,7 @@ pub(super) fn command_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r>
 }
 
 /// A call of an MCP server that ended.
-pub(super) fn mcp_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r> {
+pub(super) fn mcp_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResultFact<'r> {
     let result = item.get("result");
     let error = item
         .get("error")
@@ -124,7 +124,7 @@ pub(super) fn mcp_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r> {
         status(item).unwrap_or(Outcome::Ok)
     };
     let content = Content::of(returned.and_then(|value| value.get("content")));
-    ToolResult {
+    ToolResultFact {
         id: said(item, id),
         name: None,
         outcome,
@@ -135,10 +135,10 @@ pub(super) fn mcp_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResult<'r> {
 }
 
 /// Somebody is asked to allow a command or a patch.
-pub(super) fn approval<'r>(payload: &'r Json<'r>) -> Approval<'r> {
+pub(super) fn approval<'r>(payload: &'r Json<'r>) -> ApprovalFact<'r> {
     let words = payload.get("command").and_then(Json::as_array).unwrap_or_default();
     let words: Vec<&str> = words.iter().filter_map(Json::as_str).collect();
-    Approval {
+    ApprovalFact {
         id: said(payload, "approval_id").or_else(|| said(payload, "call_id")),
         call: said(payload, "call_id"),
         subject: (!words.is_empty()).then(|| Cow::Owned(words.join(" "))),

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use super::super::{said, text};
 use super::other;
 use crate::json::Json;
-use crate::run::{Arguments, Attachment, Content, Fact, Failure, Outcome, ToolCall, ToolResult};
+use crate::run::{
+    Arguments, Attachment, Content, Fact, Failure, Outcome, ToolCallFact, ToolResultFact,
+};
 
 /// Shows the facts of an item.
 pub(super) fn facts<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
@@ -53,7 +55,7 @@ fn message<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     }
 }
 
-fn call<'r>(item: &'r Json<'r>) -> ToolCall<'r> {
+fn call<'r>(item: &'r Json<'r>) -> ToolCallFact<'r> {
     let arguments = ["arguments", "input", "action"].iter().find_map(|name| item.get(name));
     let name = said(item, "name").unwrap_or(match text(item, "type") {
         Some("local_shell_call") => "local_shell",
@@ -61,12 +63,12 @@ fn call<'r>(item: &'r Json<'r>) -> ToolCall<'r> {
         _ => "tool",
     });
     let id = said(item, "call_id").or_else(|| said(item, "id"));
-    ToolCall { id, name, arguments: Arguments::of(arguments) }
+    ToolCallFact { id, name, arguments: Arguments::of(arguments) }
 }
 
-fn output<'r>(item: &'r Json<'r>) -> ToolResult<'r> {
+fn output<'r>(item: &'r Json<'r>) -> ToolResultFact<'r> {
     let content = Content::of(item.get("output").or_else(|| item.get("tools")));
-    ToolResult {
+    ToolResultFact {
         id: said(item, "call_id"),
         name: None,
         outcome: outcome_of_text(content),

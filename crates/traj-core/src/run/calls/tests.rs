@@ -23,7 +23,7 @@ fn counted(events: &[(Origin, i64, Said)]) -> Vec<(String, [u64; 3], i64)> {
     for (order, (origin, second, said)) in events.iter().enumerate() {
         let at = UnixMillis::new(second * 1_000);
         let id = Some("call_0");
-        let result = |outcome| ToolResult {
+        let result = |outcome| ToolResultFact {
             id,
             name: None,
             outcome,
@@ -33,7 +33,7 @@ fn counted(events: &[(Origin, i64, Said)]) -> Vec<(String, [u64; 3], i64)> {
         };
         match said {
             Call(name) => {
-                let call = ToolCall { id, name, arguments: Arguments::None };
+                let call = ToolCallFact { id, name, arguments: Arguments::None };
                 calls.start(*origin, &call, at, order as u64);
             }
             Result { is_error: true } => {
@@ -127,7 +127,7 @@ fn millions_of_calls_are_counted_in_bounded_memory() {
     let mut calls = Calls::default();
     for number in 0..100_000_u64 {
         let id = number.to_string();
-        let call = ToolCall { id: Some(&id), name: "shell", arguments: Arguments::None };
+        let call = ToolCallFact { id: Some(&id), name: "shell", arguments: Arguments::None };
         calls.start(RUNTIME, &call, None, number);
         assert!(calls.groups.len() <= REMEMBERED && calls.newest.len() <= 5 * REMEMBERED);
     }
@@ -138,8 +138,8 @@ fn millions_of_calls_are_counted_in_bounded_memory() {
 #[test]
 fn both_witnesses_of_a_call_give_its_number() {
     let mut calls = Calls::default();
-    let call = |id| ToolCall { id: Some(id), name: "shell", arguments: Arguments::None };
-    let result = |id, outcome| ToolResult {
+    let call = |id| ToolCallFact { id: Some(id), name: "shell", arguments: Arguments::None };
+    let result = |id, outcome| ToolResultFact {
         id: Some(id),
         name: None,
         outcome,

@@ -6,7 +6,7 @@ use std::fmt;
 /// variable over the configuration file, and the file over the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nothing sets it.
     Default {
         /// A variable that is set to something that cannot be used.
@@ -25,7 +25,7 @@ pub enum Origin {
     Flag(&'static str),
 }
 
-impl Origin {
+impl SettingOrigin {
     /// What nothing sets.
     pub(crate) const DEFAULT: Self = Self::Default { ignored: None };
 
@@ -46,7 +46,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default { ignored: None } => formatter.write_str("default"),

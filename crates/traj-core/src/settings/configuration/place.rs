@@ -1,6 +1,6 @@
 //! Where the configuration file is.
 
-use super::Origin;
+use super::SettingOrigin;
 use crate::settings::host::HostFacts;
 
 /// Names the configuration file.
@@ -13,7 +13,7 @@ pub struct ConfigurationPlace {
     /// Its path, absolute.
     pub path: String,
     /// Which variable led there. A file that `TRAJ_CONFIG` names has to exist.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 impl ConfigurationPlace {
@@ -23,14 +23,16 @@ impl ConfigurationPlace {
     #[must_use]
     pub fn of_host(host: &HostFacts) -> Option<Self> {
         if let Some(path) = host.variables.get(FILE) {
-            let origin = Origin::Variable(FILE.to_owned());
+            let origin = SettingOrigin::Variable(FILE.to_owned());
             return Some(Self { path: host.absolute(path), origin });
         }
         // The standard says that a relative one is to be ignored.
         let shared = host.variables.get("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
         let (directory, origin) = match shared {
-            Some(path) => (path.to_owned(), Origin::Variable("XDG_CONFIG_HOME".to_owned())),
-            None => (format!("{}/.config", host.home()?.trim_end_matches('/')), Origin::DEFAULT),
+            Some(path) => (path.to_owned(), SettingOrigin::Variable("XDG_CONFIG_HOME".to_owned())),
+            None => {
+                (format!("{}/.config", host.home()?.trim_end_matches('/')), SettingOrigin::DEFAULT)
+            }
         };
         Some(Self { path: format!("{}/traj/config.toml", directory.trim_end_matches('/')), origin })
     }
@@ -38,6 +40,6 @@ impl ConfigurationPlace {
     /// Whether the user named it, so that it has to exist.
     #[must_use]
     pub fn is_named(&self) -> bool {
-        matches!(&self.origin, Origin::Variable(name) if name == FILE)
+        matches!(&self.origin, SettingOrigin::Variable(name) if name == FILE)
     }
 }

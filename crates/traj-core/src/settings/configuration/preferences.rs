@@ -1,6 +1,6 @@
 //! How results are shown, where no flag says so.
 
-use super::Origin;
+use super::SettingOrigin;
 use crate::settings::host::HostFacts;
 
 /// When to use colours.
@@ -39,7 +39,7 @@ pub struct Preference<T> {
     /// The value.
     pub value: T,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// How results are shown, where no flag says so.
@@ -72,7 +72,7 @@ fn color(host: &HostFacts) -> Preference<Color> {
     const NAME: &str = "TRAJ_COLOR";
     let variables = &host.variables;
     let from_variable =
-        |name: &str, value| Preference { value, origin: Origin::Variable(name.to_owned()) };
+        |name: &str, value| Preference { value, origin: SettingOrigin::Variable(name.to_owned()) };
     let set = variables.environment(NAME);
     if let Some(value) = set.and_then(Color::parse) {
         return from_variable(NAME, value);
@@ -86,7 +86,7 @@ fn color(host: &HostFacts) -> Preference<Color> {
         }
         None => {
             let ignored = set.map(|_| NAME.to_owned());
-            Preference { value: Color::Auto, origin: Origin::Default { ignored } }
+            Preference { value: Color::Auto, origin: SettingOrigin::Default { ignored } }
         }
     }
 }
@@ -96,7 +96,7 @@ fn text(host: &HostFacts, own: &str, common: &str) -> Preference<Option<String>>
     let variables = &host.variables;
     for name in [own, common] {
         if let Some(value) = variables.environment(name) {
-            let origin = Origin::Variable(name.to_owned());
+            let origin = SettingOrigin::Variable(name.to_owned());
             return Preference { value: Some(value.to_owned()), origin };
         }
     }
@@ -104,6 +104,6 @@ fn text(host: &HostFacts, own: &str, common: &str) -> Preference<Option<String>>
         Some((value, origin)) => {
             Preference { value: Some(value.to_owned()), origin: origin.clone() }
         }
-        None => Preference { value: None, origin: Origin::DEFAULT },
+        None => Preference { value: None, origin: SettingOrigin::DEFAULT },
     }
 }

@@ -59,7 +59,7 @@ fn the_file_sets_what_no_variable_does() {
     assert_eq!(preferences.color.value, Color::Always);
     assert_eq!(preferences.pager.value.as_deref(), Some("less -R"));
     assert_eq!(preferences.timezone.value.as_deref(), Some("Europe/Berlin"));
-    let origin = Origin::File { path: FILE_PATH.to_owned(), line: 18 };
+    let origin = SettingOrigin::File { path: FILE_PATH.to_owned(), line: 18 };
     assert_eq!(preferences.color.origin, origin);
 }
 
