@@ -84,7 +84,7 @@ impl UnixMillis {
 
     /// Appends what [`Self::to_iso`] gives. By hand, as every event has one.
     pub(crate) fn write_iso(self, out: &mut String) {
-        let date = civil::Date::from_millis(self.0);
+        let date = civil::CivilDate::from_millis(self.0);
         let of_day = self.0.rem_euclid(civil::MILLIS_PER_DAY);
         let year = date.year.abs();
         if !(0..=9_999).contains(&date.year) {

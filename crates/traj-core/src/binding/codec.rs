@@ -164,7 +164,7 @@ pub fn decode_record(bytes: &[u8]) -> Result<StoredBinding, RecordError> {
     if object.get("state").and_then(Json::as_str) == Some("cleared") {
         return Ok(StoredBinding::Cleared);
     }
-    let fields = Fields(object);
+    let fields = TypedMembers(object);
     let thread = fields.text("threadId").filter(|text| !text.trim().is_empty());
     let thread = thread.ok_or(damaged("no thread"))?;
     let thread = ThreadId::parse(thread).map_err(|_| damaged("no thread"))?;
@@ -200,7 +200,7 @@ const fn origin_text(origin: BindingOrigin) -> &'static str {
     }
 }
 
-fn origin_of(fields: &Fields<'_>) -> BindingOrigin {
+fn origin_of(fields: &TypedMembers<'_>) -> BindingOrigin {
     match fields.text("origin").as_deref() {
         Some("attached") => BindingOrigin::Attached,
         Some("imported") => BindingOrigin::Imported,
@@ -209,7 +209,7 @@ fn origin_of(fields: &Fields<'_>) -> BindingOrigin {
 }
 
 /// Members that mean the same here and in the records of other tools.
-pub(super) fn fill_shared(record: &mut BindingRecord, fields: &Fields<'_>) {
+pub(super) fn fill_shared(record: &mut BindingRecord, fields: &TypedMembers<'_>) {
     record.auth_profile = fields.text("authProfileId");
     record.model = fields.text("model");
     record.model_provider = fields.text("modelProvider");
@@ -226,9 +226,9 @@ pub(super) fn fill_shared(record: &mut BindingRecord, fields: &Fields<'_>) {
 }
 
 /// Reads members by type; a member of another type is as good as absent.
-pub(super) struct Fields<'a>(pub(super) &'a Object<'a>);
+pub(super) struct TypedMembers<'a>(pub(super) &'a Object<'a>);
 
-impl Fields<'_> {
+impl TypedMembers<'_> {
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.0.get(name)?.as_str().map(str::to_owned)
     }

@@ -39,22 +39,22 @@ pub(super) fn is_image(mime: Option<&str>, location: &str) -> bool {
 
 /// Where an image is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Location {
+pub(super) enum ImageLocation {
     Local(String),
     Remote(String),
 }
 
 /// Tells a local path from an address; none for a file address that cannot be read.
-pub(super) fn locate(text: &str) -> Option<Location> {
+pub(super) fn locate(text: &str) -> Option<ImageLocation> {
     if has_prefix(text, "file://") {
-        return file_path(text).map(Location::Local);
+        return file_path(text).map(ImageLocation::Local);
     }
     let bytes = text.as_bytes();
     let is_windows =
         matches!(bytes, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic());
     let is_remote = text.starts_with("//") || (!is_windows && has_scheme(text));
     let owned = text.to_owned();
-    Some(if is_remote { Location::Remote(owned) } else { Location::Local(owned) })
+    Some(if is_remote { ImageLocation::Remote(owned) } else { ImageLocation::Local(owned) })
 }
 
 fn has_prefix(text: &str, prefix: &str) -> bool {

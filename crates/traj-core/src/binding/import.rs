@@ -6,7 +6,7 @@
 //! hash goes on. Hashes whose rules are not known become opaque: they match their like, and are
 //! replaced at the first resume otherwise.
 
-use super::codec::{Fields, RecordError, fill_shared};
+use super::codec::{RecordError, TypedMembers, fill_shared};
 use super::fingerprint::Fingerprint;
 use super::record::{BindingOrigin, BindingRecord, Fingerprints};
 use crate::id::ThreadId;
@@ -30,7 +30,7 @@ pub fn import_record(bytes: &[u8], fallback: UnixMillis) -> Result<BindingRecord
         Some(version) if version > 1 => return Err(RecordError::Newer { version }),
         _ => return Err(damaged("no schema version")),
     }
-    let fields = Fields(object);
+    let fields = TypedMembers(object);
     let thread = fields.text("threadId").filter(|text| !text.trim().is_empty());
     let thread = thread.ok_or(damaged("no thread"))?;
     let thread = ThreadId::parse(thread).map_err(|_| damaged("no thread"))?;
@@ -45,7 +45,7 @@ pub fn import_record(bytes: &[u8], fallback: UnixMillis) -> Result<BindingRecord
     Ok(record)
 }
 
-fn imported_fingerprints(fields: &Fields<'_>) -> Fingerprints {
+fn imported_fingerprints(fields: &TypedMembers<'_>) -> Fingerprints {
     let tools = fields.text("dynamicToolsFingerprint").filter(|text| !text.is_empty());
     let opaque = |name: &str| {
         fields.text(name).filter(|text| !text.is_empty()).map(|text| Fingerprint::opaque(&text))

@@ -1,6 +1,6 @@
 //! What a turn is started with: a text, then images in order.
 
-use super::image::{Location, inline_image, is_image, locate};
+use super::image::{ImageLocation, inline_image, is_image, locate};
 use crate::json::{Json, Object};
 
 /// What stands in for inline data that is no image.
@@ -86,8 +86,8 @@ impl TurnImage {
                 match path {
                     Some(path) => Some(local_item(path.clone())),
                     None => match locate(text)? {
-                        Location::Local(path) => Some(local_item(path)),
-                        Location::Remote(url) => Some(image_item(url)),
+                        ImageLocation::Local(path) => Some(local_item(path)),
+                        ImageLocation::Remote(url) => Some(image_item(url)),
                     },
                 }
             }

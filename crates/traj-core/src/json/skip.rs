@@ -5,14 +5,14 @@ use super::parse::{ParseError, Parser};
 
 /// The kinds of container that can be open.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ContainerKind {
     Array,
     Object,
 }
 
 /// Passes over the container that starts here, as strictly as if it were read.
 pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
-    let mut open: Vec<Kind> = Vec::new();
+    let mut open: Vec<ContainerKind> = Vec::new();
     loop {
         // A value starts here.
         parser.skip_blanks();
@@ -20,7 +20,7 @@ pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
             parser.skip_blanks();
             let empty = parser.take(b']');
             if !empty {
-                open.push(Kind::Array);
+                open.push(ContainerKind::Array);
             }
             empty
         } else if parser.take(b'{') {
@@ -28,7 +28,7 @@ pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
             let empty = parser.take(b'}');
             if !empty {
                 member_name(parser)?;
-                open.push(Kind::Object);
+                open.push(ContainerKind::Object);
             }
             empty
         } else if parser.peek() == Some(b'"') {
@@ -45,17 +45,17 @@ pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
 }
 
 /// Closes what ends behind a completed value; true when nothing is open.
-fn close(parser: &mut Parser<'_>, open: &mut Vec<Kind>) -> Result<bool, ParseError> {
+fn close(parser: &mut Parser<'_>, open: &mut Vec<ContainerKind>) -> Result<bool, ParseError> {
     while let Some(kind) = open.last().copied() {
         parser.skip_blanks();
         if parser.take(b',') {
-            if kind == Kind::Object {
+            if kind == ContainerKind::Object {
                 parser.skip_blanks();
                 member_name(parser)?;
             }
             return Ok(false);
         }
-        parser.expect(if kind == Kind::Array { b']' } else { b'}' })?;
+        parser.expect(if kind == ContainerKind::Array { b']' } else { b'}' })?;
         open.pop();
     }
     Ok(true)

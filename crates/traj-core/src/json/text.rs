@@ -7,20 +7,23 @@ use super::parse::ParseErrorKind;
 use super::plain::first_special;
 
 /// Where a literal ended and what it says.
-pub(super) struct Literal<'a> {
+pub(super) struct StringLiteral<'a> {
     pub(super) text: Cow<'a, str>,
     /// Offset just behind the closing quote.
     pub(super) end: usize,
 }
 
 /// Reads the literal whose first character behind the quote is at `start`.
-pub(super) fn read(source: &str, start: usize) -> Result<Literal<'_>, (usize, ParseErrorKind)> {
+pub(super) fn read(
+    source: &str,
+    start: usize,
+) -> Result<StringLiteral<'_>, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
     let stop = plain_end(bytes, start)?;
     if bytes[stop] == b'"' {
         // Quotes and backslashes are ASCII, so both ends are boundaries.
         let text = Cow::Borrowed(source.get(start..stop).unwrap_or_default());
-        return Ok(Literal { text, end: stop + 1 });
+        return Ok(StringLiteral { text, end: stop + 1 });
     }
     read_escaped(source, start, stop)
 }
@@ -30,7 +33,7 @@ fn read_escaped(
     source: &str,
     start: usize,
     mut stop: usize,
-) -> Result<Literal<'_>, (usize, ParseErrorKind)> {
+) -> Result<StringLiteral<'_>, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
     // Room for all of it, unless it says a quote itself.
     let left = memchr::memchr(b'"', &bytes[stop..]).unwrap_or_default();
@@ -39,7 +42,7 @@ fn read_escaped(
     loop {
         text.push_str(source.get(from..stop).unwrap_or_default());
         if bytes[stop] == b'"' {
-            return Ok(Literal { text: Cow::Owned(text), end: stop + 1 });
+            return Ok(StringLiteral { text: Cow::Owned(text), end: stop + 1 });
         }
         from = escape(bytes, stop + 1, &mut text)?;
         stop = plain_end(bytes, from)?;

@@ -22,19 +22,19 @@ use crate::port::{
 /// What Codex keeps on disk, shared by server processes. Clones are the same home.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryCodexHome {
-    state: Arc<Mutex<Home>>,
+    state: Arc<Mutex<ServerHome>>,
 }
 
 #[derive(Debug, Default)]
-struct Home {
-    threads: BTreeMap<ThreadId, Thread>,
+struct ServerHome {
+    threads: BTreeMap<ThreadId, ServerThread>,
     started: u64,
     processes: u64,
     turns: u64,
 }
 
 #[derive(Debug, Default)]
-struct Thread {
+struct ServerThread {
     prompts: Vec<String>,
     is_archived: bool,
     is_damaged: bool,
@@ -60,11 +60,11 @@ pub enum MemoryFailure {
 pub struct MemoryAppServer {
     home: MemoryCodexHome,
     process: u64,
-    state: Arc<Mutex<Process>>,
+    state: Arc<Mutex<ServerProcess>>,
 }
 
 #[derive(Debug, Default)]
-struct Process {
+struct ServerProcess {
     is_dead: bool,
     loaded: BTreeSet<ThreadId>,
     listeners: Vec<(u64, ThreadId, Arc<dyn ThreadListener>)>,

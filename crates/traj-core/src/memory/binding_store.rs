@@ -13,12 +13,12 @@ use crate::timestamp::UnixMillis;
 /// Records in memory. Clones see the same records, as processes see the same disk.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBindingStore {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<BindingFiles>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    files: BTreeMap<BindingKey, File>,
+struct BindingFiles {
+    files: BTreeMap<BindingKey, BindingFile>,
     imports: BTreeMap<BindingKey, Vec<u8>>,
     aside: Vec<String>,
     writes: u64,
@@ -27,7 +27,7 @@ struct Shared {
 }
 
 #[derive(Clone, Debug)]
-struct File {
+struct BindingFile {
     bytes: Vec<u8>,
     revision: u64,
 }
@@ -35,7 +35,7 @@ struct File {
 /// The failure a test asked for.
 #[derive(Debug, thiserror::Error)]
 #[error("a failure was asked for")]
-struct AskedFor;
+struct InjectedFailure;
 
 impl MemoryBindingStore {
     /// An empty store.
@@ -67,15 +67,18 @@ impl MemoryBindingStore {
         self.lock().files.get(key).map(|file| file.bytes.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, BindingFiles> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn call(&self, key: Option<&BindingKey>) -> Result<MutexGuard<'_, Shared>, BindingStoreError> {
+    fn call(
+        &self,
+        key: Option<&BindingKey>,
+    ) -> Result<MutexGuard<'_, BindingFiles>, BindingStoreError> {
         let mut shared = self.lock();
         shared.calls += 1;
         if shared.failing == Some(shared.calls) {
-            let source = Box::new(AskedFor);
+            let source = Box::new(InjectedFailure);
             return Err(match key {
                 Some(key) => BindingStoreError::Storage { key: key.clone(), source },
                 None => BindingStoreError::Listing { source },
@@ -85,10 +88,10 @@ impl MemoryBindingStore {
     }
 }
 
-impl Shared {
+impl BindingFiles {
     fn write(&mut self, key: &BindingKey, bytes: Vec<u8>) -> Revision {
         self.writes += 1;
-        self.files.insert(key.clone(), File { bytes, revision: self.writes });
+        self.files.insert(key.clone(), BindingFile { bytes, revision: self.writes });
         Revision::new(self.writes.to_string())
     }
 

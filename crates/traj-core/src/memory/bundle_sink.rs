@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::scratch::{MemoryScratch, Room};
+use super::scratch::{ByteBudget, MemoryScratch};
 use crate::id::BundleName;
 use crate::port::{
     BundleFile, BundleFileWriter, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch,
@@ -18,15 +18,15 @@ pub type MemoryBundle = BTreeMap<BundleFile, String>;
 #[derive(Clone, Debug)]
 pub struct MemoryBundleSink {
     bundles: Bundles,
-    room: Room,
+    room: ByteBudget,
 }
 
 type Bundles = Arc<Mutex<BTreeMap<String, MemoryBundle>>>;
 
-type Files = Arc<Mutex<BTreeMap<BundleFile, FileState>>>;
+type Files = Arc<Mutex<BTreeMap<BundleFile, BundleFileState>>>;
 
 #[derive(Clone, Debug, Default)]
-struct FileState {
+struct BundleFileState {
     text: String,
     is_finished: bool,
 }
@@ -41,7 +41,7 @@ impl MemoryBundleSink {
     /// A sink that is full after this many bytes, scratch included.
     #[must_use]
     pub fn with_room(bytes: usize) -> Self {
-        Self { bundles: Bundles::default(), room: Room::of(bytes) }
+        Self { bundles: Bundles::default(), room: ByteBudget::of(bytes) }
     }
 
     /// A committed bundle.
@@ -73,7 +73,7 @@ impl BundleSink for MemoryBundleSink {
         if is_taken && taken == NameTaken::Refuse {
             return Err(BundleSinkError::Exists { name: name.as_str().to_owned() });
         }
-        Ok(Box::new(Writer {
+        Ok(Box::new(MemoryBundleWriter {
             wanted: name.clone(),
             name: name.as_str().to_owned(),
             taken,
@@ -85,30 +85,30 @@ impl BundleSink for MemoryBundleSink {
 }
 
 #[derive(Debug)]
-struct Writer {
+struct MemoryBundleWriter {
     wanted: BundleName,
     name: String,
     taken: NameTaken,
     bundles: Bundles,
-    room: Room,
+    room: ByteBudget,
     files: Files,
 }
 
-impl BundleWriter for Writer {
+impl BundleWriter for MemoryBundleWriter {
     fn create(&mut self, file: BundleFile) -> Result<Box<dyn BundleFileWriter>, BundleSinkError> {
         let mut files = lock(&self.files);
         if files.contains_key(&file) {
             return Err(BundleSinkError::Repeated { file });
         }
-        files.insert(file, FileState::default());
+        files.insert(file, BundleFileState::default());
         let (name, room) = (self.name.clone(), self.room.clone());
-        Ok(Box::new(FileWriter { name, file, files: Arc::clone(&self.files), room }))
+        Ok(Box::new(MemoryFileWriter { name, file, files: Arc::clone(&self.files), room }))
     }
 
     fn read_back(&self, file: BundleFile) -> Result<Box<dyn Source>, BundleSinkError> {
         match lock(&self.files).get(&file) {
             Some(state) if state.is_finished => {
-                Ok(Box::new(Finished { name: file.to_string(), text: state.text.clone() }))
+                Ok(Box::new(FinishedFile { name: file.to_string(), text: state.text.clone() }))
             }
             _ => Err(BundleSinkError::Storage {
                 name: self.name.clone(),
@@ -144,15 +144,15 @@ impl BundleWriter for Writer {
 }
 
 #[derive(Debug)]
-struct FileWriter {
+struct MemoryFileWriter {
     /// The bundle's.
     name: String,
     file: BundleFile,
     files: Files,
-    room: Room,
+    room: ByteBudget,
 }
 
-impl BundleFileWriter for FileWriter {
+impl BundleFileWriter for MemoryFileWriter {
     fn append(&mut self, text: &Redacted<String>) -> Result<(), BundleSinkError> {
         if !self.room.take(text.as_ref().len()) {
             return Err(BundleSinkError::Full { name: self.name.clone() });
@@ -168,12 +168,12 @@ impl BundleFileWriter for FileWriter {
 }
 
 #[derive(Debug)]
-struct Finished {
+struct FinishedFile {
     name: String,
     text: String,
 }
 
-impl Source for Finished {
+impl Source for FinishedFile {
     fn len(&self) -> u64 {
         self.text.len() as u64
     }

@@ -38,15 +38,15 @@ impl BundleSource for MemoryBundleSource {
         let mut names = BundleNames::default();
         for (path, content) in &self.files {
             names.take(path)?;
-            visit(path, &mut Rest(content))?;
+            visit(path, &mut RestOfContent(content))?;
         }
         Ok(())
     }
 }
 
-struct Rest<'c>(&'c [u8]);
+struct RestOfContent<'c>(&'c [u8]);
 
-impl BundleContent for Rest<'_> {
+impl BundleContent for RestOfContent<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
         let length = buffer.len().min(self.0.len());
         let (now, later) = self.0.split_at(length);

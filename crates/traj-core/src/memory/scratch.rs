@@ -8,7 +8,7 @@ use crate::port::{Scratch, ScratchError};
 #[derive(Debug, Default)]
 pub struct MemoryScratch {
     bytes: Vec<u8>,
-    room: Room,
+    room: ByteBudget,
 }
 
 impl MemoryScratch {
@@ -21,11 +21,11 @@ impl MemoryScratch {
     /// Full after this many bytes.
     #[must_use]
     pub fn with_room(bytes: usize) -> Self {
-        Self::sharing(Room::of(bytes))
+        Self::sharing(ByteBudget::of(bytes))
     }
 
     /// Takes its bytes from a room that others use too.
-    pub(super) const fn sharing(room: Room) -> Self {
+    pub(super) const fn sharing(room: ByteBudget) -> Self {
         Self { bytes: Vec::new(), room }
     }
 }
@@ -52,9 +52,9 @@ impl Scratch for MemoryScratch {
 
 /// The bytes that are left; its clones share them.
 #[derive(Clone, Debug)]
-pub(super) struct Room(Arc<Mutex<usize>>);
+pub(super) struct ByteBudget(Arc<Mutex<usize>>);
 
-impl Room {
+impl ByteBudget {
     pub(super) fn of(bytes: usize) -> Self {
         Self(Arc::new(Mutex::new(bytes)))
     }
@@ -68,7 +68,7 @@ impl Room {
     }
 }
 
-impl Default for Room {
+impl Default for ByteBudget {
     fn default() -> Self {
         Self::of(usize::MAX)
     }

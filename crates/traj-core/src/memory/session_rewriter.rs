@@ -136,13 +136,13 @@ enum StepError {
     Replaced,
 }
 
-struct Steps<'a> {
+struct MemoryGenerations<'a> {
     session: &'a MemorySession,
     generations: Vec<usize>,
     candidate: Option<usize>,
 }
 
-impl Steps<'_> {
+impl MemoryGenerations<'_> {
     fn step(&self) -> Result<(), StepError> {
         if let Some(act) = self.session.interference.borrow_mut().as_mut() {
             act(&mut self.session.files.borrow_mut());
@@ -184,7 +184,7 @@ impl Steps<'_> {
     }
 }
 
-impl Generations for Steps<'_> {
+impl Generations for MemoryGenerations<'_> {
     type Error = StepError;
 
     fn length(&mut self, generation: usize) -> Result<u64, StepError> {
@@ -256,7 +256,8 @@ impl SessionRewriter for MemorySession {
         let Some(source) = self.files.borrow().named else {
             return Err(RewriteError::Missing { name: name() });
         };
-        let mut steps = Steps { session: self, generations: vec![source], candidate: None };
+        let mut steps =
+            MemoryGenerations { session: self, generations: vec![source], candidate: None };
         if mode == RewriteMode::Commit && !released(&mut steps, self.limits) {
             return Err(RewriteError::Busy { name: name() });
         }

@@ -7,12 +7,12 @@ use crate::port::{Source, SourceError, Sources};
 
 /// What stands under a name.
 #[derive(Clone, Debug)]
-enum Place {
+enum StoredFile {
     File(Vec<u8>),
     Link,
 }
 
-type Places = Arc<Mutex<BTreeMap<String, Place>>>;
+type Places = Arc<Mutex<BTreeMap<String, StoredFile>>>;
 
 /// Files by name. Clones share their content, so that a test can change a file
 /// while it is read.
@@ -30,12 +30,12 @@ impl MemorySources {
 
     /// Puts a file in place, or replaces its content.
     pub fn put(&self, name: impl Into<String>, content: impl Into<Vec<u8>>) {
-        lock(&self.places).insert(name.into(), Place::File(content.into()));
+        lock(&self.places).insert(name.into(), StoredFile::File(content.into()));
     }
 
     /// Puts something in place that is not a regular file.
     pub fn put_link(&self, name: impl Into<String>) {
-        lock(&self.places).insert(name.into(), Place::Link);
+        lock(&self.places).insert(name.into(), StoredFile::Link);
     }
 
     /// Removes what stands under a name.
@@ -51,8 +51,8 @@ impl Sources for MemorySources {
         }
         match lock(&self.places).get(name) {
             None => Err(SourceError::NotFound { name: name.to_owned() }),
-            Some(Place::Link) => Err(SourceError::NotRegular { name: name.to_owned() }),
-            Some(Place::File(content)) => Ok(Box::new(MemorySource {
+            Some(StoredFile::Link) => Err(SourceError::NotRegular { name: name.to_owned() }),
+            Some(StoredFile::File(content)) => Ok(Box::new(MemorySource {
                 name: name.to_owned(),
                 snapshot: content.clone(),
                 places: Arc::clone(&self.places),
@@ -94,9 +94,9 @@ impl Source for MemorySource {
         match lock(&self.places).get(&self.name) {
             // A file that is gone or replaced by another kind can still be
             // read through its handle.
-            None | Some(Place::Link) => Ok(()),
-            Some(Place::File(now)) if now.starts_with(&self.snapshot) => Ok(()),
-            Some(Place::File(_)) => Err(self.changed()),
+            None | Some(StoredFile::Link) => Ok(()),
+            Some(StoredFile::File(now)) if now.starts_with(&self.snapshot) => Ok(()),
+            Some(StoredFile::File(_)) => Err(self.changed()),
         }
     }
 }

@@ -15,26 +15,26 @@ use crate::settings::WhenFull;
 /// Sidecars of any number of sessions. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTrajectoryStore {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<StoreState>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    sidecars: BTreeMap<SessionId, Sidecar>,
+struct StoreState {
+    sidecars: BTreeMap<SessionId, MemorySidecar>,
     calls: u64,
     writers: u64,
     failing_calls: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Sidecar {
+struct MemorySidecar {
     text: Vec<u8>,
     blobs: BTreeMap<BlobDigest, String>,
     /// What each writer has stored and not named yet.
     unnamed: BTreeMap<u64, BTreeSet<BlobDigest>>,
 }
 
-impl Sidecar {
+impl MemorySidecar {
     /// Takes note that a writer named blobs.
     fn named(&mut self, writer: u64, names: &BTreeSet<BlobDigest>) {
         self.unnamed.entry(writer).or_default().retain(|digest| !names.contains(digest));
@@ -81,12 +81,12 @@ impl MemoryTrajectoryStore {
         text.filter(|text| !text.is_empty())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shared {
+impl StoreState {
     fn count_call(&mut self) -> Result<(), SidecarError> {
         self.calls += 1;
         if self.failing_calls.contains(&self.calls) {

@@ -15,12 +15,12 @@ pub struct StatedSizes {
 }
 
 #[derive(Deserialize)]
-struct Manifest {
-    contents: Vec<Content>,
+struct StatedManifest {
+    contents: Vec<StatedContent>,
 }
 
 #[derive(Deserialize)]
-struct Content {
+struct StatedContent {
     path: String,
     bytes: u64,
 }
@@ -29,7 +29,7 @@ impl StatedSizes {
     /// Reads them from a manifest; one that cannot be read states nothing.
     #[must_use]
     pub fn of_manifest(manifest: &[u8]) -> Self {
-        let Ok(manifest) = serde_json::from_slice::<Manifest>(manifest) else {
+        let Ok(manifest) = serde_json::from_slice::<StatedManifest>(manifest) else {
             return Self::default();
         };
         let sizes = manifest.contents.into_iter().filter_map(|content| {

@@ -12,7 +12,7 @@ const REMEMBERED: usize = 1_024;
 
 /// A request.
 #[derive(Debug)]
-struct Request {
+struct OpenRequest {
     key: u64,
     number: u64,
     asked_at: Option<UnixMillis>,
@@ -21,7 +21,7 @@ struct Request {
     decided: ByOrigin<bool>,
 }
 
-impl Request {
+impl OpenRequest {
     const fn state(&self) -> ApprovalState {
         ApprovalState { number: self.number, millis: self.millis }
     }
@@ -34,7 +34,7 @@ impl Request {
 /// The approvals so far.
 #[derive(Debug, Default)]
 pub(super) struct Approvals {
-    requests: VecDeque<Request>,
+    requests: VecDeque<OpenRequest>,
     count: u64,
     hasher: RandomState,
 }
@@ -50,7 +50,7 @@ impl Approvals {
     ) -> (bool, ApprovalState) {
         let key = self.key(approval);
         // The other witness states the same request. An id may be used again.
-        let is_it = |request: &Request| {
+        let is_it = |request: &OpenRequest| {
             request.key == key && !request.asked.get(origin) && !request.decided.get(origin)
         };
         let known = self.requests.iter().position(is_it);
@@ -69,7 +69,7 @@ impl Approvals {
         at: Option<UnixMillis>,
     ) -> (bool, ApprovalState) {
         let key = self.key(approval);
-        let is_it = |request: &Request| request.key == key && !request.decided.get(origin);
+        let is_it = |request: &OpenRequest| request.key == key && !request.decided.get(origin);
         let known = self.requests.iter().position(is_it);
         let place = known.unwrap_or_else(|| self.add(key, None));
         let request = &mut self.requests[place];
@@ -89,7 +89,14 @@ impl Approvals {
         self.count += 1;
         let (asked, decided) = (ByOrigin::default(), ByOrigin::default());
         let number = self.count;
-        self.requests.push_back(Request { key, number, asked_at, millis: None, asked, decided });
+        self.requests.push_back(OpenRequest {
+            key,
+            number,
+            asked_at,
+            millis: None,
+            asked,
+            decided,
+        });
         self.requests.len() - 1
     }
 

@@ -63,7 +63,7 @@ impl CallTotals {
 
 /// One call.
 #[derive(Debug)]
-struct Record {
+struct CallRecord {
     number: u64,
     id: Option<String>,
     command: Option<String>,
@@ -78,7 +78,7 @@ struct Record {
     outcome: Option<Outcome<'static>>,
 }
 
-impl Record {
+impl CallRecord {
     /// The better clock wins: a stated duration, the recorder's, the
     /// transcript's, and one of each as a last resort.
     fn millis(&self) -> Option<i64> {
@@ -108,15 +108,15 @@ impl Record {
 /// every turn use an id again and again: the first that one witness states is
 /// the first that the other does.
 #[derive(Debug)]
-struct Group {
+struct CallGroup {
     tool: String,
     stated: ByOrigin<usize>,
-    records: Vec<Record>,
+    records: Vec<CallRecord>,
 }
 
 /// The newest call that a witness has stated under an id.
 #[derive(Clone, Copy, Debug)]
-struct Newest {
+struct NewestCall {
     key: u64,
     index: usize,
     is_open: bool,
@@ -124,7 +124,7 @@ struct Newest {
 
 /// A result, as far as it is kept.
 #[derive(Clone, Debug)]
-struct Answer {
+struct KeptResult {
     outcome: Outcome<'static>,
     output: Option<String>,
     millis: Option<u64>,
@@ -139,12 +139,12 @@ pub(super) struct Calls {
     pub(super) others: CallTotals,
     pub(super) totals: CallTotals,
     pub(super) examples: Examples,
-    groups: HashMap<u64, Group>,
+    groups: HashMap<u64, CallGroup>,
     /// Keys of the groups, the oldest first.
     order: VecDeque<u64>,
-    newest: HashMap<(u64, Origin), Newest>,
+    newest: HashMap<(u64, Origin), NewestCall>,
     /// Results of calls that were not seen yet: a clock may go back.
-    early: HashMap<(u64, Origin), (u64, Answer)>,
+    early: HashMap<(u64, Origin), (u64, KeptResult)>,
     /// How many calls have a number.
     numbered: u64,
     hasher: RandomState,
@@ -171,7 +171,7 @@ impl Calls {
             self.make_room();
             self.order.push_back(key);
         }
-        let group = self.groups.entry(key).or_insert_with(|| Group {
+        let group = self.groups.entry(key).or_insert_with(|| CallGroup {
             tool: names::short(call.name),
             stated: ByOrigin::default(),
             records: Vec::new(),
@@ -181,7 +181,7 @@ impl Calls {
         let is_first = index >= group.records.len();
         if is_first {
             self.numbered = self.numbered.max(number);
-            group.records.push(Record {
+            group.records.push(CallRecord {
                 number,
                 id: call.id.map(names::short),
                 command: command_of(call).map(|command| one_line(&command, 200)),
@@ -200,7 +200,7 @@ impl Calls {
             *record.started.of(origin) = at;
             *record.stated.of(origin) = true;
         }
-        let newest = Newest { key, index, is_open: true };
+        let newest = NewestCall { key, index, is_open: true };
         self.newest.insert((id, origin), newest);
         if let Some((_, answer)) = early {
             self.answer(id, origin, answer);
@@ -222,7 +222,7 @@ impl Calls {
             None => self.hasher.hash_one(("unnamed", result.name.unwrap_or("tool"))),
         };
         let is_failure = result.outcome.is_failure();
-        let answer = Answer {
+        let answer = KeptResult {
             outcome: result.outcome.clone().into_owned(),
             output: is_failure.then(|| last_lines(&result.content.to_text())),
             millis: result.duration,
@@ -242,7 +242,7 @@ impl Calls {
 
     /// Answers the call that the same witness stated last, else the one that
     /// the other did.
-    fn answer(&mut self, id: u64, origin: Origin, answer: Answer) -> (bool, CallKey) {
+    fn answer(&mut self, id: u64, origin: Origin, answer: KeptResult) -> (bool, CallKey) {
         let other = match origin {
             Origin::Runtime => Origin::Transcript,
             Origin::Transcript => Origin::Runtime,
@@ -282,7 +282,7 @@ impl Calls {
         id: u64,
         origin: Origin,
         other: Origin,
-        answer: Answer,
+        answer: KeptResult,
     ) -> (bool, CallKey) {
         let witnessed = self.early.get(&(id, other)).map(|(number, _)| *number);
         let number = witnessed.unwrap_or(self.numbered + 1);
@@ -293,7 +293,7 @@ impl Calls {
         (witnessed.is_none(), CallKey { number, place: None })
     }
 
-    fn key_of(&self, newest: Newest) -> CallKey {
+    fn key_of(&self, newest: NewestCall) -> CallKey {
         let group = self.groups.get(&newest.key);
         let record = group.and_then(|group| group.records.get(newest.index));
         let number = record.map_or(self.numbered, |record| record.number);
@@ -321,7 +321,7 @@ impl Calls {
         }
     }
 
-    fn settle(&mut self, group: Group) {
+    fn settle(&mut self, group: CallGroup) {
         for record in group.records {
             let millis = record.millis();
             let outcome = record.outcome.unwrap_or(Outcome::Unanswered);

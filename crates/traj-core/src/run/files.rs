@@ -14,8 +14,8 @@ use crate::json::Json;
 use crate::limits;
 use crate::port::{Source, SourceError};
 use crate::timestamp::UnixMillis;
-use branch::{Branch, Counts};
-use feed::{Feed, is_bomb};
+use branch::{RowCounts, RowFilter};
+use feed::{FileFeed, is_bomb};
 
 /// How much of a file is looked at to find out who wrote it.
 const HEAD: u64 = limits::Reading::standard().short_head_bytes as u64;
@@ -72,17 +72,20 @@ impl SessionFiles<'_> {
     /// When a file cannot be read.
     pub fn fold_with(&self, new_fold: &dyn Fn() -> Fold) -> Result<SessionRun, SourceError> {
         let dialect = self.transcript.map(dialect_of).transpose()?.flatten();
-        let branch =
-            if dialect == Some(Dialect::OpenClaw) { Branch::line() } else { Branch::Everything };
-        let read = Reading::new(self, dialect, branch, new_fold()).finish()?;
+        let branch = if dialect == Some(Dialect::OpenClaw) {
+            RowFilter::line()
+        } else {
+            RowFilter::Everything
+        };
+        let read = PairReading::new(self, dialect, branch, new_fold()).finish()?;
         match (read, self.transcript) {
             (Some(read), _) => Ok(read),
             (None, transcript) => {
                 let branch = match transcript {
-                    Some(source) => Branch::of(source, self.longest_row)?,
-                    None => Branch::Entries,
+                    Some(source) => RowFilter::of(source, self.longest_row)?,
+                    None => RowFilter::Entries,
                 };
-                let read = Reading::new(self, dialect, branch, new_fold()).finish()?;
+                let read = PairReading::new(self, dialect, branch, new_fold()).finish()?;
                 // A branch that is known leaves nothing open.
                 Ok(read.unwrap_or_else(|| SessionRun {
                     run: Run::default(),
@@ -107,15 +110,15 @@ pub fn dialect_of(source: &dyn Source) -> Result<Option<Dialect>, SourceError> {
 }
 
 /// A row in its file.
-struct Row<'b> {
+struct FileRow<'b> {
     /// When, and never before the row above it.
     at: Option<UnixMillis>,
     line: u64,
     end: usize,
-    content: Content<'b>,
+    content: RowContent<'b>,
 }
 
-enum Content<'b> {
+enum RowContent<'b> {
     Row(Json<'b>),
     /// Blank, or of somebody else.
     Nothing,
@@ -123,13 +126,13 @@ enum Content<'b> {
 }
 
 /// Reads two files side by side.
-struct Reading<'s> {
+struct PairReading<'s> {
     fold: Fold,
     session: &'s str,
     dialect: Option<Dialect>,
-    branch: Branch,
-    sidecar: Option<Feed<'s>>,
-    transcript: Option<Feed<'s>>,
+    branch: RowFilter,
+    sidecar: Option<FileFeed<'s>>,
+    transcript: Option<FileFeed<'s>>,
     /// The time of the last row of each.
     clocks: [Option<UnixMillis>; 2],
     /// The number of the last event, and where its row is.
@@ -139,14 +142,14 @@ struct Reading<'s> {
     unread: u64,
 }
 
-impl<'s> Reading<'s> {
+impl<'s> PairReading<'s> {
     fn new(
         files: &SessionFiles<'s>,
         dialect: Option<Dialect>,
-        branch: Branch,
+        branch: RowFilter,
         mut fold: Fold,
     ) -> Self {
-        let feed = |source| Feed::new(source, files.longest_row);
+        let feed = |source| FileFeed::new(source, files.longest_row);
         if let Some(left) = branch.left() {
             fold.push(&beside_the_events(Fact::Branches(left)));
         }
@@ -179,9 +182,10 @@ impl<'s> Reading<'s> {
                     let dialect = self.dialect.unwrap_or(Dialect::OpenClaw);
                     // A header comes first, whenever it was written.
                     let at = dialect.time_of(&row).filter(|_| !is_header(dialect, &row));
-                    (at, Content::Row(row))
+                    (at, RowContent::Row(row))
                 });
-                let is_over = |feed: &Option<Feed<'_>>| feed.as_ref().is_none_or(Feed::is_at_end);
+                let is_over =
+                    |feed: &Option<FileFeed<'_>>| feed.as_ref().is_none_or(FileFeed::is_at_end);
                 let is_over = [is_over(&sidecar), is_over(&transcript)];
                 self.merge(recorded, written, is_over)
             };
@@ -207,13 +211,13 @@ impl<'s> Reading<'s> {
     }
 
     /// An event of this session.
-    fn event<'b>(&self, row: Json<'b>) -> (Option<UnixMillis>, Content<'b>) {
+    fn event<'b>(&self, row: Json<'b>) -> (Option<UnixMillis>, RowContent<'b>) {
         match RuntimeRow::from_json(row) {
             Ok(event) if event.session_id() == self.session => {
-                (Some(event.at()), Content::Row(event.into_json()))
+                (Some(event.at()), RowContent::Row(event.into_json()))
             }
-            Ok(_) => (None, Content::Nothing),
-            Err(_) => (None, Content::Unread),
+            Ok(_) => (None, RowContent::Nothing),
+            Err(_) => (None, RowContent::Unread),
         }
     }
 
@@ -222,15 +226,15 @@ impl<'s> Reading<'s> {
     /// each, with where it ends; `None` when a row stands beside the branch.
     fn merge(
         &mut self,
-        recorded: Vec<Row<'_>>,
-        written: Vec<Row<'_>>,
+        recorded: Vec<FileRow<'_>>,
+        written: Vec<FileRow<'_>>,
         is_over: [bool; 2],
     ) -> Option<[Option<(u64, usize)>; 2]> {
         let [mut recorded, mut written] =
             [recorded, written].map(|rows| rows.into_iter().peekable());
         let mut used = [None; 2];
         loop {
-            let waits = |rows: &mut Peekable<IntoIter<Row<'_>>>, is_over: bool| {
+            let waits = |rows: &mut Peekable<IntoIter<FileRow<'_>>>, is_over: bool| {
                 rows.peek().is_none() && !is_over
             };
             if waits(&mut recorded, is_over[0]) || waits(&mut written, is_over[1]) {
@@ -253,11 +257,11 @@ impl<'s> Reading<'s> {
     }
 
     /// Folds a row; `false` when it stands beside the branch.
-    fn take(&mut self, row: Row<'_>, is_event: bool) -> bool {
+    fn take(&mut self, row: FileRow<'_>, is_event: bool) -> bool {
         let json = match row.content {
-            Content::Row(json) => json,
-            Content::Nothing => return true,
-            Content::Unread => {
+            RowContent::Row(json) => json,
+            RowContent::Nothing => return true,
+            RowContent::Unread => {
                 self.unread += 1;
                 return true;
             }
@@ -267,9 +271,9 @@ impl<'s> Reading<'s> {
             Dialect::Sidecar
         } else {
             match self.branch.take(&json) {
-                Counts::Yes => self.dialect.unwrap_or(Dialect::OpenClaw),
-                Counts::No => return true,
-                Counts::Unknown => return false,
+                RowCounts::Yes => self.dialect.unwrap_or(Dialect::OpenClaw),
+                RowCounts::No => return true,
+                RowCounts::Unknown => return false,
             }
         };
         // In a bundle the manifest states what a header does, and counts entries
@@ -307,19 +311,19 @@ fn is_header(dialect: Dialect, row: &Json<'_>) -> bool {
 
 /// The rows that a feed holds.
 fn rows<'b>(
-    feed: Option<&'b Feed<'_>>,
+    feed: Option<&'b FileFeed<'_>>,
     mut clock: Option<UnixMillis>,
-    read: &dyn Fn(Json<'b>) -> (Option<UnixMillis>, Content<'b>),
-) -> Vec<Row<'b>> {
+    read: &dyn Fn(Json<'b>) -> (Option<UnixMillis>, RowContent<'b>),
+) -> Vec<FileRow<'b>> {
     let Some(feed) = feed else { return Vec::new() };
     let lines = feed.lines().map(|(line, end, bytes)| {
         let (at, content) = match parse(bytes) {
             Some(row) => read(row),
-            None if bytes.trim_ascii().is_empty() => (None, Content::Nothing),
-            None => (None, Content::Unread),
+            None if bytes.trim_ascii().is_empty() => (None, RowContent::Nothing),
+            None => (None, RowContent::Unread),
         };
         clock = clock.max(at);
-        Row { at: clock, line, end, content }
+        FileRow { at: clock, line, end, content }
     });
     lines.collect()
 }

@@ -44,7 +44,7 @@ pub struct Prices {
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct PriceFile {
     #[serde(default)]
     model: Vec<PriceRow>,
 }
@@ -64,7 +64,7 @@ impl Prices {
     /// # Errors
     /// When the text is not TOML of this form.
     pub fn parse(text: &str) -> Result<Self, PricesError> {
-        let file: File = toml::from_str(text).map_err(|error| {
+        let file: PriceFile = toml::from_str(text).map_err(|error| {
             let (line, problem) = toml_fault::line_and_problem(text, &error);
             PricesError { line, problem }
         })?;

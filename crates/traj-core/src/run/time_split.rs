@@ -21,7 +21,7 @@ pub struct TimeSplit {
 
 /// What the run waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Waiting {
+enum WaitsFor {
     #[default]
     Nobody,
     Model,
@@ -34,7 +34,7 @@ pub(super) struct Stopwatch {
     split: TimeSplit,
     first: Option<UnixMillis>,
     last: Option<UnixMillis>,
-    waiting: Waiting,
+    waiting: WaitsFor,
     open_calls: u64,
     open_approvals: u64,
 }
@@ -59,20 +59,20 @@ impl Stopwatch {
             Fact::ToolCall(_) => self.open_calls += 1,
             Fact::ToolResult(_) => {
                 self.open_calls = self.open_calls.saturating_sub(1);
-                self.waiting = Waiting::Model;
+                self.waiting = WaitsFor::Model;
             }
             Fact::ApprovalAsked(_) => self.open_approvals += 1,
             Fact::ApprovalDecided(_) => self.open_approvals = self.open_approvals.saturating_sub(1),
             Fact::Prompt(_) | Fact::TurnStarted => {
                 (self.open_calls, self.open_approvals) = (0, 0);
-                self.waiting = Waiting::Model;
+                self.waiting = WaitsFor::Model;
             }
             Fact::AssistantText(_) if origin == Origin::Transcript => {
-                self.waiting = Waiting::Person;
+                self.waiting = WaitsFor::Person;
             }
             Fact::SessionEnded(_) | Fact::TurnEnded(_) => {
                 (self.open_calls, self.open_approvals) = (0, 0);
-                self.waiting = Waiting::Person;
+                self.waiting = WaitsFor::Person;
             }
             _ => {}
         }
@@ -90,13 +90,13 @@ impl Stopwatch {
             &mut self.split.tool
         } else {
             match (self.waiting, fact) {
-                (Waiting::Model, _) => &mut self.split.model,
+                (WaitsFor::Model, _) => &mut self.split.model,
                 // After its text the model may go on to a call.
                 (
-                    Waiting::Person,
+                    WaitsFor::Person,
                     Fact::Prompt(_) | Fact::TurnStarted | Fact::SessionStarted(_),
                 ) => &mut self.split.person,
-                (Waiting::Person, Fact::ToolCall(_) | Fact::AssistantText(_)) => {
+                (WaitsFor::Person, Fact::ToolCall(_) | Fact::AssistantText(_)) => {
                     &mut self.split.model
                 }
                 _ => &mut self.split.idle,

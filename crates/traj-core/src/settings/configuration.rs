@@ -21,7 +21,7 @@ pub use origin::SettingOrigin;
 pub use place::ConfigurationPlace;
 pub use preferences::{Color, Preference, Preferences};
 
-pub(crate) use key::{Key, key_of_variable};
+pub(crate) use key::{ConfigurationKey, key_of_variable};
 
 use crate::limits::Reading;
 use crate::settings::toml_fault;
@@ -109,7 +109,7 @@ impl Configuration {
             let (line, problem) = toml_fault::line_and_problem(text, &error);
             ConfigurationError::Syntax { line, problem }
         })?;
-        let mut reader = Reader { path, text, configuration: Self::default() };
+        let mut reader = ConfigurationReader { path, text, configuration: Self::default() };
         for (name, value) in table.get_ref() {
             reader.member(name.get_ref(), name.span().start, value);
         }
@@ -125,21 +125,21 @@ impl Configuration {
 }
 
 /// Reads the members of one file.
-struct Reader<'t> {
+struct ConfigurationReader<'t> {
     path: &'t str,
     text: &'t str,
     configuration: Configuration,
 }
 
-impl Reader<'_> {
+impl ConfigurationReader<'_> {
     /// A member of the file itself: a key, or a section of keys.
     fn member(&mut self, name: &str, at: usize, value: &Spanned<DeValue<'_>>) {
-        match (Key::named(name), value.get_ref()) {
+        match (ConfigurationKey::named(name), value.get_ref()) {
             (Some(key), value) => self.value(key, at, value),
-            (None, DeValue::Table(members)) if Key::is_section(name) => {
+            (None, DeValue::Table(members)) if ConfigurationKey::is_section(name) => {
                 for (member, value) in members {
                     let (name, at) = (format!("{name}.{}", member.get_ref()), member.span().start);
-                    match Key::named(&name) {
+                    match ConfigurationKey::named(&name) {
                         Some(key) => self.value(key, at, value.get_ref()),
                         None => self.unknown(&name, at),
                     }
@@ -149,7 +149,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, key: &'static Key, at: usize, value: &DeValue<'_>) {
+    fn value(&mut self, key: &'static ConfigurationKey, at: usize, value: &DeValue<'_>) {
         let line = toml_fault::line_at(self.text, at);
         let directory = self.path.rsplit_once('/').map_or("", |(directory, _)| directory);
         match key.kind.read(value, directory) {

@@ -24,7 +24,7 @@ pub struct EffectiveSetting {
 /// The settings in effect on this host, and the places it uses.
 #[must_use]
 pub fn effective_settings(host: &HostFacts) -> Vec<EffectiveSetting> {
-    let mut report = Report { host, settings: Vec::new() };
+    let mut report = SettingsReport { host, settings: Vec::new() };
     report.places();
     report.recording();
     report.limits();
@@ -32,12 +32,12 @@ pub fn effective_settings(host: &HostFacts) -> Vec<EffectiveSetting> {
     report.settings
 }
 
-struct Report<'h> {
+struct SettingsReport<'h> {
     host: &'h HostFacts,
     settings: Vec<EffectiveSetting>,
 }
 
-impl Report<'_> {
+impl SettingsReport<'_> {
     fn places(&mut self) {
         let host = self.host;
         let settings = Settings::from_host(host);

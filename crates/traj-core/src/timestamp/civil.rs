@@ -6,13 +6,13 @@
 pub(super) const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// A calendar date.
-pub(super) struct Date {
+pub(super) struct CivilDate {
     pub(super) year: i64,
     pub(super) month: i64,
     pub(super) day: i64,
 }
 
-impl Date {
+impl CivilDate {
     /// The date of an instant. Counts in 400-year eras that start in March, so
     /// that the leap day is the last of its year.
     pub(super) const fn from_millis(millis: i64) -> Self {
@@ -44,7 +44,7 @@ impl Date {
 
 /// A time of day, with its zone where one was written.
 #[derive(Default)]
-pub(super) struct Time {
+pub(super) struct CivilTime {
     pub(super) hour: i64,
     pub(super) minute: i64,
     pub(super) second: i64,
@@ -53,7 +53,7 @@ pub(super) struct Time {
     pub(super) offset: i64,
 }
 
-impl Time {
+impl CivilTime {
     /// Milliseconds since midnight UTC; `None` when a part is out of range.
     /// Midnight at the end of a day (`24:00`) is allowed.
     pub(super) const fn to_millis(&self) -> Option<i64> {

@@ -1,25 +1,25 @@
 //! The ISO 8601 forms that recorders write.
 
 use super::UnixMillis;
-use super::civil::{Date, MILLIS_PER_DAY, Time};
+use super::civil::{CivilDate, CivilTime, MILLIS_PER_DAY};
 
 pub(super) fn parse(text: &str) -> Option<UnixMillis> {
-    let mut cursor = Cursor { rest: text.as_bytes() };
+    let mut cursor = IsoCursor { rest: text.as_bytes() };
     let date = cursor.date()?;
-    let time = if cursor.rest.is_empty() { Time::default() } else { cursor.time()? };
+    let time = if cursor.rest.is_empty() { CivilTime::default() } else { cursor.time()? };
     if !cursor.rest.is_empty() {
         return None;
     }
     UnixMillis::new(date.to_days().checked_mul(MILLIS_PER_DAY)?.checked_add(time.to_millis()?)?)
 }
 
-struct Cursor<'a> {
+struct IsoCursor<'a> {
     rest: &'a [u8],
 }
 
-impl Cursor<'_> {
+impl IsoCursor<'_> {
     /// `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; signed years have six digits.
-    fn date(&mut self) -> Option<Date> {
+    fn date(&mut self) -> Option<CivilDate> {
         let year = match self.rest.first()? {
             b'+' => {
                 self.rest = &self.rest[1..];
@@ -34,18 +34,22 @@ impl Cursor<'_> {
         };
         let month = if self.take(b'-') { self.number(2)? } else { 1 };
         let day = if self.take(b'-') { self.number(2)? } else { 1 };
-        ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Date { year, month, day })
+        ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(CivilDate {
+            year,
+            month,
+            day,
+        })
     }
 
     /// `THH:MM[:SS[.fraction]][Z|±HH:MM|±HHMM]`.
-    fn time(&mut self) -> Option<Time> {
+    fn time(&mut self) -> Option<CivilTime> {
         if !self.take(b'T') && !self.take(b't') {
             return None;
         }
         let hour = self.number(2)?;
         self.take(b':').then_some(())?;
         let minute = self.number(2)?;
-        let mut time = Time { hour, minute, ..Time::default() };
+        let mut time = CivilTime { hour, minute, ..CivilTime::default() };
         if self.take(b':') {
             time.second = self.number(2)?;
             if self.take(b'.') {

@@ -1,15 +1,15 @@
 //! The parts of a date as they are read, and what they come to.
 
-use super::civil::{Date, Time};
+use super::civil::{CivilDate, CivilTime};
 
 /// Up to three numbers, and the name of a month.
 #[derive(Default)]
-pub(super) struct Day {
+pub(super) struct DayParts {
     numbers: Vec<i64>,
     pub(super) month: Option<i64>,
 }
 
-impl Day {
+impl DayParts {
     pub(super) const fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -19,7 +19,7 @@ impl Day {
         (self.numbers.len() <= 3).then_some(())
     }
 
-    pub(super) fn date(&self) -> Option<Date> {
+    pub(super) fn date(&self) -> Option<CivilDate> {
         let first = *self.numbers.first()?;
         let second = self.numbers.get(1).copied().unwrap_or(1);
         let third = self.numbers.get(2).copied().unwrap_or(1);
@@ -35,18 +35,22 @@ impl Day {
             50..=99 => year + 1_900,
             year => year,
         };
-        ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(Date { year, month, day })
+        ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some(CivilDate {
+            year,
+            month,
+            day,
+        })
     }
 }
 
 /// Hour, minute, second and millisecond, as far as they were read.
 #[derive(Default)]
-pub(super) struct Clock {
+pub(super) struct ClockParts {
     parts: Vec<i64>,
     pub(super) afternoon: Option<bool>,
 }
 
-impl Clock {
+impl ClockParts {
     const PARTS: usize = 4;
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -83,20 +87,20 @@ impl Clock {
             hour = hour % 12 + if afternoon { 12 } else { 0 };
         }
         let milli = part(3);
-        let time = Time { hour, minute: part(1), second: part(2), milli, offset };
+        let time = CivilTime { hour, minute: part(1), second: part(2), milli, offset };
         if milli < 1_000 { time.to_millis() } else { None }
     }
 }
 
 /// A zone, as far as it was read.
 #[derive(Default)]
-pub(super) struct Zone {
+pub(super) struct ZoneParts {
     pub(super) sign: Option<i64>,
     pub(super) hours: Option<i64>,
     pub(super) minutes: Option<i64>,
 }
 
-impl Zone {
+impl ZoneParts {
     pub(super) const fn hours(east: i64) -> Self {
         let sign = if east < 0 { -1 } else { 1 };
         Self { sign: Some(sign), hours: Some(east.abs()), minutes: Some(0) }

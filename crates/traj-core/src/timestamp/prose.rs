@@ -8,14 +8,14 @@
 
 use super::UnixMillis;
 use super::civil::MILLIS_PER_DAY;
-use super::parts::{Clock, Day, Zone};
-use super::token::{Token, Tokens};
+use super::parts::{ClockParts, DayParts, ZoneParts};
+use super::token::{DateToken, DateTokens};
 
 pub(super) fn parse(text: &str) -> Option<UnixMillis> {
-    let mut reading = Reading::default();
+    let mut reading = ProseReading::default();
     // Clocks of some languages put narrow blanks in front of `PM`.
     let text = text.replace(|letter: char| letter.is_whitespace() || letter == '\u{feff}', " ");
-    let mut tokens = Tokens::new(text.as_bytes());
+    let mut tokens = DateTokens::new(text.as_bytes());
     let mut next = reading.iso_date(&mut tokens)?;
     reading.read_number = !reading.day.is_empty();
     while let Some(token) = next.or_else(|| tokens.next()) {
@@ -28,20 +28,20 @@ pub(super) fn parse(text: &str) -> Option<UnixMillis> {
 }
 
 #[derive(Default)]
-struct Reading {
-    day: Day,
-    clock: Clock,
-    zone: Zone,
+struct ProseReading {
+    day: DayParts,
+    clock: ClockParts,
+    zone: ZoneParts,
     read_number: bool,
 }
 
-impl Reading {
+impl ProseReading {
     /// Reads as much of an ISO date as there is; gives back the token behind
     /// it. `None` where a time follows that is none.
-    fn iso_date(&mut self, tokens: &mut Tokens<'_>) -> Option<Option<Token>> {
+    fn iso_date(&mut self, tokens: &mut DateTokens<'_>) -> Option<Option<DateToken>> {
         let first = tokens.next();
         let year = match first {
-            Some(Token::Symbol(sign @ (b'+' | b'-'))) => match tokens.fixed(6) {
+            Some(DateToken::Symbol(sign @ (b'+' | b'-'))) => match tokens.fixed(6) {
                 Some(year) if sign == b'+' || year != 0 => {
                     if sign == b'+' {
                         year
@@ -51,7 +51,7 @@ impl Reading {
                 }
                 _ => return Some(first),
             },
-            Some(Token::Number(year, 4)) => year,
+            Some(DateToken::Number(year, 4)) => year,
             _ => return Some(first),
         };
         self.day.add(year)?;
@@ -60,48 +60,52 @@ impl Reading {
                 break;
             }
             match tokens.next() {
-                Some(Token::Number(part, 2)) if (1..=most).contains(&part) => self.day.add(part)?,
+                Some(DateToken::Number(part, 2)) if (1..=most).contains(&part) => {
+                    self.day.add(part)?
+                }
                 other => return Some(other),
             }
         }
         let next = tokens.next();
         // With a good time behind it, the date would have been read as ISO.
-        if matches!(next, Some(Token::Word([b't', 0, 0], _))) { None } else { Some(next) }
+        if matches!(next, Some(DateToken::Word([b't', 0, 0], _))) { None } else { Some(next) }
     }
 
-    fn accept(&mut self, token: Token, tokens: &mut Tokens<'_>) -> Option<()> {
+    fn accept(&mut self, token: DateToken, tokens: &mut DateTokens<'_>) -> Option<()> {
         match token {
-            Token::Number(value, _) => {
+            DateToken::Number(value, _) => {
                 self.read_number = true;
                 self.number(value, tokens)
             }
-            Token::Word(word, letters) => self.word(&word, letters, tokens),
-            Token::Symbol(sign @ (b'+' | b'-')) if self.zone.is_utc() || !self.clock.is_empty() => {
+            DateToken::Word(word, letters) => self.word(&word, letters, tokens),
+            DateToken::Symbol(sign @ (b'+' | b'-'))
+                if self.zone.is_utc() || !self.clock.is_empty() =>
+            {
                 self.read_number = true;
                 self.offset(if sign == b'+' { 1 } else { -1 }, tokens)
             }
-            Token::Symbol(b'+' | b'-' | b')') if self.read_number => None,
-            Token::Symbol(_) => Some(()),
+            DateToken::Symbol(b'+' | b'-' | b')') if self.read_number => None,
+            DateToken::Symbol(_) => Some(()),
         }
     }
 
     /// What follows a sign behind a time or a zone.
-    fn offset(&mut self, sign: i64, tokens: &mut Tokens<'_>) -> Option<()> {
+    fn offset(&mut self, sign: i64, tokens: &mut DateTokens<'_>) -> Option<()> {
         let (value, digits) = tokens.number().unwrap_or((0, 0));
         self.zone = if tokens.is_at(b':') {
-            Zone { sign: Some(sign), hours: Some(value), minutes: None }
+            ZoneParts { sign: Some(sign), hours: Some(value), minutes: None }
         } else {
             let (hours, minutes) = match digits {
                 1 | 2 => (value, 0),
                 3 | 4 => (value / 100, value % 100),
                 _ => return None,
             };
-            Zone { sign: Some(sign), hours: Some(hours), minutes: Some(minutes) }
+            ZoneParts { sign: Some(sign), hours: Some(hours), minutes: Some(minutes) }
         };
         Some(())
     }
 
-    fn number(&mut self, value: i64, tokens: &mut Tokens<'_>) -> Option<()> {
+    fn number(&mut self, value: i64, tokens: &mut DateTokens<'_>) -> Option<()> {
         if tokens.take(b':') {
             if tokens.take(b':') {
                 // No minutes are none past the hour.
@@ -135,7 +139,7 @@ impl Reading {
         Some(())
     }
 
-    fn word(&mut self, word: &[u8; 3], letters: usize, tokens: &mut Tokens<'_>) -> Option<()> {
+    fn word(&mut self, word: &[u8; 3], letters: usize, tokens: &mut DateTokens<'_>) -> Option<()> {
         const MONTHS: &[u8; 36] = b"janfebmaraprmayjunjulaugsepoctnovdec";
         if (word == b"am\0" || word == b"pm\0") && !self.clock.is_empty() {
             self.clock.afternoon = Some(word == b"pm\0");
@@ -158,7 +162,7 @@ impl Reading {
             _ => None,
         };
         if let Some(hours) = zone_hours.filter(|_| self.read_number) {
-            self.zone = Zone::hours(hours);
+            self.zone = ZoneParts::hours(hours);
             return Some(());
         }
         // Other words are greetings before a date and garbage behind one.
@@ -172,6 +176,6 @@ fn millis_of(fraction: i64, digits: usize) -> i64 {
         1 => fraction * 100,
         2 => fraction * 10,
         // Only so many digits of a number are kept.
-        _ => (3..digits.min(Token::MOST_DIGITS)).fold(fraction, |millis, _| millis / 10),
+        _ => (3..digits.min(DateToken::MOST_DIGITS)).fold(fraction, |millis, _| millis / 10),
     }
 }

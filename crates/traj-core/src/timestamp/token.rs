@@ -1,7 +1,7 @@
 //! A date in prose, cut into numbers, words and signs.
 
 #[derive(Clone, Copy)]
-pub(super) enum Token {
+pub(super) enum DateToken {
     /// The value, and how many digits it is written with.
     Number(i64, usize),
     /// The first three letters, in lower case, and how many there are.
@@ -9,29 +9,29 @@ pub(super) enum Token {
     Symbol(u8),
 }
 
-impl Token {
+impl DateToken {
     /// So many digits of a number count, without the zeros that lead.
     pub(super) const MOST_DIGITS: usize = 9;
 }
 
-pub(super) struct Tokens<'a> {
+pub(super) struct DateTokens<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> DateTokens<'a> {
     /// The only blanks of the text are spaces.
     pub(super) const fn new(text: &'a [u8]) -> Self {
         Self { rest: text }
     }
 
-    pub(super) fn next(&mut self) -> Option<Token> {
+    pub(super) fn next(&mut self) -> Option<DateToken> {
         let first = *self.rest.first()?;
         if first.is_ascii_digit() {
             let digits = self.run(u8::is_ascii_digit);
             let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
-            let counted = digits.iter().skip(zeros).take(Token::MOST_DIGITS);
+            let counted = digits.iter().skip(zeros).take(DateToken::MOST_DIGITS);
             let value = counted.fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
-            return Some(Token::Number(value, digits.len()));
+            return Some(DateToken::Number(value, digits.len()));
         }
         if is_in_word(&first) {
             let word = self.run(is_in_word);
@@ -39,15 +39,15 @@ impl<'a> Tokens<'a> {
             for (slot, byte) in prefix.iter_mut().zip(word) {
                 *slot = byte.to_ascii_lowercase();
             }
-            return Some(Token::Word(prefix, word.len()));
+            return Some(DateToken::Word(prefix, word.len()));
         }
         if first == b'(' {
             self.comment();
             // A comment separates like a blank does.
-            return (!self.rest.is_empty()).then_some(Token::Symbol(b' '));
+            return (!self.rest.is_empty()).then_some(DateToken::Symbol(b' '));
         }
         self.rest = &self.rest[1..];
-        Some(Token::Symbol(first))
+        Some(DateToken::Symbol(first))
     }
 
     fn comment(&mut self) {
@@ -78,8 +78,8 @@ impl<'a> Tokens<'a> {
             return None;
         }
         match self.next()? {
-            Token::Number(value, digits) => Some((value, digits)),
-            Token::Word(..) | Token::Symbol(_) => None,
+            DateToken::Number(value, digits) => Some((value, digits)),
+            DateToken::Word(..) | DateToken::Symbol(_) => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use super::ledger::Rows;
+use super::ledger::RowSet;
 use crate::dialect::Dialect;
 use crate::dialect::shape::row;
 use crate::json::Json;
@@ -141,12 +141,12 @@ const MOST_FINDINGS: usize = 1_000;
 
 /// What was found, however much it is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Findings {
+pub(super) struct ProblemTally {
     first: BinaryHeap<LineProblem>,
     counts: BTreeMap<Problem, u64>,
 }
 
-impl Findings {
+impl ProblemTally {
     pub(super) fn add(&mut self, line: u64, problem: Problem) {
         *self.counts.entry(problem).or_default() += 1;
         self.first.push(LineProblem { line, problem });
@@ -165,10 +165,10 @@ pub struct Diagnosis {
     pub(super) findings: Vec<LineProblem>,
     pub(super) counts: BTreeMap<Problem, u64>,
     /// Rows, by number, that the copy leaves out.
-    pub(super) left_out: Rows,
+    pub(super) left_out: RowSet,
     pub(super) parents: HashMap<u64, NewParent>,
     /// Rows that have no parent in the copy.
-    pub(super) roots: Rows,
+    pub(super) roots: RowSet,
     /// What the copy begins with: a new header, or one that came late.
     pub(super) first_line: Option<String>,
     /// Rows are numbered.
@@ -176,7 +176,7 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    pub(super) fn set_findings(&mut self, findings: Findings) {
+    pub(super) fn set_findings(&mut self, findings: ProblemTally) {
         self.findings = findings.first.into_sorted_vec();
         self.counts = findings.counts;
     }

@@ -6,17 +6,17 @@ use super::RepairError;
 use super::diagnosis::DocumentKind;
 
 /// A digest, or the key of an id.
-pub(super) type Key = [u8; 16];
+pub(super) type RowKey = [u8; 16];
 
 /// What is remembered of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct RowRecord {
     /// Digest of its text.
-    pub(super) digest: Key,
+    pub(super) digest: RowKey,
     /// Key of its id; in a rollout its ordinal and one, or nothing.
-    pub(super) id: Key,
+    pub(super) id: RowKey,
     /// Key of its parent's id.
-    pub(super) parent: Key,
+    pub(super) parent: RowKey,
     /// The line it stands on.
     pub(super) line: u64,
     /// What it is a row of, if of anything.
@@ -33,7 +33,7 @@ const SIZE: usize = 56;
 /// Records read at a time.
 const BLOCK: usize = 16 * 1024;
 
-impl Record {
+impl RowRecord {
     fn to_bytes(self) -> [u8; SIZE] {
         let kind = self.kind.map_or(0, |kind| kind as u64 + 1);
         let flags = kind | u64::from(self.is_link) << 2 | u64::from(self.tells_apart) << 3;
@@ -85,7 +85,7 @@ impl Ledger {
         self.spilled + self.recent.len() as u64
     }
 
-    pub(super) fn push(&mut self, record: Record) -> Result<(), RepairError> {
+    pub(super) fn push(&mut self, record: RowRecord) -> Result<(), RepairError> {
         if self.recent.len() >= self.most_recent {
             self.scratch.append(self.recent.as_flattened())?;
             self.spilled += self.recent.len() as u64;
@@ -96,27 +96,33 @@ impl Ledger {
     }
 
     /// Shows every record with its number.
-    pub(super) fn forward(&self, visit: &mut dyn FnMut(u64, &Record)) -> Result<(), RepairError> {
+    pub(super) fn forward(
+        &self,
+        visit: &mut dyn FnMut(u64, &RowRecord),
+    ) -> Result<(), RepairError> {
         let mut block = Vec::new();
         let mut from = 0;
         while from < self.spilled {
             let to = self.spilled.min(from + BLOCK as u64);
             self.read(from, to, &mut block)?;
             for (row, record) in (from..).zip(&block) {
-                visit(row, &Record::parse(record));
+                visit(row, &RowRecord::parse(record));
             }
             from = to;
         }
         for (row, record) in (self.spilled..).zip(&self.recent) {
-            visit(row, &Record::parse(record));
+            visit(row, &RowRecord::parse(record));
         }
         Ok(())
     }
 
     /// Shows every record with its number, the last one first.
-    pub(super) fn backward(&self, visit: &mut dyn FnMut(u64, &Record)) -> Result<(), RepairError> {
+    pub(super) fn backward(
+        &self,
+        visit: &mut dyn FnMut(u64, &RowRecord),
+    ) -> Result<(), RepairError> {
         for (index, record) in self.recent.iter().enumerate().rev() {
-            visit(self.spilled + index as u64, &Record::parse(record));
+            visit(self.spilled + index as u64, &RowRecord::parse(record));
         }
         let mut block = Vec::new();
         let mut to = self.spilled;
@@ -124,7 +130,7 @@ impl Ledger {
             let from = to.saturating_sub(BLOCK as u64);
             self.read(from, to, &mut block)?;
             for (index, record) in block.iter().enumerate().rev() {
-                visit(from + index as u64, &Record::parse(record));
+                visit(from + index as u64, &RowRecord::parse(record));
             }
             to = from;
         }
@@ -140,9 +146,9 @@ impl Ledger {
 
 /// A set of row numbers, a bit each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rows(Vec<u64>);
+pub(super) struct RowSet(Vec<u64>);
 
-impl Rows {
+impl RowSet {
     pub(super) fn insert(&mut self, row: u64) {
         let word = usize::try_from(row / 64).unwrap_or(usize::MAX);
         if word >= self.0.len() {
@@ -168,21 +174,21 @@ mod tests {
     proptest! {
         #[test]
         fn a_record_comes_back_as_it_was(
-            digest in any::<Key>(),
-            id in any::<Key>(),
-            parent in any::<Key>(),
+            digest in any::<RowKey>(),
+            id in any::<RowKey>(),
+            parent in any::<RowKey>(),
             line in 0_u64..1 << 56,
             kind in 0_usize..4,
             flags in any::<(bool, bool)>(),
         ) {
             let kinds = [None, Some(DocumentKind::Session), Some(DocumentKind::Sidecar), Some(DocumentKind::Rollout)];
-            let record = Record { digest, id, parent, line, kind: kinds[kind], is_link: flags.0, tells_apart: flags.1 };
-            prop_assert_eq!(Record::parse(&record.to_bytes()), record);
+            let record = RowRecord { digest, id, parent, line, kind: kinds[kind], is_link: flags.0, tells_apart: flags.1 };
+            prop_assert_eq!(RowRecord::parse(&record.to_bytes()), record);
         }
 
         #[test]
         fn a_set_of_rows_holds_what_was_put_in(rows in proptest::collection::btree_set(0_u64..500, 0..40)) {
-            let mut set = Rows::default();
+            let mut set = RowSet::default();
             for row in &rows {
                 set.insert(*row);
             }

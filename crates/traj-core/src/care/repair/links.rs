@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use super::RepairError;
-use super::diagnosis::{Findings, NewParent, Problem};
-use super::ledger::{Key, Ledger, Record, Rows};
+use super::diagnosis::{NewParent, Problem, ProblemTally};
+use super::ledger::{Ledger, RowKey, RowRecord, RowSet};
 use crate::dialect::transcript::EntryKey;
 
 /// What is wrong with a link.
@@ -33,10 +33,10 @@ impl BrokenLink {
 
 /// Where links go that were broken.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Mended {
+pub(super) struct MendedLink {
     pub(super) parents: HashMap<u64, NewParent>,
     /// Rows that become roots because there were too many to mend.
-    pub(super) roots: Rows,
+    pub(super) roots: RowSet,
 }
 
 /// A link that may be broken.
@@ -44,7 +44,7 @@ pub(super) struct Mended {
 struct Suspect {
     row: u64,
     line: u64,
-    parent: Key,
+    parent: RowKey,
     /// The link before it in the file that can be led to.
     before: Option<u64>,
     problem: BrokenLink,
@@ -52,8 +52,8 @@ struct Suspect {
 
 /// Where a walk begins.
 #[derive(Clone, Copy, Debug)]
-enum Start {
-    Id(Key),
+enum WalkStart {
+    Id(RowKey),
     Row(u64),
     Nowhere,
 }
@@ -63,7 +63,7 @@ enum Start {
 pub(super) struct Links<'a> {
     pub(super) ledger: &'a Ledger,
     /// Rows that are left out of the copy.
-    pub(super) left_out: &'a Rows,
+    pub(super) left_out: &'a RowSet,
     /// So many ids are held at a time.
     pub(super) slice: usize,
     /// So many suspects are mended.
@@ -72,9 +72,9 @@ pub(super) struct Links<'a> {
 
 impl Links<'_> {
     /// Finds every broken link and where it goes instead.
-    pub(super) fn mend(&self, findings: &mut Findings) -> Result<Mended, RepairError> {
-        let mut mended = Mended::default();
-        let mut shadowed = Rows::default();
+    pub(super) fn mend(&self, findings: &mut ProblemTally) -> Result<MendedLink, RepairError> {
+        let mut mended = MendedLink::default();
+        let mut shadowed = RowSet::default();
         let mut suspects = self.suspects(findings, &mut mended.roots, &mut shadowed)?;
         self.place(&mut suspects, &shadowed)?;
         let (missing, leading_on): (Vec<Suspect>, Vec<Suspect>) =
@@ -98,22 +98,22 @@ impl Links<'_> {
         Ok(mended)
     }
 
-    fn is_link(&self, row: u64, record: &Record) -> bool {
+    fn is_link(&self, row: u64, record: &RowRecord) -> bool {
         record.is_link && !self.left_out.contains(row)
     }
 
     /// Links whose parent is missing or stands behind them, in file order.
     fn suspects(
         &self,
-        findings: &mut Findings,
-        roots: &mut Rows,
-        shadowed: &mut Rows,
+        findings: &mut ProblemTally,
+        roots: &mut RowSet,
+        shadowed: &mut RowSet,
     ) -> Result<Vec<Suspect>, RepairError> {
         let none = no_parent();
         let slices = self.ledger.len().div_ceil(self.slice as u64).max(1);
         let capacity = usize::try_from(self.ledger.len()).unwrap_or(self.slice).min(self.slice);
         // Of several rows with one id readers take the last.
-        let mut last: HashMap<Key, u64> = HashMap::with_capacity(capacity);
+        let mut last: HashMap<RowKey, u64> = HashMap::with_capacity(capacity);
         let mut suspects = Vec::new();
         for slice in 0..slices {
             last.clear();
@@ -154,7 +154,7 @@ impl Links<'_> {
 
     /// Finds the link before each suspect. One that a later row shadows with
     /// the same id cannot be led to.
-    fn place(&self, suspects: &mut [Suspect], shadowed: &Rows) -> Result<(), RepairError> {
+    fn place(&self, suspects: &mut [Suspect], shadowed: &RowSet) -> Result<(), RepairError> {
         let mut waiting = suspects.iter_mut().peekable();
         if waiting.peek().is_none() {
             return Ok(());
@@ -172,12 +172,12 @@ impl Links<'_> {
 
     /// The first row, in file order, of every circle, by its place among the
     /// links that lead on.
-    fn circles(&self, leading_on: &[Suspect], roots: &Rows) -> Result<Vec<usize>, RepairError> {
+    fn circles(&self, leading_on: &[Suspect], roots: &RowSet) -> Result<Vec<usize>, RepairError> {
         if leading_on.is_empty() {
             return Ok(Vec::new());
         }
-        let starts: Vec<Start> =
-            leading_on.iter().map(|suspect| Start::Id(suspect.parent)).collect();
+        let starts: Vec<WalkStart> =
+            leading_on.iter().map(|suspect| WalkStart::Id(suspect.parent)).collect();
         let rows: Vec<u64> = leading_on.iter().map(|suspect| suspect.row).collect();
         Ok(circles_in(&self.walk(&starts, &rows, roots)?))
     }
@@ -189,16 +189,16 @@ impl Links<'_> {
         broken: &[Suspect],
         wanted: &[Option<u64>],
         kept: &[Suspect],
-        roots: &Rows,
+        roots: &RowSet,
     ) -> Result<Vec<bool>, RepairError> {
         if kept.is_empty() {
             // All links lead back now.
             return Ok(vec![true; broken.len()]);
         }
-        let starts: Vec<Start> = wanted
+        let starts: Vec<WalkStart> = wanted
             .iter()
-            .map(|wanted| wanted.map_or(Start::Nowhere, Start::Row))
-            .chain(kept.iter().map(|suspect| Start::Id(suspect.parent)))
+            .map(|wanted| wanted.map_or(WalkStart::Nowhere, WalkStart::Row))
+            .chain(kept.iter().map(|suspect| WalkStart::Id(suspect.parent)))
             .collect();
         let rows: Vec<u64> = broken.iter().chain(kept).map(|suspect| suspect.row).collect();
         let ways = self.walk(&starts, &rows, roots)?;
@@ -224,20 +224,20 @@ impl Links<'_> {
     /// tells which one that is.
     fn walk(
         &self,
-        starts: &[Start],
+        starts: &[WalkStart],
         stops: &[u64],
-        roots: &Rows,
+        roots: &RowSet,
     ) -> Result<Vec<Option<usize>>, RepairError> {
         let none = no_parent();
         let stops: HashMap<u64, usize> =
             stops.iter().enumerate().map(|(index, row)| (*row, index)).collect();
-        let mut for_id: HashMap<Key, Vec<usize>> = HashMap::new();
+        let mut for_id: HashMap<RowKey, Vec<usize>> = HashMap::new();
         let mut for_row: HashMap<u64, Vec<usize>> = HashMap::new();
         for (walker, start) in starts.iter().enumerate() {
             match start {
-                Start::Id(id) => for_id.entry(*id).or_default().push(walker),
-                Start::Row(row) => for_row.entry(*row).or_default().push(walker),
-                Start::Nowhere => {}
+                WalkStart::Id(id) => for_id.entry(*id).or_default().push(walker),
+                WalkStart::Row(row) => for_row.entry(*row).or_default().push(walker),
+                WalkStart::Nowhere => {}
             }
         }
         let mut ends = vec![None; starts.len()];
@@ -267,13 +267,13 @@ impl Links<'_> {
 }
 
 /// What the key of a missing parent is.
-fn no_parent() -> Key {
+fn no_parent() -> RowKey {
     EntryKey::of("").to_bytes()
 }
 
 /// The slice that an id belongs to: short ids are keys as they stand, and far
 /// from random.
-fn slice_of_id(id: &Key, slices: u64) -> u64 {
+fn slice_of_id(id: &RowKey, slices: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(id);
     slice_of(hasher.finish(), slices)
@@ -287,7 +287,7 @@ pub(super) fn slice_of(number: u64, slices: u64) -> u64 {
 /// Where broken links would go: to the link before, siblings that lost one
 /// parent together.
 fn candidates(broken: &[Suspect]) -> Vec<Option<u64>> {
-    let mut instead_of: HashMap<Key, Option<u64>> = HashMap::new();
+    let mut instead_of: HashMap<RowKey, Option<u64>> = HashMap::new();
     let wanted = broken.iter().map(|suspect| match suspect.problem {
         BrokenLink::Missing => *instead_of.entry(suspect.parent).or_insert(suspect.before),
         BrokenLink::Cycle => suspect.before,

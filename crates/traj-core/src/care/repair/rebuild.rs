@@ -9,38 +9,38 @@ use crate::dialect::shape::row;
 use crate::json::Json;
 
 /// The rows of one line.
-pub(super) struct Split<'a> {
+pub(super) struct SplitLine<'a> {
     pub(super) rows: Vec<Cow<'a, [u8]>>,
     pub(super) problems: Vec<Problem>,
 }
 
 /// Cuts lines into rows, the same way in both readings.
 #[derive(Debug, Default)]
-pub(super) struct Splitter {
+pub(super) struct RowSplitter {
     /// A head that broke off in the line before, which this line may continue.
     torn: Option<String>,
 }
 
-impl Splitter {
-    pub(super) fn split<'a>(&mut self, line: &'a [u8]) -> Split<'a> {
+impl RowSplitter {
+    pub(super) fn split<'a>(&mut self, line: &'a [u8]) -> SplitLine<'a> {
         let head = self.torn.take();
         // A byte order mark says nothing in UTF-8, and no reader wants it.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let Some(salvaged) = salvage(line) else {
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
             let rows = if is_blank { Vec::new() } else { vec![Cow::Borrowed(line)] };
-            return Split { rows, problems: Vec::new() };
+            return SplitLine { rows, problems: Vec::new() };
         };
         if let (Some(head), true) = (head, salvaged.rows.is_empty()) {
             let joined = format!("{head}{}", String::from_utf8_lossy(line));
             if Json::parse(&joined).is_ok_and(|value| DocumentKind::of_row(&value).is_some()) {
                 let rows = vec![Cow::Owned(joined.into_bytes())];
-                return Split { rows, problems: vec![Problem::Interleaved] };
+                return SplitLine { rows, problems: vec![Problem::Interleaved] };
             }
         }
         self.torn = salvaged.torn_head;
         let rows = salvaged.rows.into_iter().map(|row| Cow::Owned(row.into_bytes())).collect();
-        Split { rows, problems: salvaged.problems }
+        SplitLine { rows, problems: salvaged.problems }
     }
 }
 
@@ -48,7 +48,7 @@ impl Splitter {
 #[derive(Debug)]
 pub struct Rebuild<'a> {
     diagnosis: &'a Diagnosis,
-    splitter: Splitter,
+    splitter: RowSplitter,
     row: u64,
     ordinal: u64,
     /// Ids of rows that others are to follow.
@@ -72,7 +72,7 @@ impl<'a> Rebuild<'a> {
         });
         Self {
             diagnosis,
-            splitter: Splitter::default(),
+            splitter: RowSplitter::default(),
             row: 0,
             ordinal: 0,
             ids: HashMap::new(),

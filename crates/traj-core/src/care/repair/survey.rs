@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use sha2::{Digest as _, Sha256};
 
 use super::RepairError;
-use super::diagnosis::{Diagnosis, DocumentKind, Findings, Problem};
-use super::ledger::{Key, Ledger, Record};
+use super::diagnosis::{Diagnosis, DocumentKind, Problem, ProblemTally};
+use super::ledger::{Ledger, RowKey, RowRecord};
 use super::links::{Links, slice_of};
-use super::rebuild::Splitter;
+use super::rebuild::RowSplitter;
 use crate::dialect::shape::row;
 use crate::dialect::transcript::EntryKey;
 use crate::json::Json;
@@ -16,7 +16,7 @@ use crate::port::Scratch;
 
 /// How much is held in memory, in records.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct SurveyLimits {
     /// Records that are not in the scratch file: 4 MiB.
     pub(super) recent: usize,
     /// Digests or ids that are compared at a time: 25 MiB, with the table. It is
@@ -27,7 +27,7 @@ pub(super) struct Limits {
     pub(super) links: usize,
 }
 
-impl Default for Limits {
+impl Default for SurveyLimits {
     fn default() -> Self {
         Self { recent: 74_000, slice: 917_504, links: 65_536 }
     }
@@ -37,18 +37,18 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Survey {
     diagnosis: Diagnosis,
-    findings: Findings,
-    splitter: Splitter,
+    findings: ProblemTally,
+    splitter: RowSplitter,
     kinds: [u64; 3],
     ledger: Ledger,
-    limits: Limits,
-    header: Option<Header>,
+    limits: SurveyLimits,
+    header: Option<FoundHeader>,
     first_timestamp: Option<String>,
 }
 
 /// Where the header stands.
 #[derive(Debug)]
-struct Header {
+struct FoundHeader {
     row: u64,
     line: u64,
     /// What it says, if it is not the first row.
@@ -59,14 +59,14 @@ impl Survey {
     /// A reading that keeps its notes in `scratch` when they get many.
     #[must_use]
     pub fn new(scratch: Box<dyn Scratch>) -> Self {
-        Self::with_limits(scratch, Limits::default())
+        Self::with_limits(scratch, SurveyLimits::default())
     }
 
-    pub(super) fn with_limits(scratch: Box<dyn Scratch>, limits: Limits) -> Self {
+    pub(super) fn with_limits(scratch: Box<dyn Scratch>, limits: SurveyLimits) -> Self {
         Self {
             diagnosis: Diagnosis::default(),
-            findings: Findings::default(),
-            splitter: Splitter::default(),
+            findings: ProblemTally::default(),
+            splitter: RowSplitter::default(),
             kinds: [0; 3],
             ledger: Ledger::new(scratch, limits.recent),
             limits,
@@ -94,8 +94,8 @@ impl Survey {
         Ok(())
     }
 
-    fn row(&mut self, text: &[u8], line: u64) -> Record {
-        let mut record = Record { line, ..Record::default() };
+    fn row(&mut self, text: &[u8], line: u64) -> RowRecord {
+        let mut record = RowRecord { line, ..RowRecord::default() };
         let Ok(value) = Json::parse_lossy(text) else { return record };
         let Some(kind) = DocumentKind::of_row(&value) else {
             self.findings.add(line, Problem::NotARow);
@@ -118,10 +118,10 @@ impl Survey {
         record
     }
 
-    fn entry(&mut self, value: &Json<'_>, row: &[u8], record: &mut Record) {
+    fn entry(&mut self, value: &Json<'_>, row: &[u8], record: &mut RowRecord) {
         let number = self.diagnosis.rows;
         if row::is_header(value) {
-            self.header.get_or_insert_with(|| Header {
+            self.header.get_or_insert_with(|| FoundHeader {
                 row: number,
                 line: record.line,
                 text: (number > 0).then(|| String::from_utf8_lossy(row).into_owned()),
@@ -161,7 +161,7 @@ impl Survey {
         let Self { diagnosis, findings, ledger, limits, .. } = self;
         let slices = ledger.len().div_ceil(limits.slice as u64).max(1);
         let capacity = usize::try_from(ledger.len()).unwrap_or(limits.slice).min(limits.slice);
-        let mut digests: HashSet<Key> = HashSet::with_capacity(capacity);
+        let mut digests: HashSet<RowKey> = HashSet::with_capacity(capacity);
         for slice in 0..slices {
             digests.clear();
             ledger.forward(&mut |row, record| {
@@ -187,8 +187,8 @@ impl Survey {
         self.diagnosis.parents = mended.parents;
         self.diagnosis.roots = mended.roots;
         match self.header.take() {
-            Some(Header { text: None, .. }) => {}
-            Some(Header { row, line, text }) => {
+            Some(FoundHeader { text: None, .. }) => {}
+            Some(FoundHeader { row, line, text }) => {
                 self.diagnosis.left_out.insert(row);
                 self.diagnosis.first_line = text;
                 self.findings.add(line, Problem::LateHeader);
@@ -220,16 +220,16 @@ impl Survey {
     }
 }
 
-fn digest(text: &[u8]) -> Key {
+fn digest(text: &[u8]) -> RowKey {
     let digest = Sha256::digest(text);
     std::array::from_fn(|index| digest[index])
 }
 
-fn beginning(digest: &Key) -> u64 {
+fn beginning(digest: &RowKey) -> u64 {
     u64::from_be_bytes(std::array::from_fn(|index| digest[index]))
 }
 
 /// An ordinal in the place of a key.
-fn numbered(ordinal: Option<u64>) -> Key {
+fn numbered(ordinal: Option<u64>) -> RowKey {
     ordinal.map_or(0, |ordinal| u128::from(ordinal) + 1).to_be_bytes()
 }

@@ -2,16 +2,16 @@
 
 use proptest::prelude::*;
 
-use super::survey::Limits;
+use super::survey::SurveyLimits;
 use super::*;
 use crate::dialect::transcript::EntryKey;
 use crate::memory::MemoryScratch;
 
 fn repaired(lines: &[Vec<u8>]) -> (Diagnosis, Vec<String>) {
-    repaired_within(lines, Limits::default())
+    repaired_within(lines, SurveyLimits::default())
 }
 
-fn repaired_within(lines: &[Vec<u8>], limits: Limits) -> (Diagnosis, Vec<String>) {
+fn repaired_within(lines: &[Vec<u8>], limits: SurveyLimits) -> (Diagnosis, Vec<String>) {
     let mut survey = Survey::with_limits(Box::new(MemoryScratch::new()), limits);
     for line in lines {
         survey.line(line).expect("there is room for notes");
@@ -177,7 +177,7 @@ fn damage() -> impl Strategy<Value = (usize, Vec<u8>)> {
 
 #[test]
 fn notes_without_room_are_told() {
-    let limits = Limits { recent: 1, ..Limits::default() };
+    let limits = SurveyLimits { recent: 1, ..SurveyLimits::default() };
     let mut survey = Survey::with_limits(Box::new(MemoryScratch::with_room(80)), limits);
     let row = entry("a", "");
     let outcome = (0..9).try_for_each(|_| survey.line(row.as_bytes()));
@@ -248,7 +248,7 @@ proptest! {
     #[test]
     fn links_are_mended_as_with_the_whole_tree_in_memory(tangle in tangle(), slice in 1_usize..5) {
         let lines = of(&rows_of(&tangle).join("\n"));
-        let limits = Limits { recent: slice + 1, slice, links: 100 };
+        let limits = SurveyLimits { recent: slice + 1, slice, links: 100 };
         let (diagnosis, _) = repaired_within(&lines, limits);
         let links: Vec<links_oracle::Link> = tangle
             .iter()
@@ -286,7 +286,7 @@ proptest! {
         }
         let lines = of(&rows.join("\n"));
         let (wide, copy) = repaired(&lines);
-        let limits = Limits { recent: limits.0, slice: limits.1, links: 1_000 };
+        let limits = SurveyLimits { recent: limits.0, slice: limits.1, links: 1_000 };
         let (narrow, same_copy) = repaired_within(&lines, limits);
         prop_assert_eq!(codes(&wide), codes(&narrow));
         prop_assert_eq!(copy, same_copy);
@@ -295,7 +295,7 @@ proptest! {
     #[test]
     fn links_beyond_the_limit_become_roots_and_the_copy_is_sound(tangle in tangle(), links in 0_usize..4) {
         let lines = of(&rows_of(&tangle).join("\n"));
-        let (_, copy) = repaired_within(&lines, Limits { recent: 2, slice: 2, links });
+        let (_, copy) = repaired_within(&lines, SurveyLimits { recent: 2, slice: 2, links });
         let again = repaired(&of(&copy.join("\n"))).0;
         let left: Vec<_> = again.counts().keys().filter(|problem| **problem != Problem::DuplicateId).collect();
         prop_assert!(left.is_empty(), "{:?}", left);

@@ -117,7 +117,7 @@ pub struct Settled {
 
 /// A generation that is no longer the current one.
 #[derive(Debug)]
-struct Retired {
+struct RetiredGeneration {
     generation: usize,
     /// Its bytes up to here are in the current generation.
     taken: u64,
@@ -166,7 +166,7 @@ fn run<G: Generations>(
     limits: SettleLimits,
     settled: &mut Settled,
 ) -> Result<(), G::Error> {
-    let mut retired: Vec<Retired> = Vec::new();
+    let mut retired: Vec<RetiredGeneration> = Vec::new();
     let mut current = 0;
     let mut taken = snapshot;
     let mut length = edited;
@@ -180,7 +180,7 @@ fn run<G: Generations>(
         taken = take_over(files, current, taken, &mut length, settled)?;
         files.exchange()?;
         settled.rounds += 1;
-        retired.push(Retired { generation: current, taken, place: length });
+        retired.push(RetiredGeneration { generation: current, taken, place: length });
         current += 1;
 
         let Some(pieces) = stragglers(files, &mut retired, limits, settled)? else {
@@ -231,7 +231,7 @@ fn take_over<G: Generations>(
 /// nothing when all of it is in place.
 fn stragglers<G: Generations>(
     files: &mut G,
-    retired: &mut Vec<Retired>,
+    retired: &mut Vec<RetiredGeneration>,
     limits: SettleLimits,
     settled: &mut Settled,
 ) -> Result<Option<Vec<Piece>>, G::Error> {
@@ -285,7 +285,7 @@ fn rebuild<G: Generations>(
     files: &mut G,
     current: usize,
     end: u64,
-    retired: &mut [Retired],
+    retired: &mut [RetiredGeneration],
     pieces: &[Piece],
 ) -> Result<u64, G::Error> {
     let mut from = 0;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::screen::Screen;
 use super::summary;
-use super::timings::Edge;
+use super::timings::SpanEdge;
 use crate::dialect::{Dialect, SKIM_DEPTH};
 use crate::json::{Json, MAX_DEPTH};
 use crate::run::words::LONGEST_PREVIEW;
@@ -59,7 +59,7 @@ pub struct TailEvent {
     pub exit_code: Option<i64>,
     pub(super) is_failed: bool,
     /// What begins and ends here.
-    pub(super) edges: Vec<Edge>,
+    pub(super) edges: Vec<SpanEdge>,
     pub(super) identity: u64,
 }
 
@@ -106,7 +106,7 @@ impl TailEvent {
             if depth == SKIM_DEPTH { skimmed } else { Json::parse_shallow(&text, depth).ok()? };
         dialect.decode(&row, Place::default(), &mut |stated| {
             event.at = event.at.or(stated.at);
-            event.edges.extend(Edge::of(&stated));
+            event.edges.extend(SpanEdge::of(&stated));
         });
         if is_wanted {
             let row = screen.redact(row);

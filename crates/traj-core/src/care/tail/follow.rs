@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::screen::Screen;
-use super::seen::Seen;
+use super::seen::SeenEvents;
 use super::timings::{FARTHEST_START, Timings};
 use super::{LastEvents, TailEvent};
 use crate::json::lines::{Line, Lines};
@@ -50,7 +50,7 @@ pub struct Follow {
     pub(super) lines: Lines,
     /// Where that line begins.
     begin: u64,
-    seen: Seen,
+    seen: SeenEvents,
     timings: Timings,
     /// What began before the place where the reading began is not known.
     is_untimed: bool,
@@ -68,7 +68,7 @@ impl Follow {
             recent: Vec::new(),
             lines: new_lines(),
             begin: 0,
-            seen: Seen::default(),
+            seen: SeenEvents::default(),
             timings: Timings::default(),
             is_untimed: false,
             is_again: false,

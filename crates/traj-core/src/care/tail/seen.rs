@@ -7,22 +7,22 @@ const REMEMBERED: usize = 262_144;
 
 /// The newest events, by identity and number of appearances.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct SeenEvents {
     order: VecDeque<u64>,
     counts: HashMap<u64, u32>,
     /// Older events exist that are not remembered.
     is_partial: bool,
     /// While a file is read again: what is still expected from before.
-    again: Option<Again>,
+    again: Option<SecondReading>,
 }
 
 #[derive(Debug)]
-struct Again {
+struct SecondReading {
     expected: HashMap<u64, u32>,
     met: bool,
 }
 
-impl Seen {
+impl SeenEvents {
     /// Events before the first one that is remembered exist.
     pub(super) const fn start_in_the_middle(&mut self) {
         self.is_partial = true;
@@ -30,7 +30,7 @@ impl Seen {
 
     /// Expects everything from the beginning.
     pub(super) fn read_again(&mut self) {
-        self.again = Some(Again { expected: self.counts.clone(), met: false });
+        self.again = Some(SecondReading { expected: self.counts.clone(), met: false });
     }
 
     /// Nothing that was shown is in the file: all of it is new. Tells whether

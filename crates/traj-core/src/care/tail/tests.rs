@@ -32,14 +32,14 @@ fn line(number: u64) -> String {
 }
 
 /// A file and a follower of it, driven as the adapter does.
-struct Rig {
+struct FollowRig {
     key: (u64, u64),
     bytes: Vec<u8>,
     follow: Follow,
     shown: Vec<u64>,
 }
 
-impl Rig {
+impl FollowRig {
     fn new() -> Self {
         let follow = Follow::new(Origin::Runtime);
         Self { key: (1, 1), bytes: Vec::new(), follow, shown: Vec::new() }
@@ -70,7 +70,7 @@ impl Rig {
 }
 
 #[derive(Clone, Debug)]
-enum Change {
+enum FileChange {
     Append(usize),
     Partial(usize),
     Replace,
@@ -81,28 +81,28 @@ enum Change {
     Poll(usize),
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = FileChange> {
     prop_oneof![
-        (1_usize..4).prop_map(Change::Append),
-        (1_usize..200).prop_map(Change::Partial),
-        Just(Change::Replace),
-        (0_usize..3).prop_map(Change::Roll),
-        Just(Change::Rotate),
-        Just(Change::Overwrite),
-        Just(Change::Touch),
-        (1_usize..500).prop_map(Change::Poll),
+        (1_usize..4).prop_map(FileChange::Append),
+        (1_usize..200).prop_map(FileChange::Partial),
+        Just(FileChange::Replace),
+        (0_usize..3).prop_map(FileChange::Roll),
+        Just(FileChange::Rotate),
+        Just(FileChange::Overwrite),
+        Just(FileChange::Touch),
+        (1_usize..500).prop_map(FileChange::Poll),
     ]
 }
 
 proptest! {
     #[test]
     fn no_event_is_lost_or_repeated(changes in proptest::collection::vec(change(), 1..40)) {
-        let mut rig = Rig::new();
+        let mut rig = FollowRig::new();
         let mut next = 0;
         let mut pending: Vec<u8> = Vec::new();
         for change in changes {
             match change {
-                Change::Append(count) => {
+                FileChange::Append(count) => {
                     rig.bytes.append(&mut pending);
                     for _ in 0..count {
                         rig.bytes.extend_from_slice(line(next).as_bytes());
@@ -110,7 +110,7 @@ proptest! {
                         next += 1;
                     }
                 }
-                Change::Partial(cut) => {
+                FileChange::Partial(cut) => {
                     rig.bytes.append(&mut pending);
                     let mut whole = line(next).into_bytes();
                     next += 1;
@@ -120,11 +120,11 @@ proptest! {
                 }
                 // What happens to the whole file happens after it was read, as
                 // an adapter that holds the old file open makes sure.
-                Change::Replace => {
+                FileChange::Replace => {
                     rig.poll(1_000);
                     rig.key.1 += 1;
                 }
-                Change::Roll(lines) => {
+                FileChange::Roll(lines) => {
                     rig.bytes.append(&mut pending);
                     rig.poll(1_000);
                     for _ in 0..lines {
@@ -133,14 +133,14 @@ proptest! {
                     }
                     rig.key.1 += 1;
                 }
-                Change::Rotate => {
+                FileChange::Rotate => {
                     rig.bytes.append(&mut pending);
                     rig.poll(1_000);
                     rig.bytes.clear();
                     rig.key.1 += 1;
                 }
                 // Other events at the same length, in the same file.
-                Change::Overwrite => {
+                FileChange::Overwrite => {
                     rig.bytes.append(&mut pending);
                     rig.poll(1_000);
                     let length = rig.bytes.len();
@@ -155,11 +155,11 @@ proptest! {
                         rig.bytes = bytes;
                     }
                 }
-                Change::Touch => {
+                FileChange::Touch => {
                     rig.poll(1_000);
                     rig.poll(1_000);
                 }
-                Change::Poll(chunk) => rig.poll(chunk),
+                FileChange::Poll(chunk) => rig.poll(chunk),
             }
         }
         rig.bytes.append(&mut pending);
@@ -217,7 +217,7 @@ proptest! {
 
 #[test]
 fn a_file_cut_in_place_is_read_again_without_repeats() {
-    let mut rig = Rig::new();
+    let mut rig = FollowRig::new();
     rig.bytes = (0..5).map(|number| line(number) + "\n").collect::<String>().into_bytes();
     rig.poll(100);
     // Cut and grown beyond the old length between two looks, same file.
@@ -228,7 +228,7 @@ fn a_file_cut_in_place_is_read_again_without_repeats() {
 
 #[test]
 fn who_asked_for_no_old_event_gets_none_when_the_file_is_replaced() {
-    let mut rig = Rig::new();
+    let mut rig = FollowRig::new();
     let text: String = (0..5).map(|number| line(number) + "\n").collect();
     let (begun, rest) = text.split_at(text.len() - 9);
     rig.bytes = begun.as_bytes().to_vec();
@@ -249,7 +249,7 @@ fn who_asked_for_no_old_event_gets_none_when_the_file_is_replaced() {
 
 #[test]
 fn a_run_with_smaller_numbers_is_shown_after_a_replacement() {
-    let mut rig = Rig::new();
+    let mut rig = FollowRig::new();
     rig.bytes = (100..103).map(|number| line(number) + "\n").collect::<String>().into_bytes();
     rig.poll(100);
     rig.key.1 += 1;

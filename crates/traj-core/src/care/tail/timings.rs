@@ -20,16 +20,16 @@ const FARTHEST_CALL: u64 = 8 * 1024 * 1024;
 /// Something that takes time: a call, a prompt, a turn or a run, by its kind
 /// and the hash of its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Span {
+pub(super) struct SpanKey {
     kind: SpanKind,
     id: u64,
 }
 
 /// One end of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
-    Start(Span),
-    End(Span),
+pub(super) enum SpanEdge {
+    Start(SpanKey),
+    End(SpanKey),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,7 +40,7 @@ enum SpanKind {
     Run,
 }
 
-impl Span {
+impl SpanKey {
     fn of(kind: SpanKind, id: Option<&str>) -> Self {
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
@@ -58,35 +58,35 @@ impl Span {
     }
 
     /// How many milliseconds it took, unless its ends are too far apart.
-    fn taken(self, start: Mark, end: Mark) -> Option<u64> {
+    fn taken(self, start: SpanMark, end: SpanMark) -> Option<u64> {
         let is_near = start.position.abs_diff(end.position) <= self.reach();
         let taken = end.at.as_millis().saturating_sub(start.at.as_millis());
         u64::try_from(taken).ok().filter(|_| is_near)
     }
 }
 
-impl Edge {
+impl SpanEdge {
     /// The edge that a fact is. A fact that states how long it took is none:
     /// whatever else ends the span is timed.
     pub(super) fn of(event: &RunEvent<'_>) -> Option<Self> {
         Some(match &event.fact {
-            Fact::ToolCall(call) => Self::Start(Span::of(SpanKind::Call, Some(call.id?))),
+            Fact::ToolCall(call) => Self::Start(SpanKey::of(SpanKind::Call, Some(call.id?))),
             Fact::ToolResult(result) if result.duration.is_none() => {
-                Self::End(Span::of(SpanKind::Call, Some(result.id?)))
+                Self::End(SpanKey::of(SpanKind::Call, Some(result.id?)))
             }
             Fact::Prompt(prompt) if prompt.skipped.is_none() => {
-                Self::Start(Span::of(SpanKind::Prompt, event.run))
+                Self::Start(SpanKey::of(SpanKind::Prompt, event.run))
             }
             Fact::ModelCall(call) if call.scope == UsageScope::Turn && call.latency.is_none() => {
-                Self::End(Span::of(SpanKind::Prompt, event.run))
+                Self::End(SpanKey::of(SpanKind::Prompt, event.run))
             }
-            Fact::TurnStarted => Self::Start(Span::of(SpanKind::Turn, event.turn)),
-            Fact::TurnEnded(_) => Self::End(Span::of(SpanKind::Turn, event.turn)),
+            Fact::TurnStarted => Self::Start(SpanKey::of(SpanKind::Turn, event.turn)),
+            Fact::TurnEnded(_) => Self::End(SpanKey::of(SpanKind::Turn, event.turn)),
             Fact::SessionStarted(started) if started.begins_run => {
-                Self::Start(Span::of(SpanKind::Run, event.run))
+                Self::Start(SpanKey::of(SpanKind::Run, event.run))
             }
             Fact::SessionEnded(ended) if ended.is_final => {
-                Self::End(Span::of(SpanKind::Run, event.run))
+                Self::End(SpanKey::of(SpanKind::Run, event.run))
             }
             _ => return None,
         })
@@ -95,7 +95,7 @@ impl Edge {
 
 /// When and where something began, or ended.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct SpanMark {
     at: UnixMillis,
     /// Bytes from a fixed place.
     position: u64,
@@ -112,8 +112,8 @@ impl TailEvent {
 /// start.
 #[derive(Debug, Default)]
 pub(super) struct Timings {
-    starts: HashMap<Span, Mark>,
-    order: VecDeque<(Span, u64)>,
+    starts: HashMap<SpanKey, SpanMark>,
+    order: VecDeque<(SpanKey, u64)>,
 }
 
 impl Timings {
@@ -121,10 +121,10 @@ impl Timings {
     /// at `position`.
     pub(super) fn annotate(&mut self, event: &mut TailEvent, position: u64) {
         for edge in std::mem::take(&mut event.edges) {
-            match (edge, event.at.map(|at| Mark { at, position })) {
-                (Edge::Start(span), Some(start)) => self.start(span, start),
-                (Edge::Start(_), None) => {}
-                (Edge::End(span), end) => {
+            match (edge, event.at.map(|at| SpanMark { at, position })) {
+                (SpanEdge::Start(span), Some(start)) => self.start(span, start),
+                (SpanEdge::Start(_), None) => {}
+                (SpanEdge::End(span), end) => {
                     let start = self.starts.remove(&span);
                     let taken = start.zip(end).and_then(|(start, end)| span.taken(start, end));
                     taken.into_iter().for_each(|taken| event.took(taken));
@@ -133,7 +133,7 @@ impl Timings {
         }
     }
 
-    fn start(&mut self, span: Span, start: Mark) {
+    fn start(&mut self, span: SpanKey, start: SpanMark) {
         self.starts.insert(span, start);
         self.order.push_back((span, start.position));
         if self.order.len() > OPEN_STARTS
@@ -155,7 +155,7 @@ impl Timings {
 #[derive(Debug, Default)]
 pub(super) struct OpenEnds {
     /// The end, and which event it is.
-    ends: HashMap<Span, (Mark, usize)>,
+    ends: HashMap<SpanKey, (SpanMark, usize)>,
 }
 
 impl OpenEnds {
@@ -170,10 +170,10 @@ impl OpenEnds {
         is_kept: bool,
         later: &mut [TailEvent],
     ) {
-        let mark = event.at.map(|at| Mark { at, position });
+        let mark = event.at.map(|at| SpanMark { at, position });
         for edge in std::mem::take(&mut event.edges).into_iter().rev() {
             match edge {
-                Edge::Start(span) => {
+                SpanEdge::Start(span) => {
                     let Some(start) = mark else { continue };
                     let Some((end, index)) = self.ends.remove(&span) else { continue };
                     if let (Some(taken), Some(event)) =
@@ -182,7 +182,7 @@ impl OpenEnds {
                         event.took(taken);
                     }
                 }
-                Edge::End(span) => {
+                SpanEdge::End(span) => {
                     // A later end does not get the start that this one takes.
                     self.ends.remove(&span);
                     if let Some(end) = mark.filter(|_| is_kept) {
@@ -278,10 +278,10 @@ mod tests {
     #[test]
     fn a_start_too_far_before_its_end_does_not_count_either_way() {
         let at = |millis| UnixMillis::from_f64(millis).unwrap();
-        let start = Mark { at: at(1_000.0), position: 0 };
-        let end = |position| Mark { at: at(3_000.0), position };
+        let start = SpanMark { at: at(1_000.0), position: 0 };
+        let end = |position| SpanMark { at: at(3_000.0), position };
         for kind in [SpanKind::Call, SpanKind::Prompt, SpanKind::Turn, SpanKind::Run] {
-            let span = Span::of(kind, None);
+            let span = SpanKey::of(kind, None);
             assert_eq!(span.taken(start, end(span.reach())), Some(2_000));
             assert_eq!(span.taken(start, end(span.reach() + 1)), None);
             let mut ends = OpenEnds::default();

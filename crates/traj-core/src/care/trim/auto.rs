@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::images::{self, ImageKey};
-use super::tally::{Tally, Wanted};
+use super::tally::{OpenItems, Tally};
 use super::{SENTINEL, TrimItem, value};
 use crate::dialect::shape::message::{self, ResultRow};
 use crate::dialect::shape::{image, row};
@@ -136,7 +136,7 @@ impl<'a> AutoEdit<'a> {
             return false;
         }
         let Ok(item) = TrimItem::parse(&found.id, Some(&note), None) else { return false };
-        let mut wanted = Wanted::new(std::slice::from_ref(&item));
+        let mut wanted = OpenItems::new(std::slice::from_ref(&item));
         let changed = if row::is_of_rollout(row) {
             value::trim_everywhere(row, &mut wanted, &mut self.tally)
         } else {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::probe::IdProbe;
-use super::tally::{Tally, Wanted};
+use super::tally::{OpenItems, Tally};
 use super::{TrimItem, value};
 use crate::capture::BlobDigest;
 use crate::care::trim::TrimError;
@@ -23,7 +23,7 @@ pub(super) fn trim_blobs(
     mode: RewriteMode,
     tally: &mut Tally,
 ) -> Result<Renamed, TrimError> {
-    let mut wanted = Wanted::new(items);
+    let mut wanted = OpenItems::new(items);
     let probe = IdProbe::new(wanted.ids());
     let mut renamed = Renamed::new();
     for digest in blobs.list().map_err(TrimError::BlobFolder)? {

@@ -250,18 +250,18 @@ pub fn has_tool_result(
     session: &dyn SessionRewriter,
     id: &ToolCallId,
 ) -> Result<bool, RewriteError> {
-    let mut seek = Seek { id: id.as_str(), probe: IdProbe::new([id.as_str()]), found: false };
+    let mut seek = CallSeek { id: id.as_str(), probe: IdProbe::new([id.as_str()]), found: false };
     session.rewrite(&mut seek, RewriteMode::Preview)?;
     Ok(seek.found)
 }
 
-struct Seek<'a> {
+struct CallSeek<'a> {
     id: &'a str,
     probe: IdProbe,
     found: bool,
 }
 
-impl LineEdit for Seek<'_> {
+impl LineEdit for CallSeek<'_> {
     fn concerns(&self, block: &[u8]) -> bool {
         !self.found && self.probe.may_mention(block)
     }

@@ -1,7 +1,7 @@
 //! Trimming a session: a host's transcript or a Codex rollout.
 
 use super::probe::IdProbe;
-use super::tally::{Tally, Wanted};
+use super::tally::{OpenItems, Tally};
 use super::{TrimItem, message, value};
 use crate::dialect::shape::row;
 use crate::json::Json;
@@ -10,7 +10,7 @@ use crate::port::{LineEdit, LineVerdict};
 /// Trims the results of some calls in a session file.
 #[derive(Debug)]
 pub struct TrimEdit {
-    wanted: Wanted,
+    wanted: OpenItems,
     probe: IdProbe,
     tally: Tally,
 }
@@ -19,7 +19,7 @@ impl TrimEdit {
     /// An edit that trims these.
     #[must_use]
     pub fn new(items: &[TrimItem]) -> Self {
-        let wanted = Wanted::new(items);
+        let wanted = OpenItems::new(items);
         let probe = IdProbe::new(wanted.ids());
         Self { wanted, probe, tally: Tally::default() }
     }

@@ -1,8 +1,8 @@
 //! Message rows of a session: the result's own row, and the trim call's block.
 
-use super::tally::{Tally, Wanted};
+use super::tally::{OpenItems, Tally};
 use super::value;
-use crate::dialect::shape::message::Parts;
+use crate::dialect::shape::message::MessageParts;
 use crate::dialect::shape::{call, message};
 use crate::json::Json;
 
@@ -11,16 +11,16 @@ use crate::json::Json;
 /// Of several rows for one call only the first is trimmed, and of several
 /// blocks with one id only the first is shortened: that is what hosts and
 /// agents of the other runtimes expect.
-pub(super) fn trim_row(row: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> bool {
+pub(super) fn trim_row(row: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) -> bool {
     let mut changed = false;
     match message::parts_of(row) {
-        Some(Parts::Result(message)) => changed = trim_result(message, wanted, tally),
-        Some(Parts::Calls(blocks)) => {
+        Some(MessageParts::Result(message)) => changed = trim_result(message, wanted, tally),
+        Some(MessageParts::Calls(blocks)) => {
             for block in blocks {
                 changed |= compact_call(block, wanted, tally);
             }
         }
-        Some(Parts::Results(blocks)) => {
+        Some(MessageParts::Results(blocks)) => {
             for block in blocks.iter_mut().filter(|block| message::is_result_block(block)) {
                 changed |= trim_result_block(block, wanted, tally);
             }
@@ -30,7 +30,7 @@ pub(super) fn trim_row(row: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tall
     changed
 }
 
-fn trim_result(message: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> bool {
+fn trim_result(message: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) -> bool {
     let Some(id) = call::result_id(message).map(str::to_owned) else { return false };
     let Some(item) = wanted.take_target(&id) else { return false };
     let text = item.text();
@@ -43,37 +43,37 @@ fn trim_result(message: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -
 }
 
 /// A result inside a user message; its content may be a plain text.
-fn trim_result_block(block: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> bool {
+fn trim_result_block(block: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) -> bool {
     let Some(id) = call::result_id(block).map(str::to_owned) else { return false };
     let Some(item) = wanted.take_target(&id) else { return false };
     let text = item.text();
     let outcome = match message::content_mut(block) {
         Some(Json::Array(blocks)) => value::replace_texts(blocks, &text, tally),
         Some(content @ Json::String(_)) => value::replace_text(content, &text, tally),
-        _ => value::Replaced::Nothing,
+        _ => value::TextChange::Nothing,
     };
     finish(outcome, &id, tally)
 }
 
-fn finish(outcome: value::Replaced, id: &str, tally: &mut Tally) -> bool {
+fn finish(outcome: value::TextChange, id: &str, tally: &mut Tally) -> bool {
     match outcome {
-        value::Replaced::Nothing => {
+        value::TextChange::Nothing => {
             tally.errors.push(format!("toolResult {id} has no text blocks"));
             tally.skipped += 1;
             false
         }
-        value::Replaced::Same => {
+        value::TextChange::Same => {
             tally.applied += 1;
             false
         }
-        value::Replaced::Changed => {
+        value::TextChange::Changed => {
             tally.applied += 1;
             true
         }
     }
 }
 
-fn compact_call(block: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> bool {
+fn compact_call(block: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) -> bool {
     if !call::is_call(block) {
         return false;
     }

@@ -2,7 +2,7 @@
 
 use super::blobs::Renamed;
 use super::probe::IdProbe;
-use super::tally::{Tally, Wanted};
+use super::tally::{OpenItems, Tally};
 use super::{TrimItem, blobs, value};
 use crate::capture::BlobDigest;
 use crate::dialect::shape::row;
@@ -12,7 +12,7 @@ use crate::port::{LineEdit, LineVerdict};
 /// Trims the results of some calls in the events of a sidecar.
 #[derive(Debug)]
 pub struct SidecarEdit {
-    wanted: Wanted,
+    wanted: OpenItems,
     probe: IdProbe,
     renamed: Renamed,
     tally: Tally,
@@ -27,7 +27,7 @@ impl SidecarEdit {
 
     /// An edit that trims these, and names trimmed blobs by their new names.
     pub(super) fn with_blobs(items: &[TrimItem], renamed: &Renamed) -> Self {
-        let wanted = Wanted::new(items);
+        let wanted = OpenItems::new(items);
         let probe = IdProbe::new(wanted.ids().chain(renamed.keys().map(BlobDigest::as_str)));
         Self { wanted, probe, renamed: renamed.clone(), tally: Tally::default() }
     }

@@ -28,13 +28,13 @@ pub struct Tally {
 
 /// Items by id, and which of them were seen.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct OpenItems {
     items: Vec<TrimItem>,
     target_open: Vec<bool>,
     self_open: Vec<bool>,
 }
 
-impl Wanted {
+impl OpenItems {
     /// Of several items for one target or one trim call the last one counts.
     pub(super) fn new(items: &[TrimItem]) -> Self {
         let last_target = |index: usize| {

@@ -152,19 +152,19 @@ impl LineEdit for UndoEdit {
 
 /// Looks which originals stand in a document: a trim that was cut short has
 /// noted lines that it never changed, and there is nothing to take back.
-struct Standing<'r> {
+struct StandingOriginals<'r> {
     lengths: BTreeSet<usize>,
     missing: Vec<(usize, &'r [u8])>,
 }
 
-impl<'r> Standing<'r> {
+impl<'r> StandingOriginals<'r> {
     fn new(missing: impl Iterator<Item = (usize, &'r UndoRecord)>) -> Self {
         let missing: Vec<_> = missing.map(|(index, record)| (index, &*record.original)).collect();
         Self { lengths: missing.iter().map(|(_, original)| original.len()).collect(), missing }
     }
 }
 
-impl LineEdit for Standing<'_> {
+impl LineEdit for StandingOriginals<'_> {
     fn concerns(&self, _block: &[u8]) -> bool {
         !self.missing.is_empty()
     }
@@ -243,7 +243,7 @@ fn restore<'r>(
     if !missing.is_empty() {
         let all = records.iter().enumerate();
         let unfound = all.filter(|(index, _)| missing.contains(index));
-        let mut standing = Standing::new(unfound.map(|(index, record)| (index, *record)));
+        let mut standing = StandingOriginals::new(unfound.map(|(index, record)| (index, *record)));
         port.rewrite(&mut standing, RewriteMode::Preview)?;
         missing = standing.missing.iter().map(|(index, _)| *index).collect();
     }

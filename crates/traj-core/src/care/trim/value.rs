@@ -1,14 +1,14 @@
 //! Results and calls wherever they stand in a value: in the rows of a Codex
 //! rollout, and in events of a sidecar, which hold whole conversations.
 
-use super::tally::{Tally, Wanted};
+use super::tally::{OpenItems, Tally};
 use crate::capture::BlobDigest;
 use crate::dialect::shape::{call, message};
 use crate::json::Json;
 
 /// What became of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replaced {
+pub(super) enum TextChange {
     /// There was no text.
     Nothing,
     /// It already says so.
@@ -17,7 +17,7 @@ pub(super) enum Replaced {
     Changed,
 }
 
-impl Replaced {
+impl TextChange {
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Changed, _) | (_, Self::Changed) => Self::Changed,
@@ -31,7 +31,7 @@ impl Replaced {
 /// whether anything changed.
 pub(super) fn trim_everywhere(
     value: &mut Json<'_>,
-    wanted: &mut Wanted,
+    wanted: &mut OpenItems,
     tally: &mut Tally,
 ) -> bool {
     let mut changed = false;
@@ -54,14 +54,14 @@ pub(super) fn trim_everywhere(
     changed
 }
 
-fn trim_object(value: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> bool {
+fn trim_object(value: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) -> bool {
     let Some(id) = call::any_id(value).map(str::to_owned) else { return false };
     let mut changed = false;
     if let Some(item) = wanted.target(&id)
         && !call::is_call(value)
     {
         let text = item.text();
-        let mut outcome = Replaced::Nothing;
+        let mut outcome = TextChange::Nothing;
         if let Some(object) = value.as_object_mut() {
             for name in call::RESULTS {
                 if let Some(member) = object.get_mut(name) {
@@ -69,12 +69,12 @@ fn trim_object(value: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> 
                 }
             }
         }
-        if outcome != Replaced::Nothing {
+        if outcome != TextChange::Nothing {
             let first = wanted.take_target(&id).is_some();
             tally.applied += u64::from(first);
             tally.copies += u64::from(!first);
         }
-        changed |= outcome == Replaced::Changed;
+        changed |= outcome == TextChange::Changed;
     }
     if let Some(item) = wanted.self_call(&id)
         && call::has_input(value)
@@ -89,8 +89,8 @@ fn trim_object(value: &mut Json<'_>, wanted: &mut Wanted, tally: &mut Tally) -> 
 }
 
 /// Replaces every text block of a list.
-pub(super) fn replace_texts(blocks: &mut [Json<'_>], text: &str, tally: &mut Tally) -> Replaced {
-    let mut outcome = Replaced::Nothing;
+pub(super) fn replace_texts(blocks: &mut [Json<'_>], text: &str, tally: &mut Tally) -> TextChange {
+    let mut outcome = TextChange::Nothing;
     for block in blocks {
         if let Some(slot) = message::block_text_mut(block) {
             outcome = outcome.and(replace_result(slot, text, tally));
@@ -100,23 +100,23 @@ pub(super) fn replace_texts(blocks: &mut [Json<'_>], text: &str, tally: &mut Tal
 }
 
 /// Replaces a plain text.
-pub(super) fn replace_text(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> Replaced {
+pub(super) fn replace_text(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> TextChange {
     let before = slot.as_str().map_or(0, str::len);
     if slot.as_str() == Some(text) {
-        return Replaced::Same;
+        return TextChange::Same;
     }
     tally.trimmed_bytes += signed(before) - signed(text.len());
     *slot = Json::from(text.to_owned());
-    Replaced::Changed
+    TextChange::Changed
 }
 
 /// Replaces a result of any shape, keeping the shapes readers rely on.
-fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> Replaced {
+fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> TextChange {
     if let Some(blob) = blob_of(slot) {
         tally.blobs.insert(blob);
     }
     match slot {
-        Json::Null | Json::Bool(_) | Json::Number(_) => Replaced::Nothing,
+        Json::Null | Json::Bool(_) | Json::Number(_) => TextChange::Nothing,
         Json::String(_) => replace_text(slot, text, tally),
         Json::Array(blocks) => replace_texts(blocks, text, tally),
         Json::Object(_) => match message::content_mut(slot) {
@@ -127,7 +127,7 @@ fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> Replace
                 let before = slot.to_line().len();
                 tally.trimmed_bytes += signed(before) - signed(text.len());
                 *slot = Json::from(text.to_owned());
-                Replaced::Changed
+                TextChange::Changed
             }
         },
     }

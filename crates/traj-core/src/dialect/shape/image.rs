@@ -9,7 +9,7 @@ pub(crate) fn may_hold_image(line: &[u8]) -> bool {
 }
 
 /// An inline image.
-pub(crate) struct Image<'j> {
+pub(crate) struct ImageBlock<'j> {
     pub(crate) data: &'j str,
     pub(crate) media_type: String,
     /// The kind of text block that may stand where the image stood.
@@ -17,18 +17,18 @@ pub(crate) struct Image<'j> {
 }
 
 /// The inline image that a block is.
-pub(crate) fn image_of<'j>(value: &'j Json<'_>) -> Option<Image<'j>> {
+pub(crate) fn image_of<'j>(value: &'j Json<'_>) -> Option<ImageBlock<'j>> {
     let media_type = |kind: Option<&str>| kind.unwrap_or("image").to_owned();
     match text(value, "type")? {
         "image" => {
             if let Some(data) = text(value, "data") {
                 let media_type = media_type(text(value, "mimeType"));
-                return Some(Image { data, media_type, text_kind: "text" });
+                return Some(ImageBlock { data, media_type, text_kind: "text" });
             }
             let source = value.get("source")?;
             let data = text(source, "data")?;
             let media_type = media_type(text(source, "media_type"));
-            Some(Image { data, media_type, text_kind: "text" })
+            Some(ImageBlock { data, media_type, text_kind: "text" })
         }
         kind @ ("input_image" | "image_url") => {
             let link = value.get("image_url")?;
@@ -36,7 +36,7 @@ pub(crate) fn image_of<'j>(value: &'j Json<'_>) -> Option<Image<'j>> {
             let rest = data.strip_prefix("data:")?;
             let media_type = media_type(rest.split([';', ',']).next());
             let text_kind = if kind == "input_image" { "input_text" } else { "text" };
-            Some(Image { data, media_type, text_kind })
+            Some(ImageBlock { data, media_type, text_kind })
         }
         _ => None,
     }

@@ -4,7 +4,7 @@ use super::{call, text};
 use crate::json::Json;
 
 /// The parts of a message that a trim may change.
-pub(crate) enum Parts<'j, 'a> {
+pub(crate) enum MessageParts<'j, 'a> {
     /// The message is a result.
     Result(&'j mut Json<'a>),
     /// Its blocks may be calls.
@@ -15,15 +15,15 @@ pub(crate) enum Parts<'j, 'a> {
 
 /// What of a row may be changed; `None` when it is not a message that holds
 /// calls or results.
-pub(crate) fn parts_of<'j, 'a>(row: &'j mut Json<'a>) -> Option<Parts<'j, 'a>> {
+pub(crate) fn parts_of<'j, 'a>(row: &'j mut Json<'a>) -> Option<MessageParts<'j, 'a>> {
     if text(row, "type") != Some("message") {
         return None;
     }
     let message = row.as_object_mut()?.get_mut("message")?;
     match text(message, "role")? {
-        "toolResult" | "tool" => Some(Parts::Result(message)),
-        "assistant" => blocks_mut(message).map(|blocks| Parts::Calls(blocks)),
-        "user" => blocks_mut(message).map(|blocks| Parts::Results(blocks)),
+        "toolResult" | "tool" => Some(MessageParts::Result(message)),
+        "assistant" => blocks_mut(message).map(|blocks| MessageParts::Calls(blocks)),
+        "user" => blocks_mut(message).map(|blocks| MessageParts::Results(blocks)),
         _ => None,
     }
 }

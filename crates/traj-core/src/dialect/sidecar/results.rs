@@ -16,36 +16,36 @@ pub struct Endings<'e, 'a> {
 
 /// Where the value of a member is looked for, in order.
 #[derive(Clone, Copy)]
-enum From {
+enum LookedFor {
     Artifacts,
     ArtifactsThenEnd,
     ArtifactsThenEndThenCompletion,
     ArtifactsThenCompletion,
 }
 
-const MEMBERS: [(&str, From); 22] = [
-    ("aborted", From::ArtifactsThenEnd),
-    ("externalAbort", From::ArtifactsThenEnd),
-    ("timedOut", From::ArtifactsThenEnd),
-    ("idleTimedOut", From::ArtifactsThenEnd),
-    ("timedOutDuringCompaction", From::ArtifactsThenEnd),
-    ("timedOutDuringToolExecution", From::ArtifactsThenEnd),
-    ("promptError", From::ArtifactsThenEndThenCompletion),
-    ("promptErrorSource", From::ArtifactsThenCompletion),
-    ("terminalError", From::ArtifactsThenEndThenCompletion),
-    ("usage", From::ArtifactsThenCompletion),
-    ("promptCache", From::ArtifactsThenCompletion),
-    ("compactionCount", From::ArtifactsThenCompletion),
-    ("assistantTexts", From::ArtifactsThenCompletion),
-    ("finalPromptText", From::ArtifactsThenCompletion),
-    ("itemLifecycle", From::Artifacts),
-    ("toolMetas", From::Artifacts),
-    ("didSendViaMessagingTool", From::Artifacts),
-    ("successfulCronAdds", From::Artifacts),
-    ("messagingToolSentTexts", From::Artifacts),
-    ("messagingToolSentMediaUrls", From::Artifacts),
-    ("messagingToolSentTargets", From::Artifacts),
-    ("lastToolError", From::Artifacts),
+const MEMBERS: [(&str, LookedFor); 22] = [
+    ("aborted", LookedFor::ArtifactsThenEnd),
+    ("externalAbort", LookedFor::ArtifactsThenEnd),
+    ("timedOut", LookedFor::ArtifactsThenEnd),
+    ("idleTimedOut", LookedFor::ArtifactsThenEnd),
+    ("timedOutDuringCompaction", LookedFor::ArtifactsThenEnd),
+    ("timedOutDuringToolExecution", LookedFor::ArtifactsThenEnd),
+    ("promptError", LookedFor::ArtifactsThenEndThenCompletion),
+    ("promptErrorSource", LookedFor::ArtifactsThenCompletion),
+    ("terminalError", LookedFor::ArtifactsThenEndThenCompletion),
+    ("usage", LookedFor::ArtifactsThenCompletion),
+    ("promptCache", LookedFor::ArtifactsThenCompletion),
+    ("compactionCount", LookedFor::ArtifactsThenCompletion),
+    ("assistantTexts", LookedFor::ArtifactsThenCompletion),
+    ("finalPromptText", LookedFor::ArtifactsThenCompletion),
+    ("itemLifecycle", LookedFor::Artifacts),
+    ("toolMetas", LookedFor::Artifacts),
+    ("didSendViaMessagingTool", LookedFor::Artifacts),
+    ("successfulCronAdds", LookedFor::Artifacts),
+    ("messagingToolSentTexts", LookedFor::Artifacts),
+    ("messagingToolSentMediaUrls", LookedFor::Artifacts),
+    ("messagingToolSentTargets", LookedFor::Artifacts),
+    ("lastToolError", LookedFor::Artifacts),
 ];
 
 /// Whether a member of their particulars is one that [`Endings::push_members`]
@@ -72,12 +72,12 @@ impl<'a> Endings<'_, 'a> {
         object.push_some("finalStatus", status);
         for (name, from) in MEMBERS {
             let sources: &[Option<&Json<'a>>] = match from {
-                From::Artifacts => &[self.artifacts],
-                From::ArtifactsThenEnd => &[self.artifacts, self.ended],
-                From::ArtifactsThenEndThenCompletion => {
+                LookedFor::Artifacts => &[self.artifacts],
+                LookedFor::ArtifactsThenEnd => &[self.artifacts, self.ended],
+                LookedFor::ArtifactsThenEndThenCompletion => {
                     &[self.artifacts, self.ended, self.completed]
                 }
-                From::ArtifactsThenCompletion => &[self.artifacts, self.completed],
+                LookedFor::ArtifactsThenCompletion => &[self.artifacts, self.completed],
             };
             let values = sources.iter().map(|data| data.and_then(|data| data.get(name)));
             object.push_some(name, first_given(values));

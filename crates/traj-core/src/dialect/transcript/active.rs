@@ -52,7 +52,8 @@ impl Tree {
                 ids.insert(id, row as u64);
             }
         }
-        let mut table = Table { is_on: vec![false; self.rows.len()], rows: &self.rows, ids };
+        let mut table =
+            SkeletonTable { is_on: vec![false; self.rows.len()], rows: &self.rows, ids };
         let start = leaf.start().and_then(|start| {
             if table.leads_nowhere(start) { leaf.fallback() } else { Some(start) }
         });
@@ -113,13 +114,13 @@ const fn is_in_tree(row: &Skeleton) -> bool {
     row.is_candidate() || matches!(row.kind, RowKind::Leaf)
 }
 
-struct Table<'t> {
+struct SkeletonTable<'t> {
     rows: &'t [Skeleton],
     ids: HashMap<EntryKey, u64>,
     is_on: Vec<bool>,
 }
 
-impl Table<'_> {
+impl SkeletonTable<'_> {
     fn row(&self, row: u64) -> Option<&Skeleton> {
         usize::try_from(row).ok().and_then(|row| self.rows.get(row))
     }
@@ -151,7 +152,7 @@ impl Table<'_> {
     }
 }
 
-impl BranchTable for Table<'_> {
+impl BranchTable for SkeletonTable<'_> {
     type Error = Infallible;
 
     fn node(&mut self, ordinal: u64) -> Result<BranchNode, Infallible> {

@@ -174,12 +174,12 @@ mod tests {
 
     use super::*;
 
-    struct Table {
+    struct MemoryBranchTable {
         nodes: Vec<BranchNode>,
         seen: Vec<bool>,
     }
 
-    impl BranchTable for Table {
+    impl BranchTable for MemoryBranchTable {
         type Error = Infallible;
 
         fn node(&mut self, ordinal: u64) -> Result<BranchNode, Infallible> {
@@ -198,7 +198,7 @@ mod tests {
     fn walk(nodes: &[(bool, ParentLink)], start: u64) -> (Vec<(u64, bool)>, Option<BranchWarning>) {
         let kind = |is_leaf: bool| if is_leaf { RowKind::Leaf } else { RowKind::Entry };
         let nodes: Vec<_> = nodes.iter().map(|(l, p)| BranchNode::new(kind(*l), *p)).collect();
-        let mut table = Table { seen: vec![false; nodes.len()], nodes };
+        let mut table = MemoryBranchTable { seen: vec![false; nodes.len()], nodes };
         let mut shown = Vec::new();
         let warning = walk_branch(&mut table, start, |ordinal, relinked| {
             shown.push((ordinal, relinked));

@@ -143,7 +143,7 @@ impl TranscriptEvents {
         let Some(kind) = entry.get("type").and_then(|kind| kind.value().as_str()) else {
             return;
         };
-        let entry = Entry { frame, entry, instant };
+        let entry = TimedEntry { frame, entry, instant };
         if kind == "message" {
             self.add_message(&entry);
         } else if let Some((event_type, members)) = plain_event(kind) {
@@ -172,7 +172,7 @@ impl TranscriptEvents {
         instant: UnixMillis,
     ) {
         let (Some(kind), Some(data)) = (event.get("type"), event.get("data")) else { return };
-        let entry = Entry { frame, entry, instant };
+        let entry = TimedEntry { frame, entry, instant };
         let push = |value| {
             move |text: &mut RedactedText| {
                 text.push_json(value);
@@ -181,7 +181,7 @@ impl TranscriptEvents {
         self.add_with(&entry, push(kind), push(data));
     }
 
-    fn add_message(&mut self, entry: &Entry<'_, '_, '_>) {
+    fn add_message(&mut self, entry: &TimedEntry<'_, '_, '_>) {
         let Some(message) = entry.entry.get("message") else { return };
         let Some(role) = message.get("role") else { return };
         let name_type = |head: &mut RedactedText| match role.value().as_str() {
@@ -214,24 +214,24 @@ impl TranscriptEvents {
 
     fn add(
         &mut self,
-        entry: &Entry<'_, '_, '_>,
+        entry: &TimedEntry<'_, '_, '_>,
         name_type: impl FnOnce(&mut RedactedText),
-        members: impl FnOnce(&mut Members<'_>),
+        members: impl FnOnce(&mut MemberWriter<'_>),
     ) {
         self.add_with(entry, name_type, |text| {
             text.push_static("{");
-            members(&mut Members { text, is_empty: true });
+            members(&mut MemberWriter { text, is_empty: true });
             text.push_static("}");
         });
     }
 
     fn add_with(
         &mut self,
-        entry: &Entry<'_, '_, '_>,
+        entry: &TimedEntry<'_, '_, '_>,
         name_type: impl FnOnce(&mut RedactedText),
         write_data: impl FnOnce(&mut RedactedText),
     ) {
-        let Entry { frame, entry, instant } = entry;
+        let TimedEntry { frame, entry, instant } = entry;
         let text = &mut self.text;
         let start = text.len();
         text.push_static(
@@ -264,19 +264,19 @@ fn has_plain_ids(entry: &Json<'_>) -> bool {
 }
 
 /// An entry that events are made of.
-struct Entry<'f, 'e, 'a> {
+struct TimedEntry<'f, 'e, 'a> {
     frame: &'f EventFrame,
     entry: Redacted<&'e Json<'a>>,
     instant: UnixMillis,
 }
 
 /// The members of an event's data as they are written.
-struct Members<'t> {
+struct MemberWriter<'t> {
     text: &'t mut RedactedText,
     is_empty: bool,
 }
 
-impl Members<'_> {
+impl MemberWriter<'_> {
     /// Begins a member with its name and colon.
     fn lead(&mut self, name: &'static str) -> &mut RedactedText {
         if !std::mem::take(&mut self.is_empty) {
@@ -286,7 +286,12 @@ impl Members<'_> {
     }
 }
 
-fn push_member(data: &mut Members<'_>, entry: Redacted<&Json<'_>>, name: &str, lead: &'static str) {
+fn push_member(
+    data: &mut MemberWriter<'_>,
+    entry: Redacted<&Json<'_>>,
+    name: &str,
+    lead: &'static str,
+) {
     match entry.get(name) {
         // Readers rely on this one being a truth value.
         None if name == "fromHook" => drop(data.lead(lead).push_static("false")),
@@ -321,7 +326,7 @@ fn argument_member(block: &Json<'_>) -> Option<&'static str> {
 }
 
 fn push_tool_call(
-    data: &mut Members<'_>,
+    data: &mut MemberWriter<'_>,
     entry: Redacted<&Json<'_>>,
     block: Redacted<&Json<'_>>,
     index: usize,

@@ -6,13 +6,13 @@ use super::*;
 
 /// A line that can be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kept {
+enum KeptLine {
     Whole(Vec<u8>),
     TooLong(u64, bool),
     Cut(Vec<u8>),
 }
 
-impl From<Line<'_>> for Kept {
+impl From<Line<'_>> for KeptLine {
     fn from(line: Line<'_>) -> Self {
         match line {
             Line::Whole(line) => Self::Whole(line.to_vec()),
@@ -23,7 +23,7 @@ impl From<Line<'_>> for Kept {
 }
 
 /// All lines, found without any reading in blocks.
-fn naive(content: &[u8], limit: usize) -> Vec<Kept> {
+fn naive(content: &[u8], limit: usize) -> Vec<KeptLine> {
     let mut lines: Vec<_> = content.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let last = lines.pop().unwrap_or_default();
     let whole = lines.into_iter().map(|line| (line, false));
@@ -31,18 +31,18 @@ fn naive(content: &[u8], limit: usize) -> Vec<Kept> {
     whole
         .chain(cut)
         .map(|(line, is_cut)| match is_cut {
-            _ if line.len() > limit => Kept::TooLong(line.len() as u64, is_cut),
-            true => Kept::Cut(line),
-            false => Kept::Whole(line),
+            _ if line.len() > limit => KeptLine::TooLong(line.len() as u64, is_cut),
+            true => KeptLine::Cut(line),
+            false => KeptLine::Whole(line),
         })
         .collect()
 }
 
-fn forwards(content: &[u8], limit: usize, block: usize) -> (Vec<Kept>, u64) {
+fn forwards(content: &[u8], limit: usize, block: usize) -> (Vec<KeptLine>, u64) {
     let (mut seen, mut span, mut lines) = (Vec::new(), 0, Lines::new(limit));
     let mut show = |line: Line<'_>| {
         span += line.span();
-        seen.push(Kept::from(line));
+        seen.push(KeptLine::from(line));
         ControlFlow::<()>::Continue(())
     };
     for piece in content.chunks(block) {
@@ -53,11 +53,11 @@ fn forwards(content: &[u8], limit: usize, block: usize) -> (Vec<Kept>, u64) {
     (seen, span)
 }
 
-fn backwards(content: &[u8], limit: usize, block: usize) -> (Vec<Kept>, u64) {
+fn backwards(content: &[u8], limit: usize, block: usize) -> (Vec<KeptLine>, u64) {
     let (mut seen, mut span, mut lines) = (Vec::new(), 0, LinesFromEnd::new(limit));
     let mut show = |line: Line<'_>| {
         span += line.span();
-        seen.push(Kept::from(line));
+        seen.push(KeptLine::from(line));
         ControlFlow::<()>::Continue(())
     };
     for piece in content.rchunks(block) {
@@ -94,8 +94,8 @@ fn whoever_has_seen_enough_stops() {
     });
     assert_eq!((stopped, count), (ControlFlow::Break("enough"), 2));
     let stopped =
-        LinesFromEnd::new(10).push(b"a\nb\nc", |line| ControlFlow::Break(Kept::from(line)));
-    assert_eq!(stopped, ControlFlow::Break(Kept::Cut(b"c".to_vec())));
+        LinesFromEnd::new(10).push(b"a\nb\nc", |line| ControlFlow::Break(KeptLine::from(line)));
+    assert_eq!(stopped, ControlFlow::Break(KeptLine::Cut(b"c".to_vec())));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which rows of a transcript count: the header, and the active branch.
 
-use super::feed::{Feed, is_bomb};
+use super::feed::{FileFeed, is_bomb};
 use crate::dialect::transcript::{ActiveBranch, EntryKey, RowKind, SessionVersion, Skeleton, Tree};
 use crate::json::Json;
 use crate::port::{Source, SourceError};
@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 500_000;
 
 /// Which rows count.
 #[derive(Debug)]
-pub(super) enum Branch {
+pub(super) enum RowFilter {
     /// Every row: other agents' files are no trees.
     Everything,
     /// Each entry follows the one before it, so far.
@@ -27,14 +27,14 @@ pub(super) enum Branch {
 
 /// Whether a row counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counts {
+pub(super) enum RowCounts {
     Yes,
     No,
     /// Nobody knows before the tree was looked through.
     Unknown,
 }
 
-impl Branch {
+impl RowFilter {
     /// A tree that is taken for a line until a row says otherwise.
     pub(super) const fn line() -> Self {
         Self::Line { version: None, last: None, rows: 0 }
@@ -43,7 +43,7 @@ impl Branch {
     /// Looks through a tree. Lines longer than `longest` bytes are passed over.
     pub(super) fn of(source: &dyn Source, longest: usize) -> Result<Self, SourceError> {
         let mut tree = Tree::default();
-        let mut feed = Feed::new(source, longest);
+        let mut feed = FileFeed::new(source, longest);
         loop {
             feed.fill()?;
             let mut used = None;
@@ -73,14 +73,14 @@ impl Branch {
     }
 
     /// Takes the next row of the file.
-    pub(super) fn take(&mut self, row: &Json<'_>) -> Counts {
+    pub(super) fn take(&mut self, row: &Json<'_>) -> RowCounts {
         if matches!(self, Self::Everything) {
-            return Counts::Yes;
+            return RowCounts::Yes;
         }
-        let Some(skeleton) = Skeleton::read(row) else { return Counts::No };
+        let Some(skeleton) = Skeleton::read(row) else { return RowCounts::No };
         let is_header = skeleton.kind == RowKind::Header;
         match self {
-            Self::Everything => Counts::Yes,
+            Self::Everything => RowCounts::Yes,
             Self::Entries => counts(is_header || skeleton.is_candidate()),
             Self::Known { active, rows } => {
                 *rows += 1;
@@ -92,31 +92,31 @@ impl Branch {
                     // A header in the middle may change how rows are linked.
                     let is_first = *rows == 1;
                     *version = Some(SessionVersion::of_header(Some(row)));
-                    return if is_first { Counts::Yes } else { Counts::Unknown };
+                    return if is_first { RowCounts::Yes } else { RowCounts::Unknown };
                 }
                 let is_list = version.is_none_or(SessionVersion::is_list);
                 if is_list {
-                    return if skeleton.timed { Counts::Yes } else { Counts::Unknown };
+                    return if skeleton.timed { RowCounts::Yes } else { RowCounts::Unknown };
                 }
                 if skeleton.kind == RowKind::Leaf {
-                    return Counts::Unknown;
+                    return RowCounts::Unknown;
                 }
                 // A row that cannot be on a branch is an entry that was left.
                 let follows = skeleton.next == *last && !skeleton.side;
                 *last = skeleton.id;
                 let has_id = skeleton.id.is_some_and(|id| !id.is_empty());
                 if follows && has_id && skeleton.is_candidate() {
-                    Counts::Yes
+                    RowCounts::Yes
                 } else {
-                    Counts::Unknown
+                    RowCounts::Unknown
                 }
             }
         }
     }
 }
 
-const fn counts(counts: bool) -> Counts {
-    if counts { Counts::Yes } else { Counts::No }
+const fn counts(counts: bool) -> RowCounts {
+    if counts { RowCounts::Yes } else { RowCounts::No }
 }
 
 fn parse_shallow(line: &[u8]) -> Option<Json<'_>> {

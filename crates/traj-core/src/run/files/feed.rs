@@ -15,21 +15,21 @@ const MOST_VALUES: usize = limits::Reading::standard().row_values;
 
 /// A file, and what was read of it but not used yet.
 #[derive(Debug)]
-pub(super) struct Feed<'s> {
+pub(super) struct FileFeed<'s> {
     source: &'s dyn Source,
     /// Where the next read begins.
     position: u64,
     splitter: Lines,
     /// What was read last.
     block: Vec<u8>,
-    held: Held,
+    held: HeldLines,
     /// Lines that were passed over.
     pub(super) passed_over: u64,
 }
 
 /// Whole lines, one after the other.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldLines {
     bytes: Vec<u8>,
     /// The number of each line, and where it ends in the bytes.
     ends: VecDeque<(u64, usize)>,
@@ -37,7 +37,7 @@ struct Held {
     count: u64,
 }
 
-impl Held {
+impl HeldLines {
     /// Takes a line; says how many are passed over.
     fn take(&mut self, line: Line<'_>) -> u64 {
         self.count += 1;
@@ -52,7 +52,7 @@ impl Held {
     }
 }
 
-impl<'s> Feed<'s> {
+impl<'s> FileFeed<'s> {
     /// Reads lines of up to `longest` bytes and passes over longer ones.
     pub(super) fn new(source: &'s dyn Source, longest: usize) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl<'s> Feed<'s> {
             position: 0,
             splitter: Lines::new(longest),
             block: Vec::new(),
-            held: Held::default(),
+            held: HeldLines::default(),
             passed_over: 0,
         }
     }
@@ -145,7 +145,7 @@ mod tests {
         let sources = MemorySources::new();
         sources.put("s", content);
         let source = sources.open("s").unwrap();
-        let mut feed = Feed::new(&*source, LONGEST);
+        let mut feed = FileFeed::new(&*source, LONGEST);
         let mut seen = Vec::new();
         loop {
             feed.fill().unwrap();

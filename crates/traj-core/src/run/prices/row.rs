@@ -17,12 +17,12 @@ pub(super) struct PriceRow {
     #[serde(default)]
     pub(super) above_input: u64,
     currency: String,
-    input: Price,
-    cached: Option<Price>,
-    cache_write: Option<Price>,
-    output: Price,
+    input: TokenPrice,
+    cached: Option<TokenPrice>,
+    cache_write: Option<TokenPrice>,
+    output: TokenPrice,
     #[serde(default)]
-    pub(super) valid_from: Date,
+    pub(super) valid_from: PriceDate,
     /// Where the price comes from; for people who read the table.
     #[serde(default)]
     source: String,
@@ -32,9 +32,9 @@ pub(super) struct PriceRow {
 /// of a unit for one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "f64")]
-struct Price(u64);
+struct TokenPrice(u64);
 
-impl TryFrom<f64> for Price {
+impl TryFrom<f64> for TokenPrice {
     type Error = &'static str;
 
     fn try_from(price: f64) -> Result<Self, Self::Error> {
@@ -48,7 +48,7 @@ impl TryFrom<f64> for Price {
     }
 }
 
-impl Price {
+impl TokenPrice {
     /// Billionths, in thousandths.
     const fn of(self, tokens: u64) -> u128 {
         (self.0 as u128).saturating_mul(tokens as u128)
@@ -58,9 +58,9 @@ impl Price {
 /// A day as `2026-11-18`, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Date(UnixMillis);
+pub(super) struct PriceDate(UnixMillis);
 
-impl TryFrom<String> for Date {
+impl TryFrom<String> for PriceDate {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {

@@ -11,7 +11,7 @@ use crate::limits::Reading;
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// `true` or `false`.
     Switch,
     /// A whole number above zero.
@@ -30,14 +30,14 @@ pub(super) enum Kind {
 
 /// A key of the file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
+pub(crate) struct ConfigurationKey {
     /// Section and name, as the user writes them.
     pub(crate) name: &'static str,
     pub(crate) variable: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
 }
 
-impl Key {
+impl ConfigurationKey {
     /// The key of this name, section included.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
@@ -49,46 +49,46 @@ impl Key {
     }
 }
 
-const fn key(name: &'static str, variable: &'static str, kind: Kind) -> Key {
-    Key { name, variable, kind }
+const fn key(name: &'static str, variable: &'static str, kind: ValueKind) -> ConfigurationKey {
+    ConfigurationKey { name, variable, kind }
 }
 
 /// What comes before the dot of a key.
 pub(super) const SECTIONS: [&str; 4] = ["recording", "limits", "reading", "defaults"];
 
 /// All keys.
-pub(super) const KEYS: [Key; 22] = [
-    key("roots", super::ROOTS, Kind::Paths),
-    key("prices", super::PRICES, Kind::Path),
-    key("recording.enabled", "TRAJ_TRAJECTORY", Kind::Switch),
-    key("recording.directory", "TRAJ_TRAJECTORY_DIR", Kind::Path),
+pub(super) const KEYS: [ConfigurationKey; 22] = [
+    key("roots", super::ROOTS, ValueKind::Paths),
+    key("prices", super::PRICES, ValueKind::Path),
+    key("recording.enabled", "TRAJ_TRAJECTORY", ValueKind::Switch),
+    key("recording.directory", "TRAJ_TRAJECTORY_DIR", ValueKind::Path),
     // The variable that comes last: every other one for this timeout wins over the file.
-    key("recording.flush-timeout-ms", "TRAJ_AGENT_CLEANUP_TIMEOUT_MS", Kind::Number),
-    key("recording.when-full", "TRAJ_WHEN_FULL", Kind::Word(&["stop", "roll"])),
-    key("recording.durability", "TRAJ_DURABILITY", Kind::Word(&["relaxed", "flush", "batch"])),
-    key("recording.queue-events", "TRAJ_MAX_QUEUE_EVENTS", Kind::Number),
-    key("recording.queue-bytes", "TRAJ_MAX_QUEUE_BYTES", Kind::Number),
-    key("limits.line-bytes", "TRAJ_MAX_LINE_BYTES", Kind::Number),
-    key("limits.text-characters", "TRAJ_MAX_TEXT_CHARS", Kind::Number),
-    key("limits.array-items", "TRAJ_MAX_ARRAY_ITEMS", Kind::Number),
-    key("limits.object-members", "TRAJ_MAX_OBJECT_KEYS", Kind::Number),
-    key("limits.depth", "TRAJ_MAX_DEPTH", Kind::Number),
-    key("limits.sidecar-bytes", "TRAJ_MAX_SIDECAR_BYTES", Kind::Number),
-    key("limits.blob-bytes", "TRAJ_MAX_BLOB_BYTES", Kind::Number),
-    key("limits.preview-characters", "TRAJ_PREVIEW_CHARS", Kind::Number),
-    key("reading.line-bytes", Reading::LINE_BYTES, Kind::Number),
-    key("defaults.color", "TRAJ_COLOR", Kind::Word(&["auto", "always", "never"])),
-    key("defaults.pager", "TRAJ_PAGER", Kind::Text),
-    key("defaults.timezone", "TRAJ_TIMEZONE", Kind::Text),
-    key("defaults.codex", "TRAJ_CODEX", Kind::Program),
+    key("recording.flush-timeout-ms", "TRAJ_AGENT_CLEANUP_TIMEOUT_MS", ValueKind::Number),
+    key("recording.when-full", "TRAJ_WHEN_FULL", ValueKind::Word(&["stop", "roll"])),
+    key("recording.durability", "TRAJ_DURABILITY", ValueKind::Word(&["relaxed", "flush", "batch"])),
+    key("recording.queue-events", "TRAJ_MAX_QUEUE_EVENTS", ValueKind::Number),
+    key("recording.queue-bytes", "TRAJ_MAX_QUEUE_BYTES", ValueKind::Number),
+    key("limits.line-bytes", "TRAJ_MAX_LINE_BYTES", ValueKind::Number),
+    key("limits.text-characters", "TRAJ_MAX_TEXT_CHARS", ValueKind::Number),
+    key("limits.array-items", "TRAJ_MAX_ARRAY_ITEMS", ValueKind::Number),
+    key("limits.object-members", "TRAJ_MAX_OBJECT_KEYS", ValueKind::Number),
+    key("limits.depth", "TRAJ_MAX_DEPTH", ValueKind::Number),
+    key("limits.sidecar-bytes", "TRAJ_MAX_SIDECAR_BYTES", ValueKind::Number),
+    key("limits.blob-bytes", "TRAJ_MAX_BLOB_BYTES", ValueKind::Number),
+    key("limits.preview-characters", "TRAJ_PREVIEW_CHARS", ValueKind::Number),
+    key("reading.line-bytes", Reading::LINE_BYTES, ValueKind::Number),
+    key("defaults.color", "TRAJ_COLOR", ValueKind::Word(&["auto", "always", "never"])),
+    key("defaults.pager", "TRAJ_PAGER", ValueKind::Text),
+    key("defaults.timezone", "TRAJ_TIMEZONE", ValueKind::Text),
+    key("defaults.codex", "TRAJ_CODEX", ValueKind::Program),
 ];
 
 /// The key that stands for a variable.
-pub(crate) fn key_of_variable(variable: &str) -> Option<&'static Key> {
+pub(crate) fn key_of_variable(variable: &str) -> Option<&'static ConfigurationKey> {
     KEYS.iter().find(|key| key.variable == variable)
 }
 
-impl Kind {
+impl ValueKind {
     /// The value as the variable would have it; `None` when it is not of this
     /// kind. `directory` is that of the file.
     pub(super) fn read(self, value: &DeValue<'_>, directory: &str) -> Option<String> {
@@ -119,7 +119,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ValueKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Switch => formatter.write_str("true or false"),
