@@ -3,12 +3,13 @@
 //! Cargo compiles only what a `mod` names: a test file that nobody lists
 //! passes by never running.
 
-/// Checks `tests/it` against its `main.rs` and the contract suites against their use.
+/// Checks that every module of the tests is listed where Cargo looks for it,
+/// and that a test runs each contract suite.
 pub(super) fn check(files: &[(String, String)]) -> Vec<String> {
     let mut problems = Vec::new();
-    problems.extend(unlisted(files, "tests/it/", "tests/it/main.rs"));
-    problems.extend(unlisted(files, "tests/src/contract/", "tests/src/contract.rs"));
-    problems.extend(unlisted(files, "tests/benches/", "tests/benches/main.rs"));
+    problems.extend(unlisted(files, "tests/it", "tests/it/main.rs"));
+    problems.extend(unlisted(files, "tests/src", "tests/src/lib.rs"));
+    problems.extend(unlisted(files, "tests/benches", "tests/benches/main.rs"));
     for suite in direct_modules(files, "tests/src/contract/") {
         let used = files.iter().any(|(path, text)| {
             path.starts_with("tests/it/") && text.contains(&format!("contract::{suite}"))
@@ -28,19 +29,29 @@ fn grouped_use(text: &str, suite: &str) -> bool {
     })
 }
 
-fn unlisted(files: &[(String, String)], folder: &str, list: &str) -> Vec<String> {
-    let listing = files.iter().find(|(path, _)| path == list).map_or("", |(_, text)| text.as_str());
-    direct_modules(files, folder)
-        .filter(|module| format!("{folder}{module}.rs") != list)
-        .filter(|module| {
-            !listing.lines().any(|line| {
-                let declared =
-                    line.trim().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
-                declared == format!("mod {module};")
-            })
+/// Files below `root` that their parent module does not declare. The parent of
+/// a file directly in `root` is `top`; of any other, the file that is named
+/// after its directory.
+fn unlisted(files: &[(String, String)], root: &str, top: &str) -> Vec<String> {
+    let below = format!("{root}/");
+    files
+        .iter()
+        .filter(|(path, _)| path.starts_with(&below) && path != top)
+        .filter_map(|(path, _)| {
+            let (directory, module) = path.strip_suffix(".rs")?.rsplit_once('/')?;
+            let parent = if directory == root { top.to_owned() } else { format!("{directory}.rs") };
+            let listing = files.iter().find(|(path, _)| *path == parent);
+            let listed = listing.is_some_and(|(_, text)| declares(text, module));
+            (!listed).then(|| format!("{path} is not listed in {parent}: it never runs"))
         })
-        .map(|module| format!("{folder}{module}.rs is not listed in {list}: it never runs"))
         .collect()
+}
+
+fn declares(text: &str, module: &str) -> bool {
+    text.lines().any(|line| {
+        let line = line.trim().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+        line == format!("mod {module};")
+    })
 }
 
 /// Names of the files directly in `folder`.
@@ -69,24 +80,41 @@ mod tests {
         assert_eq!(problems(&[("tests/it/main.rs", "mod cli;"), ("tests/it/cli.rs", "")]), 0);
         assert_eq!(problems(&[("tests/it/main.rs", "// mod cli;"), ("tests/it/cli.rs", "")]), 1);
         assert_eq!(problems(&[("tests/it/main.rs", "mod cli_more;"), ("tests/it/cli.rs", "")]), 1);
-        // A file deeper down belongs to the module above it.
-        assert_eq!(problems(&[("tests/it/main.rs", ""), ("tests/it/cli/help.rs", "")]), 0);
+        // A file in a directory is listed in the module of that directory.
+        let [main, directory] =
+            [("tests/it/main.rs", "mod cli;"), ("tests/it/cli.rs", "mod help;")];
+        assert_eq!(problems(&[main, directory, ("tests/it/cli/help.rs", "")]), 0);
+        assert_eq!(problems(&[main, directory, ("tests/it/cli/more.rs", "")]), 1);
+        assert_eq!(problems(&[("tests/it/main.rs", "mod help;"), ("tests/it/cli/help.rs", "")]), 1);
     }
 
     #[test]
     fn a_contract_suite_must_be_listed_and_run() {
         let suite = ("tests/src/contract/clock.rs", "");
+        let library = ("tests/src/lib.rs", "pub mod contract;");
         let listed = ("tests/src/contract.rs", "pub mod clock;");
         let main = ("tests/it/main.rs", "mod a;");
         assert_eq!(
-            problems(&[suite, listed, main, ("tests/it/a.rs", "contract::clock::runs(x)")]),
+            problems(&[
+                suite,
+                library,
+                listed,
+                main,
+                ("tests/it/a.rs", "contract::clock::runs(x)")
+            ]),
             0
         );
         assert_eq!(
-            problems(&[suite, listed, main, ("tests/it/a.rs", "contract::{store, clock};")]),
+            problems(&[
+                suite,
+                library,
+                listed,
+                main,
+                ("tests/it/a.rs", "contract::{store, clock};")
+            ]),
             0
         );
-        assert_eq!(problems(&[suite, listed, main, ("tests/it/a.rs", "")]), 1);
+        assert_eq!(problems(&[suite, library, listed, main, ("tests/it/a.rs", "")]), 1);
         assert_eq!(problems(&[suite]), 2);
     }
 }

@@ -1,0 +1,19 @@
+//! Commands that care for what is on disk: `prune`, `repair`, `doctor` and `trim`.
+//!
+//! - `commands`: each command end to end
+//! - `prune_strays`: files that no session claims
+//! - `full_disk`: a disk without room
+//! - `trim_command`: `traj trim` as scripts use it
+//! - `trim_openclaw`: a trimmed session, read by OpenClaw itself
+//! - `trim_rollout`: a trimmed Codex rollout
+//! - `rewrite_filesystem`: a rewrite on a real filesystem
+//! - `rewrite_interleavings`: a rewrite while others write
+
+mod commands;
+mod full_disk;
+mod prune_strays;
+mod rewrite_filesystem;
+mod rewrite_interleavings;
+mod trim_command;
+mod trim_openclaw;
+mod trim_rollout;

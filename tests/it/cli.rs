@@ -1,0 +1,17 @@
+//! What all commands share: help, errors, settings and `--json`.
+//!
+//! - `binary`: the binary under test is ours
+//! - `help_texts`: every `--help`
+//! - `errors`: cause and hint of every error
+//! - `json_schemas`: the schemas of `--json`
+//! - `config_command`: `traj config`
+//! - `config_prices`: price tables in the settings
+//! - `file_limit`: a limit on the size of files
+
+mod binary;
+mod config_command;
+mod config_prices;
+mod errors;
+mod file_limit;
+mod help_texts;
+mod json_schemas;

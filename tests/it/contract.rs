@@ -1,0 +1,19 @@
+//! The contract suites of `traj_tests::contract`, run on every adapter of a port.
+//!
+//! Each file also holds the tests that concern one adapter only.
+//!
+//! - `trajectory_store`, and random operations on it in `trajectory_store_model`
+//! - `source`, `bundle_sink`, `bundle_source`: what an export reads and writes
+//! - `session_rewriter`, `trim_logs`: what a trim uses
+//! - `binding_store`: what the Codex binding uses
+//! - `scratch`: room for intermediate results
+
+mod binding_store;
+mod bundle_sink;
+mod bundle_source;
+mod scratch;
+mod session_rewriter;
+mod source;
+mod trajectory_store;
+mod trajectory_store_model;
+mod trim_logs;

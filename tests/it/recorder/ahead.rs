@@ -1,0 +1,95 @@
+//! A recorder that prepares a batch while it writes the one before: nobody may
+//! notice but by the time it takes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use traj_core::memory::MemoryTrajectoryStore;
+use traj_core::settings::Settings;
+use traj_tests::sidecar::event;
+use traj_tests::stub_store::{Call, StubStore};
+
+use crate::recorder::behaviour::{content, start, texts, told};
+
+/// Several batches, the first of which comes alone.
+const EVENTS: usize = 3_000;
+
+fn expected(events: usize) -> Vec<String> {
+    (0..events).map(|number| number.to_string()).collect()
+}
+
+/// A store whose appends each need a permit.
+fn permitted(memory: &MemoryTrajectoryStore) -> (StubStore, mpsc::Sender<()>) {
+    let (permit, permits) = mpsc::channel::<()>();
+    let permits = Mutex::new(permits);
+    let store = StubStore::new(memory.clone(), move |call| {
+        if call == Call::Append {
+            // An error means that all the others are permitted.
+            permits.lock().unwrap().recv().ok();
+        }
+    });
+    (store, permit)
+}
+
+#[test]
+fn what_is_prepared_ahead_is_not_called_written() {
+    let memory = MemoryTrajectoryStore::new();
+    let (store, permit) = permitted(&memory);
+    let recorder = start(store, &Settings::standard());
+    (0..EVENTS).for_each(|number| recorder.record(event(&number.to_string())));
+    let full = recorder.stats().queued_bytes;
+    for _ in 0..3 {
+        permit.send(()).unwrap();
+        let report = recorder.flush_within(Duration::from_millis(200));
+        // The next batches wait for their permits, prepared or not.
+        assert!(report.timed_out && report.pending_events > 0);
+        let stats = recorder.stats();
+        let written = texts(&content(&memory)).len() as u64;
+        assert_eq!((stats.written_events, stats.queued_events), (written, EVENTS as u64 - written));
+        assert!(stats.queued_bytes > 0 && stats.queued_bytes < full);
+    }
+    drop(permit);
+    assert!(recorder.flush().is_complete());
+    assert_eq!(recorder.stats().queued_bytes, 0);
+    assert_eq!(texts(&content(&memory)), expected(EVENTS));
+}
+
+#[test]
+fn a_storage_that_fails_between_batches_loses_and_repeats_nothing() {
+    let memory = MemoryTrajectoryStore::new();
+    let (failing, appends) = (memory.clone(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&appends);
+    let store = StubStore::new(memory.clone(), move |call| {
+        // Every other append fails once, while the next batch is ready.
+        if call == Call::Append && count.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
+            failing.fail_call(1);
+        }
+    });
+    let recorder = start(store, &Settings::standard());
+    (0..EVENTS).for_each(|number| recorder.record(event(&number.to_string())));
+    while !recorder.flush().is_complete() {}
+    assert!(appends.load(Ordering::Relaxed) > EVENTS / 512);
+    let content = content(&memory);
+    assert_eq!(texts(&content), expected(EVENTS));
+    assert!(content.rows.iter().map(|row| row.source_sequence).eq(1..=EVENTS as u64));
+    assert_eq!(recorder.stats().dropped.total(), 0);
+}
+
+#[test]
+fn what_was_prepared_for_a_sidecar_that_is_full_by_then_is_counted() {
+    let memory = MemoryTrajectoryStore::new();
+    let mut settings = Settings::standard();
+    settings.limits.sidecar_bytes = 300_000;
+    let recorder = start(memory.clone(), &settings);
+    (0..EVENTS).for_each(|number| recorder.record(event(&number.to_string())));
+    assert!(recorder.flush().is_complete());
+    let content = content(&memory);
+    let written = texts(&content).len();
+    assert_eq!(texts(&content), expected(written));
+    assert!(written > 0 && written < EVENTS);
+    let stats = recorder.stats();
+    assert_eq!(stats.dropped.sidecar_full, (EVENTS - written) as u64);
+    assert_eq!((stats.queued_events, stats.queued_bytes), (0, 0));
+    assert!(!told(&content).is_empty());
+}
