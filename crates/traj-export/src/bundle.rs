@@ -2,21 +2,24 @@
 
 mod artifacts;
 mod blob_copy;
+mod blob_directory;
 mod blob_lines;
-mod blobs;
 mod common;
 mod envelope;
+pub(crate) mod last_events;
 mod long_texts;
 mod manifest;
 mod metadata;
+pub(crate) mod output;
 mod pretty;
 mod prompts;
 mod restore;
+pub(crate) mod schema;
 mod skills;
 mod timeline;
 
 pub(crate) use artifacts::artifacts;
-pub(crate) use blobs::BlobFolder;
+pub(crate) use blob_directory::BlobFolder;
 pub(crate) use common::Common;
 pub(crate) use long_texts::{EventText, LongTexts};
 pub(crate) use manifest::{

@@ -2,6 +2,7 @@
 
 mod indexing;
 mod limits;
+pub(crate) mod locate;
 mod side_files;
 
 use traj_core::dialect::Dialect;
@@ -13,25 +14,25 @@ use traj_core::port::{
 };
 use traj_core::redaction::{RedactedSpill, RedactionReport, Redactor};
 
+use crate::bundle::last_events::SideRows;
+use crate::bundle::output::{Output, Written};
 use crate::bundle::{
     self, BlobFolder, Common, EntryRows, EventsWritten, LongTexts, ManifestParts, PromptsParts,
     SkillPaths, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
 use crate::index::Writer;
-use crate::ledger::Ledger;
-use crate::locate::{self, Found, Located};
-use crate::output::{Output, Written};
 use crate::progress::{Outlook, Progress, Stage, Watched};
-use crate::recheck;
+use crate::read_back::approved_parts::Ledger;
+use crate::read_back::recheck;
+use crate::read_back::redaction_pass::{LINKS, Screen};
+use crate::read_back::scan::Scan;
 use crate::report::{self, ExportReport};
 use crate::request::ExportRequest;
-use crate::scan::Scan;
-use crate::screen::{LINKS, Screen};
-use crate::side::SideRows;
 use crate::warning::{Code, Warnings};
 use indexing::{Indexed, facts};
 use limits::Nature;
+use locate::{Found, Located};
 
 /// What an export reads from and writes to.
 #[derive(Clone, Copy, Debug)]

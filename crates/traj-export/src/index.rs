@@ -2,8 +2,10 @@
 
 mod branch;
 mod order;
+pub(crate) mod record_store;
 mod runtime;
 mod session;
+pub(crate) mod sorter;
 mod visit;
 
 pub(crate) use branch::{Branch, BranchStep, resolve};

@@ -2,6 +2,7 @@
 
 mod checked;
 mod report;
+pub(crate) mod run_events;
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -20,9 +21,9 @@ pub use report::{
     UsageSummary,
 };
 
-use crate::run_events::{Row, for_each_row};
-use crate::schema::{self, Manifest, ManifestSummary};
-use crate::shrink;
+use crate::bundle::schema::{self, Manifest, ManifestSummary};
+use crate::inspect::run_events::{Row, for_each_row};
+use crate::json_stream::long_rows;
 use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
 use crate::warning::Warning;
 
@@ -232,7 +233,7 @@ impl EventReader {
     /// Takes what a manifest states of the run.
     fn take_manifest(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        let manifest = Some(bytes).filter(|bytes| !shrink::is_bomb(bytes));
+        let manifest = Some(bytes).filter(|bytes| !long_rows::is_bomb(bytes));
         if let Some(Ok(manifest)) = manifest.map(|_| Json::parse(&text)) {
             decode_manifest(&manifest, &mut |event| self.fold.push(&event));
         }

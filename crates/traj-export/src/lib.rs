@@ -37,41 +37,26 @@
 //! records, then read again in the order of the output. When there are very
 //! many records they wait in scratch files beside the bundle.
 
-mod buffer;
 mod bundle;
 mod error;
 mod export;
-mod fetch;
 mod index;
 mod inspect;
-mod ledger;
-mod literal;
-mod locate;
-mod output;
-mod parts;
-mod pipeline;
+mod json_stream;
+mod parallel;
 mod progress;
-mod recheck;
-mod record;
+mod read_back;
 mod report;
 mod request;
-mod rows;
-mod run_events;
-mod scan;
-mod schema;
-mod screen;
-mod shrink;
-mod side;
-mod sort;
-mod source_bytes;
-mod split;
-mod text_blocks;
 mod verify;
 mod warning;
-mod window;
 
+pub use bundle::schema::{
+    ManifestContent, ManifestSource, ManifestSummary, RuleCount, SchemaName, SourceRole,
+};
 pub use error::{ExportError, Finding};
 pub use export::{ExportPorts, export};
+pub use inspect::run_events::read_run_events;
 pub use inspect::{
     CallSummary, ContextSummary, FailureSummary, InspectError, Summary, TimeSummary, TimelineRow,
     ToolSummary, UsageSummary, check_before_reading, inspect, inspect_checked,
@@ -79,10 +64,6 @@ pub use inspect::{
 pub use progress::{Progress, Silent, Stage};
 pub use report::ExportReport;
 pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};
-pub use run_events::read_run_events;
-pub use schema::{
-    ManifestContent, ManifestSource, ManifestSummary, RuleCount, SchemaName, SourceRole,
-};
 pub use verify::{Problem, VerifyReport, verify};
 pub use warning::{Warning, WarningSource};
 

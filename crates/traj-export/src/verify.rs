@@ -18,12 +18,12 @@ use traj_core::limits;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
 use traj_core::redaction::{RedactionReport, Redactor};
 
+use crate::bundle::schema;
 use crate::error::Finding;
-use crate::ledger::Notes;
-use crate::parts::Part;
-use crate::scan::{self, Scan, Scanned};
-use crate::schema;
-use crate::split::SplitError;
+use crate::json_stream::splitter::SplitError;
+use crate::read_back::approved_parts::Notes;
+use crate::read_back::groups::Part;
+use crate::read_back::scan::{self, Scan, Scanned};
 use content::{Digesting, Seen};
 use facts::Facts;
 

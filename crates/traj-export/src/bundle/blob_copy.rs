@@ -7,14 +7,14 @@ use traj_core::capture::BlobDigest;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source, SourceError};
 use traj_core::redaction::{MediaStream, RedactedText, RedactionReport, Redactor};
 
-use super::blobs::BlobFolder;
+use super::blob_directory::BlobFolder;
+use crate::bundle::output::{Output, Written, hex};
 use crate::error::ExportError;
-use crate::literal::LiteralBytes;
-use crate::output::{Output, Written, hex};
-use crate::shrink::Giant;
-use crate::source_bytes::DigestedBytes;
-use crate::split::{Bytes, ReadError};
-use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
+use crate::json_stream::long_rows::Giant;
+use crate::json_stream::source_bytes::DigestedBytes;
+use crate::json_stream::splitter::{Bytes, ReadError};
+use crate::json_stream::string::LiteralBytes;
+use crate::json_stream::text_blocks::{BlockError, NoSeam, TextBlocks};
 use crate::warning::{Code, Warnings};
 
 /// Why a blob is not copied.

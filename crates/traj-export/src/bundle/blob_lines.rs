@@ -9,12 +9,12 @@ use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor, block_end};
 
 use super::blob_copy::{Uncopied, changed, unreadable};
-use crate::output::{Output, Written};
-use crate::rows::Place;
-use crate::shrink::{self, Giant};
-use crate::source_bytes::SourceBytes;
-use crate::split::{Element, ReadError, SplitError, Splitter};
-use crate::text_blocks::BLOCK;
+use crate::bundle::output::{Output, Written};
+use crate::json_stream::long_rows::{self, Giant};
+use crate::json_stream::rows::Place;
+use crate::json_stream::source_bytes::SourceBytes;
+use crate::json_stream::splitter::{Element, ReadError, SplitError, Splitter};
+use crate::json_stream::text_blocks::BLOCK;
 use crate::warning::Code;
 
 /// Lines are written in blocks of about this many bytes.
@@ -102,7 +102,7 @@ fn visit(
             Err(SplitError::NotJson { .. }) => return Err(Problem::NotJson),
             Err(SplitError::Read(error)) => return Err(Problem::Unread(error)),
         };
-        if shrink::is_heavy(element.value) {
+        if long_rows::is_heavy(element.value) {
             return Err(Problem::Uncuttable);
         }
         let value = line_of(&element).ok_or(Problem::NotJson)?;

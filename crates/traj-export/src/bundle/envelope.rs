@@ -94,7 +94,7 @@ pub(super) fn fits(event: &Json<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema;
+    use crate::bundle::schema;
 
     fn settled(row: &str) -> String {
         let mut event = Json::parse(row).unwrap();

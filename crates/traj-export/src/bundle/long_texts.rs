@@ -9,10 +9,10 @@ use traj_core::port::{BundleFile, BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
 
 use super::blob_copy::{Uncopied, copy_giant};
-use super::blobs::{BlobFolder, cut_marker};
+use super::blob_directory::{BlobFolder, cut_marker};
+use crate::bundle::output::{Output, Written};
 use crate::error::ExportError;
-use crate::output::{Output, Written};
-use crate::shrink::{Giant, SHORTENED};
+use crate::json_stream::long_rows::{Giant, SHORTENED};
 
 /// A text of an event.
 #[derive(Clone, Debug)]

@@ -8,9 +8,9 @@ use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use traj_core::run::{Branches, NameCounts};
 
 use super::Common;
-use crate::locate::Found;
-use crate::output::{Written, hex};
-use crate::screen::LINKS;
+use crate::bundle::output::{Written, hex};
+use crate::export::locate::Found;
+use crate::read_back::redaction_pass::LINKS;
 use crate::warning::Warning;
 
 /// The member that holds the digest of the whole.

@@ -4,7 +4,7 @@ use traj_core::json::Json;
 use traj_core::port::BundleSinkError;
 use traj_core::redaction::{Redacted, RedactedText};
 
-use crate::output::Output;
+use crate::bundle::output::Output;
 
 /// Writes an object with two blanks of indentation.
 pub(crate) struct PrettyObject {

@@ -10,12 +10,12 @@ use super::Common;
 use super::long_texts::{EventText, LongTexts};
 use super::pretty::PrettyObject;
 use super::restore::Restorer;
+use crate::bundle::output::{Output, Written};
 use crate::error::ExportError;
-use crate::output::{Output, Written};
-use crate::record::{Decoder, Encoder, Record};
-use crate::screen::LINKS;
-use crate::shrink::Giant;
-use crate::sort::Sorted;
+use crate::index::record_store::{Decoder, Encoder, Record};
+use crate::index::sorter::Sorted;
+use crate::json_stream::long_rows::Giant;
+use crate::read_back::redaction_pass::LINKS;
 
 /// A submitted prompt that is kept aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

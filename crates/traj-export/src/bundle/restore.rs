@@ -4,10 +4,10 @@ use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
 use traj_core::port::SourceError;
 
-use super::blobs::{BlobFolder, Lookup, cut_marker, marker_of};
+use super::blob_directory::{BlobFolder, Lookup, cut_marker, marker_of};
 use super::long_texts::LongTexts;
-use crate::shrink::{self, SHORTENED};
-use crate::text_blocks::BLOCK;
+use crate::json_stream::long_rows::{self, SHORTENED};
+use crate::json_stream::text_blocks::BLOCK;
 
 /// How many bytes one restorer puts back; what is cut beyond stays a marker.
 const MOST: usize = 4 * BLOCK;
@@ -113,7 +113,7 @@ impl<'f> Restorer<'f> {
     }
 
     fn parsed(&mut self, digest: &BlobDigest) -> Result<Option<Json<'static>>, SourceError> {
-        let text = self.text(digest)?.filter(|text| !shrink::is_heavy(text.as_bytes()));
+        let text = self.text(digest)?.filter(|text| !long_rows::is_heavy(text.as_bytes()));
         Ok(text.and_then(|text| Json::parse(&text).ok().map(Json::into_owned)))
     }
 
@@ -135,7 +135,7 @@ mod tests {
     use traj_core::memory::MemorySources;
 
     use super::*;
-    use crate::bundle::blobs::referenced;
+    use crate::bundle::blob_directory::referenced;
 
     #[test]
     fn what_was_cut_is_restored_from_its_blob() {

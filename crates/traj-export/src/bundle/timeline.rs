@@ -21,19 +21,19 @@ use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::run::NameCounts;
 
-use super::blobs::BlobFolder;
+use super::blob_directory::BlobFolder;
 use super::skills::{SkillMarks, SkillPaths};
-use crate::buffer::Buffer as _;
+use crate::bundle::output::Written;
 use crate::error::ExportError;
-use crate::fetch::RowFetcher;
 use crate::index::EventRecord;
-use crate::ledger::Ledger;
-use crate::output::Written;
-use crate::pipeline;
+use crate::index::sorter::Sorter;
+use crate::json_stream::long_rows::Giant;
+use crate::json_stream::row_fetcher::RowFetcher;
+use crate::parallel::ordered;
+use crate::parallel::reusable::Buffer as _;
 use crate::progress::Stage;
-use crate::screen::Screen;
-use crate::shrink::Giant;
-use crate::sort::Sorter;
+use crate::read_back::approved_parts::Ledger;
+use crate::read_back::redaction_pass::Screen;
 use branch_file::BranchFile;
 pub(crate) use entries::EntryRows;
 use event_file::EventFile;
@@ -167,7 +167,7 @@ fn run(
     total: &mut Total,
     mut take: impl FnMut(&mut Done) -> Result<(), ExportError> + Send,
 ) -> Result<(), ExportError> {
-    pipeline::in_turn(
+    ordered::in_turn(
         worker.context.workers,
         |(group, _): &mut (Group, Done)| feed.fill(group),
         |(group, done)| {

@@ -3,12 +3,12 @@
 use super::Export;
 use crate::bundle::SourceFact;
 use crate::error::ExportError;
+use crate::export::locate::Found;
+use crate::index::record_store::Spool;
+use crate::index::sorter::Sorter;
 use crate::index::{self, Branch, EventRecord, RuntimeIndex, SessionIndex};
-use crate::locate::Found;
-use crate::pipeline;
+use crate::parallel::ordered;
 use crate::progress::Watched;
-use crate::record::Spool;
-use crate::sort::Sorter;
 use crate::warning::{Code, Warnings};
 
 /// What the pass found.
@@ -30,7 +30,7 @@ impl Export<'_> {
         spool: &dyn Spool,
     ) -> Result<Indexed, ExportError> {
         let Self { request, session_id, warnings, .. } = self;
-        let (session, (runtime, order, runtime_warnings)) = pipeline::both(
+        let (session, (runtime, order, runtime_warnings)) = ordered::both(
             request.workers,
             || index_session(session, spool, warnings),
             || index_runtime(runtime, session_id.as_str(), spool),

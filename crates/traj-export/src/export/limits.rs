@@ -4,8 +4,8 @@ use traj_core::dialect::Dialect;
 
 use super::Export;
 use crate::error::ExportError;
+use crate::export::locate::Found;
 use crate::index::{SessionIndex, Writer};
-use crate::locate::Found;
 use crate::warning::Code;
 
 impl Export<'_> {

@@ -9,12 +9,12 @@ use traj_core::port::{BundleFile, BundleWriter, Source};
 use traj_core::redaction::RedactedText;
 
 use super::Export;
+use crate::bundle::last_events::SideData;
+use crate::bundle::output::Output;
 use crate::bundle::{self, BlobFolder, Common, EventText, LongTexts, PromptsParts, SkillMarks};
 use crate::error::ExportError;
-use crate::output::Output;
-use crate::screen::LINKS;
-use crate::shrink::Giant;
-use crate::side::SideData;
+use crate::json_stream::long_rows::Giant;
+use crate::read_back::redaction_pass::LINKS;
 
 impl Export<'_> {
     /// Copies the texts that events refer to and those that were too long for

@@ -9,8 +9,8 @@ use traj_core::port::BundleSinkError;
 use traj_core::run::Branches;
 
 use super::session::{EntryRecord, SessionIndex};
-use crate::record::{Decoder, Encoder, Record, RecordStore, Spool};
-use crate::sort::Sorter;
+use crate::index::record_store::{Decoder, Encoder, Record, RecordStore, Spool};
+use crate::index::sorter::Sorter;
 use crate::warning::{Code, Warnings};
 
 /// Marks an entry whose parent is not the row its link names.

@@ -6,8 +6,8 @@ use traj_core::json::Json;
 use traj_core::redaction::SpillSlot;
 use traj_core::timestamp::UnixMillis;
 
-use crate::record::{Decoder, Encoder, Record};
-use crate::rows::Place;
+use crate::index::record_store::{Decoder, Encoder, Record};
+use crate::json_stream::rows::Place;
 
 /// Where an event comes from, and where its content lies. Runtime events come
 /// first among those of one instant.

@@ -6,8 +6,8 @@ use traj_core::port::{BundleSinkError, Source};
 use super::order::{EventOrigin, EventRecord, sequence_rank};
 use super::visit::{RowCodes, visit_rows};
 use crate::error::ExportError;
-use crate::record::Spool;
-use crate::rows::Place;
+use crate::index::record_store::Spool;
+use crate::json_stream::rows::Place;
 use crate::warning::{Code, Warnings};
 
 /// Rows are read this deep: the event itself.

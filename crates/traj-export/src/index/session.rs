@@ -12,8 +12,8 @@ use traj_core::timestamp::UnixMillis;
 
 use super::visit::{RowCodes, RowsRead, visit_rows};
 use crate::error::ExportError;
-use crate::record::{Decoder, Encoder, Record, RecordStore, Spool};
-use crate::rows::Place;
+use crate::index::record_store::{Decoder, Encoder, Record, RecordStore, Spool};
+use crate::json_stream::rows::Place;
 use crate::warning::{Code, Warnings};
 
 /// Rows are read this deep: the row itself and its message.
@@ -264,7 +264,7 @@ mod tests {
     use traj_core::port::Sources as _;
 
     use super::*;
-    use crate::record::tests::spool;
+    use crate::index::record_store::tests::spool;
 
     fn index(content: &str) -> (SessionIndex, Warnings) {
         let sources = MemorySources::new();

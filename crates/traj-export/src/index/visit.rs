@@ -6,8 +6,8 @@ use traj_core::port::Source;
 
 use super::row_text;
 use crate::error::ExportError;
-use crate::rows::{Place, RowReader};
-use crate::shrink::{self, Loaded};
+use crate::json_stream::long_rows::{self, Loaded};
+use crate::json_stream::rows::{Place, RowReader};
 use crate::warning::{Code, Warnings};
 
 /// The warnings that rows of a source give.
@@ -40,10 +40,10 @@ pub(super) fn visit_rows(
     while let Some(row) = reader.next()? {
         let (number, place) = (row.number, row.place);
         let held;
-        let bytes = match row.bytes.filter(|bytes| !shrink::is_heavy(bytes)) {
+        let bytes = match row.bytes.filter(|bytes| !long_rows::is_heavy(bytes)) {
             Some(bytes) => bytes,
             None => {
-                held = shrink::shorten(source, place)?;
+                held = long_rows::shorten(source, place)?;
                 let code = match &held {
                     Loaded::TooLarge => Some(codes.too_large),
                     Loaded::NotJson => Some(codes.not_json),

@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 use traj_core::port::{BundleContent, BundleFile, BundleSourceError};
 
 use super::MAX_MANIFEST_BYTES;
-use crate::split::{Bytes, ReadError};
+use crate::json_stream::splitter::{Bytes, ReadError};
 
 /// A file that went by.
 pub(super) struct Seen {

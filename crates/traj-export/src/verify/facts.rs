@@ -12,8 +12,8 @@ use traj_core::timestamp::UnixMillis;
 
 use super::order::Order;
 use super::sample::Sample;
-use crate::parts::Part;
-use crate::schema::{self, EventSource};
+use crate::bundle::schema::{self, EventSource};
+use crate::read_back::groups::Part;
 
 /// Sessions that are told apart; a sound bundle has one.
 const MOST_SESSIONS: usize = 16;

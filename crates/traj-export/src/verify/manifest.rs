@@ -11,9 +11,9 @@ use traj_core::timestamp::UnixMillis;
 use super::facts::Said;
 use super::{Seen, VerifyReport};
 use crate::bundle::digest_without_seal;
-use crate::output::hex;
-use crate::schema::{self, Manifest, ManifestContent, SourceRole};
-use crate::shrink;
+use crate::bundle::output::hex;
+use crate::bundle::schema::{self, Manifest, ManifestContent, SourceRole};
+use crate::json_stream::long_rows;
 
 const NAME: BundleFile = BundleFile::Manifest;
 
@@ -216,7 +216,7 @@ fn check_supplements(
 }
 
 fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
-    if shrink::is_bomb(bytes) {
+    if long_rows::is_bomb(bytes) {
         report.add(NAME, None, "has more values than a bundle holds");
         return;
     }

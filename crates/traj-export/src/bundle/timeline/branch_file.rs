@@ -6,11 +6,11 @@ use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
 
 use super::entries::Header;
 use super::work::Done;
+use crate::bundle::output::{Output, Written};
 use crate::bundle::pretty::{PrettyArray, PrettyObject};
-use crate::ledger::PartNote;
-use crate::output::{Output, Written};
-use crate::record::{RecordStore, Spool};
-use crate::screen::LINKS;
+use crate::index::record_store::{RecordStore, Spool};
+use crate::read_back::approved_parts::PartNote;
+use crate::read_back::redaction_pass::LINKS;
 
 /// The file, open at its entries.
 pub(super) struct BranchFile {

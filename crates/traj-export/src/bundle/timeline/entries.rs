@@ -10,8 +10,8 @@ use traj_core::port::Source;
 use traj_core::timestamp::UnixMillis;
 
 use crate::error::ExportError;
-use crate::fetch::RowFetcher;
 use crate::index::{Branch, BranchStep, EntryRecord, SessionIndex, row_id, row_text};
+use crate::json_stream::row_fetcher::RowFetcher;
 
 /// An entry to work on.
 pub(super) struct Entry {

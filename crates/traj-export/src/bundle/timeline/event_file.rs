@@ -9,13 +9,13 @@ use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{RedactedSpill, RedactedText};
 
 use super::work::{Done, Numbers};
+use crate::bundle::output::{Output, Written};
 use crate::bundle::prompts::PromptRecord;
 use crate::error::ExportError;
-use crate::ledger::PartNote;
-use crate::output::{Output, Written};
-use crate::record::{RecordStore, Spool};
-use crate::screen::Screen;
-use crate::sort::{Sorted, Sorter};
+use crate::index::record_store::{RecordStore, Spool};
+use crate::index::sorter::{Sorted, Sorter};
+use crate::read_back::approved_parts::PartNote;
+use crate::read_back::redaction_pass::Screen;
 
 /// What writing the events gave.
 pub(crate) struct EventsWritten {

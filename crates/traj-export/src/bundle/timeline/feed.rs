@@ -6,12 +6,12 @@ use std::ops::Range;
 use traj_core::redaction::{RedactedSpill, RedactedText, SpillSlot};
 
 use super::entries::{Entry, EntryRows};
-use crate::buffer::Buffer;
 use crate::error::ExportError;
-use crate::fetch::RowFetcher;
+use crate::index::sorter::Sorted;
 use crate::index::{EventOrigin, EventRecord};
-use crate::pipeline::Fill;
-use crate::sort::Sorted;
+use crate::json_stream::row_fetcher::RowFetcher;
+use crate::parallel::ordered::Fill;
+use crate::parallel::reusable::Buffer;
 
 /// Groups have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;

@@ -5,9 +5,9 @@ use traj_core::port::{BundleSinkError, Scratch};
 use traj_core::redaction::{RedactedSpill, SpillSlot};
 
 use super::work::Done;
+use crate::index::record_store::Spool;
+use crate::index::sorter::Sorter;
 use crate::index::{EventOrigin, EventRecord};
-use crate::record::Spool;
-use crate::sort::Sorter;
 
 /// Events in the order of their entries, each complete but for its numbers.
 pub(super) struct KeptEvents {

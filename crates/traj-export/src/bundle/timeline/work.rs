@@ -20,12 +20,12 @@ use super::TimelineContext;
 use super::entries::Entry;
 use super::feed::{Group, Item};
 use super::foreign;
-use crate::buffer::Buffer;
 use crate::bundle::pretty::PrettyArray;
 use crate::bundle::skills::{SkillMarks, SkillPaths};
-use crate::bundle::{Restorer, blobs, envelope};
+use crate::bundle::{Restorer, blob_directory, envelope};
 use crate::index::row_text;
-use crate::ledger::PartNote;
+use crate::parallel::reusable::Buffer;
+use crate::read_back::approved_parts::PartNote;
 
 /// The level of indentation that entries stand at.
 const ENTRY_LEVEL: usize = 2;
@@ -267,7 +267,7 @@ impl<'c> Worker<'c> {
     fn look_into(&self, event: &Json<'_>, text: &str, done: &mut Done) {
         let may_be_cut = BLOB_MEMBER.find(text.as_bytes()).is_some();
         if may_be_cut {
-            blobs::referenced(event, &mut done.blobs);
+            blob_directory::referenced(event, &mut done.blobs);
         }
         let skills = self.context.skills;
         if skills.is_empty() {

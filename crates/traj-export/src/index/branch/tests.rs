@@ -4,8 +4,8 @@ use traj_core::memory::MemorySources;
 use traj_core::port::Sources as _;
 
 use super::{BranchStep, resolve};
+use crate::index::record_store::tests::spool;
 use crate::index::session::index_session;
-use crate::record::tests::spool;
 use crate::warning::Warnings;
 
 /// Rows of the branch from the root (1-based), relinked ones with a mark, and

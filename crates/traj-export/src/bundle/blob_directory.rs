@@ -7,8 +7,8 @@ use traj_core::json::{Json, Object};
 use traj_core::location::blobs_beside;
 use traj_core::port::{BundleFile, Source, SourceError, Sources};
 
-use crate::output::hex;
-use crate::source_bytes::DigestedBytes;
+use crate::bundle::output::hex;
+use crate::json_stream::source_bytes::DigestedBytes;
 
 /// What a blob gave.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::rows::Place;
+use crate::json_stream::rows::Place;
 
 /// A giant text, list or object while its row is shortened.
 #[derive(Clone, Debug)]

@@ -7,8 +7,8 @@
 
 use traj_core::redaction::{RedactionReport, Redactor, block_end};
 
-use crate::shrink;
-use crate::split::{Bytes, ReadError};
+use crate::json_stream::long_rows;
+use crate::json_stream::splitter::{Bytes, ReadError};
 
 /// A block is at most this long.
 pub(crate) const BLOCK: usize = 4 * 1024 * 1024;
@@ -61,7 +61,7 @@ impl<'b> TextBlocks<'b> {
     /// The next block, with its bytes.
     pub(crate) fn next(&mut self, redactor: &Redactor) -> Result<Option<Vec<u8>>, BlockError> {
         self.fill().map_err(BlockError::Read)?;
-        let heavy = shrink::is_heavy(&self.buffer);
+        let heavy = long_rows::is_heavy(&self.buffer);
         let limit = if heavy { HEAVY_BLOCK.min(self.longest) } else { self.longest };
         if self.is_drained && self.buffer.len() <= limit {
             return Ok(Some(std::mem::take(&mut self.buffer)).filter(|block| !block.is_empty()));

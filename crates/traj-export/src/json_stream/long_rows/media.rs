@@ -8,9 +8,9 @@ use traj_core::port::{Source, SourceError};
 use traj_core::redaction::MediaStream;
 
 use super::copy::GiantValue;
-use crate::literal::LiteralBytes;
-use crate::rows::Place;
-use crate::split::{Bytes as _, ReadError};
+use crate::json_stream::rows::Place;
+use crate::json_stream::splitter::{Bytes as _, ReadError};
+use crate::json_stream::string::LiteralBytes;
 
 /// How much of a giant is decoded at once.
 const PIECE: usize = 64 * 1024;

@@ -3,13 +3,13 @@
 
 use traj_core::port::{BundleWriter, SourceError};
 
+use crate::bundle::output::Written;
 use crate::error::ExportError;
-use crate::ledger::Ledger;
-use crate::output::Written;
+use crate::json_stream::source_bytes::SourceBytes;
+use crate::json_stream::splitter::SplitError;
 use crate::progress::{Progress, Watched};
-use crate::scan::{self, Scan};
-use crate::source_bytes::SourceBytes;
-use crate::split::SplitError;
+use crate::read_back::approved_parts::Ledger;
+use crate::read_back::scan::{self, Scan};
 
 /// Reads every file of a bundle in the making. What is found ends the export.
 pub(crate) fn recheck(
@@ -52,9 +52,9 @@ mod tests {
     use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy, Redactor, TextHasher};
 
     use super::*;
-    use crate::output::Output;
+    use crate::bundle::output::Output;
+    use crate::index::record_store::tests::spool;
     use crate::progress::Silent;
-    use crate::record::tests::spool;
 
     fn check(file: BundleFile, content: &'static str) -> Result<(), ExportError> {
         let mut bundle = spool();

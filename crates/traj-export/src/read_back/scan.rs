@@ -8,15 +8,15 @@ use traj_core::json::{Json, Object};
 use traj_core::port::BundleFile;
 use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 
-use crate::buffer::Buffer as _;
 use crate::bundle::{SOURCE_FILES, SOURCE_ROLES};
 use crate::error::Finding;
-use crate::ledger::{self, Notes};
-use crate::parts::{Elements, Group, Lines, Part, Parts};
-use crate::pipeline;
-use crate::shrink;
-use crate::split::{Bytes, SplitError};
-use crate::text_blocks::{BlockError, NoSeam, TextBlocks};
+use crate::json_stream::long_rows;
+use crate::json_stream::splitter::{Bytes, SplitError};
+use crate::json_stream::text_blocks::{BlockError, NoSeam, TextBlocks};
+use crate::parallel::ordered;
+use crate::parallel::reusable::Buffer as _;
+use crate::read_back::approved_parts::{self, Notes};
+use crate::read_back::groups::{Elements, Group, Lines, Part, Parts};
 
 /// What was found in a file: the first places, and how many more there are.
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ pub(crate) fn scan(
         _ => Box::new(Elements::new(bytes)),
     };
     let context = Context { file, name: file.to_string(), scan, hasher: notes.hasher };
-    pipeline::in_turn(
+    ordered::in_turn(
         scan.workers,
         |(group, _): &mut (Group, Scanned)| parts.fill(group, &mut notes),
         |(group, found)| {
@@ -141,13 +141,13 @@ impl Context<'_> {
             if matches!(text, Cow::Owned(_)) {
                 scanned.add_broken(part.line, NOT_UTF8);
             }
-            if shrink::is_bomb(part.bytes) {
+            if long_rows::is_bomb(part.bytes) {
                 scanned.add_broken(part.line, TOO_MANY_VALUES);
                 self.scan_unparsed(&text, part.line, &mut scanned);
                 continue;
             }
             let value = match self.hasher {
-                Some(hasher) => ledger::parse_unseen(&text, part.note, hasher),
+                Some(hasher) => approved_parts::parse_unseen(&text, part.note, hasher),
                 None => Json::parse(&text).map(Some),
             };
             let mut report = RedactionReport::listing();

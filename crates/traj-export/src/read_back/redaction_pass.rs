@@ -3,7 +3,7 @@
 use traj_core::json::Json;
 use traj_core::redaction::{Redacted, RedactionReport, Redactor, TextHasher};
 
-use crate::ledger::PartNote;
+use crate::read_back::approved_parts::PartNote;
 
 /// How many texts are remembered, however many there are: what is forgotten is
 /// only looked at again. What comes twice, in the session and in the sidecar,

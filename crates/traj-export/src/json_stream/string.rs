@@ -2,8 +2,8 @@
 
 use traj_core::port::Source;
 
-use crate::rows::Place;
-use crate::split::{Bytes, ReadError};
+use crate::json_stream::rows::Place;
+use crate::json_stream::splitter::{Bytes, ReadError};
 
 /// How much of the literal is read at once.
 const PIECE: usize = 64 * 1024;

@@ -7,9 +7,9 @@ use sha2::{Digest as _, Sha256};
 use traj_core::limits::Reading;
 use traj_core::port::{Source, SourceError};
 
-use crate::window::Window;
+use crate::json_stream::buffer::Window;
 
-/// Rows longer than this are never held whole (see [`crate::shrink`]).
+/// Rows longer than this are never held whole (see [`crate::json_stream::long_rows`]).
 pub(crate) const MAX_ROW_BYTES: u64 = Reading::standard().export_row_bytes as u64;
 
 /// How much is read at once.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::window::Window;
+use crate::json_stream::buffer::Window;
 
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;

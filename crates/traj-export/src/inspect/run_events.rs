@@ -10,7 +10,7 @@ use traj_core::json::lines::Line;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
 use traj_core::run::{Place, RunEvent};
 
-use crate::shrink;
+use crate::json_stream::long_rows;
 use lines::for_each_line;
 
 /// A row of `events.jsonl`.
@@ -33,7 +33,9 @@ pub(crate) fn for_each_row(
     for_each_line(content, &mut |line| {
         number += 1;
         match line {
-            Line::Whole(line) if shrink::is_bomb(line) => visit(number, Row::Damaged(NOT_AN_EVENT)),
+            Line::Whole(line) if long_rows::is_bomb(line) => {
+                visit(number, Row::Damaged(NOT_AN_EVENT))
+            }
             Line::Whole(line) => {
                 let text = String::from_utf8_lossy(line);
                 match Json::parse(&text) {

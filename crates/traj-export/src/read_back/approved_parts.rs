@@ -10,8 +10,8 @@ use traj_core::json::{Json, ParseError};
 use traj_core::port::BundleFile;
 use traj_core::redaction::TextHasher;
 
-use crate::record::{Decoder, Encoder, Record, RecordStore};
-use crate::split::SplitError;
+use crate::index::record_store::{Decoder, Encoder, Record, RecordStore};
+use crate::json_stream::splitter::SplitError;
 
 /// What is known of one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use traj_core::port::SourceError;
 
 use crate::bundle::{BlobFolder, EventText, ModelNames, Prompting, Restorer, is_metadata_member};
 use crate::error::ExportError;
-use crate::fetch::RowFetcher;
+use crate::export::locate::Found;
 use crate::index::{Outcome, RuntimeIndex, row_text};
-use crate::locate::Found;
-use crate::rows::Place;
-use crate::shrink::Giant;
+use crate::json_stream::long_rows::Giant;
+use crate::json_stream::row_fetcher::RowFetcher;
+use crate::json_stream::rows::Place;
 
 /// Their rows, as read.
 #[derive(Debug, Default)]

@@ -19,8 +19,8 @@ use sha2::{Digest as _, Sha256};
 use traj_core::capture::BlobDigest;
 use traj_core::port::{Source, SourceError};
 
-use crate::output::hex;
-use crate::rows::{MAX_ROW_BYTES, Place};
+use crate::bundle::output::hex;
+use crate::json_stream::rows::{MAX_ROW_BYTES, Place};
 use copy::{GiantValue, Shortener};
 use plan::{Measure, Plan, Planner};
 

@@ -3,8 +3,8 @@
 use sha2::{Digest as _, Sha256};
 use traj_core::port::Source;
 
-use crate::rows::Place;
-use crate::split::{Bytes, ReadError};
+use crate::json_stream::rows::Place;
+use crate::json_stream::splitter::{Bytes, ReadError};
 
 /// How much is read at once where nobody else looks at it.
 const PIECE: usize = 64 * 1024;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use traj_core::port::{Source, SourceError};
 
-use crate::rows::Place;
-use crate::shrink::{self, Giant, Loaded, Short};
+use crate::json_stream::long_rows::{self, Giant, Loaded, Short};
+use crate::json_stream::rows::Place;
 
 /// How much is read ahead where rows are asked for in their order.
 const WINDOW: usize = 512 * 1024;
@@ -60,7 +60,7 @@ impl<'s> RowFetcher<'s> {
 
     /// A long row, as much of it as can be held.
     fn load(&mut self, place: Place) -> Result<Loaded, SourceError> {
-        let loaded = shrink::load(self.source, place)?;
+        let loaded = long_rows::load(self.source, place)?;
         if let Loaded::Short(Short { giants, .. }) = &loaded {
             self.giants.extend_from_slice(giants);
         }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use traj_core::json::Json;
 use traj_core::limits::Reading;
 
-use crate::buffer::Buffer;
-use crate::ledger::{Notes, PartNote};
-use crate::pipeline::Fill;
-use crate::split::{Bytes, SplitError, Splitter};
-use crate::window::Window;
+use crate::json_stream::buffer::Window;
+use crate::json_stream::splitter::{Bytes, SplitError, Splitter};
+use crate::parallel::ordered::Fill;
+use crate::parallel::reusable::Buffer;
+use crate::read_back::approved_parts::{Notes, PartNote};
 
 /// Elements and lines longer than this were not written by us.
 const LONGEST: usize = Reading::standard().bundle_line_bytes;
@@ -230,7 +230,7 @@ impl Parts for Lines<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::ReadError;
+    use crate::json_stream::splitter::ReadError;
 
     /// Gives so many bytes at a time.
     struct Sips<'b>(&'b [u8], usize);

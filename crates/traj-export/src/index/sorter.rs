@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use traj_core::port::BundleSinkError;
 
-use crate::record::{Record, RecordStore, Spool};
+use crate::index::record_store::{Record, RecordStore, Spool};
 
 /// Records that are sorted in memory at once. Small, so that ten times as many
 /// need no more memory: an ordinary session already fills this.
@@ -145,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::record::tests::spool;
+    use crate::index::record_store::tests::spool;
 
     #[test]
     fn records_in_order_are_few_runs() {
