@@ -7,9 +7,9 @@ use traj_core::redaction::{
 };
 
 use super::Common;
-use super::long_texts::{EventText, LongTexts};
+use super::blobs::Restorer;
+use super::blobs::{EventText, LongTexts};
 use super::pretty::PrettyObject;
-use super::restore::Restorer;
 use crate::bundle::output::{Output, Written};
 use crate::error::ExportError;
 use crate::index::record_store::{Decoder, Encoder, Record};

@@ -8,6 +8,7 @@
 
 mod branch_file;
 mod entries;
+mod envelope;
 mod event_file;
 mod feed;
 mod foreign;
@@ -21,7 +22,7 @@ use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::run::NameCounts;
 
-use super::blob_directory::BlobFolder;
+use super::blobs::BlobFolder;
 use super::skills::{SkillMarks, SkillPaths};
 use crate::bundle::output::Written;
 use crate::error::ExportError;

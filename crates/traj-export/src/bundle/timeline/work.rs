@@ -18,11 +18,12 @@ use traj_core::timestamp::UnixMillis;
 
 use super::TimelineContext;
 use super::entries::Entry;
+use super::envelope;
 use super::feed::{Group, Item};
 use super::foreign;
+use crate::bundle::blobs::{self, Restorer};
 use crate::bundle::pretty::PrettyArray;
 use crate::bundle::skills::{SkillMarks, SkillPaths};
-use crate::bundle::{Restorer, blob_directory, envelope};
 use crate::index::row_text;
 use crate::parallel::reusable::Buffer;
 use crate::read_back::approved_parts::PartNote;
@@ -267,7 +268,7 @@ impl<'c> Worker<'c> {
     fn look_into(&self, event: &Json<'_>, text: &str, done: &mut Done) {
         let may_be_cut = BLOB_MEMBER.find(text.as_bytes()).is_some();
         if may_be_cut {
-            blob_directory::referenced(event, &mut done.blobs);
+            blobs::referenced(event, &mut done.blobs);
         }
         let skills = self.context.skills;
         if skills.is_empty() {

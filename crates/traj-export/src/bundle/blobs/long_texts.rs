@@ -8,8 +8,8 @@ use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
 
-use super::blob_copy::{Uncopied, copy_giant};
-use super::blob_directory::{BlobFolder, cut_marker};
+use super::copy::{Uncopied, copy_giant};
+use super::directory::{BlobFolder, cut_marker};
 use crate::bundle::output::{Output, Written};
 use crate::error::ExportError;
 use crate::json_stream::long_rows::{Giant, SHORTENED};

@@ -4,7 +4,7 @@ use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
 use traj_core::port::SourceError;
 
-use super::blob_directory::{BlobFolder, Lookup, cut_marker, marker_of};
+use super::directory::{BlobFolder, Lookup, cut_marker, marker_of};
 use super::long_texts::LongTexts;
 use crate::json_stream::long_rows::{self, SHORTENED};
 use crate::json_stream::text_blocks::BLOCK;
@@ -135,7 +135,7 @@ mod tests {
     use traj_core::memory::MemorySources;
 
     use super::*;
-    use crate::bundle::blob_directory::referenced;
+    use crate::bundle::blobs::referenced;
 
     #[test]
     fn what_was_cut_is_restored_from_its_blob() {

@@ -7,7 +7,7 @@ use traj_core::capture::BlobDigest;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source, SourceError};
 use traj_core::redaction::{MediaStream, RedactedText, RedactionReport, Redactor};
 
-use super::blob_directory::BlobFolder;
+use super::directory::BlobFolder;
 use crate::bundle::output::{Output, Written, hex};
 use crate::error::ExportError;
 use crate::json_stream::long_rows::Giant;
@@ -115,7 +115,7 @@ pub(super) fn copy_giant(
     report: &mut RedactionReport,
 ) -> Result<Written, Uncopied> {
     if !giant.is_text {
-        return super::blob_lines::copy_lines(source, giant, bundle, redactor, report);
+        return super::lines::copy_lines(source, giant, bundle, redactor, report);
     }
     let text = || LiteralBytes::new(source, giant.place);
     visit_blocks(&mut text(), redactor, |_| Ok(()))

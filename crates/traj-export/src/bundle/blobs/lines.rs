@@ -8,7 +8,7 @@ use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor, block_end};
 
-use super::blob_copy::{Uncopied, changed, unreadable};
+use super::copy::{Uncopied, changed, unreadable};
 use crate::bundle::output::{Output, Written};
 use crate::json_stream::long_rows::{self, Giant};
 use crate::json_stream::rows::Place;

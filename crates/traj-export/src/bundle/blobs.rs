@@ -1,0 +1,17 @@
+//! `blobs/`: strings that are too long for their event, one file each.
+//!
+//! - `directory`: the blobs that the recorder stored next to the sidecar;
+//! - `restore`: puts a blob back into the event it was cut from;
+//! - `copy`: copies a blob into the bundle, checked and redacted;
+//! - `lines`: writes a list or object that was too large for its row as a blob;
+//! - `long_texts`: finds the blob that holds the string of an event.
+
+mod copy;
+mod directory;
+mod lines;
+mod long_texts;
+mod restore;
+
+pub(crate) use directory::{BlobFolder, referenced};
+pub(crate) use long_texts::{EventText, LongTexts};
+pub(crate) use restore::Restorer;
