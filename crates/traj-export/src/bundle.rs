@@ -14,8 +14,8 @@ mod skills;
 mod timeline;
 
 pub(crate) use artifacts::artifacts;
-pub(crate) use blobs::{BlobFolder, EventText, LongTexts, Restorer};
-pub(crate) use common::Common;
+pub(crate) use blobs::{EventText, LongTexts, RecordedBlobs, Restorer};
+pub(crate) use common::CommonMembers;
 pub(crate) use manifest::{
     ManifestParts, SOURCE_FILES, SOURCE_ROLES, SourceFact, digest_without_seal, manifest,
 };

@@ -14,25 +14,25 @@ use traj_core::port::{
 };
 use traj_core::redaction::{RedactedSpill, RedactionReport, Redactor};
 
-use crate::bundle::last_events::SideRows;
-use crate::bundle::output::{Output, Written};
+use crate::bundle::last_events::LastEventRows;
+use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::bundle::{
-    self, BlobFolder, Common, EntryRows, EventsWritten, LongTexts, ManifestParts, PromptsParts,
-    SkillPaths, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
+    self, CommonMembers, EntryRows, EventsWritten, LongTexts, ManifestParts, PromptsParts,
+    RecordedBlobs, SkillPaths, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
 };
 use crate::error::ExportError;
 use crate::index::Writer;
 use crate::progress::{Outlook, Progress, Stage, Watched};
-use crate::read_back::approved_parts::Ledger;
+use crate::read_back::approved_parts::ApprovedParts;
 use crate::read_back::recheck;
-use crate::read_back::redaction_pass::{LINKS, Screen};
+use crate::read_back::redaction_pass::{LINKS, RedactionPass};
 use crate::read_back::scan::Scan;
 use crate::report::{self, ExportReport};
 use crate::request::ExportRequest;
 use crate::warning::{Code, Warnings};
-use indexing::{Indexed, facts};
-use limits::Nature;
-use locate::{Found, Located};
+use indexing::{IndexedSources, facts};
+use limits::SessionNature;
+use locate::{FoundSource, LocatedSession};
 
 /// What an export reads from and writes to.
 #[derive(Clone, Copy, Debug)]
@@ -102,17 +102,17 @@ struct Export<'e> {
     warnings: Warnings,
     progress: &'e dyn Progress,
     report: RedactionReport,
-    files: Vec<Written>,
+    files: Vec<WrittenFile>,
 }
 
 impl Export<'_> {
     fn run(
         mut self,
         mut bundle: Box<dyn BundleWriter>,
-        located: Located,
+        located: LocatedSession,
     ) -> Result<ExportReport, ExportError> {
         let request = self.request;
-        let Located { session_file, session, session_key, .. } = located;
+        let LocatedSession { session_file, session, session_key, .. } = located;
         let (sources, sidecar) = (self.ports.sources, &request.sidecar);
         let runtime = locate::locate_runtime(
             sources,
@@ -126,21 +126,22 @@ impl Export<'_> {
         }
         self.check_sizes(session.as_ref(), runtime.as_ref())?;
         let progress = self.progress;
-        let length = |found: &Option<Found>| found.as_ref().map_or(0, |found| found.source.len());
+        let length =
+            |found: &Option<FoundSource>| found.as_ref().map_or(0, |found| found.source.len());
         let outlook =
             Outlook { session: length(&session), runtime: length(&runtime), written: None };
-        let screen = Screen::new(&request.redactor);
+        let pass = RedactionPass::new(&request.redactor);
         let watched_session = session.as_ref().map(|found| Watched::new(&*found.source, progress));
         let watched_runtime = runtime.as_ref().map(|found| Watched::new(&*found.source, progress));
-        let mut ledger = Ledger::new(screen.hasher().clone());
+        let mut approved = ApprovedParts::new(pass.hasher().clone());
 
         let enter = |stage| progress.enter(stage, outlook.left_at(stage));
         enter(Stage::Index);
-        let Indexed { session: entries, runtime: runtime_index, order } =
+        let IndexedSources { session: entries, runtime: runtime_index, order } =
             self.index(watched_session.as_ref(), watched_runtime.as_ref(), &&*bundle)?;
         let writer = entries.as_ref().map(|(index, _)| index.writer);
         let others = entries.as_ref().map(|(_, branch)| branch.others).unwrap_or_default();
-        let nature = entries.as_ref().map(|(index, _)| Nature::of(index));
+        let nature = entries.as_ref().map(|(index, _)| SessionNature::of(index));
         let facts = facts(session.as_ref(), entries.as_ref(), runtime.as_ref(), &runtime_index);
         let entries = watched_session.as_ref().zip(entries);
         let entries =
@@ -153,7 +154,7 @@ impl Export<'_> {
             limit,
         )?;
 
-        let common = Common {
+        let common = CommonMembers {
             session_id: self.session_id.as_str().to_owned(),
             session_key: session_key.or_else(|| runtime_index.session_key.clone()),
             workspace_dir: request.workspace_dir.clone(),
@@ -166,8 +167,9 @@ impl Export<'_> {
             common.session_key.as_deref(),
             &common.workspace_dir,
         );
-        let blobs = BlobFolder::beside(sources, runtime.as_ref().map(|found| found.name.as_str()));
-        let side = SideRows::load(runtime.as_ref(), &runtime_index)?;
+        let blobs =
+            RecordedBlobs::beside(sources, runtime.as_ref().map(|found| found.name.as_str()));
+        let side = LastEventRows::load(runtime.as_ref(), &runtime_index)?;
         let side = side.parse(&blobs)?;
         let skills = SkillPaths::of_metadata(side.metadata.as_ref());
 
@@ -186,7 +188,7 @@ impl Export<'_> {
         } = bundle::write_timeline(
             &mut *bundle,
             TimelineContext {
-                screen: &screen,
+                pass: &pass,
                 frame: &frame,
                 skills: &skills,
                 blobs: &blobs,
@@ -198,7 +200,7 @@ impl Export<'_> {
             },
             TimelineInputs { entries, runtime: runtime_source, order },
             &mut prompts_kept,
-            &mut ledger,
+            &mut approved,
             enter,
         )?;
         let EventsWritten { written: events, lines, unfit, prompts, blobs: referenced } = events;
@@ -256,11 +258,11 @@ impl Export<'_> {
             tool_version: env!("CARGO_PKG_VERSION"),
         };
         let (manifest, digest) = bundle::manifest(&parts, &request.redactor);
-        let manifest = Output::put(&mut *bundle, BundleFile::Manifest, &manifest)?;
+        let manifest = FileOutput::put(&mut *bundle, BundleFile::Manifest, &manifest)?;
         self.files.insert(0, manifest);
         // Some filesystems keep open files in their folder.
         drop(prompts_kept);
-        let name = self.check_and_commit(bundle, &screen, ledger, outlook)?;
+        let name = self.check_and_commit(bundle, &pass, approved, outlook)?;
         Ok(ExportReport {
             name,
             session_id: self.shown_id.as_str().to_owned(),
@@ -280,17 +282,17 @@ impl Export<'_> {
     fn check_and_commit(
         &self,
         bundle: Box<dyn BundleWriter>,
-        screen: &Screen,
-        mut ledger: Ledger,
+        pass: &RedactionPass,
+        mut approved: ApprovedParts,
         outlook: Outlook,
     ) -> Result<String, ExportError> {
         let written = Some(self.files.iter().map(|written| written.bytes).sum());
         let outlook = Outlook { written, ..outlook };
         let enter = |stage| self.progress.enter(stage, outlook.left_at(stage));
         enter(Stage::Recheck);
-        let scan = Scan::new(screen.redactor(), self.request.workers);
-        recheck::recheck(&*bundle, &self.files, scan, &mut ledger, self.progress)?;
-        drop(ledger);
+        let scan = Scan::new(pass.redactor(), self.request.workers);
+        recheck::recheck(&*bundle, &self.files, scan, &mut approved, self.progress)?;
+        drop(approved);
         enter(Stage::Commit);
         Ok(bundle.commit()?)
     }

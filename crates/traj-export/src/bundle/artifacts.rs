@@ -3,10 +3,13 @@
 use traj_core::dialect::Endings;
 use traj_core::json::Json;
 
-use super::Common;
+use super::CommonMembers;
 
 /// The file's content from how the run ended; `None` when no event tells it.
-pub(crate) fn artifacts<'a>(common: &'a Common, endings: Endings<'_, 'a>) -> Option<Json<'a>> {
+pub(crate) fn artifacts<'a>(
+    common: &'a CommonMembers,
+    endings: Endings<'_, 'a>,
+) -> Option<Json<'a>> {
     if endings.is_empty() {
         return None;
     }
@@ -24,7 +27,7 @@ mod tests {
     #[test]
     fn nulls_fall_through_and_other_values_do_not() {
         let parse = |text| Json::parse(text).unwrap();
-        let common = Common {
+        let common = CommonMembers {
             session_id: "s".to_owned(),
             session_key: None,
             workspace_dir: "/w".to_owned(),

@@ -6,14 +6,14 @@ use traj_core::timestamp::UnixMillis;
 
 /// The facts all files share.
 #[derive(Clone, Debug)]
-pub(crate) struct Common {
+pub(crate) struct CommonMembers {
     pub(crate) session_id: String,
     pub(crate) session_key: Option<String>,
     pub(crate) workspace_dir: String,
     pub(crate) now: UnixMillis,
 }
 
-impl Common {
+impl CommonMembers {
     /// The first members of a file.
     pub(crate) fn members(&self) -> Object<'_> {
         let mut object = Object::with_capacity(24);

@@ -6,9 +6,11 @@ use traj_core::dialect::{is_result_member, particulars};
 use traj_core::json::Json;
 use traj_core::port::SourceError;
 
-use crate::bundle::{BlobFolder, EventText, ModelNames, Prompting, Restorer, is_metadata_member};
+use crate::bundle::{
+    EventText, ModelNames, Prompting, RecordedBlobs, Restorer, is_metadata_member,
+};
 use crate::error::ExportError;
-use crate::export::locate::Found;
+use crate::export::locate::FoundSource;
 use crate::index::{Outcome, RuntimeIndex, row_text};
 use crate::json_stream::long_rows::Giant;
 use crate::json_stream::row_fetcher::RowFetcher;
@@ -16,7 +18,7 @@ use crate::json_stream::rows::Place;
 
 /// Their rows, as read.
 #[derive(Debug, Default)]
-pub(crate) struct SideRows {
+pub(crate) struct LastEventRows {
     metadata: Option<Vec<u8>>,
     compiled: Option<Vec<u8>>,
     model: Option<Vec<u8>>,
@@ -27,8 +29,11 @@ pub(crate) struct SideRows {
     giants: Vec<Giant>,
 }
 
-impl SideRows {
-    pub(crate) fn load(runtime: Option<&Found>, index: &RuntimeIndex) -> Result<Self, ExportError> {
+impl LastEventRows {
+    pub(crate) fn load(
+        runtime: Option<&FoundSource>,
+        index: &RuntimeIndex,
+    ) -> Result<Self, ExportError> {
         let Some(runtime) = runtime else { return Ok(Self::default()) };
         let mut fetcher = RowFetcher::new(&*runtime.source);
         let mut row = |place: Option<Place>| -> Result<Option<Vec<u8>>, ExportError> {
@@ -50,7 +55,10 @@ impl SideRows {
     }
 
     /// The data of each, with what the recorder had cut put back.
-    pub(crate) fn parse(&self, blobs: &BlobFolder<'_>) -> Result<SideData<'static>, SourceError> {
+    pub(crate) fn parse(
+        &self,
+        blobs: &RecordedBlobs<'_>,
+    ) -> Result<LastEvents<'static>, SourceError> {
         let mut restorer = Restorer::new(blobs);
         let event = |row: &Option<Vec<u8>>| {
             let (text, _) = row.as_deref().map_or((Cow::Borrowed(""), false), row_text);
@@ -60,7 +68,7 @@ impl SideRows {
             let data = particulars::into_data(event(row));
             data.map(|data| restorer.members(data, is_wanted)).transpose()
         };
-        Ok(SideData {
+        Ok(LastEvents {
             compiled: data(&self.compiled, particulars::is_context_member)?,
             metadata: data(&self.metadata, is_metadata_member)?,
             artifacts: data(&self.artifacts, is_result_member)?,
@@ -74,7 +82,7 @@ impl SideRows {
 
 /// Their data.
 #[derive(Debug)]
-pub(crate) struct SideData<'a> {
+pub(crate) struct LastEvents<'a> {
     pub(crate) metadata: Option<Json<'a>>,
     pub(crate) compiled: Option<Json<'a>>,
     pub(crate) artifacts: Option<Json<'a>>,
@@ -85,7 +93,7 @@ pub(crate) struct SideData<'a> {
     giants: Vec<Giant>,
 }
 
-impl<'a> SideData<'a> {
+impl<'a> LastEvents<'a> {
     /// The system prompt of the last compiled context.
     pub(crate) fn system(&self) -> Option<EventText<'_>> {
         EventText::of(particulars::system_prompt(self.compiled.as_ref()?)?, &self.giants)

@@ -7,9 +7,9 @@ use traj_core::port::BundleFile;
 use traj_core::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use traj_core::run::{Branches, NameCounts};
 
-use super::Common;
-use crate::bundle::output::{Written, hex};
-use crate::export::locate::Found;
+use super::CommonMembers;
+use crate::bundle::output::{WrittenFile, hex};
+use crate::export::locate::FoundSource;
 use crate::read_back::redaction_pass::LINKS;
 use crate::warning::Warning;
 
@@ -27,7 +27,12 @@ pub(crate) struct SourceFact {
 }
 
 impl SourceFact {
-    pub(crate) fn new(role: &'static str, found: &Found, rows: u64, digest: [u8; 32]) -> Self {
+    pub(crate) fn new(
+        role: &'static str,
+        found: &FoundSource,
+        rows: u64,
+        digest: [u8; 32],
+    ) -> Self {
         let (name, bytes) = (found.name.clone(), found.source.len());
         Self { role, name, bytes, rows, digest }
     }
@@ -35,7 +40,7 @@ impl SourceFact {
 
 /// What a manifest tells.
 pub(crate) struct ManifestParts<'m> {
-    pub(crate) common: &'m Common,
+    pub(crate) common: &'m CommonMembers,
     pub(crate) leaf_id: Option<&'m str>,
     pub(crate) runtime_events: u64,
     pub(crate) transcript_events: u64,
@@ -43,7 +48,7 @@ pub(crate) struct ManifestParts<'m> {
     pub(crate) sources: &'m [SourceFact],
     pub(crate) warnings: &'m [Warning],
     pub(crate) notices: &'m [Warning],
-    pub(crate) files: &'m [Written],
+    pub(crate) files: &'m [WrittenFile],
     pub(crate) report: &'m RedactionReport,
     /// Whose rows the session file has, if there is one that is known.
     pub(crate) dialect: Option<Dialect>,
@@ -139,7 +144,7 @@ fn push_warnings(object: &mut Object<'_>, name: &'static str, warnings: &[Warnin
     object.push(name, Json::Array(list.collect()));
 }
 
-fn content(written: &Written) -> Json<'static> {
+fn content(written: &WrittenFile) -> Json<'static> {
     let mut content = Object::with_capacity(4);
     content.push("path", written.file.to_string());
     content.push("mediaType", written.file.media_type());

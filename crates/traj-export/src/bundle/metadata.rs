@@ -2,7 +2,7 @@
 
 use traj_core::json::{Json, Object};
 
-use super::Common;
+use super::CommonMembers;
 use super::skills::{SkillMarks, marked_skills};
 
 /// The members of the event's data that the file tells, in order.
@@ -40,7 +40,7 @@ impl<'a> ModelNames<'a> {
 
 /// The file's content from the data of the last event that describes the run.
 pub(crate) fn metadata<'a>(
-    common: &'a Common,
+    common: &'a CommonMembers,
     data: Json<'a>,
     model: &ModelNames<'a>,
     marks: &SkillMarks,

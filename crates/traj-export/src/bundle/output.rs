@@ -6,21 +6,21 @@ use traj_core::redaction::Redacted;
 
 /// A finished file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenFile {
     pub(crate) file: BundleFile,
     pub(crate) bytes: u64,
     pub(crate) digest: [u8; 32],
 }
 
 /// A file that is being written.
-pub(crate) struct Output {
+pub(crate) struct FileOutput {
     file: BundleFile,
     writer: Box<dyn BundleFileWriter>,
     bytes: u64,
     digest: Sha256,
 }
 
-impl Output {
+impl FileOutput {
     pub(crate) fn create(
         bundle: &mut dyn BundleWriter,
         file: BundleFile,
@@ -34,9 +34,13 @@ impl Output {
         self.writer.append(text)
     }
 
-    pub(crate) fn finish(self) -> Result<Written, BundleSinkError> {
+    pub(crate) fn finish(self) -> Result<WrittenFile, BundleSinkError> {
         self.writer.finish()?;
-        Ok(Written { file: self.file, bytes: self.bytes, digest: self.digest.finalize().into() })
+        Ok(WrittenFile {
+            file: self.file,
+            bytes: self.bytes,
+            digest: self.digest.finalize().into(),
+        })
     }
 
     /// Writes a file in one go.
@@ -44,7 +48,7 @@ impl Output {
         bundle: &mut dyn BundleWriter,
         file: BundleFile,
         text: &Redacted<String>,
-    ) -> Result<Written, BundleSinkError> {
+    ) -> Result<WrittenFile, BundleSinkError> {
         let mut output = Self::create(bundle, file)?;
         output.append(text)?;
         output.finish()

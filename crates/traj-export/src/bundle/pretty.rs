@@ -4,16 +4,16 @@ use traj_core::json::Json;
 use traj_core::port::BundleSinkError;
 use traj_core::redaction::{Redacted, RedactedText};
 
-use crate::bundle::output::Output;
+use crate::bundle::output::FileOutput;
 
 /// Writes an object with two blanks of indentation.
 pub(crate) struct PrettyObject {
-    output: Output,
+    output: FileOutput,
     is_empty: bool,
 }
 
 impl PrettyObject {
-    pub(crate) fn begin(mut output: Output) -> Result<Self, BundleSinkError> {
+    pub(crate) fn begin(mut output: FileOutput) -> Result<Self, BundleSinkError> {
         constant(&mut output, "{")?;
         Ok(Self { output, is_empty: true })
     }
@@ -48,7 +48,7 @@ impl PrettyObject {
         Ok(PrettyArray { object: self, is_empty: true })
     }
 
-    pub(crate) fn end(mut self) -> Result<Output, BundleSinkError> {
+    pub(crate) fn end(mut self) -> Result<FileOutput, BundleSinkError> {
         constant(&mut self.output, if self.is_empty { "}\n" } else { "\n}\n" })?;
         Ok(self.output)
     }
@@ -87,7 +87,7 @@ impl PrettyArray {
     }
 }
 
-fn constant(output: &mut Output, text: &'static str) -> Result<(), BundleSinkError> {
+fn constant(output: &mut FileOutput, text: &'static str) -> Result<(), BundleSinkError> {
     let mut constant = RedactedText::new();
     constant.push_static(text);
     output.append(&constant.finish())

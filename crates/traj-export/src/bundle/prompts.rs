@@ -6,11 +6,11 @@ use traj_core::redaction::{
     Redacted, RedactedSpill, RedactedText, RedactionReport, Redactor, SpillSlot,
 };
 
-use super::Common;
+use super::CommonMembers;
 use super::blobs::Restorer;
 use super::blobs::{EventText, LongTexts};
 use super::pretty::PrettyObject;
-use crate::bundle::output::{Output, Written};
+use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::error::ExportError;
 use crate::index::record_store::{Decoder, Encoder, Record};
 use crate::index::sorter::Sorted;
@@ -76,7 +76,7 @@ impl<'a> Prompting<'a> {
 
 /// What the file is written from.
 pub(crate) struct PromptsParts<'p> {
-    pub(crate) common: &'p Common,
+    pub(crate) common: &'p CommonMembers,
     pub(crate) prompting: Prompting<'p>,
     /// The submitted prompts in the order of the sidecar, and where they are.
     pub(crate) submitted: Sorted<PromptRecord>,
@@ -90,7 +90,7 @@ pub(crate) fn write_prompts(
     redactor: &Redactor,
     report: &mut RedactionReport,
     parts: PromptsParts<'_>,
-) -> Result<Option<Written>, ExportError> {
+) -> Result<Option<WrittenFile>, ExportError> {
     let PromptsParts { common, prompting, mut submitted, kept, texts } = parts;
     let report_told = prompting.report().cloned();
     let (skills, prefix) = (prompting.text("skillsPrompt"), prompting.text("userPromptPrefixText"));
@@ -117,7 +117,7 @@ pub(crate) fn write_prompts(
     facts.push_some("userPromptPrefixText", prefix);
     facts.push_some("systemPromptReport", report_told);
     let facts = redactor.json_settled(Json::Object(facts), &LINKS, report);
-    let mut file = PrettyObject::begin(Output::create(bundle, BundleFile::Prompts)?)?;
+    let mut file = PrettyObject::begin(FileOutput::create(bundle, BundleFile::Prompts)?)?;
     for name in [
         "traceSchema",
         "schemaVersion",

@@ -22,9 +22,9 @@ use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::run::NameCounts;
 
-use super::blobs::BlobFolder;
+use super::blobs::RecordedBlobs;
 use super::skills::{SkillMarks, SkillPaths};
-use crate::bundle::output::Written;
+use crate::bundle::output::WrittenFile;
 use crate::error::ExportError;
 use crate::index::EventRecord;
 use crate::index::sorter::Sorter;
@@ -33,8 +33,8 @@ use crate::json_stream::row_fetcher::RowFetcher;
 use crate::parallel::ordered;
 use crate::parallel::reusable::Buffer as _;
 use crate::progress::Stage;
-use crate::read_back::approved_parts::Ledger;
-use crate::read_back::redaction_pass::Screen;
+use crate::read_back::approved_parts::ApprovedParts;
+use crate::read_back::redaction_pass::RedactionPass;
 use branch_file::BranchFile;
 pub(crate) use entries::EntryRows;
 use event_file::EventFile;
@@ -46,11 +46,11 @@ use work::{Changed, Done, Worker};
 /// What the timeline is written with.
 #[derive(Clone, Copy)]
 pub(crate) struct TimelineContext<'c> {
-    pub(crate) screen: &'c Screen,
+    pub(crate) pass: &'c RedactionPass,
     pub(crate) frame: &'c EventFrame,
     pub(crate) skills: &'c SkillPaths,
     /// Where the arguments of calls lie that were cut.
-    pub(crate) blobs: &'c BlobFolder<'c>,
+    pub(crate) blobs: &'c RecordedBlobs<'c>,
     pub(crate) names: SourceNames<'c>,
     pub(crate) workers: NonZeroUsize,
 }
@@ -72,7 +72,7 @@ pub(crate) struct TimelineInputs<'i> {
 
 /// What writing the timeline gave.
 pub(crate) struct TimelineOutcome {
-    pub(crate) branch: Written,
+    pub(crate) branch: WrittenFile,
     pub(crate) events: EventsWritten,
     pub(crate) leaf_id: Option<String>,
     pub(crate) transcript_events: u64,
@@ -92,7 +92,7 @@ pub(crate) fn write_timeline(
     context: TimelineContext<'_>,
     inputs: TimelineInputs<'_>,
     prompts_kept: &mut RedactedSpill,
-    ledger: &mut Ledger,
+    approved: &mut ApprovedParts,
     enter: impl Fn(Stage),
 ) -> Result<TimelineOutcome, ExportError> {
     let TimelineInputs { mut entries, runtime, mut order } = inputs;
@@ -100,13 +100,13 @@ pub(crate) fn write_timeline(
     let mut total = Total::default();
     let leaf_id = entries.as_mut().map_or(Ok(None), EntryRows::leaf_id)?;
     let header = entries.as_mut().map_or(Ok(None), EntryRows::header)?;
-    let redactor = context.screen.redactor();
+    let redactor = context.pass.redactor();
     let (report, leaf) = (&mut total.report, leaf_id.as_deref());
     let mut branch = BranchFile::begin(bundle, redactor, report, header.as_ref(), leaf)?;
     let mut events = EventFile::begin(bundle)?;
     let spool = &&*bundle;
     let worker = Worker::new(context);
-    let Ledger { entries: entry_notes, events: event_notes, .. } = ledger;
+    let ApprovedParts { entries: entry_notes, events: event_notes, .. } = approved;
     let transcript_events;
     if entries.as_mut().map_or(Ok(true), EntryRows::are_in_order)? {
         enter(Stage::Timeline);
@@ -114,7 +114,7 @@ pub(crate) fn write_timeline(
         let feed = Feed::of_all(entries.as_mut(), order, fetcher.as_mut());
         run(&worker, feed, &mut total, |done| {
             branch.add(done, entry_notes, spool)?;
-            events.add(done, context.screen, event_notes, prompts_kept, spool)
+            events.add(done, context.pass, event_notes, prompts_kept, spool)
         })?;
         transcript_events = events.fresh();
     } else {
@@ -129,7 +129,7 @@ pub(crate) fn write_timeline(
         let order = order.finish(spool)?;
         let feed = Feed::of_events(order, fetcher.as_mut(), kept.spill());
         run(&worker, feed, &mut total, |done| {
-            events.add(done, context.screen, event_notes, prompts_kept, spool)
+            events.add(done, context.pass, event_notes, prompts_kept, spool)
         })?;
     }
     let session = entries.map(|entries| entries.fetcher);

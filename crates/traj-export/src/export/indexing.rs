@@ -3,7 +3,7 @@
 use super::Export;
 use crate::bundle::SourceFact;
 use crate::error::ExportError;
-use crate::export::locate::Found;
+use crate::export::locate::FoundSource;
 use crate::index::record_store::Spool;
 use crate::index::sorter::Sorter;
 use crate::index::{self, Branch, EventRecord, RuntimeIndex, SessionIndex};
@@ -12,7 +12,7 @@ use crate::progress::Watched;
 use crate::warning::{Code, Warnings};
 
 /// What the pass found.
-pub(super) struct Indexed {
+pub(super) struct IndexedSources {
     /// The entries of the session, and which of them are its branch.
     pub(super) session: Option<(SessionIndex, Branch)>,
     pub(super) runtime: RuntimeIndex,
@@ -28,7 +28,7 @@ impl Export<'_> {
         session: Option<&Watched<'_>>,
         runtime: Option<&Watched<'_>>,
         spool: &dyn Spool,
-    ) -> Result<Indexed, ExportError> {
+    ) -> Result<IndexedSources, ExportError> {
         let Self { request, session_id, warnings, .. } = self;
         let (session, (runtime, order, runtime_warnings)) = ordered::both(
             request.workers,
@@ -36,7 +36,7 @@ impl Export<'_> {
             || index_runtime(runtime, session_id.as_str(), spool),
         )?;
         warnings.append(runtime_warnings);
-        Ok(Indexed { session, runtime, order })
+        Ok(IndexedSources { session, runtime, order })
     }
 }
 
@@ -68,9 +68,9 @@ fn index_runtime(
 
 /// What the manifest tells of the sources.
 pub(super) fn facts(
-    session: Option<&Found>,
+    session: Option<&FoundSource>,
     entries: Option<&(SessionIndex, Branch)>,
-    runtime: Option<&Found>,
+    runtime: Option<&FoundSource>,
     events: &RuntimeIndex,
 ) -> Vec<SourceFact> {
     let session = session.zip(entries);

@@ -4,7 +4,7 @@ use traj_core::dialect::Dialect;
 
 use super::Export;
 use crate::error::ExportError;
-use crate::export::locate::Found;
+use crate::export::locate::FoundSource;
 use crate::index::{SessionIndex, Writer};
 use crate::warning::Code;
 
@@ -12,8 +12,8 @@ impl Export<'_> {
     /// Holds the sources against the sizes that other exporters accept.
     pub(super) fn check_sizes(
         &mut self,
-        session: Option<&Found>,
-        runtime: Option<&Found>,
+        session: Option<&FoundSource>,
+        runtime: Option<&FoundSource>,
     ) -> Result<(), ExportError> {
         let limits = self.request.limits;
         let sizes = [
@@ -49,11 +49,11 @@ impl Export<'_> {
     /// what nobody can read must not look like a run in which nothing happened.
     pub(super) fn check_events(
         &mut self,
-        nature: Option<Nature>,
+        nature: Option<SessionNature>,
         transcript: u64,
         total: u64,
     ) -> Result<(), ExportError> {
-        let Some(Nature { writer, has_header, is_empty }) = nature else { return Ok(()) };
+        let Some(SessionNature { writer, has_header, is_empty }) = nature else { return Ok(()) };
         let is_unknown = writer == Writer::Unknown && !has_header && transcript == 0;
         if is_empty {
             if total == 0 {
@@ -79,13 +79,13 @@ impl Export<'_> {
 
 /// What is known of a session file before its events are counted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Nature {
+pub(super) struct SessionNature {
     writer: Writer,
     has_header: bool,
     is_empty: bool,
 }
 
-impl Nature {
+impl SessionNature {
     pub(super) const fn of(index: &SessionIndex) -> Self {
         let SessionIndex { writer, header, is_empty, .. } = index;
         Self { writer: *writer, has_header: header.is_some(), is_empty: *is_empty }

@@ -14,16 +14,16 @@ use crate::warning::{Code, Warnings};
 const MAX_STORE_BYTES: u64 = Reading::standard().store_bytes as u64;
 
 /// An input that was found.
-pub(crate) struct Found {
+pub(crate) struct FoundSource {
     pub(crate) name: String,
     pub(crate) source: Box<dyn Source>,
 }
 
 /// The session that was chosen.
-pub(crate) struct Located {
+pub(crate) struct LocatedSession {
     /// The name of the session file, also when there is none.
     pub(crate) session_file: String,
-    pub(crate) session: Option<Found>,
+    pub(crate) session: Option<FoundSource>,
     pub(crate) session_id: Option<SessionId>,
     pub(crate) session_key: Option<String>,
 }
@@ -32,16 +32,16 @@ pub(crate) struct Located {
 pub(crate) fn locate_session(
     sources: &dyn Sources,
     selection: &Selection,
-) -> Result<Located, ExportError> {
+) -> Result<LocatedSession, ExportError> {
     match selection {
         Selection::File { session, session_id, session_key } => {
             let found = match sources.open(session) {
-                Ok(source) => Some(Found { name: session.clone(), source }),
+                Ok(source) => Some(FoundSource { name: session.clone(), source }),
                 // A sidecar without its session can still be exported.
                 Err(error) if error.is_not_found() => None,
                 Err(error) => return Err(error.into()),
             };
-            Ok(Located {
+            Ok(LocatedSession {
                 session_file: session.clone(),
                 session: found,
                 session_id: session_id.clone(),
@@ -56,14 +56,14 @@ fn locate_by_key(
     sources: &dyn Sources,
     session_key: &str,
     store: &str,
-) -> Result<Located, ExportError> {
+) -> Result<LocatedSession, ExportError> {
     let text = read_small(&*sources.open(store)?, store, MAX_STORE_BYTES)?;
     let parsed = SessionStore::parse(&text)?;
     let stored = parsed.find(session_key)?;
     let folder = store.rsplit_once('/').map_or(".", |(folder, _)| folder);
     let candidates = stored_session_candidates(stored, folder)?;
     let session_id = SessionId::parse(stored.session_id.as_str()).ok();
-    let located = |session_file: String, session| Located {
+    let located = |session_file: String, session| LocatedSession {
         session_file,
         session,
         session_id: session_id.clone(),
@@ -72,7 +72,7 @@ fn locate_by_key(
     for name in &candidates {
         match sources.open(name) {
             Ok(source) => {
-                return Ok(located(name.clone(), Some(Found { name: name.clone(), source })));
+                return Ok(located(name.clone(), Some(FoundSource { name: name.clone(), source })));
             }
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(error.into()),
@@ -84,7 +84,7 @@ fn locate_by_key(
 /// The session's id: as it was given, else as its files state it.
 pub(crate) fn session_id(
     sources: &dyn Sources,
-    located: &Located,
+    located: &LocatedSession,
     hints: &SidecarHints,
 ) -> Result<SessionId, ExportError> {
     if let Some(id) = &located.session_id {
@@ -102,7 +102,7 @@ pub(crate) fn locate_runtime(
     session_id: &SessionId,
     hints: &SidecarHints,
     warnings: &mut Warnings,
-) -> Result<Option<Found>, ExportError> {
+) -> Result<Option<FoundSource>, ExportError> {
     let search = find_sidecar(sources, session_id, &places(session_file, hints));
     for RefusedSidecar { lead, reason, .. } in search.refused {
         match (lead, reason) {
@@ -115,7 +115,7 @@ pub(crate) fn locate_runtime(
             _ => warnings.add(Code::RuntimeRefused, 0),
         }
     }
-    Ok(search.found.map(|found| Found { name: found.file, source: found.source }))
+    Ok(search.found.map(|found| FoundSource { name: found.file, source: found.source }))
 }
 
 fn places<'a>(session_file: &'a str, hints: &'a SidecarHints) -> SidecarPlaces<'a> {
@@ -128,7 +128,7 @@ fn places<'a>(session_file: &'a str, hints: &'a SidecarHints) -> SidecarPlaces<'
 /// Whether there is a sidecar.
 pub(crate) fn has_runtime(
     sources: &dyn Sources,
-    located: &Located,
+    located: &LocatedSession,
     session_id: &SessionId,
     hints: &SidecarHints,
 ) -> Result<bool, ExportError> {

@@ -9,9 +9,11 @@ use traj_core::port::{BundleFile, BundleWriter, Source};
 use traj_core::redaction::RedactedText;
 
 use super::Export;
-use crate::bundle::last_events::SideData;
-use crate::bundle::output::Output;
-use crate::bundle::{self, BlobFolder, Common, EventText, LongTexts, PromptsParts, SkillMarks};
+use crate::bundle::last_events::LastEvents;
+use crate::bundle::output::FileOutput;
+use crate::bundle::{
+    self, CommonMembers, EventText, LongTexts, PromptsParts, RecordedBlobs, SkillMarks,
+};
 use crate::error::ExportError;
 use crate::json_stream::long_rows::Giant;
 use crate::read_back::redaction_pass::LINKS;
@@ -22,7 +24,7 @@ impl Export<'_> {
     pub(super) fn copy_blobs<'s>(
         &mut self,
         bundle: &mut dyn BundleWriter,
-        blobs: &BlobFolder<'_>,
+        blobs: &RecordedBlobs<'_>,
         referenced: BTreeSet<BlobDigest>,
         giants: impl Iterator<Item = (&'s dyn Source, Vec<Giant>)>,
     ) -> Result<BTreeSet<BundleFile>, ExportError> {
@@ -37,8 +39,8 @@ impl Export<'_> {
     pub(super) fn write_side_files(
         &mut self,
         bundle: &mut dyn BundleWriter,
-        common: &Common,
-        side: &SideData<'_>,
+        common: &CommonMembers,
+        side: &LastEvents<'_>,
         marks: &SkillMarks,
         texts: &mut LongTexts<'_>,
     ) -> Result<(), ExportError> {
@@ -61,8 +63,8 @@ impl Export<'_> {
     fn write_metadata(
         &mut self,
         bundle: &mut dyn BundleWriter,
-        common: &Common,
-        side: &SideData<'_>,
+        common: &CommonMembers,
+        side: &LastEvents<'_>,
         marks: &SkillMarks,
     ) -> Result<(), ExportError> {
         let Some(data) = &side.metadata else { return Ok(()) };
@@ -73,8 +75,8 @@ impl Export<'_> {
     fn write_artifacts(
         &mut self,
         bundle: &mut dyn BundleWriter,
-        common: &Common,
-        side: &SideData<'_>,
+        common: &CommonMembers,
+        side: &LastEvents<'_>,
     ) -> Result<(), ExportError> {
         let endings = Endings {
             artifacts: side.artifacts.as_ref(),
@@ -90,7 +92,7 @@ impl Export<'_> {
     fn write_context(
         &mut self,
         bundle: &mut dyn BundleWriter,
-        side: &SideData<'_>,
+        side: &LastEvents<'_>,
         texts: &mut LongTexts<'_>,
     ) -> Result<(), ExportError> {
         const FILE: BundleFile = BundleFile::SystemPrompt;
@@ -103,7 +105,7 @@ impl Export<'_> {
                 if !system.ends_with('\n') {
                     text.push_static("\n");
                 }
-                self.files.push(Output::put(bundle, FILE, &text.finish())?);
+                self.files.push(FileOutput::put(bundle, FILE, &text.finish())?);
             }
             Some(EventText::Cut(system)) => {
                 self.files.extend(texts.write(system, FILE, bundle, redactor, report)?);
@@ -124,7 +126,7 @@ impl Export<'_> {
         let content = self.request.redactor.json_settled(content, &LINKS, &mut self.report);
         let mut text = RedactedText::new();
         text.push_pretty(content.view(), 0).push_static("\n");
-        self.files.push(Output::put(bundle, file, &text.finish())?);
+        self.files.push(FileOutput::put(bundle, file, &text.finish())?);
         Ok(())
     }
 }

@@ -51,7 +51,7 @@ impl Record for PartNote {
 }
 
 /// The notes on the two files that hold nearly everything.
-pub(crate) struct Ledger {
+pub(crate) struct ApprovedParts {
     /// On the lines of `events.jsonl`.
     pub(crate) events: RecordStore<PartNote>,
     /// On the entries of `session-branch.json`.
@@ -59,8 +59,8 @@ pub(crate) struct Ledger {
     hasher: TextHasher,
 }
 
-impl Ledger {
-    /// An empty ledger of parts that are known by this hash.
+impl ApprovedParts {
+    /// No parts yet; parts that are known by this hash.
     pub(crate) fn new(hasher: TextHasher) -> Self {
         Self { events: RecordStore::new(), entries: RecordStore::new(), hasher }
     }

@@ -3,20 +3,20 @@
 
 use traj_core::port::{BundleWriter, SourceError};
 
-use crate::bundle::output::Written;
+use crate::bundle::output::WrittenFile;
 use crate::error::ExportError;
 use crate::json_stream::source_bytes::SourceBytes;
 use crate::json_stream::splitter::SplitError;
 use crate::progress::{Progress, Watched};
-use crate::read_back::approved_parts::Ledger;
+use crate::read_back::approved_parts::ApprovedParts;
 use crate::read_back::scan::{self, Scan};
 
 /// Reads every file of a bundle in the making. What is found ends the export.
 pub(crate) fn recheck(
     bundle: &dyn BundleWriter,
-    files: &[Written],
+    files: &[WrittenFile],
     scan: Scan<'_>,
-    ledger: &mut Ledger,
+    approved: &mut ApprovedParts,
     progress: &dyn Progress,
 ) -> Result<(), ExportError> {
     let mut findings = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn recheck(
         }
         let source = Watched::new(&*source, progress);
         let mut bytes = SourceBytes::new(&source);
-        let scanned = scan::scan(file, &mut bytes, scan, ledger.notes(file));
+        let scanned = scan::scan(file, &mut bytes, scan, approved.notes(file));
         let scanned = scanned.map_err(|error| match error {
             SplitError::NotJson { line } | SplitError::TooLong { line } => not_readable(line),
             SplitError::Read(source) => {
@@ -52,7 +52,7 @@ mod tests {
     use traj_core::redaction::{MarkerKey, RedactedText, RedactionPolicy, Redactor, TextHasher};
 
     use super::*;
-    use crate::bundle::output::Output;
+    use crate::bundle::output::FileOutput;
     use crate::index::record_store::tests::spool;
     use crate::progress::Silent;
 
@@ -60,11 +60,11 @@ mod tests {
         let mut bundle = spool();
         let mut text = RedactedText::new();
         text.push_static(content);
-        let written = Output::put(&mut *bundle, file, &text.finish())?;
+        let written = FileOutput::put(&mut *bundle, file, &text.finish())?;
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let scan = Scan::new(&redactor, NonZeroUsize::MIN);
-        let mut ledger = Ledger::new(TextHasher::default());
-        recheck(&*bundle, &[written], scan, &mut ledger, &Silent)
+        let mut approved = ApprovedParts::new(TextHasher::default());
+        recheck(&*bundle, &[written], scan, &mut approved, &Silent)
     }
 
     #[test]

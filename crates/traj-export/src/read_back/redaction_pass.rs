@@ -30,12 +30,12 @@ pub(crate) const LINKS: [&str; 13] = [
 ];
 
 /// The rules, with a memory for texts, and the hash that parts are known by.
-pub(crate) struct Screen {
+pub(crate) struct RedactionPass {
     redactor: Redactor,
     hasher: TextHasher,
 }
 
-impl Screen {
+impl RedactionPass {
     pub(crate) fn new(redactor: &Redactor) -> Self {
         Self { redactor: redactor.remembering(REMEMBERED), hasher: TextHasher::default() }
     }
@@ -85,10 +85,10 @@ mod tests {
     #[test]
     fn only_what_the_rules_have_seen_counts_as_seen() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        let screen = Screen::new(&redactor);
+        let pass = RedactionPass::new(&redactor);
         let redact = |json: &'static str| {
             let mut report = RedactionReport::default();
-            let (value, is_seen) = screen.redact(Json::parse(json).unwrap(), &mut report);
+            let (value, is_seen) = pass.redact(Json::parse(json).unwrap(), &mut report);
             (value.to_line().into_inner(), is_seen)
         };
         assert_eq!(redact(r#"{"a":1}"#), (r#"{"a":1}"#.to_owned(), true));
@@ -98,8 +98,8 @@ mod tests {
         let long = r#"{"log":"password=hunter2-and-more was said in the log of the build, and nothing else that had to go was to be found in any of its lines"}"#;
         let (text, is_seen) = redact(long);
         assert!(text.contains("<redacted:") && is_seen);
-        assert!(screen.passes(&text) && !screen.passes(long));
-        let (seen, unseen) = (screen.note(b"x", true), screen.note(b"x", false));
+        assert!(pass.passes(&text) && !pass.passes(long));
+        let (seen, unseen) = (pass.note(b"x", true), pass.note(b"x", false));
         assert!(seen.seen.is_some() && unseen.seen.is_none() && seen.length == unseen.length);
     }
 }

@@ -7,8 +7,8 @@ use traj_core::capture::BlobDigest;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source, SourceError};
 use traj_core::redaction::{MediaStream, RedactedText, RedactionReport, Redactor};
 
-use super::directory::BlobFolder;
-use crate::bundle::output::{Output, Written, hex};
+use super::directory::RecordedBlobs;
+use crate::bundle::output::{FileOutput, WrittenFile, hex};
 use crate::error::ExportError;
 use crate::json_stream::long_rows::Giant;
 use crate::json_stream::source_bytes::DigestedBytes;
@@ -23,7 +23,7 @@ pub(super) enum Uncopied {
     Failed(ExportError),
 }
 
-impl BlobFolder<'_> {
+impl RecordedBlobs<'_> {
     /// Copies into the bundle the texts that were too long for their rows, and
     /// the blobs that events refer to.
     pub(crate) fn copy<'g>(
@@ -34,7 +34,7 @@ impl BlobFolder<'_> {
         redactor: &Redactor,
         report: &mut RedactionReport,
         warnings: &mut Warnings,
-    ) -> Result<Vec<Written>, ExportError> {
+    ) -> Result<Vec<WrittenFile>, ExportError> {
         let mut copies = Copies { written: Vec::new(), warnings };
         let mut seen = BTreeSet::new();
         for (source, giants) in giants {
@@ -62,7 +62,7 @@ impl BlobFolder<'_> {
         bundle: &mut dyn BundleWriter,
         redactor: &Redactor,
         report: &mut RedactionReport,
-    ) -> Result<Written, Uncopied> {
+    ) -> Result<WrittenFile, Uncopied> {
         let missing = || Uncopied::Warned(Code::BlobMissing);
         let opened = self.open(digest).map_err(|error| Uncopied::Failed(error.into()))?;
         let source = opened.ok_or_else(missing)?;
@@ -86,12 +86,15 @@ impl BlobFolder<'_> {
 
 /// The files so far.
 struct Copies<'w> {
-    written: Vec<Written>,
+    written: Vec<WrittenFile>,
     warnings: &'w mut Warnings,
 }
 
 impl Copies<'_> {
-    fn add(&mut self, copy: impl FnOnce() -> Result<Written, Uncopied>) -> Result<(), ExportError> {
+    fn add(
+        &mut self,
+        copy: impl FnOnce() -> Result<WrittenFile, Uncopied>,
+    ) -> Result<(), ExportError> {
         if self.written.len() == BundleFile::MOST_BLOBS {
             self.warnings.add(Code::TooManyBlobs, 0);
             return Ok(());
@@ -113,7 +116,7 @@ pub(super) fn copy_giant(
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
-) -> Result<Written, Uncopied> {
+) -> Result<WrittenFile, Uncopied> {
     if !giant.is_text {
         return super::lines::copy_lines(source, giant, bundle, redactor, report);
     }
@@ -151,9 +154,9 @@ fn copy_text(
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
-) -> Result<Written, Uncopied> {
+) -> Result<WrittenFile, Uncopied> {
     let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
-    let mut output = Output::create(bundle, file).map_err(failed)?;
+    let mut output = FileOutput::create(bundle, file).map_err(failed)?;
     let mut refused = None;
     let mut is_line_open = false;
     let copied = visit_blocks(bytes, redactor, |block| {

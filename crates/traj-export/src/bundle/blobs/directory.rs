@@ -20,12 +20,12 @@ pub(super) enum Lookup {
 
 /// The blob folder of a sidecar.
 #[derive(Debug)]
-pub(crate) struct BlobFolder<'s> {
+pub(crate) struct RecordedBlobs<'s> {
     sources: &'s dyn Sources,
     folder: Option<String>,
 }
 
-impl<'s> BlobFolder<'s> {
+impl<'s> RecordedBlobs<'s> {
     pub(crate) fn beside(sources: &'s dyn Sources, sidecar: Option<&str>) -> Self {
         Self { sources, folder: sidecar.map(blobs_beside) }
     }
@@ -116,7 +116,7 @@ mod tests {
         let sources = MemorySources::new();
         let digest = BlobDigest::of(b"original");
         sources.put(format!("s.trajectory.blobs/{digest}"), "something else");
-        let folder = BlobFolder::beside(&sources, Some("s.trajectory.jsonl"));
+        let folder = RecordedBlobs::beside(&sources, Some("s.trajectory.jsonl"));
         assert!(matches!(folder.look_up(&digest, 100), Ok(Lookup::Missing)));
     }
 }

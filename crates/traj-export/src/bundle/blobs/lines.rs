@@ -9,7 +9,7 @@ use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor, block_end};
 
 use super::copy::{Uncopied, changed, unreadable};
-use crate::bundle::output::{Output, Written};
+use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::json_stream::long_rows::{self, Giant};
 use crate::json_stream::rows::Place;
 use crate::json_stream::source_bytes::SourceBytes;
@@ -27,7 +27,7 @@ pub(super) fn copy_lines(
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
-) -> Result<Written, Uncopied> {
+) -> Result<WrittenFile, Uncopied> {
     let digest = &giant.digest;
     // First only looked at: a file of the bundle cannot be taken back.
     visit(source, giant.place, |_| Ok(())).map_err(|problem| match problem {
@@ -37,7 +37,7 @@ pub(super) fn copy_lines(
         Problem::Refused(error) => error,
     })?;
     let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
-    let mut output = Output::create(bundle, BundleFile::blob(digest)).map_err(failed)?;
+    let mut output = FileOutput::create(bundle, BundleFile::blob(digest)).map_err(failed)?;
     let mut lines = RedactedText::new();
     let mut next_try = LINES;
     let mut append = |lines: &RedactedText, end: usize, report: &mut RedactionReport| {

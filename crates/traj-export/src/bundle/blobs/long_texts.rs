@@ -9,8 +9,8 @@ use traj_core::port::{BundleFile, BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
 
 use super::copy::{Uncopied, copy_giant};
-use super::directory::{BlobFolder, cut_marker};
-use crate::bundle::output::{Output, Written};
+use super::directory::{RecordedBlobs, cut_marker};
+use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::error::ExportError;
 use crate::json_stream::long_rows::{Giant, SHORTENED};
 
@@ -48,7 +48,7 @@ impl<'a> EventText<'a> {
 
 /// Where texts lie that were cut, and which of those came along.
 pub(crate) struct LongTexts<'f> {
-    pub(crate) folder: &'f BlobFolder<'f>,
+    pub(crate) folder: &'f RecordedBlobs<'f>,
     /// The sidecar, which the giants lie in.
     runtime: Option<&'f dyn Source>,
     copied: BTreeSet<BundleFile>,
@@ -59,7 +59,7 @@ pub(crate) struct LongTexts<'f> {
 
 impl<'f> LongTexts<'f> {
     pub(crate) const fn new(
-        folder: &'f BlobFolder<'f>,
+        folder: &'f RecordedBlobs<'f>,
         runtime: Option<&'f dyn Source>,
         copied: BTreeSet<BundleFile>,
     ) -> Self {
@@ -121,7 +121,7 @@ impl<'f> LongTexts<'f> {
         bundle: &mut dyn BundleWriter,
         redactor: &Redactor,
         report: &mut RedactionReport,
-    ) -> Result<Option<Written>, ExportError> {
+    ) -> Result<Option<WrittenFile>, ExportError> {
         let written = match (text.giant, self.runtime) {
             (Some(giant), Some(source)) => {
                 copy_giant(source, giant, file, bundle, redactor, report)
@@ -135,7 +135,7 @@ impl<'f> LongTexts<'f> {
                 let Some(told) = self.told(EventText::Cut(text))? else { return Ok(None) };
                 let mut content = RedactedText::new();
                 content.push_cow(&redactor.text(&told, report)).push_static("\n");
-                Ok(Some(Output::put(bundle, file, &content.finish())?))
+                Ok(Some(FileOutput::put(bundle, file, &content.finish())?))
             }
         }
     }

@@ -4,7 +4,7 @@ use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
 use traj_core::port::SourceError;
 
-use super::directory::{BlobFolder, Lookup, cut_marker, marker_of};
+use super::directory::{Lookup, RecordedBlobs, cut_marker, marker_of};
 use super::long_texts::LongTexts;
 use crate::json_stream::long_rows::{self, SHORTENED};
 use crate::json_stream::text_blocks::BLOCK;
@@ -14,18 +14,18 @@ const MOST: usize = 4 * BLOCK;
 
 /// Puts back texts, lists and objects that were cut.
 pub(crate) struct Restorer<'f> {
-    folder: &'f BlobFolder<'f>,
+    folder: &'f RecordedBlobs<'f>,
     left: usize,
 }
 
 impl<'f> Restorer<'f> {
-    pub(crate) const fn new(folder: &'f BlobFolder<'f>) -> Self {
+    pub(crate) const fn new(folder: &'f RecordedBlobs<'f>) -> Self {
         Self { folder, left: MOST }
     }
 
     /// One for values that are only looked through: of each, no more than a text
     /// that is restored may have.
-    pub(crate) const fn for_search(folder: &'f BlobFolder<'f>) -> Self {
+    pub(crate) const fn for_search(folder: &'f RecordedBlobs<'f>) -> Self {
         Self { folder, left: BLOCK }
     }
 
@@ -147,7 +147,7 @@ mod tests {
         };
         let (prompt, tools) = (blob("the whole prompt"), blob(r#"["a","b","c"]"#));
         let gone = BlobDigest::of(b"never stored");
-        let folder = BlobFolder::beside(&sources, Some("s.trajectory.jsonl"));
+        let folder = RecordedBlobs::beside(&sources, Some("s.trajectory.jsonl"));
         let data = format!(
             r#"{{"prompt":{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{prompt}"}},"tools":["a",{{"truncated":true,"reason":"trajectory-array-size-limit","blob":"{tools}"}}],"lost":{{"truncated":true,"reason":"x","blob":"{gone}"}}}}"#
         );
@@ -167,7 +167,7 @@ mod tests {
         let text = "t".repeat(BLOCK);
         let digest = BlobDigest::of(text.as_bytes());
         sources.put(format!("s.trajectory.blobs/{digest}"), &*text);
-        let folder = BlobFolder::beside(&sources, Some("s.trajectory.jsonl"));
+        let folder = RecordedBlobs::beside(&sources, Some("s.trajectory.jsonl"));
         let marker = format!(
             r#"{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}"#
         );

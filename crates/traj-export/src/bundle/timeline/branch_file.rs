@@ -6,7 +6,7 @@ use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
 
 use super::entries::Header;
 use super::work::Done;
-use crate::bundle::output::{Output, Written};
+use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::bundle::pretty::{PrettyArray, PrettyObject};
 use crate::index::record_store::{RecordStore, Spool};
 use crate::read_back::approved_parts::PartNote;
@@ -26,7 +26,7 @@ impl BranchFile {
         header: Option<&Header>,
         leaf_id: Option<&str>,
     ) -> Result<Self, BundleSinkError> {
-        let mut file = PrettyObject::begin(Output::create(bundle, BundleFile::SessionBranch)?)?;
+        let mut file = PrettyObject::begin(FileOutput::create(bundle, BundleFile::SessionBranch)?)?;
         let text = header.map(Header::text);
         let mut members = Object::new();
         members.push("header", header.zip(text.as_ref()).map_or(Json::Null, Header::parse));
@@ -56,7 +56,7 @@ impl BranchFile {
         done.entry_notes.drain(..).try_for_each(|note| notes.push(note, spool))
     }
 
-    pub(super) fn finish(self) -> Result<Written, BundleSinkError> {
+    pub(super) fn finish(self) -> Result<WrittenFile, BundleSinkError> {
         self.entries.end()?.end()?.finish()
     }
 }

@@ -9,17 +9,17 @@ use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{RedactedSpill, RedactedText};
 
 use super::work::{Done, Numbers};
-use crate::bundle::output::{Output, Written};
+use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::bundle::prompts::PromptRecord;
 use crate::error::ExportError;
 use crate::index::record_store::{RecordStore, Spool};
 use crate::index::sorter::{Sorted, Sorter};
 use crate::read_back::approved_parts::PartNote;
-use crate::read_back::redaction_pass::Screen;
+use crate::read_back::redaction_pass::RedactionPass;
 
 /// What writing the events gave.
 pub(crate) struct EventsWritten {
-    pub(crate) written: Written,
+    pub(crate) written: WrittenFile,
     /// How many there are.
     pub(crate) lines: u64,
     /// The first line that does not fit the schema of events.
@@ -30,7 +30,7 @@ pub(crate) struct EventsWritten {
 
 /// The file, open at its end.
 pub(super) struct EventFile {
-    output: Output,
+    output: FileOutput,
     /// The events so far, and those of the transcript that got a number here.
     lines: u64,
     fresh: u64,
@@ -42,7 +42,7 @@ pub(super) struct EventFile {
 impl EventFile {
     pub(super) fn begin(bundle: &mut dyn BundleWriter) -> Result<Self, BundleSinkError> {
         Ok(Self {
-            output: Output::create(bundle, BundleFile::Events)?,
+            output: FileOutput::create(bundle, BundleFile::Events)?,
             lines: 0,
             fresh: 0,
             unfit: None,
@@ -60,7 +60,7 @@ impl EventFile {
     pub(super) fn add(
         &mut self,
         done: &mut Done,
-        screen: &Screen,
+        pass: &RedactionPass,
         notes: &mut RecordStore<PartNote>,
         prompts_kept: &mut RedactedSpill,
         spool: &dyn Spool,
@@ -89,7 +89,7 @@ impl EventFile {
             out.push_part(text, gap..end);
             *at = end;
             let written = out.as_bytes().get(start..).unwrap_or_default();
-            notes.push(screen.note(written, line.is_seen), spool)?;
+            notes.push(pass.note(written, line.is_seen), spool)?;
             out.push_static("\n");
             if !line.fits {
                 self.unfit.get_or_insert(self.lines);

@@ -161,7 +161,7 @@ impl<'c> Worker<'c> {
             self.foreign_row(dialect, &entry, row, done);
             return;
         }
-        let TimelineContext { screen, frame, skills, .. } = self.context;
+        let TimelineContext { pass, frame, skills, .. } = self.context;
         let (text, _) = row_text(row);
         let Ok(mut value) = Json::parse(&text) else {
             done.changed = Some(Changed::Session);
@@ -180,10 +180,10 @@ impl<'c> Worker<'c> {
             done.entries.push_static(PrettyArray::BETWEEN);
         }
         let start = done.entries.len();
-        let (redacted, is_entry_seen) = screen.redact(value, &mut done.report);
+        let (redacted, is_entry_seen) = pass.redact(value, &mut done.report);
         done.entries.push_pretty(redacted.view(), ENTRY_LEVEL);
         let written = done.entries.as_bytes().get(start..).unwrap_or_default();
-        done.entry_notes.push(screen.note(written, is_entry_seen));
+        done.entry_notes.push(pass.note(written, is_entry_seen));
         done.unknown.extend(unknown_type(redacted.as_ref()).map(NameCounts::key));
         let first = done.transcript.len();
         done.transcript.add_entry(frame, redacted.view(), entry.instant);
@@ -202,7 +202,7 @@ impl<'c> Worker<'c> {
     /// A row of another program: it is wrapped as an entry, and each of its
     /// facts is an event.
     fn foreign_row(&self, dialect: Dialect, entry: &Entry, row: &[u8], done: &mut Done) {
-        let screen = self.context.screen;
+        let pass = self.context.pass;
         let (text, _) = row_text(row);
         let Ok(row) = Json::parse(&text) else {
             done.changed = Some(Changed::Session);
@@ -213,17 +213,17 @@ impl<'c> Worker<'c> {
         }
         let start = done.entries.len();
         let wrapped = foreign::wrapped(dialect, entry, row.clone());
-        let (wrapped, is_seen) = screen.redact(wrapped, &mut done.report);
+        let (wrapped, is_seen) = pass.redact(wrapped, &mut done.report);
         done.entries.push_pretty(wrapped.view(), ENTRY_LEVEL);
         let written = done.entries.as_bytes().get(start..).unwrap_or_default();
-        done.entry_notes.push(screen.note(written, is_seen));
+        done.entry_notes.push(pass.note(written, is_seen));
         let first = done.transcript.len();
         let Done { transcript, report, marks, .. } = done;
         foreign::each_event(dialect, &row, |event| {
             if let Some(data) = particulars::data_of(&event) {
                 mark_call(self.context.skills, data, marks);
             }
-            let (event, _) = screen.redact(event, report);
+            let (event, _) = pass.redact(event, report);
             let (wrapped, event) = (wrapped.view(), event.view());
             transcript.add_made(self.context.frame, wrapped, event, entry.instant);
         });
@@ -249,7 +249,7 @@ impl<'c> Worker<'c> {
         }
         self.look_into(&event, &text, done);
         let changes = done.report.changes();
-        let (event, is_seen) = self.context.screen.redact(event, &mut done.report);
+        let (event, is_seen) = self.context.pass.redact(event, &mut done.report);
         let start = done.others.len();
         let gap = done.others.push_json_around(event.view(), envelope::PLACE);
         let end = done.others.len();
@@ -299,14 +299,14 @@ fn frame_passes(context: TimelineContext<'_>) -> bool {
     const ENTRY: &str =
         r#"{"type":"message","id":"","parentId":"","message":{"role":"user","content":[]}}"#;
     let Ok(entry) = Json::parse(ENTRY) else { return false };
-    let entry = context.screen.redactor().json(entry, &mut RedactionReport::default());
+    let entry = context.pass.redactor().json(entry, &mut RedactionReport::default());
     let mut events = TranscriptEvents::new();
     events.add_entry(context.frame, entry.view(), UnixMillis::EPOCH);
     let (text, parts) = events.into_parts();
     let Some(EventParts { head, .. }) = parts.first() else { return false };
     let mut event = text.into_inner();
     event.insert_str(*head, "0,\"sourceSeq\":0");
-    context.screen.passes(&event)
+    context.pass.passes(&event)
 }
 
 fn mark_skills(skills: &SkillPaths, entry: &Json<'_>, marks: &mut SkillMarks) {
