@@ -20,9 +20,9 @@ use traj_core::port::{
 };
 
 use crate::error::{Context as _, FsError};
-use crate::lock::{FileLock, lock_exclusive};
-use crate::open::{Access, open_regular};
-use crate::replace::{replace_file, sync_folder};
+use crate::safe::lock::{FileLock, lock_exclusive};
+use crate::safe::open::{Access, open_regular};
+use crate::safe::replace::{replace_file, sync_folder};
 
 /// How the name of a record ends.
 pub const BINDING_SUFFIX: &str = ".codex-binding.json";

@@ -11,9 +11,9 @@ use cap_std::fs::Dir;
 use traj_core::redaction::MarkerKey;
 
 use crate::error::{Context as _, FsError};
-use crate::lock::lock_exclusive;
-use crate::open::{Access, Identity, identity_of, make_file_private, open_unknown};
-use crate::replace::replace_file;
+use crate::safe::lock::lock_exclusive;
+use crate::safe::open::{Access, Identity, identity_of, make_file_private, open_unknown};
+use crate::safe::replace::replace_file;
 
 /// Digits of a key.
 const DIGITS: usize = 64;

@@ -46,62 +46,38 @@
 //! The feature `tokio` adds a flush that async hosts can await.
 
 mod binding_store;
-mod blob_folder;
-mod bundle_sink;
-mod bundle_source;
+mod bundle;
+mod care;
 mod error;
-mod folder;
-mod folder_watch;
-mod followed_file;
 mod key_file;
-mod line_log;
-mod lock;
-mod made_folders;
-mod new_file;
-mod open;
-mod position;
-mod process_table;
 mod read_lines;
 mod recorder;
-mod remains;
-mod removal;
-mod replace;
+mod safe;
 mod scratch;
-mod session_rewriter;
+mod session;
 mod sidecar;
-mod source;
 mod stop_flag;
 mod system_clock;
-mod temporary_folder;
-mod temporary_name;
-mod trajectory_store;
 
 pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
-pub use blob_folder::FsBlobFolder;
-pub use bundle_sink::{BundleForm, FsBundleSink, is_bundle};
-pub use bundle_source::FsBundleSource;
+pub use bundle::{BundleForm, FsBundleSink, FsBundleSource, is_bundle};
+pub use care::{FsBlobFolder, FsLineLog, FsRemains, Remains};
 pub use error::{FsError, Refusal};
-pub use folder::{
-    create_folder, create_subfolder, open_folder, open_folder_below_links, open_subfolder,
-};
-pub use folder_watch::FolderWatch;
-pub use followed_file::FollowedFile;
 pub use key_file::{KeyFileError, load_or_create_key};
-pub use line_log::FsLineLog;
-pub use new_file::NewFile;
-pub use open::{Access, Identity, identity_of, open_regular};
-pub use process_table::ProcessTable;
 pub use read_lines::for_each_line;
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
-pub use remains::{FsRemains, Remains};
-pub use replace::replace_file;
+pub use safe::directory::{
+    create_folder, create_subfolder, open_folder, open_folder_below_links, open_subfolder,
+};
+pub use safe::limited_file::NewFile;
+pub use safe::open::{Access, Identity, identity_of, open_regular};
+pub use safe::replace::replace_file;
+pub use safe::temporary_directory::TemporaryFolder;
 pub use scratch::FsScratch;
-pub use session_rewriter::FsSessionRewriter;
-pub use source::FsSources;
+pub use session::{FolderWatch, FollowedFile, FsSessionRewriter, FsSources, ProcessTable};
+pub use sidecar::FsTrajectoryStore;
 pub use stop_flag::StopFlag;
 pub use system_clock::SystemClock;
-pub use temporary_folder::TemporaryFolder;
-pub use trajectory_store::FsTrajectoryStore;
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -6,8 +6,8 @@ use cap_std::fs::{Dir, File, FileExt as _};
 use traj_core::port::{Scratch, ScratchError};
 
 use crate::error::{Context as _, FsError, is_full};
-use crate::new_file::check_growth;
-use crate::replace::create_temporary;
+use crate::safe::limited_file::check_growth;
+use crate::safe::replace::create_temporary;
 
 /// What it is called in errors; it has no name of its own.
 const NAME: &str = "intermediate results";

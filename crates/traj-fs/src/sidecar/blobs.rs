@@ -9,11 +9,11 @@ use traj_core::capture::{Blob, BlobDigest};
 use traj_core::port::SidecarError;
 
 use super::naming::Naming;
-use super::sweep_after;
+use super::writer::sweep_after;
 use crate::error::{Context as _, FsError};
-use crate::folder::{create_subfolder, make_private};
-use crate::open::{Access, make_file_private, open_regular};
-use crate::replace::{replace_file, sync_folder};
+use crate::safe::directory::{create_subfolder, make_private};
+use crate::safe::open::{Access, make_file_private, open_regular};
+use crate::safe::replace::{replace_file, sync_folder};
 
 /// How long the last try at freeing blobs may wait for others.
 const LAST_PATIENCE: Duration = Duration::from_millis(50);

@@ -7,7 +7,7 @@ use traj_core::id::SessionId;
 
 use super::{ownership, scan};
 use crate::error::{Context as _, FsError, Refusal};
-use crate::open::{
+use crate::safe::open::{
     Access, Identity, identity_of, make_file_private, open_replaceable, open_unknown,
 };
 

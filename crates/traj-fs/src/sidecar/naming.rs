@@ -14,10 +14,10 @@ use traj_core::capture::{BlobDigest, BlobNames};
 
 use super::roll::for_each_chunk;
 use crate::error::{Context as _, FsError};
-use crate::folder::open_subfolder;
-use crate::lock::{is_locked_alone, lock_shared};
-use crate::open::{Access, open_replaceable};
-use crate::replace::sync_folder;
+use crate::safe::directory::open_subfolder;
+use crate::safe::lock::{is_locked_alone, lock_shared};
+use crate::safe::open::{Access, open_replaceable};
+use crate::safe::replace::sync_folder;
 
 /// What one writer knows about who names which blob.
 #[derive(Debug)]

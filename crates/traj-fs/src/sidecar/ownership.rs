@@ -5,7 +5,7 @@ use std::io;
 use cap_std::fs::File;
 use traj_core::location::SidecarHead;
 
-use crate::source::FsSource;
+use crate::session::sources::FsSource;
 use crate::stop_flag::StopFlag;
 
 /// Whether a file is the sidecar of one of these sessions, or holds nothing

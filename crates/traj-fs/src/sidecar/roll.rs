@@ -10,8 +10,8 @@ use traj_core::capture::{BlobDigest, BlobNames};
 use super::handle::SidecarHandle;
 use super::scan::read_at;
 use crate::error::{Context as _, FsError};
-use crate::new_file::NewFile;
-use crate::replace::put_in_place;
+use crate::safe::limited_file::NewFile;
+use crate::safe::replace::put_in_place;
 
 /// Replaces the sidecar by its last whole lines, at most `kept` bytes of them,
 /// followed by `added`. Returns what went.

@@ -8,8 +8,8 @@ use traj_core::care::tail::{FileState, Follow, LastEvents, Screen, TailEvent, Wa
 use traj_core::run::Origin;
 
 use crate::error::{Context as _, FsError};
-use crate::open::{Access, open_regular};
-use crate::position::read_at;
+use crate::safe::open::{Access, open_regular};
+use crate::safe::position::read_at;
 
 /// Bytes read at a time.
 const BLOCK: usize = 256 * 1024;

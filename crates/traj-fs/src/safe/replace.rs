@@ -8,9 +8,9 @@ use cap_std::fs::{Dir, File, MetadataExt as _, Permissions, PermissionsExt as _}
 use cap_std::time::SystemTime;
 
 use crate::error::{Context as _, FsError, Refusal};
-use crate::new_file::NewFile;
-use crate::open::{check_kind, check_name, create_new};
-use crate::temporary_name;
+use crate::safe::limited_file::NewFile;
+use crate::safe::open::{check_kind, check_name, create_new};
+use crate::safe::temporary_name;
 
 /// Writes a new file and puts it in the place of `name`.
 ///

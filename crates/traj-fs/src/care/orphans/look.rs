@@ -10,9 +10,9 @@ use traj_core::location::{Pointer, SidecarHead, stated_by_transcript};
 use traj_core::timestamp::UnixMillis;
 
 use crate::error::{Context as _, FsError, Refusal};
-use crate::folder::open_subfolder;
-use crate::open::{Access, open_regular};
-use crate::source::FsSource;
+use crate::safe::directory::open_subfolder;
+use crate::safe::open::{Access, open_regular};
+use crate::session::sources::FsSource;
 use crate::stop_flag::StopFlag;
 
 const LIMITS: Reading = Reading::standard();

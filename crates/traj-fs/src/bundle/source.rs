@@ -16,8 +16,8 @@ use traj_core::port::{
 };
 
 use crate::error::FsError;
-use crate::folder::open_subfolder;
-use crate::open::{Access, open_regular};
+use crate::safe::directory::open_subfolder;
+use crate::safe::open::{Access, open_regular};
 
 const BLOBS: &str = BundleFile::BLOB_FOLDER;
 

@@ -17,15 +17,15 @@ use traj_core::port::{
 use traj_core::redaction::Redacted;
 
 use crate::error::{FsError, is_full};
-use crate::folder::{create_subfolder, make_private, open_subfolder};
-use crate::made_folders::MadeFolders;
-use crate::new_file::NewFile;
-use crate::open::{Access, create_private, open_regular};
-use crate::replace::sync_folder;
+use crate::safe::created_directories::MadeFolders;
+use crate::safe::directory::{create_subfolder, make_private, open_subfolder};
+use crate::safe::limited_file::NewFile;
+use crate::safe::open::{Access, create_private, open_regular};
+use crate::safe::replace::sync_folder;
+use crate::safe::temporary_directory::TemporaryFolder;
 use crate::scratch::FsScratch;
-use crate::source::FsSource;
+use crate::session::sources::FsSource;
 use crate::stop_flag::StopFlag;
-use crate::temporary_folder::TemporaryFolder;
 use early_sync::EarlySync;
 use target::Target;
 pub use target::is_bundle;

@@ -6,8 +6,8 @@ use cap_std::fs::{Dir, File, FileExt as _, Metadata, MetadataExt as _};
 use traj_core::port::{Source, SourceError, Sources};
 
 use crate::error::{FsError, Refusal};
-use crate::folder::{open_folder_below_links, open_subfolder};
-use crate::open::{Access, open_replaceable};
+use crate::safe::directory::{open_folder_below_links, open_subfolder};
+use crate::safe::open::{Access, open_replaceable};
 use crate::stop_flag::StopFlag;
 
 /// Reads files below the folders it was given, and no others.

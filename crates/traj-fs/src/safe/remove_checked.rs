@@ -5,10 +5,10 @@ use rustix::fs::{RenameFlags, renameat_with};
 use traj_core::capture::BlobDigest;
 
 use crate::error::{Context as _, FsError, Refusal};
-use crate::folder::open_subfolder;
-use crate::open::{Identity, identity_of};
-use crate::replace::sync_folder;
-use crate::temporary_name;
+use crate::safe::directory::open_subfolder;
+use crate::safe::open::{Identity, identity_of};
+use crate::safe::replace::sync_folder;
+use crate::safe::temporary_name;
 
 /// Removes the file `name` if it is still the one that was opened as
 /// `inspected`.

@@ -11,10 +11,10 @@ use traj_core::port::{LineEdit, RewriteReport};
 
 use super::{FsSessionRewriter, IntoStep as _, StepError, ranges, report_of, same_file};
 use crate::error::Context as _;
-use crate::lock::FileLock;
-use crate::new_file::NewFile;
-use crate::open::{Access, open_regular};
-use crate::replace::{create_temporary, sync_folder};
+use crate::safe::limited_file::NewFile;
+use crate::safe::lock::FileLock;
+use crate::safe::open::{Access, open_regular};
+use crate::safe::replace::{create_temporary, sync_folder};
 
 /// How long a pause is while others may still write.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -9,10 +9,10 @@ use traj_core::id::BundleName;
 use traj_core::port::{BundleFile, BundleSinkError, NameTaken};
 
 use super::{BundleForm, from_fs, sink_error};
-use crate::folder::open_subfolder;
-use crate::made_folders::MadeFolders;
-use crate::replace::sync_folder;
-use crate::temporary_name::is_reserved;
+use crate::safe::created_directories::MadeFolders;
+use crate::safe::directory::open_subfolder;
+use crate::safe::replace::sync_folder;
+use crate::safe::temporary_name::is_reserved;
 
 /// Where a bundle will appear.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use traj_core::capture::BlobDigest;
 use traj_core::port::{BlobFolder, BlobFolderError};
 
 use crate::error::{Context as _, FsError};
-use crate::folder::{create_subfolder, make_private, open_subfolder};
-use crate::open::{Access, open_regular};
-use crate::replace::replace_file;
+use crate::safe::directory::{create_subfolder, make_private, open_subfolder};
+use crate::safe::open::{Access, open_regular};
+use crate::safe::replace::replace_file;
 
 /// The folder of blobs `name` directly inside another folder.
 #[derive(Debug)]

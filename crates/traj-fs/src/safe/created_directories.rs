@@ -4,8 +4,8 @@
 use cap_std::fs::Dir;
 
 use crate::error::{Context as _, FsError};
-use crate::folder::{make_private, make_subfolder, open_subfolder};
-use crate::replace::sync_folder;
+use crate::safe::directory::{make_private, make_subfolder, open_subfolder};
+use crate::safe::replace::sync_folder;
 
 /// Folders that were made. Dropped without [`MadeFolders::keep`], those that
 /// are empty are removed.

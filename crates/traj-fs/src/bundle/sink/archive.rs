@@ -10,11 +10,11 @@ use zip::write::SimpleFileOptions;
 use super::BundleForm;
 use super::first_failure::{self, Excused, FirstFailure};
 use crate::error::{Context as _, FsError};
-use crate::folder::open_subfolder;
-use crate::new_file::NewFile;
-use crate::open::{Access, open_regular};
+use crate::safe::directory::open_subfolder;
+use crate::safe::limited_file::NewFile;
+use crate::safe::open::{Access, open_regular};
+use crate::safe::temporary_directory::{TemporaryEntry, TemporaryFolder};
 use crate::stop_flag::{StopFlag, Stoppable};
-use crate::temporary_folder::{TemporaryEntry, TemporaryFolder};
 
 /// What zstd is told to spend; above it time grows faster than size shrinks.
 const ZSTD_LEVEL: i32 = 3;

@@ -9,11 +9,11 @@ use traj_core::limits::Reading;
 use traj_core::port::{LineLog, LineLogError};
 
 use crate::error::{Context as _, FsError};
-use crate::lock::lock_exclusive;
-use crate::new_file::check_growth;
-use crate::open::{Access, Identity, identity_of, open_replaceable};
 use crate::read_lines::for_each_line;
-use crate::replace::{replace_file, sync_folder};
+use crate::safe::limited_file::check_growth;
+use crate::safe::lock::lock_exclusive;
+use crate::safe::open::{Access, Identity, identity_of, open_replaceable};
+use crate::safe::replace::{replace_file, sync_folder};
 
 /// The log `name` directly inside a folder; 0600, locked while it is written.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use cap_std::fs::File;
 use traj_core::care::rewrite::{LineStream, Piece, StreamCounts};
 use traj_core::port::LineEdit;
 
-use crate::position::read_at;
+use crate::safe::position::read_at;
 
 /// Bytes copied at a time.
 const COPY_BLOCK: usize = 256 * 1024;

@@ -7,12 +7,13 @@
 
 use traj_core::port::SidecarError;
 
-use super::handle::SidecarHandle;
-use super::{FsSidecarWriter, roll};
+use super::FsSidecarWriter;
 use crate::error::{Context as _, FsError};
-use crate::lock::lock_exclusive;
-use crate::open::identity_of;
-use crate::replace::sync_folder;
+use crate::safe::lock::lock_exclusive;
+use crate::safe::open::identity_of;
+use crate::safe::replace::sync_folder;
+use crate::sidecar::handle::SidecarHandle;
+use crate::sidecar::roll;
 
 /// What still has to reach the disk.
 #[derive(Debug)]

@@ -21,10 +21,10 @@ use self::look::{
     read_pointer, sidecar_id, size_of, transcript_id,
 };
 use crate::error::{Context as _, FsError, Refusal};
-use crate::folder::open_folder_below_links;
-use crate::open::check_name;
-use crate::removal::{remove_blobs, remove_inspected};
-use crate::source::FsSources;
+use crate::safe::directory::open_folder_below_links;
+use crate::safe::open::check_name;
+use crate::safe::remove_checked::{remove_blobs, remove_inspected};
+use crate::session::sources::FsSources;
 
 /// A folder of sessions, and what is left in it and elsewhere of those that
 /// are gone.

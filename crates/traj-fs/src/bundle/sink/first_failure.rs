@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
 
-use crate::new_file::NewFile;
+use crate::safe::limited_file::NewFile;
 
 /// What went wrong first, if anything did.
 #[derive(Debug, Default)]

@@ -14,12 +14,12 @@ use traj_core::location::{
 };
 use traj_core::port::{SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 
+use super::writer::{FsSidecarWriter, PointerPlace};
 use crate::error::{Context as _, FsError, is_full};
-use crate::folder::open_subfolder;
-use crate::open::{Access, open_regular, open_replaceable};
 use crate::read_lines::for_each_line;
-use crate::sidecar::{FsSidecarWriter, PointerPlace};
-use crate::source::FsSources;
+use crate::safe::directory::open_subfolder;
+use crate::safe::open::{Access, open_regular, open_replaceable};
+use crate::session::sources::FsSources;
 
 /// Sidecars beside one session file, or all in a folder of their own.
 #[derive(Debug)]

@@ -8,9 +8,9 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use crate::error::{Context as _, FsError};
-use crate::folder::{make_private, open_subfolder};
-use crate::open::{Access, Identity, create_private, identity_of, open_regular};
-use crate::temporary_name::{self, BundleOwner};
+use crate::safe::directory::{make_private, open_subfolder};
+use crate::safe::open::{Access, Identity, create_private, identity_of, open_regular};
+use crate::safe::temporary_name::{self, BundleOwner};
 
 /// How often a folder is tried to be removed: the first thing that resists,
 /// perhaps only for a moment, ends a try.

@@ -24,9 +24,9 @@ use traj_core::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, Sessio
 
 use self::steps::Steps;
 use crate::error::{Context as _, FsError, Refusal};
-use crate::lock::lock_exclusive;
-use crate::open::{Access, open_regular};
-use crate::process_table::ProcessTable;
+use crate::safe::lock::lock_exclusive;
+use crate::safe::open::{Access, open_regular};
+use crate::session::process_table::ProcessTable;
 
 /// A file of lines inside a folder.
 #[derive(Debug)]
