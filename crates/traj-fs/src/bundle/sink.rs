@@ -2,7 +2,6 @@
 
 mod archive;
 mod early_sync;
-mod first_failure;
 mod target;
 
 use std::collections::BTreeSet;

@@ -1,12 +1,7 @@
 //! Bundles on the disk, read in place: a folder, a zip file or a compressed
 //! tar file.
 
-mod allowance;
 mod archive;
-mod damage;
-mod tar_entries;
-mod zip_content;
-mod zip_layout;
 
 use std::io::{ErrorKind, Read as _};
 

@@ -1,14 +1,16 @@
 //! A bundle as one file. The same files give the same bytes: no times, no
 //! owners, a fixed order.
 
+mod first_failure;
+
 use std::io::{self, Write};
 
 use cap_std::fs::{Dir, File};
 use traj_core::port::BundleFile;
 use zip::write::SimpleFileOptions;
 
+use self::first_failure::{Excused, FirstFailure};
 use super::BundleForm;
-use super::first_failure::{self, Excused, FirstFailure};
 use crate::error::{Context as _, FsError};
 use crate::safe::directory::open_subfolder;
 use crate::safe::limited_file::NewFile;

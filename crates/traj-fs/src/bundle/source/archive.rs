@@ -1,13 +1,19 @@
 //! Bundles as one file.
 
+mod allowance;
+mod damage;
+mod tar_entries;
+mod zip_content;
+mod zip_layout;
+
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 
 use cap_std::fs::File;
 use traj_core::port::{BundleNames, BundleSourceError, BundleVisitor};
 
-use super::allowance::Allowance;
-use super::damage::{Damage, damaged};
-use super::{Form, manifest_name, storage, tar_entries, zip_content, zip_layout};
+use self::allowance::Allowance;
+use self::damage::{Damage, damaged};
+use super::{Form, manifest_name, storage};
 
 /// Tells an archive by its first bytes.
 pub(super) fn recognise(mut file: File) -> io::Result<Option<Form>> {
