@@ -43,7 +43,14 @@
 //! # }
 //! ```
 //!
-//! The feature `tokio` adds a flush that async hosts can await.
+//! # Features
+//!
+//! All are off by default: a host that records needs none of them.
+//!
+//! - `archives`: bundles as zip and `tar.zst` files. Without it, bundles are
+//!   directories, and the other forms do not exist.
+//! - `tokio`: a flush that async hosts can await.
+//! - `watch`: `FolderWatch`, which wakes whoever follows a file.
 
 mod binding_store;
 mod bundle;
@@ -74,7 +81,9 @@ pub use safe::open::{Access, Identity, identity_of, open_regular};
 pub use safe::replace::replace_file;
 pub use safe::temporary_directory::TemporaryFolder;
 pub use scratch::FsScratch;
-pub use session::{FolderWatch, FollowedFile, FsSessionRewriter, FsSources, ProcessTable};
+#[cfg(feature = "watch")]
+pub use session::FolderWatch;
+pub use session::{FollowedFile, FsSessionRewriter, FsSources, ProcessTable};
 pub use sidecar::FsTrajectoryStore;
 pub use stop_flag::StopFlag;
 pub use system_clock::SystemClock;

@@ -7,12 +7,14 @@
 //! - `rewriter`: replacing a session file that its owner may be writing to;
 //! - `process_table`: which processes have a file open.
 
+#[cfg(feature = "watch")]
 mod directory_watch;
 mod followed_file;
 mod process_table;
 mod rewriter;
 pub(crate) mod sources;
 
+#[cfg(feature = "watch")]
 pub use self::directory_watch::FolderWatch;
 pub use self::followed_file::FollowedFile;
 pub use self::process_table::ProcessTable;

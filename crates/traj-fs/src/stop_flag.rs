@@ -32,23 +32,3 @@ impl StopFlag {
 #[derive(Debug, thiserror::Error)]
 #[error("asked to stop")]
 struct Stopped;
-
-/// Reads until it is asked to stop.
-#[derive(Debug)]
-pub(crate) struct Stoppable<'s, R> {
-    inner: R,
-    stop: &'s StopFlag,
-}
-
-impl<'s, R> Stoppable<'s, R> {
-    pub(crate) const fn new(inner: R, stop: &'s StopFlag) -> Self {
-        Self { inner, stop }
-    }
-}
-
-impl<R: io::Read> io::Read for Stoppable<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stop.check()?;
-        self.inner.read(buffer)
-    }
-}

@@ -1,5 +1,6 @@
 //! Bundles on the disk: written out of sight, made visible with one rename.
 
+#[cfg(feature = "archives")]
 mod archive;
 mod early_sync;
 mod target;
@@ -41,8 +42,10 @@ pub enum BundleForm {
     /// A folder of files.
     Folder,
     /// One zip file.
+    #[cfg(feature = "archives")]
     Zip,
     /// One zstd-compressed tar file.
+    #[cfg(feature = "archives")]
     TarZst,
 }
 
@@ -50,7 +53,9 @@ impl BundleForm {
     const fn extension(self) -> &'static str {
         match self {
             Self::Folder => "",
+            #[cfg(feature = "archives")]
             Self::Zip => ".zip",
+            #[cfg(feature = "archives")]
             Self::TarZst => ".tar.zst",
         }
     }
@@ -207,30 +212,45 @@ impl BundleWriter for FsBundleWriter {
     }
 
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError> {
-        let Self { target, place, files, stop } = *self;
-        let Workplace { staging, made } = &place;
+        self.stop.check().map_err(|error| sink_error(self.name(), error))?;
+        self.place.made.sync().map_err(|error| from_fs(self.name(), error))?;
+        match self.target.form {
+            BundleForm::Folder => self.commit_directory(),
+            #[cfg(feature = "archives")]
+            BundleForm::Zip => self.commit_archive(archive::zip),
+            #[cfg(feature = "archives")]
+            BundleForm::TarZst => self.commit_archive(archive::tar_zst),
+        }
+    }
+}
+
+impl FsBundleWriter {
+    /// Publishes the staged directory itself.
+    fn commit_directory(self) -> Result<String, BundleSinkError> {
+        let staging = &self.place.staging;
+        sync(staging.folder()).map_err(|error| from_fs(self.name(), error))?;
+        self.stop.check().map_err(|error| sink_error(self.name(), error))?;
+        let path = self.target.publish(staging.parent(), staging.name())?;
+        self.place.staging.keep();
+        self.place.made.keep();
+        Ok(path)
+    }
+
+    /// Packs the staged directory and publishes the archive.
+    #[cfg(feature = "archives")]
+    fn commit_archive(self, pack: archive::Pack) -> Result<String, BundleSinkError> {
+        let Self { target, place: Workplace { staging, made }, files, stop } = self;
         let name = target.name.as_str().to_owned();
         let failed = |error: io::Error| sink_error(&name, error);
+        let files: Vec<BundleFile> = files.into_iter().collect();
+        let packed = archive::pack(&staging, &files, pack, &stop);
+        let archive = packed.map_err(|error| from_fs(&name, error))?;
+        // Before the archive appears: after that nothing may fail.
+        staging.remove().map_err(failed)?;
         stop.check().map_err(failed)?;
-        made.sync().map_err(|error| from_fs(&name, error))?;
-        let path = if target.form == BundleForm::Folder {
-            sync(staging.folder()).map_err(|error| from_fs(&name, error))?;
-            stop.check().map_err(failed)?;
-            let path = target.publish(staging.parent(), staging.name())?;
-            place.staging.keep();
-            path
-        } else {
-            let files: Vec<BundleFile> = files.into_iter().collect();
-            let packed = archive::pack(staging, &files, target.form, &stop);
-            let archive = packed.map_err(|error| from_fs(&name, error))?;
-            // Before the archive appears: behind that nothing may fail.
-            place.staging.remove().map_err(failed)?;
-            stop.check().map_err(failed)?;
-            let path = target.publish(&archive.parent, &archive.name)?;
-            archive.keep();
-            path
-        };
-        place.made.keep();
+        let path = target.publish(&archive.parent, &archive.name)?;
+        archive.keep();
+        made.keep();
         Ok(path)
     }
 }

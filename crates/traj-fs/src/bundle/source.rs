@@ -1,9 +1,10 @@
 //! Bundles on the disk, read in place: a folder, a zip file or a compressed
 //! tar file.
 
+#[cfg(feature = "archives")]
 mod archive;
 
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, Read as _, Seek as _};
 
 use cap_std::fs::{Dir, File};
 use traj_core::port::{
@@ -26,8 +27,30 @@ pub struct FsBundleSource {
 #[derive(Debug)]
 enum Form {
     Folder(Dir),
+    #[cfg(feature = "archives")]
     Zip(File),
+    #[cfg(feature = "archives")]
     TarZst(File),
+}
+
+impl Form {
+    /// Recognises an archive by its first bytes.
+    fn of_file(name: &str, mut file: File) -> Result<Self, BundleSourceError> {
+        let mut start = Vec::new();
+        let read = file.by_ref().take(4).read_to_end(&mut start);
+        read.and_then(|_| file.rewind()).map_err(|error| storage(name, error))?;
+        match start.as_slice() {
+            #[cfg(feature = "archives")]
+            [b'P', b'K', 3 | 5, 4 | 6] => Ok(Self::Zip(file)),
+            #[cfg(feature = "archives")]
+            [0x28, 0xb5, 0x2f, 0xfd] => Ok(Self::TarZst(file)),
+            #[cfg(not(feature = "archives"))]
+            [b'P', b'K', 3 | 5, 4 | 6] | [0x28, 0xb5, 0x2f, 0xfd] => {
+                Err(storage(name, std::io::Error::other(WithoutArchives)))
+            }
+            _ => Err(BundleSourceError::NotABundle { name: name.to_owned() }),
+        }
+    }
 }
 
 impl FsBundleSource {
@@ -35,7 +58,8 @@ impl FsBundleSource {
     /// first bytes, not in its name.
     ///
     /// # Errors
-    /// When it is missing, a link, or nothing that holds a bundle.
+    /// When it is missing, a link, or neither a directory nor an archive. An
+    /// archive is also refused in a build without the feature `archives`.
     pub fn open(folder: &Dir, name: &str) -> Result<Self, BundleSourceError> {
         let metadata = folder.symlink_metadata(name).map_err(|error| match error.kind() {
             ErrorKind::NotFound => BundleSourceError::NotFound { name: name.to_owned() },
@@ -47,9 +71,7 @@ impl FsBundleSource {
         } else {
             let file =
                 open_regular(folder, name, Access::Read).map_err(|error| from_fs(name, error))?;
-            archive::recognise(file)
-                .map_err(|error| storage(name, error))?
-                .ok_or_else(|| BundleSourceError::NotABundle { name: name.to_owned() })?
+            Form::of_file(name, file)?
         };
         Ok(Self { name: name.to_owned(), form })
     }
@@ -154,11 +176,19 @@ impl BundleSource for FsBundleSource {
     fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError> {
         match &self.form {
             Form::Folder(folder) => self.visit_folder(folder, visit),
+            #[cfg(feature = "archives")]
             Form::Zip(file) => archive::visit_zip(&self.name, file, visit),
+            #[cfg(feature = "archives")]
             Form::TarZst(file) => archive::visit_tar_zst(&self.name, file, visit),
         }
     }
 }
+
+/// Why an archive cannot be read here.
+#[cfg(not(feature = "archives"))]
+#[derive(Debug, thiserror::Error)]
+#[error("it is an archive, and traj-fs was built without its feature `archives`")]
+struct WithoutArchives;
 
 /// A file as it lies on the disk.
 struct Plain<'n> {
@@ -195,5 +225,20 @@ mod tests {
         let endless = (0_u64..).map(|number| Ok(number.to_string()));
         let taken = take_all(&mut BundleNames::default(), endless, &mut Vec::new());
         assert!(matches!(taken, Err(BundleSourceError::TooManyEntries { .. })), "{taken:?}");
+    }
+
+    #[cfg(not(feature = "archives"))]
+    #[test]
+    fn without_archives_an_archive_is_named_as_one() {
+        use std::error::Error as _;
+        let temporary = tempfile::tempdir().unwrap();
+        let authority = cap_std::ambient_authority();
+        let directory = Dir::open_ambient_dir(temporary.path(), authority).unwrap();
+        for start in [&b"PK\x03\x04"[..], &b"\x28\xb5\x2f\xfd"[..]] {
+            directory.write("bundle", start).unwrap();
+            let error = FsBundleSource::open(&directory, "bundle").unwrap_err();
+            let cause = error.source().unwrap().to_string();
+            assert!(cause.contains("feature `archives`"), "{cause}");
+        }
     }
 }

@@ -9,7 +9,9 @@ use rustix::io::Errno;
 
 use crate::error::{Context as _, FsError};
 use crate::safe::directory::{make_private, open_subfolder};
-use crate::safe::open::{Access, Identity, create_private, identity_of, open_regular};
+#[cfg(feature = "archives")]
+use crate::safe::open;
+use crate::safe::open::{Access, Identity, identity_of, open_regular};
 use crate::safe::temporary_name::{self, BundleOwner};
 
 /// How often a folder is tried to be removed: the first thing that resists,
@@ -84,6 +86,7 @@ impl TemporaryFolder {
     }
 
     /// Removes it now.
+    #[cfg(feature = "archives")]
     pub(crate) fn remove(self) -> io::Result<()> {
         let Self { folder, entry } = self;
         drop(folder);
@@ -139,10 +142,11 @@ impl TemporaryEntry {
     }
 
     /// A new file that only its owner can read.
+    #[cfg(feature = "archives")]
     pub(crate) fn file(parent: &Dir) -> Result<(Self, File), FsError> {
         const OPERATION: &str = "make a temporary file in";
         for _ in 0..LOSSES {
-            let made = Self::make(parent, |name| create_private(parent, name));
+            let made = Self::make(parent, |name| open::create_private(parent, name));
             let (file, mut entry) = made.context(OPERATION, ".")?;
             if entry.claim(file.try_clone().context(OPERATION, ".")?)? {
                 return Ok((entry, file));
@@ -167,6 +171,7 @@ impl TemporaryEntry {
         self.is_kept = true;
     }
 
+    #[cfg(feature = "archives")]
     fn remove(mut self) -> io::Result<()> {
         self.is_kept = true;
         self.clear()

@@ -3,42 +3,42 @@
 
 mod first_failure;
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write as _};
 
 use cap_std::fs::{Dir, File};
 use traj_core::port::BundleFile;
 use zip::write::SimpleFileOptions;
 
 use self::first_failure::{Excused, FirstFailure};
-use super::BundleForm;
 use crate::error::{Context as _, FsError};
 use crate::safe::directory::open_subfolder;
 use crate::safe::limited_file::NewFile;
 use crate::safe::open::{Access, open_regular};
 use crate::safe::temporary_directory::{TemporaryEntry, TemporaryFolder};
-use crate::stop_flag::{StopFlag, Stoppable};
+use crate::stop_flag::StopFlag;
 
 /// What zstd is told to spend; above it time grows faster than size shrinks.
 const ZSTD_LEVEL: i32 = 3;
+
+/// Writes the files of a directory into an archive.
+pub(super) type Pack = fn(&Dir, &[BundleFile], &mut NewFile, &StopFlag) -> io::Result<()>;
 
 /// Packs the staged files into a file beside them.
 pub(super) fn pack(
     staging: &TemporaryFolder,
     files: &[BundleFile],
-    form: BundleForm,
+    pack: Pack,
     stop: &StopFlag,
 ) -> Result<TemporaryEntry, FsError> {
     let (entry, file) = TemporaryEntry::file(staging.parent())?;
     let mut archive = NewFile::new(file);
-    let packed = match form {
-        BundleForm::TarZst => tar_zst(staging.folder(), files, &mut archive, stop),
-        BundleForm::Zip | BundleForm::Folder => zip(staging.folder(), files, &mut archive, stop),
-    };
+    let packed = pack(staging.folder(), files, &mut archive, stop);
     packed.and_then(|()| archive.as_file().sync_all()).context("pack", &entry.name)?;
     Ok(entry)
 }
 
-fn zip(
+/// Writes a zip file.
+pub(super) fn zip(
     folder: &Dir,
     files: &[BundleFile],
     archive: &mut NewFile,
@@ -61,10 +61,11 @@ fn zip(
     failure.take()
 }
 
-fn tar_zst(
+/// Writes a tar file, compressed with zstd.
+pub(super) fn tar_zst(
     folder: &Dir,
     files: &[BundleFile],
-    archive: impl Write,
+    archive: &mut NewFile,
     stop: &StopFlag,
 ) -> io::Result<()> {
     let encoder = zstd::Encoder::new(archive, ZSTD_LEVEL)?;
@@ -91,4 +92,24 @@ fn open(folder: &Dir, file: BundleFile) -> io::Result<File> {
         None => open_regular(folder, &path, Access::Read),
     };
     opened.map_err(io::Error::other)
+}
+
+/// Reads until it is asked to stop.
+#[derive(Debug)]
+struct Stoppable<'s, R> {
+    inner: R,
+    stop: &'s StopFlag,
+}
+
+impl<'s, R> Stoppable<'s, R> {
+    const fn new(inner: R, stop: &'s StopFlag) -> Self {
+        Self { inner, stop }
+    }
+}
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stop.check()?;
+        self.inner.read(buffer)
+    }
 }

@@ -6,27 +6,16 @@ mod tar_entries;
 mod zip_content;
 mod zip_layout;
 
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 
 use cap_std::fs::File;
 use traj_core::port::{BundleNames, BundleSourceError, BundleVisitor};
 
 use self::allowance::Allowance;
 use self::damage::{Damage, damaged};
-use super::{Form, manifest_name, storage};
+use super::{manifest_name, storage};
 
-/// Tells an archive by its first bytes.
-pub(super) fn recognise(mut file: File) -> io::Result<Option<Form>> {
-    let mut start = Vec::new();
-    file.by_ref().take(4).read_to_end(&mut start)?;
-    file.seek(SeekFrom::Start(0))?;
-    Ok(match start.as_slice() {
-        [b'P', b'K', 3 | 5, 4 | 6] => Some(Form::Zip(file)),
-        [0x28, 0xb5, 0x2f, 0xfd] => Some(Form::TarZst(file)),
-        _ => None,
-    })
-}
-
+/// Shows the files of a zip file, the manifest first.
 pub(super) fn visit_zip(
     name: &str,
     file: &File,
@@ -54,6 +43,7 @@ pub(super) fn visit_zip(
     Ok(())
 }
 
+/// Shows the files of a compressed tar file, in its order.
 pub(super) fn visit_tar_zst(
     name: &str,
     file: &File,
