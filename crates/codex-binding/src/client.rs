@@ -3,20 +3,23 @@
 mod app_server;
 mod driver;
 mod options;
+mod outbox;
+mod questions;
 mod routes;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use traj_core::json::Json;
 use traj_core::port::{AppServerError, CloseCause};
 
 pub use driver::ClientCounters;
 pub use options::ClientOptions;
 
-use driver::{Command, Driver};
+use driver::{Caller, ClientCommand, ClientSignals, ConnectionDriver, DriverReports};
 use routes::Routes;
 
 use crate::protocol::{ServerVersion, VersionFloor, initialize_params};
@@ -28,16 +31,16 @@ const SHORTEST_TIMEOUT: Duration = Duration::from_millis(100);
 /// A client of one server. Clones share the connection; dropping the last one ends the server.
 #[derive(Clone)]
 pub struct Client {
-    inner: Arc<Inner>,
+    inner: Arc<SharedClient>,
 }
 
-struct Inner {
-    commands: mpsc::UnboundedSender<Command>,
+struct SharedClient {
+    commands: mpsc::Sender<ClientCommand>,
+    signals: ClientSignals,
     routes: Routes,
     closed: watch::Receiver<Option<CloseCause>>,
     counters: watch::Receiver<ClientCounters>,
     finished: watch::Receiver<bool>,
-    tokens: AtomicU64,
     options: ClientOptions,
     stderr: Option<StderrTail>,
     process: Option<u32>,
@@ -65,31 +68,33 @@ impl Client {
         transport: Transport,
         options: ClientOptions,
     ) -> Result<Self, AppServerError> {
-        let (commands, received) = mpsc::unbounded_channel();
+        let admitted = options.in_flight.saturating_add(options.waiting_calls);
+        let admitted = admitted.clamp(1, Semaphore::MAX_PERMITS - 1);
+        // Each call holds its permit, so the queue has room for all of them and a notification.
+        let (commands, received) = mpsc::channel(admitted + 1);
         let (closing, closed) = watch::channel(None);
         let (counting, counters) = watch::channel(ClientCounters::default());
         let (finishing, finished) = watch::channel(false);
+        let signals = ClientSignals {
+            admission: Arc::new(Semaphore::new(admitted)),
+            abandoned: Arc::new(Notify::new()),
+            stop: CancellationToken::new(),
+        };
         let routes = Routes::default();
         let stderr = transport.child.as_ref().map(crate::transport::ChildProcess::stderr);
         let process = transport.child.as_ref().and_then(crate::transport::ChildProcess::id);
-        let driver = Driver::new(
-            &options,
-            routes.clone(),
-            commands.downgrade(),
-            closing,
-            counting,
-            finishing,
-        );
+        let reports = DriverReports { closing, counting, finishing };
+        let driver = ConnectionDriver::new(&options, routes.clone(), signals.clone(), reports);
         // Ends when the last client is dropped or the server is gone.
         drop(tokio::spawn(driver.run(transport, received)));
         let client = Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(SharedClient {
                 commands,
+                signals,
                 routes,
                 closed,
                 counters,
                 finished,
-                tokens: AtomicU64::new(0),
                 options,
                 stderr,
                 process,
@@ -115,8 +120,9 @@ impl Client {
         match version {
             Some(version) if version.reaches(floor) => {
                 let _already_known = self.inner.version.set(version.as_str().to_owned());
-                self.send(Command::Notify("initialized"));
-                Ok(())
+                let initialized = ClientCommand::Notify("initialized");
+                let sent = self.inner.commands.send(initialized).await;
+                sent.map_err(|_| self.closed_error())
             }
             other => {
                 let found = other.map(|version| version.as_str().to_owned());
@@ -125,27 +131,41 @@ impl Client {
         }
     }
 
-    /// Calls a method. Dropping the future gives the answer up; the call may still take effect.
+    /// Calls a method. Dropping the future gives up the answer; the call may still take effect.
+    ///
+    /// Waits while too many calls are under way. The wait counts towards the timeout.
     pub(crate) async fn call(
         &self,
         method: &'static str,
         params: Json<'static>,
         timeout: Duration,
     ) -> Result<Json<'static>, AppServerError> {
-        let token = self.inner.tokens.fetch_add(1, Ordering::Relaxed);
         let timeout = timeout.max(SHORTEST_TIMEOUT);
+        let began = Instant::now();
+        let signals = &self.inner.signals;
+        let admission = Arc::clone(&signals.admission).acquire_owned();
+        let admission = match tokio::time::timeout(timeout, admission).await {
+            Ok(Ok(admission)) => admission,
+            Ok(Err(_closed)) => return Err(self.closed_error()),
+            Err(_elapsed) => return Err(AppServerError::TimedOut { method }),
+        };
+        // Dropped after `answer`: the driver looks for callers whose receiver has gone.
+        let mut abandon = AbandonedCall { signals, is_armed: true };
         let (reply, answer) = oneshot::channel();
-        self.send(Command::Call { token, method, params, timeout, reply });
-        let mut abandoned = Abandon { client: self, token, is_armed: true };
-        let settled = answer.await;
-        abandoned.is_armed = false;
-        // Without an answer the driver has gone, and told why.
-        settled.unwrap_or_else(|_| Err(AppServerError::Closed { cause: self.close_cause() }))
+        let timeout = timeout.saturating_sub(began.elapsed());
+        let caller = Caller { reply, _admission: admission };
+        let call = ClientCommand::Call { method, params, timeout, caller };
+        let settled = match self.inner.commands.send(call).await {
+            Ok(()) => answer.await.ok(),
+            Err(_closed) => None,
+        };
+        abandon.is_armed = false;
+        // Without an answer the driver has gone, and has reported why.
+        settled.unwrap_or_else(|| Err(self.closed_error()))
     }
 
-    fn send(&self, command: Command) {
-        // A driver that has gone has told everybody already.
-        let _gone = self.inner.commands.send(command);
+    fn closed_error(&self) -> AppServerError {
+        AppServerError::Closed { cause: self.close_cause() }
     }
 
     fn close_cause(&self) -> CloseCause {
@@ -169,7 +189,7 @@ impl Client {
 
     /// Ends the server: closes its input, waits, terminates, kills. Every waiter ends at once.
     pub async fn stop(&self) {
-        self.send(Command::Stop);
+        self.inner.signals.stop.cancel();
         let mut finished = self.inner.finished.clone();
         // A driver that has gone has stopped everything already.
         let _gone = finished.wait_for(|is_finished| *is_finished).await;
@@ -202,17 +222,16 @@ impl Client {
     }
 }
 
-/// Forgets a call whose caller has gone.
-struct Abandon<'a> {
-    client: &'a Client,
-    token: u64,
+/// Tells the driver about a call whose caller goes away before the answer.
+struct AbandonedCall<'a> {
+    signals: &'a ClientSignals,
     is_armed: bool,
 }
 
-impl Drop for Abandon<'_> {
+impl Drop for AbandonedCall<'_> {
     fn drop(&mut self) {
         if self.is_armed {
-            self.client.send(Command::Cancel { token: self.token });
+            self.signals.abandoned.notify_one();
         }
     }
 }

@@ -1,18 +1,25 @@
-//! The task behind a client: moves lines between the transport and the session.
+//! The task that drives a client: it moves lines between the transport and the session.
+//!
+//! Every queue has a limit. Calls are admitted by a semaphore, answers to the server's questions
+//! hold a permit each, and nothing is added to a full outbox. The driver never waits for a server
+//! that does not read: it goes on reading, so neither side can block the other.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use traj_core::json::Json;
-use traj_core::json::lines::{self, Line};
-use traj_core::port::{AppServerError, CloseCause, RequestHandler, ServerRequest, ThreadListener};
+use traj_core::json::lines::{Line, Lines};
+use traj_core::port::{AppServerError, CloseCause, ServerRequest};
 
 use super::ClientOptions;
+use super::outbox::Outbox;
+use super::questions::{AnsweredQuestion, OpenQuestions};
 use super::routes::Routes;
 use crate::protocol::{answer_json, read_event, read_request};
 use crate::rpc::{CallToken, Input, Output, RpcLimits, RpcSession, notification_line};
@@ -20,180 +27,240 @@ use crate::transport::{ChildProcess, Transport};
 
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
-/// Room for the child's last words after it exited, and for its exit status after they ended.
+/// How long to wait for the child's last output after it exited, and for its exit status after its
+/// output ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What went wrong on the wire, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientCounters {
-    /// Lines that were no message.
+    /// Lines that were not a message.
     pub garbage_lines: u64,
     /// Lines that were too long.
     pub oversized_lines: u64,
-    /// Answers that nobody waited for.
+    /// Answers that nobody was waiting for.
     pub stray_answers: u64,
-    /// What the server wrote on its standard error.
+    /// Bytes that the server wrote to its standard error.
     pub stderr_bytes: u64,
 }
 
-pub(super) enum Command {
-    Call {
-        token: u64,
-        method: &'static str,
-        params: Json<'static>,
-        timeout: Duration,
-        reply: oneshot::Sender<Result<Json<'static>, AppServerError>>,
-    },
-    Cancel {
-        token: u64,
-    },
+type CallResult = Result<Json<'static>, AppServerError>;
+
+/// What a client asks of its driver.
+#[derive(Debug)]
+pub(super) enum ClientCommand {
+    Call { method: &'static str, params: Json<'static>, timeout: Duration, caller: Caller },
     Notify(&'static str),
-    Answer {
-        id: Json<'static>,
-        answer: Option<Json<'static>>,
-    },
-    WriteFailed,
-    Stop,
 }
 
-pub(super) struct Driver {
+/// Whoever waits for a call. The call counts as admitted until this is dropped.
+#[derive(Debug)]
+pub(super) struct Caller {
+    pub(super) reply: oneshot::Sender<CallResult>,
+    pub(super) _admission: OwnedSemaphorePermit,
+}
+
+/// What clients and their driver share.
+#[derive(Clone, Debug)]
+pub(super) struct ClientSignals {
+    /// Lets a limited number of calls in.
+    pub(super) admission: Arc<Semaphore>,
+    /// A caller has gone away.
+    pub(super) abandoned: Arc<Notify>,
+    /// The server is to be stopped.
+    pub(super) stop: CancellationToken,
+}
+
+/// What the driver reports.
+#[derive(Debug)]
+pub(super) struct DriverReports {
+    pub(super) closing: watch::Sender<Option<CloseCause>>,
+    pub(super) counting: watch::Sender<ClientCounters>,
+    pub(super) finishing: watch::Sender<bool>,
+}
+
+/// The state of one connection.
+pub(super) struct ConnectionDriver {
     session: RpcSession,
-    lines: lines::Lines,
+    lines: Lines,
     oversized_lines: u64,
+    outbox: Outbox,
     routes: Routes,
-    commands: mpsc::WeakUnboundedSender<Command>,
-    replies: BTreeMap<u64, oneshot::Sender<Result<Json<'static>, AppServerError>>>,
-    questions: Arc<Semaphore>,
-    handler: Arc<dyn RequestHandler>,
-    tool_timeout: Duration,
+    callers: BTreeMap<u64, Caller>,
+    calls: u64,
+    questions: OpenQuestions,
+    answered: mpsc::Receiver<AnsweredQuestion>,
+    signals: ClientSignals,
+    reports: DriverReports,
     stop_patience: Duration,
-    closing: watch::Sender<Option<CloseCause>>,
-    counting: watch::Sender<ClientCounters>,
-    finishing: watch::Sender<bool>,
     epoch: Instant,
 }
 
 /// What woke the driver.
-enum Event {
-    Command(Option<Command>),
+enum Wakeup {
+    Stop,
+    Command(Option<ClientCommand>),
+    Answer(AnsweredQuestion),
+    Abandoned,
     Read(std::io::Result<usize>),
+    Written(std::io::Result<()>),
     Exited(CloseCause),
-    Wake,
+    Timer,
 }
 
-impl Driver {
+impl ConnectionDriver {
     pub(super) fn new(
         options: &ClientOptions,
         routes: Routes,
-        commands: mpsc::WeakUnboundedSender<Command>,
-        closing: watch::Sender<Option<CloseCause>>,
-        counting: watch::Sender<ClientCounters>,
-        finishing: watch::Sender<bool>,
+        signals: ClientSignals,
+        reports: DriverReports,
     ) -> Self {
         let wordings = options.profile.wordings.clone();
+        let (questions, answered) = OpenQuestions::new(options);
         Self {
             session: RpcSession::new(RpcLimits { in_flight: options.in_flight, wordings }),
-            lines: lines::Lines::new(options.longest_line),
+            lines: Lines::new(options.longest_line),
             oversized_lines: 0,
+            outbox: Outbox::new(options.unsent_bytes),
             routes,
-            commands,
-            replies: BTreeMap::new(),
-            questions: Arc::new(Semaphore::new(options.open_questions)),
-            handler: Arc::clone(&options.handler),
-            tool_timeout: options.profile.tool_timeout,
+            callers: BTreeMap::new(),
+            calls: 0,
+            questions,
+            answered,
+            signals,
+            reports,
             stop_patience: options.stop_patience,
-            closing,
-            counting,
-            finishing,
             epoch: Instant::now(),
         }
     }
 
     pub(super) async fn run(
         mut self,
-        transport: Transport,
-        mut received: mpsc::UnboundedReceiver<Command>,
+        mut transport: Transport,
+        mut commands: mpsc::Receiver<ClientCommand>,
     ) {
-        let Transport { mut reader, writer, mut child } = transport;
-        let (lines, to_write) = mpsc::unbounded_channel();
-        let writing = tokio::spawn(write_lines(writer, to_write, self.commands.clone()));
-        let mut lines = Some(lines);
+        let cause = self.drive(&mut transport, &mut commands).await;
+        self.report_end(&cause, &mut commands);
+        let Self { outbox, reports, stop_patience, .. } = self;
+        let Transport { reader, mut writer, child } = transport;
+        if let Some(mut child) = child {
+            // The server may have stopped reading; stopping it comes next in any case.
+            let _late = tokio::time::timeout(stop_patience, outbox.finish(&mut writer)).await;
+            drop((reader, writer));
+            child.stop(stop_patience).await;
+        }
+        reports.finishing.send_replace(true);
+    }
+
+    /// Runs the connection until it ends; returns why it did.
+    async fn drive(
+        &mut self,
+        transport: &mut Transport,
+        commands: &mut mpsc::Receiver<ClientCommand>,
+    ) -> CloseCause {
+        let Transport { reader, writer, child } = transport;
         let mut chunk = vec![0; CHUNK];
-        let cause = loop {
-            // A wake so far away that no clock reaches it is none.
+        loop {
+            let has_room = self.outbox.has_room();
+            self.session.set_writable(has_room);
+            // A wake-up that no clock can reach is the same as none.
             let wake = self.session.next_wake().and_then(|wake| self.epoch.checked_add(wake));
-            let event = tokio::select! {
-                command = received.recv() => Event::Command(command),
-                read = reader.read(&mut chunk) => Event::Read(read),
-                cause = exit_of(child.as_mut()) => Event::Exited(cause),
-                () = sleep_until(wake) => Event::Wake,
+            let wakeup = tokio::select! {
+                () = self.signals.stop.cancelled() => Wakeup::Stop,
+                command = commands.recv() => Wakeup::Command(command),
+                Some(answer) = self.answered.recv(), if has_room => Wakeup::Answer(answer),
+                () = self.signals.abandoned.notified() => Wakeup::Abandoned,
+                read = reader.read(&mut chunk) => Wakeup::Read(read),
+                written = self.outbox.write_some(writer), if self.outbox.is_pending() => {
+                    Wakeup::Written(written)
+                }
+                cause = exit_of(child.as_mut()) => Wakeup::Exited(cause),
+                () = sleep_until(wake) => Wakeup::Timer,
             };
-            let outputs = match event {
-                Event::Command(None) => break CloseCause::ByUs,
-                Event::Command(Some(Command::Stop)) => break CloseCause::ByUs,
-                Event::Command(Some(Command::WriteFailed)) => {
-                    self.last_words(&mut reader, &mut chunk).await;
-                    // A server that exited breaks the pipe, too: how it exited tells more.
-                    break match end_of(child.as_mut()).await {
+            let outputs = match wakeup {
+                Wakeup::Stop | Wakeup::Command(None) => return CloseCause::ByUs,
+                Wakeup::Command(Some(command)) => self.command(command),
+                Wakeup::Answer(AnsweredQuestion { id, answer, .. }) => {
+                    self.session.step(self.epoch.elapsed(), Input::Answer { id, answer })
+                }
+                Wakeup::Abandoned => self.forget_abandoned(),
+                Wakeup::Read(Ok(count @ 1..)) => self.read(chunk.get(..count).unwrap_or_default()),
+                // Its output has ended: it is gone or useless, whatever else it does.
+                Wakeup::Read(_) => return end_of(child.as_mut()).await,
+                Wakeup::Written(Err(_)) => {
+                    self.last_words(reader, &mut chunk).await;
+                    // A server that exited breaks the pipe, too: how it exited says more.
+                    return match end_of(child.as_mut()).await {
                         CloseCause::Exited { code: None, signal: None } => CloseCause::BrokenPipe,
                         exited => exited,
                     };
                 }
-                Event::Command(Some(command)) => self.command(command, lines.as_ref()),
-                Event::Read(Ok(count @ 1..)) => self.read(chunk.get(..count).unwrap_or_default()),
-                // Its output ended: it is gone or useless, whatever else it does.
-                Event::Read(_) => break end_of(child.as_mut()).await,
-                Event::Exited(cause) => {
-                    self.last_words(&mut reader, &mut chunk).await;
-                    break cause;
+                Wakeup::Exited(cause) => {
+                    self.last_words(reader, &mut chunk).await;
+                    return cause;
                 }
-                Event::Wake => self.session.step(self.epoch.elapsed(), Input::Tick),
+                Wakeup::Written(Ok(())) | Wakeup::Timer => self.tick(),
             };
-            self.perform(outputs, lines.as_ref());
-        };
-        // Everybody who waits hears of it before anything else is tidied up.
-        let outputs = self.session.step(self.epoch.elapsed(), Input::Closed(cause.clone()));
-        self.perform(outputs, None);
-        self.closing.send_replace(Some(cause.clone()));
-        self.routes.lose(&cause);
-        received.close();
-        while let Ok(command) = received.try_recv() {
-            let outputs = self.command(command, None);
-            self.perform(outputs, None);
-        }
-        // Closes the server's input, after what is still to be written.
-        drop(lines.take());
-        if let Some(mut child) = child {
-            if tokio::time::timeout(self.stop_patience, writing).await.is_err() {
-                // It does not read any more; stopping it ends the writer, too.
+            if let ControlFlow::Break(cause) = self.perform(outputs) {
+                return cause;
             }
-            child.stop(self.stop_patience).await;
-        } else {
-            writing.abort();
         }
-        self.finishing.send_replace(true);
     }
 
-    fn command(&mut self, command: Command, lines: Option<&Lines>) -> Vec<Output> {
-        let now = self.epoch.elapsed();
+    /// Reports the end to everybody who waits, before anything is tidied up.
+    fn report_end(&mut self, cause: &CloseCause, commands: &mut mpsc::Receiver<ClientCommand>) {
+        let outputs = self.session.step(self.epoch.elapsed(), Input::Closed(cause.clone()));
+        self.perform_last(outputs);
+        self.reports.closing.send_replace(Some(cause.clone()));
+        self.routes.lose(cause);
+        self.signals.admission.close();
+        commands.close();
+        while let Ok(command) = commands.try_recv() {
+            let outputs = self.command(command);
+            self.perform_last(outputs);
+        }
+    }
+
+    fn tick(&mut self) -> Vec<Output> {
+        // The write may have made room for calls that wait.
+        self.session.set_writable(self.outbox.has_room());
+        self.session.step(self.epoch.elapsed(), Input::Tick)
+    }
+
+    fn command(&mut self, command: ClientCommand) -> Vec<Output> {
         match command {
-            Command::Call { token, method, params, timeout, reply } => {
-                self.replies.insert(token, reply);
-                let token = CallToken(token);
-                self.session.step(now, Input::Call { token, method, params, timeout })
+            ClientCommand::Call { method, params, timeout, caller } => {
+                if caller.reply.is_closed() {
+                    return Vec::new();
+                }
+                self.calls += 1;
+                self.callers.insert(self.calls, caller);
+                let token = CallToken(self.calls);
+                let input = Input::Call { token, method, params, timeout };
+                self.session.step(self.epoch.elapsed(), input)
             }
-            Command::Cancel { token } => {
-                self.replies.remove(&token);
-                self.session.step(now, Input::Cancel { token: CallToken(token) })
-            }
-            Command::Notify(method) => {
-                write(lines, notification_line(method));
+            ClientCommand::Notify(method) => {
+                self.outbox.push(&notification_line(method));
                 Vec::new()
             }
-            Command::Answer { id, answer } => self.session.step(now, Input::Answer { id, answer }),
-            Command::WriteFailed | Command::Stop => Vec::new(),
         }
+    }
+
+    /// Forgets the calls whose callers have gone away.
+    fn forget_abandoned(&mut self) -> Vec<Output> {
+        let now = self.epoch.elapsed();
+        let mut outputs = Vec::new();
+        let session = &mut self.session;
+        self.callers.retain(|token, caller| {
+            let is_abandoned = caller.reply.is_closed();
+            if is_abandoned {
+                let token = CallToken(*token);
+                outputs.extend(session.step(now, Input::Cancel { token }));
+            }
+            !is_abandoned
+        });
+        outputs
     }
 
     fn read(&mut self, bytes: &[u8]) -> Vec<Output> {
@@ -213,7 +280,7 @@ impl Driver {
             }
             ControlFlow::<()>::Continue(())
         });
-        self.counting.send_if_modified(|counters| {
+        self.reports.counting.send_if_modified(|counters| {
             let counted = ClientCounters {
                 garbage_lines: session.garbage(),
                 oversized_lines: self.oversized_lines,
@@ -232,18 +299,19 @@ impl Driver {
         while let Ok(Ok(count @ 1..)) = tokio::time::timeout_at(deadline, reader.read(chunk)).await
         {
             let outputs = self.read(chunk.get(..count).unwrap_or_default());
-            self.perform(outputs, None);
+            self.perform_last(outputs);
         }
     }
 
-    fn perform(&mut self, outputs: Vec<Output>, lines: Option<&Lines>) {
+    /// Does what the session asks for. Breaks when the server must be given up.
+    fn perform(&mut self, outputs: Vec<Output>) -> ControlFlow<CloseCause> {
         for output in outputs {
             match output {
-                Output::Write(line) => write(lines, line),
+                Output::Write(line) => self.outbox.push(&line),
                 Output::Settle { token, result } => {
-                    if let Some(reply) = self.replies.remove(&token.0) {
-                        // The caller may have gone in this moment.
-                        let _gone = reply.send(result);
+                    if let Some(caller) = self.callers.remove(&token.0) {
+                        // The caller may have gone away just now.
+                        let _gone = caller.reply.send(result);
                     }
                 }
                 Output::Notification { method, params } => {
@@ -252,82 +320,31 @@ impl Driver {
                     }
                 }
                 Output::Request { id, method, params } => {
-                    self.question(id, read_request(&method, params), lines);
+                    self.question(id, &read_request(&method, params))?;
                 }
             }
         }
+        ControlFlow::Continue(())
     }
 
-    /// Answers a question beside the driver, so that a slow host holds nobody else up.
-    fn question(&mut self, id: Json<'static>, request: ServerRequest, lines: Option<&Lines>) {
+    /// Does what the session asks for on a connection that is ending anyway.
+    fn perform_last(&mut self, outputs: Vec<Output>) {
+        let _ending = self.perform(outputs);
+    }
+
+    fn question(&mut self, id: Json<'static>, request: &ServerRequest) -> ControlFlow<CloseCause> {
         let listeners = request.thread.as_ref().map(|thread| self.routes.of(thread));
-        let Ok(permit) = Arc::clone(&self.questions).try_acquire_owned() else {
-            let answer = answer_json(request.kind, None);
-            let outputs = self.session.step(self.epoch.elapsed(), Input::Answer { id, answer });
-            self.perform(outputs, lines);
-            return;
-        };
-        let (handler, timeout) = (Arc::clone(&self.handler), self.tool_timeout);
-        let commands = self.commands.clone();
-        // Ends with its answer, or its time.
-        drop(tokio::spawn(async move {
-            let asking = ask(&request, listeners, handler.as_ref());
-            let answer = tokio::time::timeout(timeout, asking).await.ok().flatten();
-            let answer = answer_json(request.kind, answer.as_ref());
-            if let Some(commands) = commands.upgrade() {
-                let _gone = commands.send(Command::Answer { id, answer });
-            }
-            drop(permit);
-        }));
-    }
-}
-
-/// A question of a thread goes to that thread's listeners and to nobody else.
-async fn ask(
-    request: &ServerRequest,
-    listeners: Option<Vec<Arc<dyn ThreadListener>>>,
-    handler: &dyn RequestHandler,
-) -> Option<traj_core::port::HostAnswer> {
-    let Some(listeners) = listeners else { return handler.answer(request).await };
-    for listener in listeners {
-        let answer = listener.request(request).await;
-        if answer.is_some() {
-            return answer;
+        if self.questions.ask(&id, request, listeners) {
+            return ControlFlow::Continue(());
         }
-    }
-    None
-}
-
-type Lines = mpsc::UnboundedSender<String>;
-
-fn write(lines: Option<&Lines>, line: String) {
-    if let Some(lines) = lines {
-        // A writer that failed has said so.
-        let _gone = lines.send(line);
-    }
-}
-
-/// Writes beside the driver: a server that does not read must not keep us from reading.
-async fn write_lines(
-    mut writer: Box<dyn AsyncWrite + Send + Unpin>,
-    mut lines: mpsc::UnboundedReceiver<String>,
-    commands: mpsc::WeakUnboundedSender<Command>,
-) {
-    while let Some(line) = lines.recv().await {
-        let written = writer.write_all(line.as_bytes()).await;
-        let flushed = match written {
-            Ok(()) => writer.flush().await,
-            Err(error) => Err(error),
-        };
-        if flushed.is_err() {
-            if let Some(commands) = commands.upgrade() {
-                let _gone = commands.send(Command::WriteFailed);
-            }
-            return;
+        if !self.outbox.has_room() {
+            // It asks without end and reads no answer: nothing that is sent can reach it.
+            return ControlFlow::Break(CloseCause::BrokenPipe);
         }
+        let answer = answer_json(request.kind, None);
+        let outputs = self.session.step(self.epoch.elapsed(), Input::Answer { id, answer });
+        self.perform(outputs)
     }
-    // The input ends here; a failure means that it has ended already.
-    let _ended = writer.shutdown().await;
 }
 
 async fn exit_of(child: Option<&mut ChildProcess>) -> CloseCause {

@@ -28,6 +28,10 @@ pub struct ClientOptions {
     pub stop_patience: Duration,
     /// Calls under way at once.
     pub in_flight: usize,
+    /// Calls that may wait until one of those is answered. Further callers wait to be admitted.
+    pub waiting_calls: usize,
+    /// Bytes that the server has not read yet, above which calls wait to be written.
+    pub unsent_bytes: usize,
     /// Questions of the server answered at once; the rest gets the safe default.
     pub open_questions: usize,
     /// The longest line that is read.
@@ -53,6 +57,8 @@ impl ClientOptions {
             request_timeout: Duration::from_secs(60),
             stop_patience: Duration::from_secs(2),
             in_flight: 32,
+            waiting_calls: 256,
+            unsent_bytes: 1 << 20,
             open_questions: 256,
             longest_line: Reading::standard().server_line_bytes,
             profile: BindingProfile::standard(),

@@ -1,6 +1,9 @@
 //! The client against servers that behave, misbehave and die.
 
+mod queue_limits;
+
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines, ReadHalf};
@@ -48,10 +51,14 @@ impl Peer {
 }
 
 async fn connected() -> (Client, Peer) {
+    connected_with(options()).await
+}
+
+async fn connected_with(options: ClientOptions) -> (Client, Peer) {
     let (transport, peer) = memory();
     let mut peer = Peer::new(peer);
     let (client, ()) =
-        tokio::join!(Client::connect(transport, options()), peer.introduce("traj/0.166.0 (x)"));
+        tokio::join!(Client::connect(transport, options), peer.introduce("traj/0.166.0 (x)"));
     let told = peer.read().await;
     assert_eq!(told.to_line(), r#"{"method":"initialized"}"#);
     (client.unwrap(), peer)
@@ -187,14 +194,9 @@ async fn a_hanging_tool_is_answered_for() {
 /// Scenario 74 over a connection: garbage, broken and huge lines do not end it.
 #[tokio::test]
 async fn garbage_does_not_end_the_connection() {
-    let (transport, peer) = memory();
-    let mut peer = Peer::new(peer);
     let mut options = options();
     options.longest_line = 1_000;
-    let (client, ()) =
-        tokio::join!(Client::connect(transport, options), peer.introduce("traj/0.166.0 (x)"));
-    let client = client.unwrap();
-    peer.read().await;
+    let (client, mut peer) = connected_with(options).await;
     peer.write("warning: something on the wrong stream").await;
     peer.write(&"x".repeat(5_000)).await;
     peer.write(r#"{"id":99,"result":{}}"#).await;
@@ -216,7 +218,7 @@ async fn garbage_does_not_end_the_connection() {
 #[tokio::test(start_paused = true)]
 async fn timeouts_are_kept_within_reason() {
     let (client, mut peer) = connected().await;
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let error = client.call("thread/read", Json::Null, Duration::ZERO).await.unwrap_err();
     assert!(matches!(error, AppServerError::TimedOut { .. }), "{error}");
     assert_eq!(began.elapsed(), SHORTEST_TIMEOUT);

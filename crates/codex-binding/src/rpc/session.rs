@@ -70,6 +70,7 @@ pub(crate) struct RpcSession {
     broken_lines: u32,
     garbage: u64,
     strays: u64,
+    is_writable: bool,
     closed: Option<CloseCause>,
 }
 
@@ -84,6 +85,7 @@ impl RpcSession {
             broken_lines: 0,
             garbage: 0,
             strays: 0,
+            is_writable: true,
             closed: None,
         }
     }
@@ -98,10 +100,19 @@ impl RpcSession {
         self.strays
     }
 
+    /// Whether calls may be written now. While they may not, they wait, and expire in time.
+    pub(crate) const fn set_writable(&mut self, is_writable: bool) {
+        self.is_writable = is_writable;
+    }
+
+    fn has_room(&self) -> bool {
+        self.is_writable && self.pending.len() < self.limits.in_flight
+    }
+
     /// When to come back with [`Input::Tick`], if nothing else happens before.
     pub(crate) fn next_wake(&self) -> Option<Duration> {
         let pending = self.pending.values().map(|call| call.deadline);
-        let has_room = self.pending.len() < self.limits.in_flight;
+        let has_room = self.has_room();
         let waiting = self
             .waiting
             .iter()
@@ -255,7 +266,7 @@ impl RpcSession {
 
     fn send_waiting(&mut self, now: Duration, out: &mut Vec<Output>) {
         let mut position = 0;
-        while self.pending.len() < self.limits.in_flight && position < self.waiting.len() {
+        while self.has_room() && position < self.waiting.len() {
             let is_due = self.waiting.get(position).is_some_and(|call| call.not_before <= now);
             if !is_due {
                 position += 1;
