@@ -26,7 +26,7 @@ use active::ActiveTurns;
 use reply::{failure_reply, turn_reply};
 
 use crate::bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
-use crate::lanes::{LaneError, Lanes};
+use crate::keyed_queue::{LaneError, Lanes};
 use crate::lifecycle::{LifecycleError, ThreadKeeper, ThreadPlan};
 use crate::pool::{ClientPool, Connector, PoolKey};
 use crate::turn::{TurnFacts, TurnOptions, TurnOutcome};

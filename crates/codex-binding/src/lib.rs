@@ -51,7 +51,7 @@
 mod bound_turn;
 mod client;
 mod conversation;
-mod lanes;
+mod keyed_queue;
 mod lifecycle;
 mod pool;
 mod protocol;
@@ -62,7 +62,7 @@ mod turn;
 pub use bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
 pub use client::{Client, ClientCounters, ClientOptions};
 pub use conversation::{ControlOutcome, ConversationOptions, Conversations, Handled, Inbound};
-pub use lanes::{LaneError, LanePass, Lanes};
+pub use keyed_queue::{LaneError, LanePass, Lanes};
 pub use lifecycle::{
     HowOpened, LifecycleError, LoadedThreads, LostHistory, PluginApps, PluginBuild, ReadyThread,
     ThreadKeeper, ThreadPlan,
