@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use codex_binding::transport::{ServerCommand, child_environment, spawn};
 use codex_binding::{
-    Client, ClientOptions, LoadedThreads, ReadyThread, ThreadKeeper, ThreadPlan, TurnFacts,
+    Client, ClientOptions, LoadedThreads, ReadyThread, ThreadLifecycle, ThreadPlan, TurnFacts,
     TurnOptions, TurnReport, run_turn,
 };
 use tempfile::TempDir;
@@ -37,7 +37,7 @@ pub struct CodexRig {
     /// Where bindings are kept.
     pub store: MemoryBindingStore,
     /// Keeps the threads.
-    pub keeper: ThreadKeeper,
+    pub keeper: ThreadLifecycle,
     /// What was recorded.
     pub events: MemoryEventSink,
 }
@@ -53,7 +53,7 @@ impl CodexRig {
             create_folder(&root.path().join(folder));
         }
         let store = MemoryBindingStore::new();
-        let keeper = ThreadKeeper::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
+        let keeper = ThreadLifecycle::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
         let rig = Self { root, program, model, store, keeper, events: MemoryEventSink::new() };
         rig.configure("");
         Some(rig)

@@ -7,7 +7,7 @@ use traj_core::json::Json;
 use traj_core::port::{AppServer, EventSink, StartTurn, ThreadService};
 
 use crate::lifecycle::{
-    HowOpened, LifecycleError, LoadedThreads, ReadyThread, ThreadKeeper, ThreadPlan,
+    HowOpened, LifecycleError, LoadedThreads, ReadyThread, ThreadLifecycle, ThreadPlan,
 };
 use crate::turn::{TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnReport, run_turn};
 
@@ -73,7 +73,7 @@ impl BoundTurnError {
 /// # Errors
 /// The thread cannot be had, the turn does not start, or the server goes while it runs.
 pub async fn run_bound_turn(
-    keeper: &ThreadKeeper,
+    lifecycle: &ThreadLifecycle,
     server: &dyn AppServer,
     loaded: &LoadedThreads,
     plan: &ThreadPlan,
@@ -83,14 +83,14 @@ pub async fn run_bound_turn(
     sink: &Arc<dyn EventSink>,
 ) -> Result<BoundTurn, BoundTurnError> {
     let threads: &dyn ThreadService = server;
-    let mut ready = keeper
+    let mut ready = lifecycle
         .ready(threads, loaded, plan, &options.cancel)
         .await
         .map_err(BoundTurnError::Thread)?;
     let mut outcome = run_turn(server, start(plan, &ready, spec), options, facts, sink).await;
     if outcome.as_ref().is_err_and(TurnError::is_not_loaded) {
         loaded.forget(ready.thread());
-        let again = keeper.ready(threads, loaded, plan, &options.cancel).await;
+        let again = lifecycle.ready(threads, loaded, plan, &options.cancel).await;
         let again = again.map_err(BoundTurnError::Thread)?;
         // How the thread was first had still holds, unless more was lost since.
         ready = match again.how {
@@ -101,7 +101,7 @@ pub async fn run_bound_turn(
     }
     let report = outcome.map_err(BoundTurnError::Turn)?;
     if !matches!(ready.how, HowOpened::Transient { .. }) {
-        let noted = keeper.turn_ended(&plan.key, ready.thread()).await;
+        let noted = lifecycle.turn_ended(&plan.key, ready.thread()).await;
         noted.map_err(BoundTurnError::Thread)?;
     }
     let is_over = !matches!(report.outcome, TurnOutcome::TimedOut { confirmed: false });
@@ -146,7 +146,7 @@ mod tests {
         let home = MemoryCodexHome::new();
         let server = home.start_server();
         let store = Arc::new(MemoryBindingStore::new());
-        let keeper = ThreadKeeper::new(store, Arc::new(FixedClock::default()));
+        let lifecycle = ThreadLifecycle::new(store, Arc::new(FixedClock::default()));
         let plan = ThreadPlan::new(BindingKey::parse("s").unwrap(), "/w");
         let loaded = LoadedThreads::new();
         let options = TurnOptions::standard(Arc::new(DenyAll::new()));
@@ -159,7 +159,7 @@ mod tests {
             let spec = TurnSpec::new(TurnInput::text("hello"));
             let facts = TurnFacts::new("hello");
             let turn =
-                run_bound_turn(&keeper, &server, &loaded, &plan, &spec, &options, &facts, &sink)
+                run_bound_turn(&lifecycle, &server, &loaded, &plan, &spec, &options, &facts, &sink)
                     .await
                     .unwrap();
             threads.push(turn.ready.thread().clone());

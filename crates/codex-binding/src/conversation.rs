@@ -26,8 +26,8 @@ use active::ActiveTurns;
 use reply::{failure_reply, turn_reply};
 
 use crate::bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
-use crate::keyed_queue::{LaneError, Lanes};
-use crate::lifecycle::{LifecycleError, ThreadKeeper, ThreadPlan};
+use crate::keyed_queue::{KeyedQueue, QueueError};
+use crate::lifecycle::{LifecycleError, ThreadLifecycle, ThreadPlan};
 use crate::pool::{ClientPool, Connector, PoolKey};
 use crate::turn::{TurnFacts, TurnOptions, TurnOutcome};
 
@@ -125,19 +125,19 @@ pub enum Handled {
 /// The bound conversations of a host. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Conversations {
-    keeper: ThreadKeeper,
+    lifecycle: ThreadLifecycle,
     pool: ClientPool,
-    lanes: Lanes,
+    queue: KeyedQueue,
     active: ActiveTurns,
     options: ConversationOptions,
 }
 
 impl Conversations {
-    /// Conversations whose bindings `keeper` keeps, on servers of `pool`.
+    /// Conversations whose bindings `lifecycle` keeps, on servers of `pool`.
     #[must_use]
-    pub fn new(keeper: ThreadKeeper, pool: ClientPool, options: ConversationOptions) -> Self {
-        let lanes = Lanes::new(options.profile.queue_limit);
-        Self { keeper, pool, lanes, active: ActiveTurns::default(), options }
+    pub fn new(lifecycle: ThreadLifecycle, pool: ClientPool, options: ConversationOptions) -> Self {
+        let queue = KeyedQueue::new(options.profile.queue_limit);
+        Self { lifecycle, pool, queue, active: ActiveTurns::default(), options }
     }
 
     /// Handles a message. Cancelling takes it out of the queue, or interrupts its turn and waits for
@@ -151,10 +151,10 @@ impl Conversations {
             _ => return Handled::Silent,
         };
         let Some(data) = inbound.data.clone() else { return Handled::NotOurs };
-        let lane = data.queue_key();
-        let pass = match self.lanes.enter(&lane, cancel).await {
+        let queue_key = data.queue_key();
+        let pass = match self.queue.enter(&queue_key, cancel).await {
             Ok(pass) => pass,
-            Err(LaneError::Cancelled) => return Handled::Silent,
+            Err(QueueError::Cancelled) => return Handled::Silent,
             Err(error) => {
                 return Handled::Reply(failure_reply("Codex is busy", &error, &self.options));
             }
@@ -163,7 +163,7 @@ impl Conversations {
             ConversationData::CliNode { node, session, cwd } => {
                 self.node_turn(node, session, cwd, prompt).await
             }
-            _ => self.app_server_turn(&lane, inbound, &prompt, cancel).await,
+            _ => self.app_server_turn(&queue_key, inbound, &prompt, cancel).await,
         };
         drop(pass);
         Handled::Reply(reply)
@@ -196,13 +196,13 @@ impl Conversations {
 
     async fn app_server_turn(
         &self,
-        lane: &str,
+        queue_key: &str,
         inbound: Inbound,
         prompt: &str,
         cancel: &CancellationToken,
     ) -> String {
         const FAILED: &str = "Codex app-server turn failed";
-        let stored = match self.keeper.load(&inbound.plan.key).await {
+        let stored = match self.lifecycle.load(&inbound.plan.key).await {
             Ok(stored) => stored.map(|stored| stored.record),
             Err(error) => return failure_reply(FAILED, &error, &self.options),
         };
@@ -219,7 +219,7 @@ impl Conversations {
         if settings.model.is_none() {
             settings.model = stored.as_ref().and_then(|record| record.model.clone());
         }
-        match self.run(lane, &inbound, prompt, cancel).await {
+        match self.run(queue_key, &inbound, prompt, cancel).await {
             Ok(turn) => turn_reply(&turn, &self.options),
             Err(error) => failure_reply(FAILED, &error, &self.options),
         }
@@ -227,7 +227,7 @@ impl Conversations {
 
     async fn run(
         &self,
-        lane: &str,
+        queue_key: &str,
         inbound: &Inbound,
         prompt: &str,
         cancel: &CancellationToken,
@@ -237,7 +237,7 @@ impl Conversations {
         prompt.clone_into(&mut input.text);
         let mut facts = TurnFacts::new(prompt);
         facts.workspace = Some(inbound.plan.cwd.clone());
-        facts.session_file = Some(lane.to_owned());
+        facts.session_file = Some(queue_key.to_owned());
         facts.images = u64::try_from(input.images.len()).unwrap_or(0);
         facts.tools.clone_from(&inbound.plan.tools);
         let spec = TurnSpec::new(input);
@@ -253,9 +253,9 @@ impl Conversations {
             options.interrupt_timeout = profile.interrupt_timeout;
             options.early_notifications = profile.early_notifications;
             options.cancel = cancel.child_token();
-            options.observer = Some(self.active.observer(lane, &connection));
+            options.observer = Some(self.active.observer(queue_key, &connection));
             let turn = run_bound_turn(
-                &self.keeper,
+                &self.lifecycle,
                 connection.as_ref(),
                 lease.loaded(),
                 &inbound.plan,
@@ -265,7 +265,7 @@ impl Conversations {
                 &inbound.sink,
             )
             .await;
-            self.active.ended(lane);
+            self.active.ended(queue_key);
             match turn {
                 Err(error) if error.is_lost_before_start() && starts < STARTS => starts += 1,
                 // The turn may still run there: nobody else shall meet it.
@@ -294,13 +294,13 @@ impl Conversations {
         let gone = AppServerError::Closed { cause: traj_core::port::CloseCause::NotStarted };
         let connection = lease.server().ok_or(LifecycleError::Server(gone))?;
         match thread {
-            Some(thread) => self.keeper.attach(connection.as_ref(), plan, thread).await,
+            Some(thread) => self.lifecycle.attach(connection.as_ref(), plan, thread).await,
             None => {
                 let ready =
-                    self.keeper.ready(connection.as_ref(), lease.loaded(), plan, cancel).await?;
+                    self.lifecycle.ready(connection.as_ref(), lease.loaded(), plan, cancel).await?;
                 let (approval, sandbox) = (plan.settings.approval_policy, plan.settings.sandbox);
                 let tier = plan.settings.service_tier.clone();
-                self.keeper
+                self.lifecycle
                     .change(&plan.key, move |record| {
                         record.approval_policy = approval.or(record.approval_policy);
                         record.sandbox = sandbox.or(record.sandbox);
@@ -331,8 +331,8 @@ impl Conversations {
         if !matches!(data, ConversationData::AppServer { .. }) {
             return Ok(false);
         }
-        match self.keeper.load(key).await? {
-            Some(stored) => self.keeper.clear(key, &stored.record.thread).await,
+        match self.lifecycle.load(key).await? {
+            Some(stored) => self.lifecycle.clear(key, &stored.record.thread).await,
             None => Ok(false),
         }
     }
@@ -353,7 +353,7 @@ impl Conversations {
     /// The session is not bound, or its record cannot be written.
     pub async fn choose_model(&self, key: &BindingKey, model: &str) -> Result<(), LifecycleError> {
         let model = model.trim().to_owned();
-        self.keeper.change(key, move |record| record.model = Some(model.clone())).await.map(drop)
+        self.lifecycle.change(key, move |record| record.model = Some(model.clone())).await.map(drop)
     }
 
     /// Chooses the service tier of a bound conversation.
@@ -362,7 +362,10 @@ impl Conversations {
     /// The session is not bound, or its record cannot be written.
     pub async fn choose_tier(&self, key: &BindingKey, tier: &str) -> Result<(), LifecycleError> {
         let tier = ServiceTier::parse(tier);
-        self.keeper.change(key, move |record| record.service_tier.clone_from(&tier)).await.map(drop)
+        self.lifecycle
+            .change(key, move |record| record.service_tier.clone_from(&tier))
+            .await
+            .map(drop)
     }
 
     /// Chooses the permissions of a bound conversation.
@@ -378,7 +381,7 @@ impl Conversations {
             record.approval_policy = Some(permissions.approval);
             record.sandbox = Some(permissions.sandbox);
         };
-        self.keeper.change(key, change).await.map(drop)
+        self.lifecycle.change(key, change).await.map(drop)
     }
 }
 

@@ -1,6 +1,6 @@
-//! One message after the other per conversation, conversations beside each other.
+//! A queue per key: tasks with one key run one at a time, tasks with different keys run in parallel.
 //!
-//! The order is kept by a value without waiting ([`LaneQueue`]); [`Lanes`] lets tasks wait for it.
+//! [`QueueOrder`] is the pure order of tickets; [`KeyedQueue`] lets tasks wait for it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,167 +8,165 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// What becomes of somebody who wants to enter a lane.
+/// What happens to a task that wants to enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Entry {
+enum Admission {
     Run,
     Wait,
     Full,
 }
 
-/// Who runs and who waits, per lane.
+/// Who runs and who waits, per key.
 #[derive(Debug)]
-struct LaneQueue {
-    lanes: BTreeMap<String, Lane>,
+struct QueueOrder {
+    lines: BTreeMap<String, KeyedLine>,
     limit: usize,
 }
 
 #[derive(Debug)]
-struct Lane {
+struct KeyedLine {
     running: u64,
     waiting: VecDeque<u64>,
 }
 
-impl LaneQueue {
+impl QueueOrder {
     const fn new(limit: usize) -> Self {
-        Self { lanes: BTreeMap::new(), limit }
+        Self { lines: BTreeMap::new(), limit }
     }
 
-    fn enter(&mut self, key: &str, ticket: u64) -> Entry {
-        match self.lanes.get_mut(key) {
+    fn enter(&mut self, key: &str, ticket: u64) -> Admission {
+        match self.lines.get_mut(key) {
             None => {
-                let lane = Lane { running: ticket, waiting: VecDeque::new() };
-                self.lanes.insert(key.to_owned(), lane);
-                Entry::Run
+                let line = KeyedLine { running: ticket, waiting: VecDeque::new() };
+                self.lines.insert(key.to_owned(), line);
+                Admission::Run
             }
-            Some(lane) if lane.waiting.len() >= self.limit => Entry::Full,
-            Some(lane) => {
-                lane.waiting.push_back(ticket);
-                Entry::Wait
+            Some(line) if line.waiting.len() >= self.limit => Admission::Full,
+            Some(line) => {
+                line.waiting.push_back(ticket);
+                Admission::Wait
             }
         }
     }
 
-    /// Takes a ticket out, wherever it is; tells who runs next.
+    /// Removes a ticket, wherever it is; returns who runs next.
     fn leave(&mut self, key: &str, ticket: u64) -> Option<u64> {
-        let lane = self.lanes.get_mut(key)?;
-        if lane.running != ticket {
-            lane.waiting.retain(|waiting| *waiting != ticket);
+        let line = self.lines.get_mut(key)?;
+        if line.running != ticket {
+            line.waiting.retain(|waiting| *waiting != ticket);
             return None;
         }
-        if let Some(next) = lane.waiting.pop_front() {
-            lane.running = next;
+        if let Some(next) = line.waiting.pop_front() {
+            line.running = next;
             return Some(next);
         }
-        self.lanes.remove(key);
+        self.lines.remove(key);
         None
     }
 }
 
-/// Why somebody may not enter.
+/// Why a task may not enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LaneError {
-    /// Too many wait already.
-    #[error("too many messages wait in this conversation")]
+pub(crate) enum QueueError {
+    /// Too many tasks wait already.
+    #[error("too many messages are waiting in this conversation")]
     Full,
-    /// Somebody called it off while it waited.
-    #[error("it was called off while it waited")]
+    /// The task was cancelled while it waited.
+    #[error("cancelled while waiting in the queue")]
     Cancelled,
 }
 
-/// Lanes by name. Clones share them.
+/// Queues by key. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Lanes {
-    shared: Arc<Mutex<Shared>>,
+pub(crate) struct KeyedQueue {
+    shared: Arc<Mutex<SharedQueue>>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    queue: LaneQueue,
+struct SharedQueue {
+    order: QueueOrder,
     wakers: BTreeMap<u64, oneshot::Sender<()>>,
     tickets: u64,
 }
 
-impl Lanes {
-    /// Lanes in which at most `limit` wait each.
-    #[must_use]
-    pub fn new(limit: usize) -> Self {
-        let queue = LaneQueue::new(limit);
-        let shared = Shared { queue, wakers: BTreeMap::new(), tickets: 0 };
+impl KeyedQueue {
+    /// A queue in which at most `limit` tasks wait per key.
+    pub(crate) fn new(limit: usize) -> Self {
+        let order = QueueOrder::new(limit);
+        let shared = SharedQueue { order, wakers: BTreeMap::new(), tickets: 0 };
         Self { shared: Arc::new(Mutex::new(shared)) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, SharedQueue> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the lane; whoever holds the pass runs alone in it.
+    /// Waits for its turn. Only the holder of the pass runs under this key.
     ///
     /// # Errors
-    /// Too many wait, or it was called off.
-    pub async fn enter(
+    /// Too many tasks wait, or this one was cancelled.
+    pub(crate) async fn enter(
         &self,
         key: &str,
         cancel: &CancellationToken,
-    ) -> Result<LanePass, LaneError> {
+    ) -> Result<QueuePass, QueueError> {
         let (waker, woken) = oneshot::channel();
         let (pass, entry) = {
             let mut shared = self.lock();
             shared.tickets += 1;
             let ticket = shared.tickets;
-            let entry = shared.queue.enter(key, ticket);
-            if entry == Entry::Wait {
+            let entry = shared.order.enter(key, ticket);
+            if entry == Admission::Wait {
                 shared.wakers.insert(ticket, waker);
             }
-            // Whoever goes away while waiting leaves the lane by dropping this.
-            let pass = LanePass { lanes: self.clone(), key: key.to_owned(), ticket };
+            // A task that goes away while it waits leaves the queue by dropping this.
+            let pass = QueuePass { queue: self.clone(), key: key.to_owned(), ticket };
             (pass, entry)
         };
         match entry {
-            Entry::Run => Ok(pass),
-            Entry::Full => Err(LaneError::Full),
-            Entry::Wait => tokio::select! {
+            Admission::Run => Ok(pass),
+            Admission::Full => Err(QueueError::Full),
+            Admission::Wait => tokio::select! {
                 biased;
-                () = cancel.cancelled() => Err(LaneError::Cancelled),
-                woken = woken => woken.map(|()| pass).map_err(|_| LaneError::Cancelled),
+                () = cancel.cancelled() => Err(QueueError::Cancelled),
+                woken = woken => woken.map(|()| pass).map_err(|_| QueueError::Cancelled),
             },
         }
     }
 
-    /// How many lanes are in use.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.lock().queue.lanes.len()
+    /// How many keys are in use.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.lock().order.lines.len()
     }
 
-    /// Whether no lane is in use.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    /// Whether no key is in use.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The right to run in a lane; dropping it lets the next one in.
+/// The right to run under a key. Dropping it lets the next task run.
 #[derive(Debug)]
-pub struct LanePass {
-    lanes: Lanes,
+pub(crate) struct QueuePass {
+    queue: KeyedQueue,
     key: String,
     ticket: u64,
 }
 
-impl Drop for LanePass {
+impl Drop for QueuePass {
     fn drop(&mut self) {
-        let mut shared = self.lanes.lock();
+        let mut shared = self.queue.lock();
         shared.wakers.remove(&self.ticket);
-        let mut next = shared.queue.leave(&self.key, self.ticket);
+        let mut next = shared.order.leave(&self.key, self.ticket);
         while let Some(ticket) = next {
             let waker = shared.wakers.remove(&ticket);
             if waker.is_some_and(|waker| waker.send(()).is_ok()) {
                 return;
             }
-            // It went away in this moment.
-            next = shared.queue.leave(&self.key, ticket);
+            // It has just gone away.
+            next = shared.order.leave(&self.key, ticket);
         }
     }
 }
@@ -179,19 +177,19 @@ mod tests {
 
     use super::*;
 
-    /// Scenario 64: strictly one after the other in a lane, beside each other in two.
+    /// Scenario 64: strictly one after the other under one key, in parallel under two.
     #[tokio::test]
-    async fn one_after_the_other_in_a_lane() {
-        let lanes = Lanes::new(8);
+    async fn tasks_with_one_key_run_one_after_the_other() {
+        let queue = KeyedQueue::new(8);
         let never = CancellationToken::new();
-        let first = lanes.enter("a", &never).await.unwrap();
-        let _beside = lanes.enter("b", &never).await.unwrap();
+        let first = queue.enter("a", &never).await.unwrap();
+        let _beside = queue.enter("b", &never).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut tasks = Vec::new();
         for number in 0..3 {
-            let (lanes, order, never) = (lanes.clone(), Arc::clone(&order), never.clone());
+            let (queue, order, never) = (queue.clone(), Arc::clone(&order), never.clone());
             tasks.push(tokio::spawn(async move {
-                let _pass = lanes.enter("a", &never).await.unwrap();
+                let _pass = queue.enter("a", &never).await.unwrap();
                 order.lock().unwrap().push(number);
             }));
             tokio::task::yield_now().await;
@@ -202,46 +200,46 @@ mod tests {
             task.await.unwrap();
         }
         assert_eq!(*order.lock().unwrap(), [0, 1, 2]);
-        assert_eq!(lanes.len(), 1, "a lane that nobody uses is gone");
+        assert_eq!(queue.len(), 1, "a key that nobody uses is gone");
     }
 
     #[tokio::test]
-    async fn a_full_lane_refuses_and_a_cancelled_one_makes_room() {
-        let lanes = Lanes::new(1);
+    async fn a_full_queue_refuses_and_a_cancelled_task_makes_room() {
+        let queue = KeyedQueue::new(1);
         let never = CancellationToken::new();
-        let running = lanes.enter("a", &never).await.unwrap();
+        let running = queue.enter("a", &never).await.unwrap();
         let cancel = CancellationToken::new();
         let waiting = {
-            let (lanes, cancel) = (lanes.clone(), cancel.clone());
-            tokio::spawn(async move { lanes.enter("a", &cancel).await.map(drop) })
+            let (queue, cancel) = (queue.clone(), cancel.clone());
+            tokio::spawn(async move { queue.enter("a", &cancel).await.map(drop) })
         };
         tokio::task::yield_now().await;
-        assert_eq!(lanes.enter("a", &never).await.map(drop), Err(LaneError::Full));
+        assert_eq!(queue.enter("a", &never).await.map(drop), Err(QueueError::Full));
         cancel.cancel();
-        assert_eq!(waiting.await.unwrap(), Err(LaneError::Cancelled));
+        assert_eq!(waiting.await.unwrap(), Err(QueueError::Cancelled));
         drop(running);
-        assert!(lanes.is_empty());
+        assert!(queue.is_empty());
     }
 
     proptest! {
-        /// The queue against the simplest thing that could be right: a list per lane.
+        /// The queue against the simplest thing that could be right: a list per key.
         #[test]
-        fn the_queue_is_a_list_per_lane(steps in proptest::collection::vec((0_u8..3, 0_u64..12), 0..60)) {
+        fn the_order_is_a_list_per_key(steps in proptest::collection::vec((0_u8..3, 0_u64..12), 0..60)) {
             const LIMIT: usize = 3;
-            let mut queue = LaneQueue::new(LIMIT);
+            let mut order = QueueOrder::new(LIMIT);
             let mut model: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-            for (number, (lane, ticket)) in steps.into_iter().enumerate() {
-                let key = lane.to_string();
+            for (number, (key, ticket)) in steps.into_iter().enumerate() {
+                let key = key.to_string();
                 let list = model.entry(key.clone()).or_default();
                 if number % 2 == 0 {
                     let fresh = u64::try_from(number).unwrap() + 100;
                     let expected = match list.len() {
-                        0 => Entry::Run,
-                        length if length > LIMIT => Entry::Full,
-                        _ => Entry::Wait,
+                        0 => Admission::Run,
+                        length if length > LIMIT => Admission::Full,
+                        _ => Admission::Wait,
                     };
-                    prop_assert_eq!(queue.enter(&key, fresh), expected);
-                    if expected != Entry::Full {
+                    prop_assert_eq!(order.enter(&key, fresh), expected);
+                    if expected != Admission::Full {
                         list.push(fresh);
                     }
                 } else {
@@ -250,7 +248,7 @@ mod tests {
                     let was_running = list.first() == Some(&leaving);
                     list.retain(|waiting| *waiting != leaving);
                     let expected = if was_running { list.first().copied() } else { None };
-                    prop_assert_eq!(queue.leave(&key, leaving), expected);
+                    prop_assert_eq!(order.leave(&key, leaving), expected);
                 }
             }
         }

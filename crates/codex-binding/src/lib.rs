@@ -7,7 +7,7 @@
 //! - [`Client`]: one connection; implements the ports
 //!   [`ThreadService`](traj_core::port::ThreadService) and
 //!   [`TurnService`](traj_core::port::TurnService);
-//! - [`ThreadKeeper`]: the thread of a session, resumed before anything is given up;
+//! - [`ThreadLifecycle`]: the thread of a session, resumed before anything is given up;
 //! - [`run_turn`], [`run_bound_turn`]: one turn, heard to its end and recorded;
 //! - [`Conversations`]: messages of a chat, one after the other per conversation, on servers that
 //!   are shared through a [`ClientPool`].
@@ -16,7 +16,7 @@
 //! use std::sync::Arc;
 //!
 //! use codex_binding::{
-//!     LoadedThreads, ThreadKeeper, ThreadPlan, TurnFacts, TurnOptions, TurnSpec, run_bound_turn,
+//!     LoadedThreads, ThreadLifecycle, ThreadPlan, TurnFacts, TurnOptions, TurnSpec, run_bound_turn,
 //! };
 //! use traj_core::binding::TurnInput;
 //! use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryCodexHome};
@@ -27,13 +27,13 @@
 //! // A server in memory; the real one is `Client::connect(transport::spawn(&command)?, options)`.
 //! let server = MemoryCodexHome::new().start_server();
 //! let store = Arc::new(MemoryBindingStore::new());
-//! let keeper = ThreadKeeper::new(store, Arc::new(FixedClock::default()));
+//! let lifecycle = ThreadLifecycle::new(store, Arc::new(FixedClock::default()));
 //! let plan = ThreadPlan::new(BindingKey::parse("session.jsonl")?, "/work");
 //! let options = TurnOptions::standard(Arc::new(DenyAll::new()));
 //! let sink: Arc<dyn EventSink> = Arc::new(NoEvents::new());
 //!
 //! let turn = run_bound_turn(
-//!     &keeper,
+//!     &lifecycle,
 //!     &server,
 //!     &LoadedThreads::new(),
 //!     &plan,
@@ -62,10 +62,9 @@ mod turn;
 pub use bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
 pub use client::{Client, ClientCounters, ClientOptions};
 pub use conversation::{ControlOutcome, ConversationOptions, Conversations, Handled, Inbound};
-pub use keyed_queue::{LaneError, LanePass, Lanes};
 pub use lifecycle::{
     HowOpened, LifecycleError, LoadedThreads, LostHistory, PluginApps, PluginBuild, ReadyThread,
-    ThreadKeeper, ThreadPlan,
+    ThreadLifecycle, ThreadPlan,
 };
 pub use pool::{ClientPool, Connection, Connector, Lease, PoolKey};
 pub use turn::{

@@ -33,13 +33,13 @@ const ATTEMPTS: u32 = 4;
 
 /// Keeps sessions on their threads.
 #[derive(Clone, Debug)]
-pub struct ThreadKeeper {
+pub struct ThreadLifecycle {
     store: Arc<dyn BindingStore>,
     clock: Arc<dyn Clock>,
 }
 
-impl ThreadKeeper {
-    /// A keeper of the records in `store`.
+impl ThreadLifecycle {
+    /// A lifecycle of the records in `store`.
     #[must_use]
     pub fn new(store: Arc<dyn BindingStore>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock }

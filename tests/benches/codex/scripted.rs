@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use codex_binding::transport::{MemoryPeer, ServerCommand, memory};
 use codex_binding::{
     Client, ClientPool, Connection, Connector, ConversationOptions, Conversations, Handled,
-    Inbound, PoolKey, ThreadKeeper, ThreadPlan,
+    Inbound, PoolKey, ThreadLifecycle, ThreadPlan,
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ use crate::{Bench, Outcome};
 pub(super) async fn run(bench: &Bench) -> Outcome {
     let count = bench.size(1_000, 20);
     let keeper =
-        ThreadKeeper::new(Arc::new(MemoryBindingStore::new()), Arc::new(FixedClock::default()));
+        ThreadLifecycle::new(Arc::new(MemoryBindingStore::new()), Arc::new(FixedClock::default()));
     let options =
         ConversationOptions::standard(Arc::new(DenyAll::new()), client_options().redactor);
     let conversations = Conversations::new(keeper, ClientPool::new(), options);

@@ -44,38 +44,38 @@ impl ActiveTurns {
     /// Hears a turn of a conversation, to know it by name.
     pub(super) fn observer(
         &self,
-        lane: &str,
+        queue_key: &str,
         server: &Arc<dyn Connection>,
     ) -> Arc<dyn TurnObserver> {
         let active = Active { server: Arc::clone(server), turn: None };
-        self.lock().insert(lane.to_owned(), active);
-        Arc::new(Hearing { turns: self.clone(), lane: lane.to_owned() })
+        self.lock().insert(queue_key.to_owned(), active);
+        Arc::new(Hearing { turns: self.clone(), queue_key: queue_key.to_owned() })
     }
 
-    /// The turn of a conversation has ended. Only one runs at a time in a lane.
-    pub(super) fn ended(&self, lane: &str) {
-        self.lock().remove(lane);
+    /// The turn of a conversation has ended. Only one runs at a time under a queue key.
+    pub(super) fn ended(&self, queue_key: &str) {
+        self.lock().remove(queue_key);
     }
 
-    fn running(&self, lane: &str) -> Option<(Arc<dyn Connection>, ThreadId, TurnId)> {
+    fn running(&self, queue_key: &str) -> Option<(Arc<dyn Connection>, ThreadId, TurnId)> {
         let turns = self.lock();
-        let active = turns.get(lane)?;
+        let active = turns.get(queue_key)?;
         let (thread, turn) = active.turn.clone()?;
         Some((Arc::clone(&active.server), thread, turn))
     }
 
-    pub(super) async fn stop(&self, lane: &str) -> ControlOutcome {
-        let Some((server, thread, turn)) = self.running(lane) else {
+    pub(super) async fn stop(&self, queue_key: &str) -> ControlOutcome {
+        let Some((server, thread, turn)) = self.running(queue_key) else {
             return ControlOutcome::NothingRuns;
         };
         outcome(server.interrupt_turn(&thread, &turn).await)
     }
 
-    pub(super) async fn steer(&self, lane: &str, text: &str) -> ControlOutcome {
+    pub(super) async fn steer(&self, queue_key: &str, text: &str) -> ControlOutcome {
         if text.trim().is_empty() {
             return ControlOutcome::NothingToSay;
         }
-        let Some((server, thread, turn)) = self.running(lane) else {
+        let Some((server, thread, turn)) = self.running(queue_key) else {
             return ControlOutcome::NothingRuns;
         };
         let input = TurnInput::text(text.trim()).items();
@@ -93,12 +93,12 @@ fn outcome(result: Result<(), AppServerError>) -> ControlOutcome {
 #[derive(Debug)]
 struct Hearing {
     turns: ActiveTurns,
-    lane: String,
+    queue_key: String,
 }
 
 impl TurnObserver for Hearing {
     fn started(&self, thread: &ThreadId, turn: &TurnId) {
-        if let Some(active) = self.turns.lock().get_mut(&self.lane) {
+        if let Some(active) = self.turns.lock().get_mut(&self.queue_key) {
             active.turn = Some((thread.clone(), turn.clone()));
         }
     }

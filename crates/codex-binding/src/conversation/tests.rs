@@ -27,11 +27,11 @@ pub(super) fn world() -> World {
 
 fn world_with(change: impl FnOnce(&mut ConversationOptions)) -> World {
     let store = MemoryBindingStore::new();
-    let keeper = ThreadKeeper::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
+    let lifecycle = ThreadLifecycle::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
     let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
     let mut options = ConversationOptions::standard(Arc::new(DenyAll::new()), redactor);
     change(&mut options);
-    let conversations = Conversations::new(keeper, ClientPool::new(), options);
+    let conversations = Conversations::new(lifecycle, ClientPool::new(), options);
     World { store, connector: Arc::default(), conversations, events: MemoryEventSink::new() }
 }
 
@@ -287,7 +287,7 @@ async fn a_thousand_conversations_share_one_server() {
     }
     assert_eq!(answered, 2 * CONVERSATIONS);
     assert_eq!(world.connector.started.lock().unwrap().len(), 1);
-    assert!(world.conversations.lanes.is_empty(), "no lane is left");
+    assert!(world.conversations.queue.is_empty(), "no key is left");
     assert_eq!(world.connector.started.lock().unwrap()[0].listener_count(), 0);
 }
 

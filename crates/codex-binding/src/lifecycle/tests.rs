@@ -26,21 +26,21 @@ mock! {
 struct World {
     store: MemoryBindingStore,
     home: MemoryCodexHome,
-    keeper: ThreadKeeper,
+    lifecycle: ThreadLifecycle,
     plan: ThreadPlan,
 }
 
 fn world() -> World {
     let store = MemoryBindingStore::new();
-    let keeper = ThreadKeeper::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
+    let lifecycle = ThreadLifecycle::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
     let plan = ThreadPlan::new(BindingKey::parse("s.jsonl").unwrap(), "/w");
-    World { store, home: MemoryCodexHome::new(), keeper, plan }
+    World { store, home: MemoryCodexHome::new(), lifecycle, plan }
 }
 
 impl World {
     async fn ready(&self, server: &dyn ThreadService) -> Result<ReadyThread, LifecycleError> {
         let loaded = LoadedThreads::new();
-        self.keeper.ready(server, &loaded, &self.plan, &CancellationToken::new()).await
+        self.lifecycle.ready(server, &loaded, &self.plan, &CancellationToken::new()).await
     }
 
     /// A session with a thread that has had a turn, after the server died.
@@ -49,7 +49,7 @@ impl World {
         let server = world.home.start_server();
         let thread = world.ready(&server).await.unwrap().thread().clone();
         server.start_turn(StartTurn::new(thread.clone(), vec![])).await.unwrap();
-        world.keeper.turn_ended(&world.plan.key, &thread).await.unwrap();
+        world.lifecycle.turn_ended(&world.plan.key, &thread).await.unwrap();
         server.kill();
         (world, thread)
     }
@@ -105,7 +105,7 @@ async fn a_cancelled_resume_keeps_the_record() {
     cancel.cancel();
     let server = world.home.start_server();
     let loaded = LoadedThreads::new();
-    let error = world.keeper.ready(&server, &loaded, &world.plan, &cancel).await.unwrap_err();
+    let error = world.lifecycle.ready(&server, &loaded, &world.plan, &cancel).await.unwrap_err();
     assert!(matches!(error, LifecycleError::Cancelled), "{error}");
     assert_eq!(world.stored().unwrap().thread, thread);
 }
@@ -122,7 +122,7 @@ async fn a_start_after_the_end_writes_nothing() {
         Ok(OpenedThread::new(ThreadId::parse("late").unwrap()))
     });
     let loaded = LoadedThreads::new();
-    let error = world.keeper.ready(&server, &loaded, &world.plan, &cancel).await.unwrap_err();
+    let error = world.lifecycle.ready(&server, &loaded, &world.plan, &cancel).await.unwrap_err();
     assert!(matches!(error, LifecycleError::Cancelled), "{error}");
     assert_eq!(world.stored(), None);
 }
@@ -193,8 +193,8 @@ async fn a_thread_that_was_never_used_loses_nothing() {
     let server = world.home.start_server();
     let loaded = LoadedThreads::new();
     let cancel = CancellationToken::new();
-    let first = world.keeper.ready(&server, &loaded, &world.plan, &cancel).await.unwrap();
-    let again = world.keeper.ready(&server, &loaded, &world.plan, &cancel).await.unwrap();
+    let first = world.lifecycle.ready(&server, &loaded, &world.plan, &cancel).await.unwrap();
+    let again = world.lifecycle.ready(&server, &loaded, &world.plan, &cancel).await.unwrap();
     assert_eq!((again.thread(), &again.how), (first.thread(), &HowOpened::Resumed));
     let restarted = world.ready(&world.home.start_server()).await.unwrap();
     let HowOpened::Replaced { lost } = restarted.how else { panic!("{:?}", restarted.how) };
@@ -259,7 +259,7 @@ async fn a_transient_turn_leaves_the_record_alone() {
 async fn an_attached_thread_is_fingerprinted_at_its_first_resume() {
     let (mut world, thread) = World::with_history().await;
     world
-        .keeper
+        .lifecycle
         .change(&world.plan.key, |record| record.origin = BindingOrigin::Attached)
         .await
         .unwrap();
@@ -282,7 +282,7 @@ async fn choices_of_a_binding_survive_resume_and_rotation() {
         record.service_tier = ServiceTier::parse("fast");
         record.unknown.push("later", "kept");
     };
-    world.keeper.change(&world.plan.key, change).await.unwrap();
+    world.lifecycle.change(&world.plan.key, change).await.unwrap();
     world.plan.settings.model = Some("other-model".to_owned());
     let mut server = MockServer::new();
     let answered = thread.clone();

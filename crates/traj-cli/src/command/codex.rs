@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use codex_binding::{LifecycleError, ThreadKeeper, ThreadPlan};
+use codex_binding::{LifecycleError, ThreadLifecycle, ThreadPlan};
 use traj_core::binding::BindingRecord;
 use traj_core::port::{BindingKey, BindingStore, BindingStoreError, LoadedBinding};
 use traj_fs::{FsBindingStore, SystemClock};
@@ -102,8 +102,8 @@ impl Bound {
     }
 }
 
-fn keeper(store: &Arc<dyn BindingStore>) -> ThreadKeeper {
-    ThreadKeeper::new(Arc::clone(store), Arc::new(SystemClock::new()))
+fn lifecycle(store: &Arc<dyn BindingStore>) -> ThreadLifecycle {
+    ThreadLifecycle::new(Arc::clone(store), Arc::new(SystemClock::new()))
 }
 
 /// A failure of the store, with what to do about it.

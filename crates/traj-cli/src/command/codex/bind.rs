@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use codex_binding::{LoadedThreads, ThreadKeeper, ThreadPlan};
+use codex_binding::{LoadedThreads, ThreadLifecycle, ThreadPlan};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use traj_core::id::ThreadId;
@@ -11,7 +11,7 @@ use traj_core::id::ThreadId;
 use super::super::Outcome;
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, runtime};
-use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
+use super::{Bound, EXIT_CODES, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
@@ -64,10 +64,10 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         let message = format!("the session is bound to thread {bound} already");
         return Err(CommandError::usage(message).hint("--replace binds it to another one"));
     }
-    let keeper = keeper(&found.store);
+    let lifecycle = lifecycle(&found.store);
     let report = runtime()?.block_on(async {
         let client = connect(&arguments.server, host, output).await?;
-        let report = bind(&keeper, &client, &found.plan, wanted.as_ref(), bound).await;
+        let report = bind(&lifecycle, &client, &found.plan, wanted.as_ref(), bound).await;
         client.stop().await;
         report
     })?;
@@ -78,20 +78,20 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 }
 
 async fn bind(
-    keeper: &ThreadKeeper,
+    lifecycle: &ThreadLifecycle,
     client: &codex_binding::Client,
     plan: &ThreadPlan,
     wanted: Option<&ThreadId>,
     bound: Option<&ThreadId>,
 ) -> Result<Report, CommandError> {
     if let Some(thread) = wanted {
-        let attached = keeper.attach(client, plan, thread).await.map_err(lifecycle_error)?;
+        let attached = lifecycle.attach(client, plan, thread).await.map_err(lifecycle_error)?;
         return Ok(Report { thread_id: attached.thread.as_str().to_owned(), how: "attached" });
     }
     if let Some(bound) = bound {
-        keeper.clear(&plan.key, bound).await.map_err(lifecycle_error)?;
+        lifecycle.clear(&plan.key, bound).await.map_err(lifecycle_error)?;
     }
     let (loaded, cancel) = (LoadedThreads::new(), CancellationToken::new());
-    let ready = keeper.ready(client, &loaded, plan, &cancel).await.map_err(lifecycle_error)?;
+    let ready = lifecycle.ready(client, &loaded, plan, &cancel).await.map_err(lifecycle_error)?;
     Ok(Report { thread_id: ready.thread().as_str().to_owned(), how: ready.how.as_str() })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use codex_binding::{
-    BoundTurn, BoundTurnError, Client, HowOpened, LoadedThreads, ThreadKeeper, ThreadPlan,
+    BoundTurn, BoundTurnError, Client, HowOpened, LoadedThreads, ThreadLifecycle, ThreadPlan,
     TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnSpec, run_bound_turn,
 };
 use serde::Serialize;
@@ -25,7 +25,7 @@ use traj_fs::{Recorder, SystemClock};
 use super::super::{Outcome, record};
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, redactor, runtime, server_error};
-use super::{Bound, EXIT_CODES, keeper, lifecycle_error};
+use super::{Bound, EXIT_CODES, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
@@ -142,10 +142,10 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let facts = facts(arguments, &session, &prompt, plan);
     let model = found.record().and_then(|record| record.model.as_deref());
     let spec = spec(arguments, &prompt, plan, model, host);
-    let keeper = keeper(&found.store);
+    let lifecycle = lifecycle(&found.store);
     let turn = runtime()?.block_on(async {
         interrupt_on_signal(&options.cancel, output);
-        run_with_restarts(arguments, &keeper, plan, &spec, &options, &facts, &sink, host, output)
+        run_with_restarts(arguments, &lifecycle, plan, &spec, &options, &facts, &sink, host, output)
             .await
     });
     if let Some(recorder) = &recorder {
@@ -170,7 +170,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 /// A server that dies before the turn begins is replaced: nothing was said to it yet.
 async fn run_with_restarts(
     arguments: &Arguments,
-    keeper: &ThreadKeeper,
+    lifecycle: &ThreadLifecycle,
     plan: &ThreadPlan,
     spec: &TurnSpec,
     options: &TurnOptions,
@@ -183,7 +183,8 @@ async fn run_with_restarts(
     loop {
         let client = connect(&arguments.server, host, output).await?;
         let loaded = LoadedThreads::new();
-        let turn = run_bound_turn(keeper, &client, &loaded, plan, spec, options, facts, sink).await;
+        let turn =
+            run_bound_turn(lifecycle, &client, &loaded, plan, spec, options, facts, sink).await;
         client.stop().await;
         match turn {
             Ok(turn) => return Ok(turn),
