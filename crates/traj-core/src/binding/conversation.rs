@@ -1,6 +1,17 @@
 //! Which inbound messages belong to a bound conversation, and what becomes of them.
+//!
+//! - `exec_policy`: how far a bound conversation may execute.
+//! - `display`: text of strangers, made safe for a chat.
+
+mod display;
+mod exec_policy;
 
 use crate::json::{Json, Object};
+
+pub use display::chat_text;
+pub use exec_policy::{
+    ExecAsk, ExecLayer, ExecPolicy, ExecRefusal, ExecSecurity, Permissions, effective_permissions,
+};
 
 /// What the host keeps with a conversation that is bound.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,18 @@
 //! Whether a stored thread serves the coming turn.
+//!
+//! - `wanted`: what the coming turn wants of its thread.
+//! - `explain`: which component of a thread's identity changed.
+
+mod explain;
+mod wanted;
 
 use std::fmt;
 
-use super::context_engine::ContextEngineBinding;
-use super::fingerprint::Fingerprint;
-use super::record::{BindingOrigin, BindingRecord};
-use super::wanted::{BundledMcp, ToolSurface, WantedPlugins, WantedThread};
+use crate::binding::{BindingOrigin, BindingRecord, ContextEngineBinding, Fingerprint};
 use crate::id::ThreadId;
+
+pub use explain::{ComponentState, explain};
+pub use wanted::{BundledMcp, ToolSurface, WantedPlugins, WantedThread, WantedTools};
 
 /// What to do with the thread of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]

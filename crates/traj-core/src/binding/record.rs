@@ -1,12 +1,24 @@
 //! The binding record: which Codex thread belongs to a session, and under what terms.
+//!
+//! - `codec`: the stored form of a record.
+//! - `import`: takes over a record that another tool left.
 
-use super::context_engine::ContextEngineBinding;
-use super::fingerprint::Fingerprint;
-use super::plugin_policy::PluginPolicyContext;
-use super::settings::{ApprovalPolicy, SandboxMode, ServiceTier};
+mod codec;
+mod import;
+
+use crate::binding::{
+    ApprovalPolicy, ContextEngineBinding, Fingerprint, PluginPolicyContext, SandboxMode,
+    ServiceTier,
+};
 use crate::id::ThreadId;
 use crate::json::Object;
 use crate::timestamp::UnixMillis;
+
+pub use codec::{
+    BINDING_FORMAT, BINDING_VERSION, RecordError, StoredBinding, decode_record, encode_cleared,
+    encode_record,
+};
+pub use import::{IMPORT_SUFFIX, import_record};
 
 /// Everything that is remembered about a bound thread.
 #[derive(Clone, Debug, PartialEq)]

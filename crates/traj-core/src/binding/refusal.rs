@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::profile::RefusalWordings;
+use crate::binding::RefusalWordings;
 
 /// The code with which an overloaded server turns a request away before it looks at it.
 pub const OVERLOADED: i64 = -32001;

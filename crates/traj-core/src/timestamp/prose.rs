@@ -61,7 +61,7 @@ impl ProseReading {
             }
             match tokens.next() {
                 Some(DateToken::Number(part, 2)) if (1..=most).contains(&part) => {
-                    self.day.add(part)?
+                    self.day.add(part)?;
                 }
                 other => return Some(other),
             }

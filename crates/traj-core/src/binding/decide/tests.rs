@@ -1,9 +1,7 @@
 //! Every row of the decision table, and the rules behind its columns.
 
-use super::super::plugin_policy::PluginPolicyContext;
-use super::super::wanted::WantedTools;
 use super::*;
-use crate::binding::ContextEngineFacts;
+use crate::binding::{ContextEngineFacts, PluginPolicyContext};
 use crate::json::Json;
 use crate::timestamp::UnixMillis;
 

@@ -7,8 +7,7 @@
 //! replaced at the first resume otherwise.
 
 use super::codec::{RecordError, TypedMembers, fill_shared};
-use super::fingerprint::Fingerprint;
-use super::record::{BindingOrigin, BindingRecord, Fingerprints};
+use crate::binding::{BindingOrigin, BindingRecord, Fingerprint, Fingerprints};
 use crate::id::ThreadId;
 use crate::json::Json;
 use crate::timestamp::UnixMillis;

@@ -1,10 +1,9 @@
 //! The stored text of a binding record, version 1.
 
-use super::context_engine::ContextEngineBinding;
-use super::fingerprint::Fingerprint;
-use super::plugin_policy::PluginPolicyContext;
-use super::record::{BindingOrigin, BindingRecord, Fingerprints};
-use super::settings::{ApprovalPolicy, SandboxMode, ServiceTier};
+use crate::binding::{
+    ApprovalPolicy, BindingOrigin, BindingRecord, ContextEngineBinding, Fingerprint, Fingerprints,
+    PluginPolicyContext, SandboxMode, ServiceTier,
+};
 use crate::id::ThreadId;
 use crate::json::{Json, Object};
 use crate::timestamp::UnixMillis;

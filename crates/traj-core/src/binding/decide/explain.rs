@@ -1,9 +1,9 @@
 //! Which component of a thread's identity is as it was, and which is not.
 
-use super::decide::{BindingDecision, RotateReason, decide_binding};
-use super::fingerprint::Fingerprint;
-use super::record::{BindingOrigin, BindingRecord};
-use super::wanted::{BundledMcp, WantedPlugins, WantedThread};
+use crate::binding::{
+    BindingDecision, BindingOrigin, BindingRecord, BundledMcp, Fingerprint, RotateReason,
+    WantedPlugins, WantedThread, decide_binding,
+};
 
 /// One component of a thread's identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct ComponentState {
 pub fn explain(stored: Option<&BindingRecord>, wanted: &WantedThread) -> Vec<ComponentState> {
     let text = |fingerprint: Option<&Fingerprint>| fingerprint.map(|f| f.as_str().to_owned());
     let record = stored.map(|record| &record.fingerprints);
-    let of_record = |pick: fn(&super::record::Fingerprints) -> Option<&Fingerprint>| {
+    let of_record = |pick: fn(&crate::binding::Fingerprints) -> Option<&Fingerprint>| {
         text(record.and_then(pick))
     };
     let bundled = match &wanted.bundled_mcp {
@@ -76,7 +76,7 @@ fn changed_components(stored: Option<&BindingRecord>, wanted: &WantedThread) -> 
     };
     match decide_binding(Some(stored), wanted) {
         BindingDecision::Rotate { reasons } => reasons,
-        BindingDecision::Transient { .. } => super::decide::rotate_reasons(stored, wanted),
+        BindingDecision::Transient { .. } => super::rotate_reasons(stored, wanted),
         _ => Vec::new(),
     }
 }

@@ -4,7 +4,7 @@
 //! has *touched* the policy, stored permissions are ignored: an old record must not keep more rights
 //! than its owner grants today.
 
-use super::settings::{ApprovalPolicy, SandboxMode};
+use crate::binding::{ApprovalPolicy, SandboxMode};
 
 /// How much may be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! How much a model shall think.
 
-use super::profile::BindingProfile;
+use crate::binding::BindingProfile;
 
 /// The effort to send for a wanted level, or none to leave the choice to the model.
 ///

@@ -1,7 +1,6 @@
 //! What the coming turn wants of its thread, as far as the thread's identity depends on it.
 
-use super::context_engine::ContextEngineBinding;
-use super::fingerprint::Fingerprint;
+use crate::binding::{ContextEngineBinding, Fingerprint};
 use crate::json::Json;
 
 /// The identity that the coming turn wants.

@@ -1,0 +1,16 @@
+//! What makes a thread the same thread: the terms it was started under.
+//!
+//! - `canonical`: one text for each JSON value, whatever its spelling.
+//! - `fingerprint`: a digest of each component of a thread's configuration.
+//! - `context_engine`: the context engine a thread was started under.
+//! - `plugin_policy`: the apps of the plugins a thread was started with.
+
+mod canonical;
+mod context_engine;
+mod fingerprint;
+mod plugin_policy;
+
+pub use canonical::canonical_text;
+pub use context_engine::{ContextEngineBinding, ContextEngineFacts, Projection};
+pub use fingerprint::{DESCRIPTIVE_MEMBERS, Fingerprint, SECRET_MEMBERS};
+pub use plugin_policy::{PluginApp, PluginPolicyContext};

@@ -1,0 +1,15 @@
+//! What a turn is started with.
+//!
+//! - `input`: a text, then images in order.
+//! - `image`: inline data, paths and addresses of images.
+//! - `instructions`: what tells the model where it is.
+//! - `effort`: how much a model reasons.
+
+mod effort;
+mod image;
+mod input;
+mod instructions;
+
+pub use effort::reasoning_effort;
+pub use input::{TurnImage, TurnInput};
+pub use instructions::{TurnBlocks, TurnTrigger, collaboration_mode, developer_instructions};
