@@ -6,6 +6,16 @@
 //! the JSON of a row, so that `tail`, `inspect`, `show`, `sessions` and every
 //! converter give the same answer to the same question.
 //!
+//! In reading order:
+//!
+//! - `event`: one fact, and where and when it is stated.
+//! - `fact`: everything a row can state.
+//! - `model`: a whole run, as totals and examples.
+//! - `fold`: events become a run.
+//! - `files`: the files of a session become a run.
+//! - `prices`: what tokens cost.
+//! - `display`, [`words`]: facts as short texts, for every reader alike.
+//!
 //! ```
 //! use traj_core::dialect::Dialect;
 //! use traj_core::json::Json;
@@ -26,43 +36,27 @@
 //! # Ok::<(), traj_core::json::ParseError>(())
 //! ```
 
-mod approvals;
-mod calls;
-mod content;
 mod display;
 mod event;
-mod examples;
 mod fact;
 mod files;
 mod fold;
 mod model;
-mod models;
-mod moments;
-mod names;
-mod outcome;
 mod prices;
-mod taken;
-mod time_split;
-mod usage;
 pub mod words;
 
-pub use calls::CallTotals;
-pub use content::{Arguments, Content};
 pub use display::{command_of, cut, one_line};
 pub use event::{Origin, Place, RunEvent, Thread};
-pub use examples::CallExample;
 pub use fact::{
-    ApprovalFact, ApprovalOutcome, Attachment, Branches, Compaction, CompiledContext, EndStatus,
-    ErrorFact, Fact, Hook, Loss, ModeChange, ModelCall, ModelChange, Prompt, Rewind, SessionEnd,
-    SessionStart, ToolCallFact, ToolResultFact, UnknownRows, UsageScope,
+    ApprovalFact, ApprovalOutcome, Arguments, Attachment, Branches, Compaction, CompiledContext,
+    Content, EndStatus, ErrorFact, Fact, Failure, Hook, Loss, ModeChange, ModelCall, ModelChange,
+    Outcome, Prompt, Rewind, SessionEnd, SessionStart, StatedCost, ToolCallFact, ToolResultFact,
+    UnknownRows, Usage, UsageScope,
 };
 pub use files::{SessionFiles, SessionRun, dialect_of};
-pub use fold::Fold;
+pub use fold::{
+    ApprovalState, CallExample, CallKey, CallState, CallTotals, ContextPoint, CountedCall, Fold,
+    ModelTotals, NameCounts, Taken, TimeSplit,
+};
 pub use model::{FirstFailure, Moment, Run, RunState};
-pub use models::{ContextPoint, ModelTotals};
-pub use names::NameCounts;
-pub use outcome::{Failure, Outcome};
 pub use prices::{Cost, CostOrigin, Prices, PricesError};
-pub use taken::{ApprovalState, CallKey, CallState, CountedCall, Taken};
-pub use time_split::TimeSplit;
-pub use usage::{StatedCost, Usage};

@@ -1,21 +1,41 @@
 //! Events become a run: totals and examples, in bounded memory.
+//!
+//! - `taken`: what one event adds to a run.
+//! - `calls`, `approvals`, `models`: what is counted once, however many
+//!   witnesses state it.
+//! - `names`, `examples`, `moments`: the few of many that are kept.
+//! - `time_split`: where the time of a run went.
+
+mod approvals;
+mod calls;
+mod examples;
+mod models;
+mod moments;
+mod names;
+mod taken;
+mod time_split;
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::approvals::Approvals;
-use super::calls::Calls;
-use super::model::{FirstFailure, Moment, Run, RunState};
-use super::models::Models;
-use super::moments::{Moments, is_moment};
+use self::approvals::Approvals;
+use self::calls::Calls;
+use self::models::Models;
+use self::moments::{Moments, is_moment};
+use self::time_split::Stopwatch;
 use super::prices::RememberedPrices;
-use super::taken::{CallKey, CallState, Taken};
-use super::time_split::Stopwatch;
 use super::{
-    ApprovalOutcome, Content, Fact, Origin, Place, Prices, RunEvent, SessionEnd, SessionStart,
-    Thread, names, one_line,
+    ApprovalOutcome, Content, Fact, FirstFailure, Moment, Origin, Place, Prices, Run, RunEvent,
+    RunState, SessionEnd, SessionStart, Thread, one_line,
 };
 use crate::timestamp::UnixMillis;
+
+pub use calls::CallTotals;
+pub use examples::CallExample;
+pub use models::{ContextPoint, ModelTotals};
+pub use names::NameCounts;
+pub use taken::{ApprovalState, CallKey, CallState, CountedCall, Taken};
+pub use time_split::TimeSplit;
 
 /// How many texts are remembered to know a second witness by.
 const REMEMBERED_TEXTS: usize = 4_096;

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::CallTotals;
-use super::examples::CallExample;
-use super::models::{ContextPoint, ModelTotals};
-use super::time_split::TimeSplit;
-use super::{Cost, Usage, UsageScope};
+use super::{
+    CallExample, CallTotals, ContextPoint, Cost, ModelTotals, TimeSplit, Usage, UsageScope,
+};
 use crate::timestamp::UnixMillis;
 
 /// What became of a run, in bounded memory however long it was.

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::model::Moment;
-use super::{Fact, RunEvent, one_line, words};
+use crate::run::{Fact, Moment, RunEvent, one_line, words};
 
 /// How many moments of a long run are kept, from its start and from its end:
 /// where something broke is mostly the end.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
-use super::prices::{Cost, CostOrigin, RememberedPrices};
+use super::names;
 use super::taken::CountedCall;
-use super::{ModelCall, Usage, UsageScope, names};
+use crate::run::prices::RememberedPrices;
+use crate::run::{Cost, CostOrigin, ModelCall, Usage, UsageScope};
 use crate::timestamp::UnixMillis;
 
 /// How many responses are remembered to know repeated rows by.

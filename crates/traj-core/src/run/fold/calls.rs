@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::examples::{CallExample, Examples};
+use super::names;
 use super::taken::{ByOrigin, CallKey, CallState};
-use super::{Origin, Outcome, ToolCallFact, ToolResultFact, command_of, names, one_line};
+use crate::run::{Origin, Outcome, ToolCallFact, ToolResultFact, command_of, one_line};
 use crate::timestamp::UnixMillis;
 
 /// How many calls are remembered to match results and second witnesses with.

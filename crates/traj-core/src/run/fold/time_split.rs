@@ -1,6 +1,6 @@
 //! Where the time of a run went.
 
-use super::{Fact, Origin};
+use crate::run::{Fact, Origin};
 use crate::timestamp::UnixMillis;
 
 /// Where the time went, in milliseconds.

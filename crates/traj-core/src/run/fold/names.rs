@@ -64,7 +64,7 @@ pub(super) fn list(texts: &mut Vec<String>, others: &mut u64, text: String) {
 
 /// The start of a name that may be of any length.
 pub(super) fn short(name: &str) -> String {
-    super::cut(name, LONGEST_NAME)
+    crate::run::cut(name, LONGEST_NAME)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What one event adds to a run, for readers that show a run as it went.
 
-use super::{Cost, Origin, Outcome, Usage};
+use crate::run::{Cost, Origin, Outcome, Usage};
 
 /// What an event adds to a run: what [`Fold::read`](super::Fold::read) makes
 /// of it.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::taken::{ApprovalState, ByOrigin};
-use super::{ApprovalFact, Origin};
+use crate::run::{ApprovalFact, Origin};
 use crate::timestamp::UnixMillis;
 
 /// How many requests are remembered to match decisions with.
