@@ -24,33 +24,22 @@
 //! ```
 
 mod auto;
-mod auto_run;
-mod blobs;
 mod drain;
 mod edit;
-mod images;
 mod item;
 mod journal;
 mod locate;
 mod log_line;
-mod message;
-mod probe;
 mod queue;
-mod sidecar;
-mod tally;
 mod undo;
-mod value;
 
-pub use auto::{Age, AutoEdit, AutoPolicy, AutoSurvey, AutoTotals};
-pub use auto_run::{AutoReport, auto_trim};
+pub use auto::{Age, AutoEdit, AutoPolicy, AutoReport, AutoSurvey, AutoTotals, auto_trim};
 pub use drain::{DrainReport, TrimError, TrimPorts, drain, has_tool_result};
-pub use edit::TrimEdit;
+pub use edit::{SidecarEdit, Tally, TrimEdit};
 pub use item::{SENTINEL, TOOL_NAME, TrimItem, tool_definition};
 pub use journal::{Document, JournalWriter, UndoRecord, WithJournal, expire, journal_beside};
 pub use locate::{SessionContext, host_session_candidates};
 pub use queue::{QueueEntry, QueueError, QueuedReply, enqueue, queue_beside};
-pub use sidecar::SidecarEdit;
-pub use tally::Tally;
 pub use undo::{UndoEdit, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
 
 #[cfg(test)]

@@ -1,15 +1,22 @@
 //! Trimming by rule: results that are old and large, images that come again.
+//!
+//! `run` applies the rules to all documents of a session.
+
+mod run;
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::images::{self, ImageKey};
-use super::tally::{OpenItems, Tally};
-use super::{SENTINEL, TrimItem, value};
+use super::edit::images::{self, ImageKey};
+use super::edit::tally::OpenItems;
+use super::edit::value;
+use super::{SENTINEL, Tally, TrimItem};
 use crate::dialect::shape::message::{self, ResultRow};
 use crate::dialect::shape::{image, row};
 use crate::json::Json;
 use crate::port::{LineEdit, LineVerdict};
 use crate::timestamp::UnixMillis;
+
+pub use run::{AutoReport, auto_trim};
 
 /// How old a result must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +147,7 @@ impl<'a> AutoEdit<'a> {
         let changed = if row::is_of_rollout(row) {
             value::trim_everywhere(row, &mut wanted, &mut self.tally)
         } else {
-            super::message::trim_row(row, &mut wanted, &mut self.tally)
+            super::edit::message::trim_row(row, &mut wanted, &mut self.tally)
         };
         if changed {
             let (count, bytes) = self.totals.tools.entry(found.tool).or_default();

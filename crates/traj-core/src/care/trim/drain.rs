@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::ops::ControlFlow;
 
-use super::blobs::{Renamed, trim_blobs};
+use super::edit::blobs::{Renamed, trim_blobs};
+use super::edit::probe::IdProbe;
 use super::journal::{Document, JournalWriter, WithJournal};
-use super::probe::IdProbe;
 use super::queue::QueueEntry;
 use super::{SidecarEdit, Tally, TrimEdit, TrimItem};
 use crate::capture::BlobDigest;

@@ -1,11 +1,27 @@
 //! Trimming a session: a host's transcript or a Codex rollout.
+//!
+//! - `probe`: whether a block can mention one of the ids at all.
+//! - `tally`: what a pass over a document found and did.
+//! - `message`, `value`, `images`: the rows, values and images that change.
+//! - `sidecar`, `blobs`: the same in the copies that a run's events hold.
 
-use super::probe::IdProbe;
-use super::tally::{OpenItems, Tally};
-use super::{TrimItem, message, value};
+pub(super) mod blobs;
+pub(super) mod images;
+pub(super) mod message;
+pub(super) mod probe;
+mod sidecar;
+pub(super) mod tally;
+pub(super) mod value;
+
+use self::probe::IdProbe;
+use self::tally::OpenItems;
+use super::TrimItem;
 use crate::dialect::shape::row;
 use crate::json::Json;
 use crate::port::{LineEdit, LineVerdict};
+
+pub use sidecar::SidecarEdit;
+pub use tally::Tally;
 
 /// Trims the results of some calls in a session file.
 #[derive(Debug)]

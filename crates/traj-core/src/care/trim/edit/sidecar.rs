@@ -3,8 +3,9 @@
 use super::blobs::Renamed;
 use super::probe::IdProbe;
 use super::tally::{OpenItems, Tally};
-use super::{TrimItem, blobs, value};
+use super::{blobs, value};
 use crate::capture::BlobDigest;
+use crate::care::trim::TrimItem;
 use crate::dialect::shape::row;
 use crate::json::Json;
 use crate::port::{LineEdit, LineVerdict};
@@ -26,7 +27,7 @@ impl SidecarEdit {
     }
 
     /// An edit that trims these, and names trimmed blobs by their new names.
-    pub(super) fn with_blobs(items: &[TrimItem], renamed: &Renamed) -> Self {
+    pub(in crate::care::trim) fn with_blobs(items: &[TrimItem], renamed: &Renamed) -> Self {
         let wanted = OpenItems::new(items);
         let probe = IdProbe::new(wanted.ids().chain(renamed.keys().map(BlobDigest::as_str)));
         Self { wanted, probe, renamed: renamed.clone(), tally: Tally::default() }

@@ -5,19 +5,20 @@ use std::collections::BTreeMap;
 
 use super::probe::IdProbe;
 use super::tally::{OpenItems, Tally};
-use super::{TrimItem, value};
+use super::value;
 use crate::capture::BlobDigest;
 use crate::care::trim::TrimError;
+use crate::care::trim::TrimItem;
 use crate::json::Json;
 use crate::port::{BlobFolder, RewriteMode};
 
 /// Old names of blobs and the names their trimmed contents have.
-pub(super) type Renamed = BTreeMap<BlobDigest, BlobDigest>;
+pub(in crate::care::trim) type Renamed = BTreeMap<BlobDigest, BlobDigest>;
 
 /// Stores a trimmed twin of every blob that holds one of the results.
 ///
 /// The old blobs stay until no event names them any more.
-pub(super) fn trim_blobs(
+pub(in crate::care::trim) fn trim_blobs(
     blobs: &dyn BlobFolder,
     items: &[TrimItem],
     mode: RewriteMode,
@@ -47,7 +48,7 @@ pub(super) fn trim_blobs(
 }
 
 /// Lets markers below `value` name the trimmed blobs; tells a change.
-pub(super) fn rename(value: &mut Json<'_>, renamed: &Renamed) -> bool {
+pub(in crate::care::trim) fn rename(value: &mut Json<'_>, renamed: &Renamed) -> bool {
     let mut changed = false;
     match value {
         Json::Array(items) => {

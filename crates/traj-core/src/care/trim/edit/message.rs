@@ -11,7 +11,11 @@ use crate::json::Json;
 /// Of several rows for one call only the first is trimmed, and of several
 /// blocks with one id only the first is shortened: that is what hosts and
 /// agents of the other runtimes expect.
-pub(super) fn trim_row(row: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) -> bool {
+pub(in crate::care::trim) fn trim_row(
+    row: &mut Json<'_>,
+    wanted: &mut OpenItems,
+    tally: &mut Tally,
+) -> bool {
     let mut changed = false;
     match message::parts_of(row) {
         Some(MessageParts::Result(message)) => changed = trim_result(message, wanted, tally),

@@ -12,14 +12,14 @@ use crate::json;
 /// it is written as `\uXXXX` (or `/` as `\/`). Both are searched for without
 /// parsing; a match may be a false one, a miss never is.
 #[derive(Debug)]
-pub(super) struct IdProbe {
+pub(in crate::care::trim) struct IdProbe {
     canonical: Option<AhoCorasick>,
     units: BTreeSet<u16>,
     has_slash: bool,
 }
 
 impl IdProbe {
-    pub(super) fn new<'a>(ids: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(in crate::care::trim) fn new<'a>(ids: impl IntoIterator<Item = &'a str>) -> Self {
         let mut units = BTreeSet::new();
         let mut patterns = Vec::new();
         let mut has_slash = false;
@@ -37,7 +37,7 @@ impl IdProbe {
         Self { canonical, units, has_slash }
     }
 
-    pub(super) fn may_mention(&self, block: &[u8]) -> bool {
+    pub(in crate::care::trim) fn may_mention(&self, block: &[u8]) -> bool {
         self.canonical.as_ref().is_none_or(|canonical| canonical.is_match(block))
             || self.has_odd_escape(block)
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::TrimItem;
 use crate::capture::BlobDigest;
+use crate::care::trim::TrimItem;
 use crate::id::ToolCallId;
 
 /// Counts of one trim, as the tool reports them.
@@ -28,7 +28,7 @@ pub struct Tally {
 
 /// Items by id, and which of them were seen.
 #[derive(Debug)]
-pub(super) struct OpenItems {
+pub(in crate::care::trim) struct OpenItems {
     items: Vec<TrimItem>,
     target_open: Vec<bool>,
     self_open: Vec<bool>,
@@ -36,7 +36,7 @@ pub(super) struct OpenItems {
 
 impl OpenItems {
     /// Of several items for one target or one trim call the last one counts.
-    pub(super) fn new(items: &[TrimItem]) -> Self {
+    pub(in crate::care::trim) fn new(items: &[TrimItem]) -> Self {
         let last_target = |index: usize| {
             items[index + 1..].iter().all(|later| later.target != items[index].target)
         };
@@ -51,7 +51,7 @@ impl OpenItems {
         }
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::care::trim) fn ids(&self) -> impl Iterator<Item = &str> {
         self.items.iter().flat_map(|item| {
             std::iter::once(item.target.as_str())
                 .chain(item.self_call.as_ref().map(ToolCallId::as_str))
@@ -59,12 +59,12 @@ impl OpenItems {
     }
 
     /// The item for a target, seen before or not.
-    pub(super) fn target(&self, id: &str) -> Option<&TrimItem> {
+    pub(in crate::care::trim) fn target(&self, id: &str) -> Option<&TrimItem> {
         self.items.iter().rev().find(|item| item.target.as_str() == id)
     }
 
     /// The item for a trim call, seen before or not.
-    pub(super) fn self_call(&self, id: &str) -> Option<&TrimItem> {
+    pub(in crate::care::trim) fn self_call(&self, id: &str) -> Option<&TrimItem> {
         self.items
             .iter()
             .rev()
@@ -72,7 +72,7 @@ impl OpenItems {
     }
 
     /// Takes the item for a target unless it was taken.
-    pub(super) fn take_target(&mut self, id: &str) -> Option<&TrimItem> {
+    pub(in crate::care::trim) fn take_target(&mut self, id: &str) -> Option<&TrimItem> {
         let index = (0..self.items.len())
             .find(|&index| self.target_open[index] && self.items[index].target.as_str() == id)?;
         self.target_open[index] = false;
@@ -80,7 +80,7 @@ impl OpenItems {
     }
 
     /// Takes the item for a trim call unless it was taken.
-    pub(super) fn take_self(&mut self, id: &str) -> Option<&TrimItem> {
+    pub(in crate::care::trim) fn take_self(&mut self, id: &str) -> Option<&TrimItem> {
         let index = (0..self.items.len()).find(|&index| {
             self.self_open[index]
                 && self.items[index].self_call.as_ref().is_some_and(|own| own.as_str() == id)
@@ -90,7 +90,7 @@ impl OpenItems {
     }
 
     /// Puts what was never seen into the tally.
-    pub(super) fn close(&self, tally: &mut Tally) {
+    pub(in crate::care::trim) fn close(&self, tally: &mut Tally) {
         for (item, open) in self.items.iter().zip(&self.target_open) {
             if *open {
                 let target = &item.target;

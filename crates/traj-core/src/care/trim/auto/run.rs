@@ -1,8 +1,8 @@
 //! Trimming by rule, over all documents of a session.
 
-use super::drain::{DrainReport, TrimError, TrimPorts, trim_copies, with_retries};
-use super::journal::JournalWriter;
 use super::{AutoEdit, AutoPolicy, AutoSurvey, AutoTotals};
+use crate::care::trim::drain::{DrainReport, TrimError, TrimPorts, trim_copies, with_retries};
+use crate::care::trim::journal::JournalWriter;
 use crate::port::RewriteMode;
 
 /// What a trim by rule did.

@@ -8,7 +8,7 @@ use crate::json::Json;
 
 /// What became of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TextChange {
+pub(in crate::care::trim) enum TextChange {
     /// There was no text.
     Nothing,
     /// It already says so.
@@ -29,7 +29,7 @@ impl TextChange {
 
 /// Trims every result and shortens every trim call below `value`; returns
 /// whether anything changed.
-pub(super) fn trim_everywhere(
+pub(in crate::care::trim) fn trim_everywhere(
     value: &mut Json<'_>,
     wanted: &mut OpenItems,
     tally: &mut Tally,
@@ -89,7 +89,11 @@ fn trim_object(value: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) 
 }
 
 /// Replaces every text block of a list.
-pub(super) fn replace_texts(blocks: &mut [Json<'_>], text: &str, tally: &mut Tally) -> TextChange {
+pub(in crate::care::trim) fn replace_texts(
+    blocks: &mut [Json<'_>],
+    text: &str,
+    tally: &mut Tally,
+) -> TextChange {
     let mut outcome = TextChange::Nothing;
     for block in blocks {
         if let Some(slot) = message::block_text_mut(block) {
@@ -100,7 +104,11 @@ pub(super) fn replace_texts(blocks: &mut [Json<'_>], text: &str, tally: &mut Tal
 }
 
 /// Replaces a plain text.
-pub(super) fn replace_text(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> TextChange {
+pub(in crate::care::trim) fn replace_text(
+    slot: &mut Json<'_>,
+    text: &str,
+    tally: &mut Tally,
+) -> TextChange {
     let before = slot.as_str().map_or(0, str::len);
     if slot.as_str() == Some(text) {
         return TextChange::Same;
@@ -134,7 +142,7 @@ fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> TextCha
 }
 
 /// The name of the blob that holds a text too long for its event.
-pub(super) fn blob_of(value: &Json<'_>) -> Option<BlobDigest> {
+pub(in crate::care::trim) fn blob_of(value: &Json<'_>) -> Option<BlobDigest> {
     let is_marker = value.get("truncated").and_then(Json::as_bool) == Some(true);
     value.get("blob").and_then(Json::as_str).filter(|_| is_marker).and_then(BlobDigest::parse)
 }

@@ -2,16 +2,19 @@
 
 use sha2::{Digest as _, Sha256};
 
-use super::SENTINEL;
+use crate::care::trim::SENTINEL;
 use crate::dialect::shape::image;
 use crate::json::Json;
 
 /// What tells one picture from another.
-pub(super) type ImageKey = [u8; 16];
+pub(in crate::care::trim) type ImageKey = [u8; 16];
 
 /// Shows every inline image below `value` to `decide`, in order, and puts a
 /// text in the place of those it does not want; returns the bytes saved.
-pub(super) fn strip(value: &mut Json<'_>, decide: &mut dyn FnMut(ImageKey) -> bool) -> u64 {
+pub(in crate::care::trim) fn strip(
+    value: &mut Json<'_>,
+    decide: &mut dyn FnMut(ImageKey) -> bool,
+) -> u64 {
     match value {
         Json::Array(items) => items.iter_mut().map(|item| strip(item, decide)).sum(),
         Json::Object(_) => {
