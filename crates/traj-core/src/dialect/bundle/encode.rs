@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use crate::json::{Json, Object};
 use crate::run::{
-    ApprovalFact, ApprovalOutcome, Arguments, Content, Fact, ModelCall, Outcome, RunEvent,
-    SessionEnd, SessionStart, Thread, ToolResultFact, Usage, UsageScope,
+    ApprovalFact, ApprovalOutcome, Arguments, Content, ErrorFact, Fact, Loss, ModelCall, Outcome,
+    RunEvent, SessionEnd, SessionStart, Thread, ToolCallFact, ToolResultFact, Usage, UsageScope,
 };
 
 /// The type and the data of the transcript event that states the same as `event`.
@@ -29,162 +29,109 @@ pub(super) const FACT: &str = "fact";
 
 /// The type and the data that state a fact.
 pub(super) fn encode<'r>(fact: &Fact<'r>) -> (&'static str, Object<'r>) {
+    let (name, kind) = names(fact);
     let mut data = Object::new();
-    let mut begin = |name: &'static str| data.push(FACT, name);
-    let kind = match fact {
-        Fact::SessionStarted(started) => {
-            begin("sessionStarted");
-            session_started(&mut data, started);
-            "session.meta"
-        }
-        Fact::SessionEnded(ended) => {
-            begin("sessionEnded");
-            session_ended(&mut data, ended);
-            "session.ended"
-        }
+    data.push(FACT, name);
+    push_fact(&mut data, fact);
+    (kind, data)
+}
+
+/// The name of a fact, and the type of the event that states it.
+const fn names(fact: &Fact<'_>) -> (&'static str, &'static str) {
+    match fact {
+        Fact::SessionStarted(_) => ("sessionStarted", "session.meta"),
+        Fact::SessionEnded(_) => ("sessionEnded", "session.ended"),
+        Fact::ContextCompiled(_) => ("contextCompiled", "context.compiled"),
+        Fact::TurnStarted => ("turnStarted", "turn.started"),
+        Fact::TurnEnded(_) => ("turnEnded", "turn.ended"),
+        Fact::Prompt(_) => ("prompt", "user.message"),
+        Fact::AssistantText(_) => ("assistantText", "assistant.message"),
+        Fact::Reasoning(_) => ("reasoning", "assistant.message"),
+        Fact::ToolCall(_) => ("toolCall", "tool.call"),
+        Fact::ToolResult(_) => ("toolResult", "tool.result"),
+        Fact::ModelCall(_) => ("modelCall", "usage"),
+        Fact::ApprovalAsked(_) => ("approvalAsked", "approval.asked"),
+        Fact::ApprovalDecided(_) => ("approvalDecided", "approval.decided"),
+        Fact::Compaction(_) => ("compaction", "session.compaction"),
+        Fact::ModelChanged(_) => ("modelChanged", "session.model_change"),
+        Fact::ModeChanged(_) => ("modeChanged", "session.mode_change"),
+        Fact::Rewind(_) => ("rewind", "session.branch_summary"),
+        Fact::Branches(_) => ("branches", "session.branches"),
+        Fact::Attachment(_) => ("attachment", "session.custom_message"),
+        Fact::Hook(_) => ("hook", "session.hook"),
+        Fact::Error(_) => ("error", "session.error"),
+        Fact::Lost(_) => ("lost", "session.loss"),
+        Fact::Other { .. } => ("other", "session.note"),
+        Fact::UnknownRows(_) => ("unknownRows", "session.note"),
+    }
+}
+
+/// Adds the members that state a fact.
+fn push_fact<'r>(data: &mut Object<'r>, fact: &Fact<'r>) {
+    match fact {
+        Fact::SessionStarted(started) => session_started(data, started),
+        Fact::SessionEnded(ended) | Fact::TurnEnded(ended) => session_ended(data, ended),
         Fact::ContextCompiled(context) => {
-            begin("contextCompiled");
-            push_content(&mut data, "systemPrompt", context.system);
+            push_content(data, "systemPrompt", context.system);
             data.push_some("tools", context.tools.cloned());
-            "context.compiled"
         }
-        Fact::TurnStarted => {
-            begin("turnStarted");
-            "turn.started"
-        }
-        Fact::TurnEnded(ended) => {
-            begin("turnEnded");
-            session_ended(&mut data, ended);
-            "turn.ended"
-        }
+        Fact::TurnStarted => {}
         Fact::Prompt(prompt) => {
-            begin("prompt");
             data.push("message", message("user", prompt.content));
             data.push("imagesCount", prompt.images);
             data.push_some("skipped", prompt.skipped);
-            "user.message"
         }
-        Fact::AssistantText(content) => {
-            begin("assistantText");
-            data.push("message", message("assistant", *content));
-            "assistant.message"
-        }
-        Fact::Reasoning(content) => {
-            begin("reasoning");
-            let mut block = Object::with_capacity(2);
-            block.push("type", "thinking");
-            push_content(&mut block, "thinking", *content);
-            let mut message = Object::with_capacity(2);
-            message.push("role", "assistant");
-            message.push("content", Json::Array(vec![Json::Object(block)]));
-            data.push("message", Json::Object(message));
-            "assistant.message"
-        }
-        Fact::ToolCall(call) => {
-            begin("toolCall");
-            data.push_some("toolCallId", call.id);
-            data.push("name", call.name);
-            match call.arguments {
-                Arguments::None => {}
-                Arguments::Value(value) => data.push("arguments", value.clone()),
-                Arguments::Text(text) => data.push("arguments", text),
-            }
-            "tool.call"
-        }
-        Fact::ToolResult(result) => {
-            begin("toolResult");
-            tool_result(&mut data, result);
-            "tool.result"
-        }
-        Fact::ModelCall(call) => {
-            begin("modelCall");
-            model_call(&mut data, call);
-            "usage"
-        }
-        Fact::ApprovalAsked(approval) => {
-            begin("approvalAsked");
-            push_approval(&mut data, approval);
-            "approval.asked"
-        }
-        Fact::ApprovalDecided(approval) => {
-            begin("approvalDecided");
-            push_approval(&mut data, approval);
-            "approval.decided"
+        Fact::AssistantText(content) => data.push("message", message("assistant", *content)),
+        Fact::Reasoning(content) => data.push("message", reasoning(*content)),
+        Fact::ToolCall(call) => tool_call(data, call),
+        Fact::ToolResult(result) => tool_result(data, result),
+        Fact::ModelCall(call) => model_call(data, call),
+        Fact::ApprovalAsked(approval) | Fact::ApprovalDecided(approval) => {
+            push_approval(data, approval);
         }
         Fact::Compaction(compaction) => {
-            begin("compaction");
-            push_content(&mut data, "summary", compaction.summary);
+            push_content(data, "summary", compaction.summary);
             data.push_some("tokensBefore", compaction.tokens_before);
-            "session.compaction"
         }
         Fact::ModelChanged(change) => {
-            begin("modelChanged");
             data.push_some("provider", change.provider);
             data.push_some("modelId", change.model);
             data.push_some("reason", change.reason);
-            "session.model_change"
         }
         Fact::ModeChanged(change) => {
-            begin("modeChanged");
             data.push("name", change.name.clone());
             data.push("value", change.value.clone());
-            "session.mode_change"
         }
         Fact::Rewind(rewind) => {
-            begin("rewind");
             data.push_some("fromId", rewind.to);
             data.push_some("turns", rewind.turns);
-            push_content(&mut data, "summary", rewind.summary);
-            "session.branch_summary"
+            push_content(data, "summary", rewind.summary);
         }
         Fact::Branches(branches) => {
-            begin("branches");
             data.push("count", branches.count);
             data.push("entries", branches.entries);
-            "session.branches"
         }
         Fact::Attachment(attachment) => {
-            begin("attachment");
-            push_text(&mut data, "customType", attachment.kind.as_ref());
+            push_text(data, "customType", attachment.kind.as_ref());
             data.push_some("name", attachment.name);
-            push_content(&mut data, "content", attachment.content);
-            "session.custom_message"
+            push_content(data, "content", attachment.content);
         }
         Fact::Hook(hook) => {
-            begin("hook");
             data.push("name", hook.name);
-            push_outcome(&mut data, &hook.outcome);
-            push_content(&mut data, "content", hook.content);
-            "session.hook"
+            push_outcome(data, &hook.outcome);
+            push_content(data, "content", hook.content);
         }
-        Fact::Error(error) => {
-            begin("error");
-            data.push("error", error.text.clone());
-            data.push_some("kind", error.kind);
-            data.push("isRecovered", error.is_recovered);
-            "session.error"
-        }
-        Fact::Lost(loss) => {
-            begin("lost");
-            push_text(&mut data, "reason", loss.reason.as_ref());
-            data.push_some("droppedEvents", loss.events);
-            data.push_some("droppedEventBytes", loss.bytes);
-            "session.loss"
-        }
+        Fact::Error(error) => push_error(data, error),
+        Fact::Lost(loss) => push_loss(data, loss),
         Fact::Other { name, is_known } => {
-            begin("other");
             data.push("name", name.clone());
             data.push("isKnown", *is_known);
-            "session.note"
         }
         Fact::UnknownRows(rows) => {
-            begin("unknownRows");
             data.push_some("name", rows.name);
             data.push("count", rows.count);
-            "session.note"
         }
-    };
-    (kind, data)
+    }
 }
 
 fn push_text<'r>(data: &mut Object<'r>, name: &'static str, text: Option<&Cow<'r, str>>) {
@@ -206,6 +153,16 @@ fn message<'r>(role: &'static str, content: Content<'r>) -> Json<'r> {
     Json::Object(message)
 }
 
+fn reasoning<'r>(content: Content<'r>) -> Json<'r> {
+    let mut block = Object::with_capacity(2);
+    block.push("type", "thinking");
+    push_content(&mut block, "thinking", content);
+    let mut message = Object::with_capacity(2);
+    message.push("role", "assistant");
+    message.push("content", Json::Array(vec![Json::Object(block)]));
+    Json::Object(message)
+}
+
 fn session_started<'r>(data: &mut Object<'r>, started: &SessionStart<'r>) {
     data.push_some("sessionId", started.session);
     push_text(data, "agent", started.agent.as_ref());
@@ -222,6 +179,16 @@ fn session_ended<'r>(data: &mut Object<'r>, ended: &SessionEnd<'r>) {
     push_text(data, "error", ended.error.as_ref());
     push_text(data, "reason", ended.reason.as_ref());
     data.push("isFinal", ended.is_final);
+}
+
+fn tool_call<'r>(data: &mut Object<'r>, call: &ToolCallFact<'r>) {
+    data.push_some("toolCallId", call.id);
+    data.push("name", call.name);
+    match call.arguments {
+        Arguments::None => {}
+        Arguments::Value(value) => data.push("arguments", value.clone()),
+        Arguments::Text(text) => data.push("arguments", text),
+    }
 }
 
 fn tool_result<'r>(data: &mut Object<'r>, result: &ToolResultFact<'r>) {
@@ -282,4 +249,16 @@ fn push_approval<'r>(data: &mut Object<'r>, approval: &ApprovalFact<'r>) {
     push_text(data, "subject", approval.subject.as_ref());
     data.push_some("decision", approval.decision.map(ApprovalOutcome::as_str));
     push_text(data, "reason", approval.reason.as_ref());
+}
+
+fn push_error<'r>(data: &mut Object<'r>, error: &ErrorFact<'r>) {
+    data.push("error", error.text.clone());
+    data.push_some("kind", error.kind);
+    data.push("isRecovered", error.is_recovered);
+}
+
+fn push_loss<'r>(data: &mut Object<'r>, loss: &Loss<'r>) {
+    push_text(data, "reason", loss.reason.as_ref());
+    data.push_some("droppedEvents", loss.events);
+    data.push_some("droppedEventBytes", loss.bytes);
 }

@@ -13,34 +13,20 @@ use crate::run::{
     UsageScope,
 };
 
-/// The fact that the data of an event names; `None` when it names none that is
-/// known.
+/// The fact that the data of an event names, if this version knows it.
 pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
-    let content = |name: &str| Content::of(data.get(name));
+    let name = text(data, FACT)?;
+    spoken_fact(name, data).or_else(|| session_fact(name, data))
+}
+
+/// What a person, the model or a tool said.
+fn spoken_fact<'r>(name: &str, data: &'r Json<'r>) -> Option<Fact<'r>> {
     let message = data.get("message").unwrap_or(&Json::Null);
     let spoken = Content::of(message.get("content"));
-    let number = |name: &str| data.get(name).and_then(Json::as_u64);
-    Some(match text(data, FACT)? {
-        "sessionStarted" => Fact::SessionStarted(SessionStart {
-            session: text(data, "sessionId"),
-            agent: shared(data, "agent"),
-            agent_version: text(data, "agentVersion"),
-            workspace: text(data, "workspaceDir"),
-            provider: text(data, "provider"),
-            model: text(data, "modelId"),
-            parent: text(data, "parentSession"),
-            begins_run: is_set(data, "beginsRun"),
-        }),
-        "sessionEnded" => Fact::SessionEnded(ended(data)),
-        "contextCompiled" => Fact::ContextCompiled(CompiledContext {
-            system: content("systemPrompt"),
-            tools: data.get("tools"),
-        }),
-        "turnStarted" => Fact::TurnStarted,
-        "turnEnded" => Fact::TurnEnded(ended(data)),
+    Some(match name {
         "prompt" => Fact::Prompt(Prompt {
             content: spoken,
-            images: number("imagesCount").unwrap_or_default(),
+            images: number(data, "imagesCount").unwrap_or_default(),
             skipped: text(data, "skipped"),
         }),
         "assistantText" => Fact::AssistantText(spoken),
@@ -58,15 +44,45 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
             name: text(message, "toolName"),
             outcome: outcome(data),
             content: spoken,
-            duration: number("durationMs"),
+            duration: number(data, "durationMs"),
             is_truncated: is_set(data, "truncated"),
         }),
         "modelCall" => Fact::ModelCall(model_call(data)),
         "approvalAsked" => Fact::ApprovalAsked(approval(data)),
         "approvalDecided" => Fact::ApprovalDecided(approval(data)),
+        "hook" => Fact::Hook(Hook {
+            name: text(data, "name").unwrap_or_default(),
+            outcome: outcome(data),
+            content: Content::of(data.get("content")),
+        }),
+        _ => return None,
+    })
+}
+
+/// What happened to the session itself.
+fn session_fact<'r>(name: &str, data: &'r Json<'r>) -> Option<Fact<'r>> {
+    let content = |name: &str| Content::of(data.get(name));
+    Some(match name {
+        "sessionStarted" => Fact::SessionStarted(SessionStart {
+            session: text(data, "sessionId"),
+            agent: shared(data, "agent"),
+            agent_version: text(data, "agentVersion"),
+            workspace: text(data, "workspaceDir"),
+            provider: text(data, "provider"),
+            model: text(data, "modelId"),
+            parent: text(data, "parentSession"),
+            begins_run: is_set(data, "beginsRun"),
+        }),
+        "sessionEnded" => Fact::SessionEnded(ended(data)),
+        "contextCompiled" => Fact::ContextCompiled(CompiledContext {
+            system: content("systemPrompt"),
+            tools: data.get("tools"),
+        }),
+        "turnStarted" => Fact::TurnStarted,
+        "turnEnded" => Fact::TurnEnded(ended(data)),
         "compaction" => Fact::Compaction(Compaction {
             summary: content("summary"),
-            tokens_before: number("tokensBefore"),
+            tokens_before: number(data, "tokensBefore"),
         }),
         "modelChanged" => Fact::ModelChanged(ModelChange {
             provider: text(data, "provider"),
@@ -79,21 +95,16 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
         }),
         "rewind" => Fact::Rewind(Rewind {
             to: text(data, "fromId"),
-            turns: number("turns"),
+            turns: number(data, "turns"),
             summary: content("summary"),
         }),
         "branches" => Fact::Branches(Branches {
-            count: number("count").unwrap_or_default(),
-            entries: number("entries").unwrap_or_default(),
+            count: number(data, "count").unwrap_or_default(),
+            entries: number(data, "entries").unwrap_or_default(),
         }),
         "attachment" => Fact::Attachment(Attachment {
             kind: shared(data, "customType"),
             name: text(data, "name"),
-            content: content("content"),
-        }),
-        "hook" => Fact::Hook(Hook {
-            name: text(data, "name").unwrap_or_default(),
-            outcome: outcome(data),
             content: content("content"),
         }),
         "error" => Fact::Error(ErrorFact {
@@ -103,8 +114,8 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
         }),
         "lost" => Fact::Lost(Loss {
             reason: shared(data, "reason"),
-            events: number("droppedEvents"),
-            bytes: number("droppedEventBytes"),
+            events: number(data, "droppedEvents"),
+            bytes: number(data, "droppedEventBytes"),
         }),
         "other" => Fact::Other {
             name: shared(data, "name").unwrap_or_default(),
@@ -112,10 +123,14 @@ pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
         },
         "unknownRows" => Fact::UnknownRows(UnknownRows {
             name: text(data, "name"),
-            count: number("count").unwrap_or_default(),
+            count: number(data, "count").unwrap_or_default(),
         }),
         _ => return None,
     })
+}
+
+fn number(data: &Json<'_>, name: &str) -> Option<u64> {
+    data.get(name).and_then(Json::as_u64)
 }
 
 fn shared<'r>(data: &'r Json<'r>, name: &str) -> Option<Cow<'r, str>> {
