@@ -58,12 +58,34 @@ fn rotate(reason: RotateReason) -> BindingDecision {
 
 type Change = fn(&mut BindingRecord, &mut WantedThread);
 
-/// Rows 1 to 10 and 14: what is stored, what is wanted, what happens.
+/// What is stored and wanted differs by each change; this is what happens then.
+fn assert_decisions(rows: Vec<(&str, Change, BindingDecision)>) {
+    for (name, change, expected) in rows {
+        let mut wanted = WantedThread::plain();
+        wanted.tools = tools(ONE_TOOL);
+        wanted.user_mcp = Some(hash("mcp"));
+        wanted.environment = Some(hash("environment"));
+        wanted.bundled_mcp = BundledMcp::Evaluated(Some(hash("bundled")));
+        wanted.context_engine = engine("e", "1");
+        wanted.plugins = WantedPlugins::Enabled {
+            input: hash("input"),
+            any_enabled: true,
+            built: Some(hash("apps")),
+        };
+        let mut stored = record_of(&wanted);
+        change(&mut stored, &mut wanted);
+        assert_eq!(decide_binding(Some(&stored), &wanted), expected, "{name}");
+    }
+}
+
+fn transient(reason: TransientReason) -> BindingDecision {
+    BindingDecision::Transient { reason }
+}
+
 #[test]
-fn every_row_of_the_table() {
+fn rows_1_to_4_of_the_table() {
     use RotateReason as R;
-    let transient = |reason| BindingDecision::Transient { reason };
-    let rows: Vec<(&str, Change, BindingDecision)> = vec![
+    assert_decisions(vec![
         ("row 10: nothing changed", |_, _| {}, resume()),
         (
             "row 1: tool surface off",
@@ -104,6 +126,13 @@ fn every_row_of_the_table() {
             |_, w| w.environment = Some(hash("other")),
             rotate(R::Environment),
         ),
+    ]);
+}
+
+#[test]
+fn rows_5_to_7_of_the_table() {
+    use RotateReason as R;
+    assert_decisions(vec![
         (
             "row 5: bundled servers change",
             |_, w| w.bundled_mcp = BundledMcp::Evaluated(None),
@@ -134,6 +163,13 @@ fn every_row_of_the_table() {
             |s, _| s.tools_contain_deferred = Some(true),
             rotate(R::DeferredLoading),
         ),
+    ]);
+}
+
+#[test]
+fn rows_8_to_14_of_the_table() {
+    use RotateReason as R;
+    assert_decisions(vec![
         (
             "row 8, scenario 16: no tools this turn",
             |_, w| w.tools = tools("[]"),
@@ -182,23 +218,7 @@ fn every_row_of_the_table() {
             },
             BindingDecision::Rotate { reasons: vec![R::Environment, R::DynamicTools] },
         ),
-    ];
-    for (name, change, expected) in rows {
-        let mut wanted = WantedThread::plain();
-        wanted.tools = tools(ONE_TOOL);
-        wanted.user_mcp = Some(hash("mcp"));
-        wanted.environment = Some(hash("environment"));
-        wanted.bundled_mcp = BundledMcp::Evaluated(Some(hash("bundled")));
-        wanted.context_engine = engine("e", "1");
-        wanted.plugins = WantedPlugins::Enabled {
-            input: hash("input"),
-            any_enabled: true,
-            built: Some(hash("apps")),
-        };
-        let mut stored = record_of(&wanted);
-        change(&mut stored, &mut wanted);
-        assert_eq!(decide_binding(Some(&stored), &wanted), expected, "{name}");
-    }
+    ]);
     assert_eq!(decide_binding(None, &WantedThread::plain()), BindingDecision::Start, "row 14");
 }
 

@@ -40,35 +40,13 @@ fn result(outcome: Outcome<'static>) -> Fact<'static> {
 }
 
 #[test]
-fn every_kind_of_fact_comes_back_from_its_event() {
-    let blocks = Json::parse(r#"[{"type":"tool_result","text":"a"},{"text":"b"}]"#).unwrap();
-    let blocks = Content::Value(&blocks);
+fn the_bounds_of_a_run_come_back_from_their_events() {
     let arguments = Json::parse(r#"{"cmd":["ls"]}"#).unwrap();
     let ended = |status| SessionEnd {
         status,
         error: Some("no".into()),
         reason: Some("replaced".into()),
         is_final: true,
-    };
-    let usage = Usage { input: 9, cached: 3, cache_write: 2, output: 4, reasoning: 1 };
-    let approval = |decision| ApprovalFact {
-        id: Some("a"),
-        call: Some("c"),
-        subject: Some("rm x".into()),
-        decision,
-        reason: Some("why".into()),
-    };
-    let model_call = |scope| ModelCall {
-        id: Some("r"),
-        provider: Some("p"),
-        model: Some("m"),
-        usage: Some(usage),
-        scope,
-        last: Some(Usage { input: 1, ..Usage::default() }),
-        cost: Some(StatedCost { dollars: 0.25 }),
-        stop_reason: Some("stop".into()),
-        latency: Some(7),
-        error: Some("e".into()),
     };
     let facts = [
         Fact::SessionStarted(SessionStart::default()),
@@ -89,6 +67,16 @@ fn every_kind_of_fact_comes_back_from_its_event() {
         }),
         Fact::TurnStarted,
         Fact::TurnEnded(ended(EndStatus::Interrupted)),
+    ];
+    facts.iter().for_each(assert_comes_back);
+}
+
+#[test]
+fn what_is_said_comes_back_from_its_event() {
+    let blocks = Json::parse(r#"[{"type":"tool_result","text":"a"},{"text":"b"}]"#).unwrap();
+    let blocks = Content::Value(&blocks);
+    let arguments = Json::parse(r#"{"cmd":["ls"]}"#).unwrap();
+    let facts = [
         Fact::Prompt(Prompt { content: Content::Text("p"), images: 2, skipped: Some("why") }),
         Fact::Prompt(Prompt { content: blocks, images: 0, skipped: None }),
         Fact::Prompt(Prompt::default()),
@@ -114,12 +102,48 @@ fn every_kind_of_fact_comes_back_from_its_event() {
         result(Outcome::Declined),
         result(Outcome::Interrupted),
         result(Outcome::Unanswered),
+    ];
+    facts.iter().for_each(assert_comes_back);
+}
+
+#[test]
+fn model_calls_and_approvals_come_back_from_their_events() {
+    let usage = Usage { input: 9, cached: 3, cache_write: 2, output: 4, reasoning: 1 };
+    let model_call = |scope| ModelCall {
+        id: Some("r"),
+        provider: Some("p"),
+        model: Some("m"),
+        usage: Some(usage),
+        scope,
+        last: Some(Usage { input: 1, ..Usage::default() }),
+        cost: Some(StatedCost { dollars: 0.25 }),
+        stop_reason: Some("stop".into()),
+        latency: Some(7),
+        error: Some("e".into()),
+    };
+    let approval = |decision| ApprovalFact {
+        id: Some("a"),
+        call: Some("c"),
+        subject: Some("rm x".into()),
+        decision,
+        reason: Some("why".into()),
+    };
+    let facts = [
         Fact::ModelCall(ModelCall::default()),
         Fact::ModelCall(model_call(UsageScope::Call)),
         Fact::ModelCall(model_call(UsageScope::Turn)),
         Fact::ModelCall(model_call(UsageScope::Counter)),
         Fact::ApprovalAsked(approval(None)),
         Fact::ApprovalDecided(approval(Some(ApprovalOutcome::ApprovedForSession))),
+    ];
+    facts.iter().for_each(assert_comes_back);
+}
+
+#[test]
+fn every_other_fact_comes_back_from_its_event() {
+    let blocks = Json::parse(r#"[{"type":"tool_result","text":"a"},{"text":"b"}]"#).unwrap();
+    let blocks = Content::Value(&blocks);
+    let facts = [
         Fact::Compaction(Compaction { summary: blocks, tokens_before: Some(4) }),
         Fact::ModelChanged(ModelChange {
             provider: Some("p"),
