@@ -3,7 +3,7 @@
 //! The steps are a list of named functions; this file runs them, times them
 //! and prints the summary. What a step does is in `ci/steps.rs`.
 
-mod licences;
+mod deny;
 mod steps;
 
 use std::time::{Duration, Instant};

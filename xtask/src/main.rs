@@ -14,6 +14,7 @@ mod npm;
 mod openclaw;
 mod release;
 mod tidy;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use xshell::cmd;
 
-use super::{Outcome, Step, licences};
+use super::{Outcome, Step, deny};
 use crate::workspace::Workspace;
 use crate::{bench, codex, demo, openclaw, tidy};
 
@@ -19,8 +19,8 @@ pub(super) fn all() -> Vec<Step> {
     vec![
         Step { name: "fmt", run: fmt },
         Step { name: "tidy", run: house_rules },
-        Step { name: "licences", run: licences::check },
-        Step { name: "deny", run: deny },
+        Step { name: "deny", run: deny::deny },
+        Step { name: "advisories", run: deny::advisories },
         Step { name: "clippy", run: clippy },
         Step { name: "crates alone", run: crates_alone },
         Step { name: "docs", run: docs },
@@ -41,20 +41,6 @@ fn fmt(workspace: &Workspace) -> Result<Outcome> {
 
 fn house_rules(workspace: &Workspace) -> Result<Outcome> {
     tidy::run(workspace)?;
-    Ok(Outcome::Passed)
-}
-
-fn deny(workspace: &Workspace) -> Result<Outcome> {
-    let sh = &workspace.sh;
-    let installed = cmd!(sh, "cargo deny --version").quiet().ignore_stdout().ignore_stderr().run();
-    if installed.is_err() {
-        return Ok(Outcome::Noted(
-            "cargo-deny is NOT INSTALLED: advisories were not looked up here\n\
-             (licences and sources are checked by the step `licences`)"
-                .to_owned(),
-        ));
-    }
-    cmd!(sh, "cargo deny --all-features check").run()?;
     Ok(Outcome::Passed)
 }
 
