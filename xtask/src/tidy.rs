@@ -5,11 +5,15 @@
 
 mod dependencies;
 mod documents;
+mod folders;
+mod functions;
 mod interpreters;
 mod list;
 mod manifests;
 mod sources;
 mod suites;
+mod type_names;
+mod words;
 
 use anyhow::{Result, bail};
 
@@ -23,18 +27,25 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let members = workspace.members()?;
     let written = list::parse_sections(&workspace.read("xtask/tidy/dependencies.txt")?);
     problems.extend(dependencies::check(&members, &written));
+    let mut manifests = Vec::new();
     for member in &members {
         let manifest = workspace.read(&member.manifest)?;
         problems.extend(manifests::check(&member.name, &manifest, member.published));
+        manifests.push(manifest);
     }
+    problems.extend(manifests::unused(&workspace.read("Cargo.toml")?, &manifests));
 
     let explained = list::parse_reasons(&workspace.read("xtask/tidy/long-files.txt")?);
     let variables = workspace.read("docs/environment.md")?;
     let mut rust = Vec::new();
+    let mut phrases = Vec::new();
     for path in &files {
         // What is not text (a picture, a recorded archive) has no lines to check.
         let Ok(text) = workspace.read(path) else { continue };
         problems.extend(documents::machine_paths(path, &text));
+        if path.ends_with(".md") || path.ends_with(".rs") {
+            phrases.extend(words::find(path, &text));
+        }
         if path.ends_with(".md") {
             problems.extend(documents::dead_links(path, &text, |target| {
                 workspace.sh.path_exists(target)
@@ -42,6 +53,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         }
         if path.ends_with(".rs") {
             problems.extend(sources::check(path, &text));
+            problems.extend(functions::check(path, &text));
             let exists = |page: &str| workspace.sh.path_exists(page);
             problems.extend(documents::dead_mentions(path, &text, exists));
             problems.extend(documents::undocumented_variables(path, &text, &variables));
@@ -50,10 +62,23 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     }
     problems.extend(sources::check_sizes(&rust, &explained));
     problems.extend(suites::check(&rust));
+    problems.extend(type_names::check(&rust));
+    let wide = list::parse_reasons(&workspace.read("xtask/tidy/wide-folders.txt")?);
+    problems.extend(folders::check(&files, &wide));
+    let allowed = list::parse_reasons(&workspace.read("xtask/tidy/words.txt")?);
+    problems.extend(words::check(&phrases, &allowed));
+    for note in words::slack(&phrases, &allowed) {
+        println!("tidy: {note}");
+    }
     let names = interpreters::Names::of(&rust);
     problems.extend(rust.iter().flat_map(|(path, text)| names.check(path, text)));
     problems.extend(documents::format_pages(&files, &workspace.read("docs/format/README.md")?));
 
+    let known = workspace.read("xtask/tidy/known-problems.txt")?;
+    let (known, problems) = list::divide_known(problems, &known);
+    for problem in &known {
+        println!("tidy: known: {problem}");
+    }
     if problems.is_empty() {
         println!("tidy: {} files, {} crates, no problem", files.len(), members.len());
         return Ok(());

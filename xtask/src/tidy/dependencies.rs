@@ -36,7 +36,7 @@ pub(super) fn check(members: &[Member], written: &BTreeMap<String, Reasons>) -> 
     }
     for section in written.keys() {
         if !members.iter().any(|member| member.name == *section) {
-            problems.push(format!("the dependency list names {section}, which is no member"));
+            problems.push(format!("the dependency list names {section}, which is not a member"));
         }
     }
     problems

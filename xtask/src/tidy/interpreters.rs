@@ -56,7 +56,7 @@ impl Names {
         names
     }
 
-    /// Names that a source spells although it is in none of the rooms.
+    /// Names that a source outside the rooms spells.
     pub(super) fn check(&self, path: &str, text: &str) -> Vec<String> {
         let is_source = path.starts_with("crates/") && path.contains("/src/");
         let is_room =
@@ -101,7 +101,7 @@ fn is_test_file(path: &str) -> bool {
         || path.ends_with("/laws.rs")
 }
 
-/// The string literals of a line; a literal that goes on is none.
+/// The string literals that begin and end on this line.
 fn literals(line: &str) -> impl Iterator<Item = &str> {
     line.split('"').skip(1).step_by(2).filter(|literal| !literal.contains('\\'))
 }

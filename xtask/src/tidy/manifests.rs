@@ -1,5 +1,7 @@
 //! Manifests inherit what the workspace decides.
 
+use std::collections::BTreeSet;
+
 /// Keys of `[package]` that every member takes from the workspace.
 const INHERITED: [&str; 4] = ["version", "edition", "rust-version", "license"];
 
@@ -34,6 +36,18 @@ pub(super) fn check(name: &str, manifest: &str, published: bool) -> Vec<String> 
         }
     }
     problems
+}
+
+/// Dependencies that the workspace declares and no member takes.
+pub(super) fn unused(workspace: &str, members: &[String]) -> Vec<String> {
+    let name_of = |line: &str| line.split(['=', '.', ' ']).next().unwrap_or(line).to_owned();
+    let used: BTreeSet<String> =
+        members.iter().flat_map(|manifest| dependency_lines(manifest)).map(name_of).collect();
+    dependency_lines(workspace)
+        .map(name_of)
+        .filter(|name| !used.contains(name))
+        .map(|name| format!("[workspace.dependencies] declares {name}, which no crate uses"))
+        .collect()
 }
 
 /// The entries of every dependency table, one per line as we write them.
@@ -76,5 +90,15 @@ mod tests {
         ] {
             assert_eq!(check("a", &GOOD.replace(from, to), true).len(), 1, "{to}");
         }
+    }
+
+    #[test]
+    fn what_the_workspace_declares_is_used() {
+        let members = [GOOD.to_owned()];
+        let table =
+            "[workspace.dependencies]\ninsta = \"1\"\nserde = \"1\"\ntokio = { version = \"1\" }\n";
+        assert_eq!(unused(table, &members), Vec::<String>::new());
+        assert_eq!(unused(&format!("{table}semver = \"1\"\n"), &members).len(), 1);
+        assert_eq!(unused(&format!("{table}serd = \"1\"\n"), &members).len(), 1);
     }
 }
