@@ -53,6 +53,7 @@ pub mod location;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod port;
+pub mod recording;
 pub mod redaction;
 pub mod run;
 pub mod settings;

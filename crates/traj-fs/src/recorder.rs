@@ -20,17 +20,14 @@ use std::time::{Duration, Instant};
 use traj_core::capture::Capture;
 use traj_core::event::{Event, RunContext};
 use traj_core::port::{Clock, EventSink, SidecarOptions, TrajectoryStore};
+pub use traj_core::recording::Dropped;
+use traj_core::recording::FinalRetries;
 use traj_core::redaction::Redactor;
 use traj_core::settings::Settings;
 
 use self::queue::Queue;
-pub use self::stats::{Dropped, FlushReport, RecorderStats};
+pub use self::stats::{FlushReport, RecorderStats};
 use self::writer::Writer;
-
-/// How long to wait between the last tries of a recorder that is to end: a
-/// failure that passes within a second costs nothing, and one that does not
-/// costs no more than that.
-const LAST_PAUSES_MS: [u64; 4] = [50, 100, 200, 400];
 
 /// Records the events of one run. Made once per run; share it by reference or
 /// in an [`Arc`].
@@ -149,7 +146,7 @@ impl Recorder {
         let Some(mut active) = self.active.take() else {
             return (FlushReport::nothing_to_do(), RecorderStats::default());
         };
-        let report = active.end(&LAST_PAUSES_MS.map(Duration::from_millis));
+        let report = active.end(FinalRetries::standard());
         (report, active.queue.stats())
     }
 
@@ -173,15 +170,15 @@ impl Active {
     /// Flushes, again after each pause while the storage fails, and sends the
     /// writer home. It is waited for even after a failure: the end of the
     /// process must not catch it in the middle of a line.
-    fn end(&mut self, pauses: &[Duration]) -> FlushReport {
+    fn end(&mut self, mut retries: FinalRetries) -> FlushReport {
         let (start, timeout) = (Instant::now(), self.flush_timeout);
         let left = || timeout.saturating_sub(start.elapsed());
         let mut report = self.queue.flush(timeout);
-        for pause in pauses {
-            if report.error.is_none() || left() <= *pause || self.thread.is_none() {
-                break;
-            }
-            thread::sleep(*pause);
+        while report.error.is_some()
+            && self.thread.is_some()
+            && let Some(pause) = retries.next_pause(left())
+        {
+            thread::sleep(pause);
             report = self.queue.flush(left());
         }
         self.queue.close();
@@ -205,7 +202,7 @@ impl Drop for Active {
     /// itself; the host goes on.
     fn drop(&mut self) {
         if self.thread.is_some() {
-            self.end(&[]);
+            self.end(FinalRetries::none());
         }
     }
 }

@@ -3,36 +3,7 @@
 use std::time::Duration;
 
 use traj_core::port::Exposure;
-
-/// Events that were not written, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Dropped {
-    /// The queue was full.
-    pub queue_full: u64,
-    /// The sidecar had reached its limit.
-    pub sidecar_full: u64,
-    /// The sidecar could not be used, or was not safe to use.
-    pub storage: u64,
-    /// The event does not fit a line even without its data.
-    pub too_large: u64,
-    /// Encoding it met a defect of the recorder.
-    pub defect: u64,
-    /// The recorder's thread could not be started.
-    pub not_started: u64,
-    /// Bytes of all of them: of their lines, or roughly of the events in memory
-    /// where none was made. What a defect took is not known.
-    pub bytes: u64,
-}
-
-impl Dropped {
-    /// All of them.
-    #[must_use]
-    pub const fn total(&self) -> u64 {
-        let never_tried = self.queue_full + self.not_started;
-        never_tried + self.sidecar_full + self.storage + self.too_large + self.defect
-    }
-}
+use traj_core::recording::Dropped;
 
 /// What a recorder did so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

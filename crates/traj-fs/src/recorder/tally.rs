@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
-use traj_core::capture::{EventTooLarge, OmittedBlob, PendingLine};
-use traj_core::port::SidecarError;
+use traj_core::capture::{EventTooLarge, OmittedBlob};
+use traj_core::port::{Appended, SidecarError};
+use traj_core::recording::Dropped;
 
-use super::stats::{Dropped, RecorderStats};
+use super::stats::RecorderStats;
 
 /// Counts of one batch, until they are added to those of the recorder.
 #[derive(Default)]
@@ -21,6 +22,20 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Counts lines that the sidecar took.
+    pub(super) const fn appended(&mut self, lines: u64, appended: Appended) {
+        self.written_events += lines;
+        self.written_bytes += appended.bytes;
+        self.rolled_lines += appended.rolled_lines;
+    }
+
+    /// Counts events that the storage will not take, and why not.
+    pub(super) fn given_up(&mut self, dropped: &Dropped, error: Option<&SidecarError>) {
+        self.dropped.storage += dropped.storage;
+        self.dropped.bytes += dropped.bytes;
+        self.error = error.map(|error| describe(error));
+    }
+
     /// Counts events that a defect of our own cost.
     pub(super) fn met_defect(&mut self, events: u64) {
         self.dropped.defect += events;
@@ -89,9 +104,4 @@ pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
         source = cause.source();
     }
     text
-}
-
-/// Bytes of lines in the file, but for the digits of their numbers there.
-pub(super) fn bytes_of(lines: &[PendingLine]) -> u64 {
-    lines.iter().map(|line| line.bytes_without_number() as u64 + 1).sum()
 }

@@ -1,31 +1,19 @@
-//! The writer's side of a recorder: takes batches, writes lines, tells what is
-//! missing.
-
-mod append;
+//! The writer's thread: takes batches, and executes what the policy of the
+//! recording decides about their lines.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
-use traj_core::capture::{Blob, Capture, Captured, EventTooLarge, LineBlock, PendingLine};
-use traj_core::event::TraceTruncated;
+use traj_core::capture::{Blob, Capture, Captured, LineBlock};
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
-use traj_core::settings::WhenFull;
+use traj_core::recording::{AfterWrite, Dropped, Phase, Recording, WriteStep};
 
 use super::encode::encode;
 use super::prepare::{Begun, Preparer, WORTH_A_THREAD};
 use super::queue::{Inbox, Queue, Taken, Work};
-use super::stats::Dropped;
-use super::tally::{DEFECT, Tally, bytes_of, describe};
-
-/// Digits a number in the file can have, and the line end.
-const NUMBER_AND_LINE_END: usize = 21;
-
-/// How long a failed storage is left alone before it is tried again.
-const FIRST_PATIENCE: Duration = Duration::from_millis(50);
-const LAST_PATIENCE: Duration = Duration::from_secs(5);
+use super::tally::{DEFECT, Tally, describe};
 
 pub(super) struct Writer {
     pub(super) queue: Arc<Queue>,
@@ -37,22 +25,13 @@ pub(super) struct Writer {
 }
 
 /// What a writer remembers between batches.
-#[derive(Default)]
 struct Progress {
     /// Kept over failures: it knows which file it wrote to.
     sidecar: Option<Box<dyn SidecarWriter>>,
-    /// The number of the last event of this run that was written.
-    sequence: u64,
-    /// Encoded and numbered, but not in the file yet.
-    pending: Vec<PendingLine>,
-    /// The events that those were, and others of their batch: not settled yet.
+    /// Decides what happens to the lines.
+    recording: Recording,
+    /// The events of those lines, and others of their batch: not settled yet.
     taken: Taken,
-    /// Drops that a `trace.truncated` event has told of.
-    told: Dropped,
-    /// The sidecar is full: nothing but the last word is written any more.
-    is_full: bool,
-    /// The storage failed; how long to leave it alone.
-    patience: Option<Duration>,
 }
 
 /// Lets nobody wait for a writer that is gone, however it went.
@@ -73,11 +52,12 @@ impl Writer {
     }
 
     fn work(&self, inbox: &Inbox, mut preparer: Preparer<'_, '_>) {
-        let mut progress = Progress::default();
+        let recording = Recording::new(self.options.clone());
+        let mut progress = Progress { sidecar: None, recording, taken: Taken::default() };
         let mut ahead = None;
         loop {
-            match inbox.next_work(progress.patience, ahead.is_some()) {
-                Work::Batch(batch) if progress.is_full => {
+            match inbox.next_work(progress.recording.pause(), ahead.is_some()) {
+                Work::Batch(batch) if progress.recording.is_full() => {
                     self.drop_batch(batch.taken, &mut progress);
                 }
                 Work::Batch(batch) => {
@@ -112,7 +92,7 @@ impl Writer {
         progress: &mut Progress,
     ) -> Option<Begun> {
         let blocks = preparer.complete(begun);
-        if progress.is_full {
+        if progress.recording.is_full() {
             self.drop_batch(begun.taken, progress);
             return None;
         }
@@ -141,12 +121,13 @@ impl Writer {
         progress: &mut Progress,
         tally: &mut Tally,
     ) {
+        let Progress { sidecar, recording, .. } = progress;
         for captured in preparer.captured(blocks) {
-            let number = progress.sequence + progress.pending.len() as u64 + 1;
+            let number = recording.next_number();
             let encoded = match captured {
                 Captured::Line(line) => Ok(Ok(line.numbered(number))),
                 Captured::Apart(prepared) => catch_unwind(AssertUnwindSafe(|| {
-                    let store = |blob: &Blob| self.sidecar(progress)?.store_blob(blob);
+                    let store = |blob: &Blob| self.open(sidecar)?.store_blob(blob);
                     encode(*prepared, number, tally, store)
                 })),
                 _ => {
@@ -154,82 +135,104 @@ impl Writer {
                     continue;
                 }
             };
-            match encoded.map(|line| line.and_then(|line| self.fitting_sidecar(line))) {
-                Ok(Ok(line)) => progress.pending.push(line),
+            match encoded.map(|line| line.and_then(|line| recording.push(line))) {
+                Ok(Ok(())) => {}
                 Ok(Err(error)) => tally.too_large(&error),
                 Err(_) => tally.met_defect(1),
             }
         }
     }
 
-    /// The line, if it has a place in a sidecar that rolls on: there is no end
-    /// at which it could be told that it has none.
-    fn fitting_sidecar(&self, line: PendingLine) -> Result<PendingLine, EventTooLarge> {
-        let bytes = line.bytes_without_number() + NUMBER_AND_LINE_END;
-        let capacity = self.options.capacity(Room::Ordinary);
-        if self.options.when_full != WhenFull::Roll || bytes as u64 <= capacity {
-            return Ok(line);
-        }
-        let limit = usize::try_from(capacity).unwrap_or(usize::MAX);
-        Err(EventTooLarge::new(bytes, limit))
-    }
-
-    /// Writes the lines that wait. A storage that fails keeps them waiting; a
-    /// place that is not safe, or the end, drops them.
+    /// Writes the lines that wait, and reports what was dropped.
     fn write_pending(&self, progress: &mut Progress, mut tally: Tally) {
-        let waiting = progress.pending.len() as u64;
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.append_pending(progress, &mut tally)));
-        let patience = progress.next_patience();
-        progress.patience = None;
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) if error.is_temporary() && !self.queue.is_closed() => {
-                progress.patience = Some(patience);
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.take_steps(progress, &mut tally)));
+        let Ok(outcome) = outcome else {
+            // Whatever the adapter was about to do, it starts afresh.
+            progress.sidecar = None;
+            tally.met_defect(progress.recording.abandon());
+            return self.settle(progress, tally);
+        };
+        let error = outcome.err();
+        let is_ending = error.is_some() && self.queue.is_closed();
+        let phase = if is_ending { Phase::Ending } else { Phase::Running };
+        match progress.recording.after_write(error.as_ref(), phase) {
+            AfterWrite::Retry(_) => {
                 // Part of the batch may be in the file, and waits no more.
-                let done = progress.taken.split_done(progress.pending.len());
-                self.queue.stalled(describe(&error), done, |stats| tally.add_to(stats));
-                return;
+                let done = progress.taken.split_done(progress.recording.waiting());
+                let error = error.as_ref().map_or_else(String::new, |error| describe(error));
+                self.queue.stalled(error, done, |stats| tally.add_to(stats));
             }
-            Ok(Err(error)) => {
-                tally.dropped.bytes += bytes_of(&progress.pending);
-                tally.dropped.storage += progress.pending.drain(..).count() as u64;
-                tally.error = Some(describe(&error));
+            AfterWrite::GivenUp(dropped) => {
+                tally.given_up(&dropped, error.as_ref());
+                self.settle(progress, tally);
             }
-            Err(_) => {
-                // Whatever the adapter was about to do, it starts afresh.
-                progress.sidecar = None;
-                progress.pending.clear();
-                tally.met_defect(waiting.saturating_sub(tally.written_events));
-            }
-        }
-        self.queue.settle(std::mem::take(&mut progress.taken), |stats| tally.add_to(stats));
-        if !progress.is_full {
-            // Told again with the next batch or flush if it does not work now.
-            catch_unwind(AssertUnwindSafe(|| self.tell_of_drops(progress).ok())).ok();
+            _ => self.settle(progress, tally),
         }
     }
 
-    fn sidecar<'p>(
+    /// Takes the steps that the policy asks for, until it is done or a failure
+    /// ends them.
+    fn take_steps(&self, progress: &mut Progress, tally: &mut Tally) -> Result<(), SidecarError> {
+        loop {
+            let Progress { sidecar, recording, .. } = &mut *progress;
+            let dropped = match recording.next_step() {
+                WriteStep::Append(lines) => {
+                    let count = lines.len() as u64;
+                    let appended = self
+                        .open(sidecar)
+                        .and_then(|sidecar| sidecar.append(lines, Room::Ordinary));
+                    match appended {
+                        Ok(appended) => {
+                            tally.appended(count, appended);
+                            recording.appended();
+                        }
+                        Err(error) if recording.append_failed(&error).is_break() => {
+                            return Err(error);
+                        }
+                        Err(_) => {}
+                    }
+                    continue;
+                }
+                WriteStep::Close(dropped) => dropped,
+                _ => return Ok(()),
+            };
+            tally.sidecar_full(dropped.sidecar_full, dropped.bytes, self.options.limit_bytes);
+            // The drops are counted whether or not the last word fits.
+            self.write_report(&dropped, progress).ok();
+        }
+    }
+
+    /// Counts a batch, and reports drops while the sidecar takes events.
+    fn settle(&self, progress: &mut Progress, tally: Tally) {
+        self.queue.settle(std::mem::take(&mut progress.taken), |stats| tally.add_to(stats));
+        if !progress.recording.is_full() {
+            // Reported again with the next batch or flush if it does not work now.
+            catch_unwind(AssertUnwindSafe(|| self.report_drops(progress).ok())).ok();
+        }
+    }
+
+    /// The sidecar, opened with the first line.
+    fn open<'p>(
         &self,
-        progress: &'p mut Progress,
+        sidecar: &'p mut Option<Box<dyn SidecarWriter>>,
     ) -> Result<&'p mut (dyn SidecarWriter + 'static), SidecarError> {
-        let sidecar = match progress.sidecar.take() {
-            Some(sidecar) => sidecar,
+        let opened = match sidecar.take() {
+            Some(opened) => opened,
             None => {
                 let opened = self.store.open(&self.session, &self.options)?;
                 self.queue.note(|stats| stats.exposure = opened.exposure());
                 opened
             }
         };
-        Ok(progress.sidecar.insert(sidecar).as_mut())
+        Ok(sidecar.insert(opened).as_mut())
     }
 
-    /// Makes everything durable, and tells of drops while there is a chance.
+    /// Makes everything durable, and reports drops while there is a chance.
     fn finish_flush(&self, progress: &mut Progress) -> Option<String> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let told = self.tell_of_drops(progress);
+            let reported = self.report_drops(progress);
             let flushed = progress.sidecar.as_mut().map_or(Ok(()), |sidecar| sidecar.flush());
-            match told {
+            match reported {
                 // A full sidecar is a state, not a failure of the flush.
                 Err(SidecarError::Full { .. }) | Ok(()) => flushed,
                 Err(error) => Err(error),
@@ -242,67 +245,27 @@ impl Writer {
         }
     }
 
-    /// Writes a `trace.truncated` event for drops nobody was told of.
-    fn tell_of_drops(&self, progress: &mut Progress) -> Result<(), SidecarError> {
-        let room = if progress.is_full { Room::Reserve } else { Room::Ordinary };
+    /// Writes a `trace.truncated` event for drops that none has reported.
+    fn report_drops(&self, progress: &mut Progress) -> Result<(), SidecarError> {
         let dropped = self.queue.stats().dropped;
-        let told = progress.told;
-        let untold = Dropped {
-            queue_full: dropped.queue_full - told.queue_full,
-            sidecar_full: dropped.sidecar_full.saturating_sub(told.sidecar_full),
-            storage: dropped.storage - told.storage,
-            too_large: dropped.too_large - told.too_large,
-            defect: dropped.defect - told.defect,
-            // Without a thread there is nobody to tell.
-            not_started: 0,
-            bytes: dropped.bytes.saturating_sub(told.bytes),
-        };
-        if untold.total() == 0 {
-            return Ok(());
-        }
-        self.write_truncated(untold, progress, room)?;
-        progress.told = Dropped {
-            sidecar_full: told.sidecar_full.max(dropped.sidecar_full),
-            bytes: told.bytes.max(dropped.bytes),
-            ..dropped
-        };
+        let Some(unreported) = progress.recording.unreported(&dropped) else { return Ok(()) };
+        self.write_report(&unreported, progress)?;
+        progress.recording.mark_reported(&dropped);
         Ok(())
     }
 
-    fn write_truncated(
-        &self,
-        dropped: Dropped,
-        progress: &mut Progress,
-        room: Room,
-    ) -> Result<(), SidecarError> {
-        let reason = if dropped.sidecar_full > 0 {
-            "trajectory-runtime-file-size-limit"
-        } else if dropped.storage + dropped.defect > 0 {
-            "trajectory-storage-failure"
-        } else if dropped.too_large > 0 {
-            "trajectory-event-size-limit"
-        } else {
-            "trajectory-queue-limit"
-        };
-        let event = TraceTruncated {
-            reason,
-            dropped_events: dropped.total(),
-            dropped_event_bytes: dropped.bytes,
-            limit_bytes: self.options.limit_bytes,
-        };
-        let prepared = self.capture.prepare(event.event(), self.clock.now());
-        let (number, mut tally) = (progress.sequence + 1, Tally::default());
+    fn write_report(&self, dropped: &Dropped, progress: &mut Progress) -> Result<(), SidecarError> {
+        let Progress { sidecar, recording, .. } = progress;
+        let (event, room) = recording.report_of(dropped);
+        let prepared = self.capture.prepare(event, self.clock.now());
+        let mut tally = Tally::default();
         // Limits can be so small that even this event has a blob.
-        let store = |blob: &Blob| self.sidecar(progress)?.store_blob(blob);
-        let Ok(line) = encode(prepared, number, &mut tally, store) else { return Ok(()) };
-        self.sidecar(progress)?.append(&[line], room)?;
-        progress.sequence = number;
+        let store = |blob: &Blob| self.open(sidecar)?.store_blob(blob);
+        let Ok(line) = encode(prepared, recording.report_number(), &mut tally, store) else {
+            return Ok(());
+        };
+        self.open(sidecar)?.append(&[line], room)?;
+        recording.report_written();
         Ok(())
-    }
-}
-
-impl Progress {
-    fn next_patience(&self) -> Duration {
-        self.patience.map_or(FIRST_PATIENCE, |patience| (patience * 2).min(LAST_PATIENCE))
     }
 }

@@ -1,0 +1,96 @@
+//! How long to leave a failed storage alone.
+
+use std::time::Duration;
+
+/// The pause after the first failure.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// The longest pause between two tries.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// Pauses between the last tries of a recorder that ends: a failure that passes
+/// within a second costs nothing, and one that does not costs no more than that.
+const FINAL_PAUSES_MS: [u64; 4] = [50, 100, 200, 400];
+
+/// Pauses that double with each failure in a row.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    pause: Option<Duration>,
+}
+
+impl Backoff {
+    /// The pause that is under way, if the last try failed.
+    pub(super) const fn pause(&self) -> Option<Duration> {
+        self.pause
+    }
+
+    /// Another try failed; returns how long to pause.
+    pub(super) fn failed(&mut self) -> Duration {
+        let pause = self.pause.map_or(FIRST_PAUSE, |pause| (pause * 2).min(LONGEST_PAUSE));
+        *self.pause.insert(pause)
+    }
+
+    /// A try succeeded, or there is nothing left to try.
+    pub(super) const fn reset(&mut self) {
+        self.pause = None;
+    }
+}
+
+/// The tries of a recorder that ends and whose storage fails.
+#[derive(Debug)]
+pub struct FinalRetries {
+    pauses: std::vec::IntoIter<Duration>,
+}
+
+impl FinalRetries {
+    /// Tries for about a second.
+    #[must_use]
+    pub fn standard() -> Self {
+        let pauses = FINAL_PAUSES_MS.map(Duration::from_millis);
+        Self { pauses: pauses.to_vec().into_iter() }
+    }
+
+    /// No further try.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { pauses: Vec::new().into_iter() }
+    }
+
+    /// How long to pause before the next try, with `left` of the time that the
+    /// end may take. `None` when no try is left, or no time for one.
+    pub fn next_pause(&mut self, left: Duration) -> Option<Duration> {
+        self.pauses.next().filter(|pause| *pause < left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_limit_and_start_again() {
+        let mut backoff = Backoff::default();
+        let pauses: Vec<u128> = (0..9).map(|_| backoff.failed().as_millis()).collect();
+        assert_eq!(pauses, [50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+        assert_eq!(backoff.pause(), Some(LONGEST_PAUSE));
+        backoff.reset();
+        assert_eq!((backoff.pause(), backoff.failed()), (None, FIRST_PAUSE));
+    }
+
+    #[test]
+    fn final_tries_stay_within_the_time_that_is_left() {
+        let pauses = |mut left: Duration| {
+            let mut retries = FinalRetries::standard();
+            let mut pauses = Vec::new();
+            while let Some(pause) = retries.next_pause(left) {
+                left -= pause;
+                pauses.push(pause.as_millis());
+            }
+            pauses
+        };
+        assert_eq!(pauses(Duration::from_secs(60)), [50, 100, 200, 400]);
+        assert_eq!(pauses(Duration::from_millis(340)), [50, 100]);
+        assert!(pauses(FIRST_PAUSE).is_empty());
+        assert_eq!(FinalRetries::none().next_pause(Duration::MAX), None);
+    }
+}
