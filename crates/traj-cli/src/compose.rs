@@ -316,7 +316,7 @@ impl Host {
     pub(crate) fn read_text(&self, file: &Path) -> Result<String, CommandError> {
         let cannot_read = || format!("cannot read {}", file.display());
         let (folder, name) = self.folder_of(file)?;
-        let opened = traj_fs::open_regular(&folder, &name, traj_fs::Access::Read);
+        let opened = traj_fs::open_file(&folder, &name);
         let mut opened =
             opened.map_err(|error| CommandError::failure(cannot_read()).because(error))?;
         let mut text = String::new();

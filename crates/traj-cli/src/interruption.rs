@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
-use traj_fs::StopFlag;
 
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
@@ -45,8 +44,8 @@ impl Interruption {
     }
 
     /// What adapters look at to know when to stop.
-    pub(crate) fn stop_flag(&self) -> StopFlag {
-        StopFlag::new(Arc::clone(&self.stop))
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     /// The error of work that was stopped, else the one it ended with.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use traj_core::limits::Reading;
 use traj_core::redaction::{MarkerKey, PathLabels, RedactionPolicy, Redactor, RuleSet};
-use traj_fs::{Access, open_regular};
+use traj_fs::open_file;
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -69,7 +69,7 @@ pub(crate) fn read_text(host: &Host, path: &Path) -> Result<String, CommandError
         CommandError::failure(format!("cannot read {}", path.display())).because(error)
     };
     let (folder, name) = host.folder_of(path)?;
-    let file = open_regular(&folder, &name, Access::Read).map_err(|error| cannot(error.into()))?;
+    let file = open_file(&folder, &name).map_err(|error| cannot(error.into()))?;
     let mut text = String::new();
     // One byte more than is read: a larger file is refused, not cut.
     file.take(Reading::standard().rule_file_bytes as u64 + 1)

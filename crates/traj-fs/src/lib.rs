@@ -73,19 +73,15 @@ pub use error::{FsError, Refusal};
 pub use key_file::{KeyFileError, load_or_create_key};
 pub use read_lines::for_each_line;
 pub use recorder::{Dropped, FlushReport, Recorder, RecorderStats};
-pub use safe::directory::{
-    create_folder, create_subfolder, open_folder, open_folder_below_links, open_subfolder,
-};
-pub use safe::limited_file::NewFile;
-pub use safe::open::{Access, Identity, identity_of, open_regular};
-pub use safe::replace::replace_file;
+pub use safe::directory::{create_folder, create_subfolder, open_folder, open_subfolder};
+pub use safe::open::open_file;
+pub use safe::replace::write_private_file;
 pub use safe::temporary_directory::TemporaryFolder;
 pub use scratch::FsScratch;
 #[cfg(feature = "watch")]
 pub use session::FolderWatch;
 pub use session::{FollowedFile, FsSessionRewriter, FsSources, ProcessTable};
 pub use sidecar::FsTrajectoryStore;
-pub use stop_flag::StopFlag;
 pub use system_clock::SystemClock;
 
 /// The examples of the README.

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether work in progress should end. It then fails at its next read or
 /// write, and goes the way of every other failure.
 #[derive(Clone, Debug, Default)]
-pub struct StopFlag {
+pub(crate) struct StopFlag {
     raised: Arc<AtomicBool>,
 }
 
 impl StopFlag {
     /// Work stops when `raised` becomes true, by a signal handler for one.
     #[must_use]
-    pub const fn new(raised: Arc<AtomicBool>) -> Self {
+    pub(crate) const fn new(raised: Arc<AtomicBool>) -> Self {
         Self { raised }
     }
 

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::fs::{Dir, PermissionsExt as _};
+use cap_std::fs::{Dir, MetadataExt as _, PermissionsExt as _};
 use tempfile::TempDir;
 use traj_core::event::RunContext;
 use traj_core::memory::FixedClock;
 use traj_core::settings::Settings;
 use traj_core::timestamp::UnixMillis;
-use traj_fs::{FsTrajectoryStore, Identity, Recorder};
+use traj_fs::{FsTrajectoryStore, Recorder};
 
 use super::{SidecarContent, redactor, session};
 
@@ -106,9 +106,9 @@ impl Place {
     ///
     /// # Panics
     /// When there is none.
-    pub fn identity(&self) -> Identity {
-        let identity = traj_fs::identity_of(&self.folder, Self::SIDECAR);
-        identity.expect("a folder to look at").expect("a sidecar")
+    pub fn identity(&self) -> (u64, u64) {
+        let metadata = self.folder.symlink_metadata(Self::SIDECAR).expect("a sidecar");
+        (metadata.dev(), metadata.ino())
     }
 
     /// The names in the folder, sorted.

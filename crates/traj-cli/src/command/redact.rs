@@ -256,7 +256,7 @@ fn write_reveal_map(
 
 fn write_private(host: &Host, path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     let (folder, name) = host.folder_of(path)?;
-    traj_fs::replace_file(&folder, &name, 0o600, |file| file.write_all(bytes)).map_err(|error| {
+    traj_fs::write_private_file(&folder, &name, |file| file.write_all(bytes)).map_err(|error| {
         CommandError::failure(format!("cannot write {}", path.display())).because(error)
     })
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use traj_core::care::repair::{Diagnosis, Rebuild, RepairError, Survey};
 use traj_core::dialect::{Head, sniff};
 use traj_core::json::lines::Line;
-use traj_fs::{Access, FsScratch, identity_of, open_regular, replace_file};
+use traj_fs::{FsScratch, open_file, write_private_file};
 
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
@@ -96,8 +96,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let unnamed = if arguments.write { Unnamed::Refused } else { Unnamed::Newest };
     let path = resolve::file(&arguments.subject, unnamed, host, output)?;
     let (folder, name) = host.folder_of(&path)?;
-    let file =
-        open_regular(&folder, &name, Access::Read).map_err(|error| unreadable(&path, error))?;
+    let file = open_file(&folder, &name).map_err(|error| unreadable(&path, error))?;
     let stem = name.strip_suffix(".jsonl").unwrap_or(&name);
     let unnoted = |error: RepairError| {
         CommandError::failure(format!("cannot examine {}", path.display()))
@@ -234,7 +233,7 @@ fn write_copy(
     diagnosis: &Diagnosis,
 ) -> Result<u64, traj_fs::FsError> {
     let mut rows = 0;
-    replace_file(folder, name, 0o600, |copy| {
+    write_private_file(folder, name, |copy| {
         let mut copy = BufWriter::new(copy);
         let mut rebuild = Rebuild::new(diagnosis);
         let mut write = |row: &[u8]| {
@@ -258,7 +257,10 @@ fn free_name(folder: &Dir, stem: &str) -> Result<String, CommandError> {
         number => format!("{stem}.repaired-{number}.jsonl"),
     });
     for name in names {
-        if matches!(identity_of(folder, &name), Ok(None)) {
+        if folder
+            .symlink_metadata(&name)
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        {
             return Ok(name);
         }
     }

@@ -11,7 +11,7 @@ use traj_core::json::Json;
 use traj_core::json::lines::Line;
 use traj_core::port::{BundleContent, BundleSource as _, BundleSourceError};
 use traj_core::redaction::{MarkerKey, PathLabels, RedactionReport, Redactor, block_end};
-use traj_fs::{Access, FsBundleSource, open_regular, open_subfolder};
+use traj_fs::{FsBundleSource, open_file, open_subfolder};
 
 use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
@@ -177,7 +177,7 @@ impl Look {
         if is_archive(name) {
             return self.archive(folder, name, shown);
         }
-        let file = open_regular(folder, name, Access::Read)?;
+        let file = open_file(folder, name)?;
         self.stream(name, shown, io::BufReader::with_capacity(1 << 16, file))?;
         Ok(())
     }

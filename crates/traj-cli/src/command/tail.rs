@@ -15,7 +15,7 @@ use regex::Regex;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use traj_core::run::Origin;
-use traj_fs::{Access, FolderWatch, FollowedFile, FsError, open_regular};
+use traj_fs::{FolderWatch, FollowedFile, FsError, open_file};
 
 use self::screen::ShownRows;
 use self::view::{View, unreadable};
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let search = place.sidecar(host)?;
     search.notes().for_each(|note| output.note(&note));
     if search.found.is_none() {
-        let session = open_regular(&place.folder, &place.name, Access::Read);
+        let session = open_file(&place.folder, &place.name);
         no_trajectory(arguments, &file, session.err(), output)?;
     }
     // Without one, the place is watched where it would appear.

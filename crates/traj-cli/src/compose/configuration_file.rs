@@ -8,7 +8,7 @@ use std::path::Path;
 use traj_core::limits::Reading;
 use traj_core::run::Prices;
 use traj_core::settings::configuration::{Configuration, ConfigurationError, ConfigurationPlace};
-use traj_fs::{Access, open_regular};
+use traj_fs::open_file;
 
 use super::{Host, real_path};
 use crate::command_error::CommandError;
@@ -90,8 +90,7 @@ impl Host {
             return Ok(None);
         };
         let (folder, name) = self.folder_of(&real)?;
-        let file =
-            open_regular(&folder, &name, Access::Read).map_err(|error| cannot(error.into()))?;
+        let file = open_file(&folder, &name).map_err(|error| cannot(error.into()))?;
         // One byte more shows that there is more.
         let most = Reading::standard().configuration_bytes;
         let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use traj_core::care::session_store::is_safe_id;
 use traj_core::dialect::Dialect;
 use traj_core::limits::Reading;
 use traj_core::location::{session_stem, sidecar_beside};
-use traj_fs::{Access, open_regular};
+use traj_fs::open_file;
 
 use super::places::{STORE, is_transcript_name, rollouts_of_codex};
 use super::store::StorePlace;
@@ -214,7 +214,7 @@ fn names_in(folder: &Dir, wants_folders: bool) -> Vec<String> {
 fn head_of(file: &Path, most: u64, host: &Host) -> Option<Vec<u8>> {
     use std::io::Read as _;
     let (folder, name) = host.folder_of(file).ok()?;
-    let file = open_regular(&folder, &name, Access::Read).ok()?;
+    let file = open_file(&folder, &name).ok()?;
     let mut head = Vec::new();
     file.take(most).read_to_end(&mut head).ok()?;
     Some(head)

@@ -13,7 +13,7 @@ use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
 use traj_core::limits::Reading;
 use traj_core::port::BundleFile;
-use traj_fs::{Access, FsBundleSource, is_bundle, open_regular};
+use traj_fs::{FsBundleSource, is_bundle, open_file};
 
 use super::places::STORE;
 use crate::command_error::CommandError;
@@ -59,7 +59,7 @@ impl Named {
         if FsBundleSource::open(&folder, &name).is_ok() {
             return Ok(Self::Bundle);
         }
-        let Ok(file) = open_regular(&folder, &name, Access::Read) else { return Ok(unseen) };
+        let Ok(file) = open_file(&folder, &name) else { return Ok(unseen) };
         let Some(head) = head_of(&file) else { return Ok(unseen) };
         if BundleFile::parse(&name).is_some() && is_bundle(&folder) {
             return Err(CommandError::usage(format!("{} is a part of a bundle", named.display()))
@@ -93,7 +93,7 @@ fn head_of(file: &File) -> Option<String> {
 
 /// Whether a file lists sessions.
 fn is_store(folder: &Dir, name: &str) -> bool {
-    let Ok(file) = open_regular(folder, name, Access::Read) else { return false };
+    let Ok(file) = open_file(folder, name) else { return false };
     let mut bytes = Vec::new();
     let read = file.take(LONGEST_STORE).read_to_end(&mut bytes);
     let store = read.ok().and_then(|_| SessionStore::parse(&String::from_utf8_lossy(&bytes)).ok());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use traj_core::care::session_store::{
     SessionStore, StoredSession, default_store_path, stored_session_candidates,
 };
-use traj_fs::{Access, open_regular};
+use traj_fs::open_file;
 
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
@@ -45,7 +45,7 @@ impl StorePlace {
         };
         let (parent, name) = host.parent_and_name(&path)?;
         let folder = host.folder_if_any(&parent)?.ok_or_else(missing)?;
-        let mut file = open_regular(&folder, &name, Access::Read).map_err(|error| match error {
+        let mut file = open_file(&folder, &name).map_err(|error| match error {
             error if error.is_not_found() => missing(),
             error => unreadable(error.into()),
         })?;

@@ -7,6 +7,8 @@ mod target;
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cap_std::fs::Dir;
 use traj_core::id::BundleName;
@@ -92,11 +94,11 @@ impl FsBundleSink {
         self
     }
 
-    /// Everything fails once `stop` is raised, up to the rename; only
+    /// Everything fails once `stop` is true, up to the rename; only
     /// intermediate results are written on.
     #[must_use]
-    pub fn stopping_at(mut self, stop: StopFlag) -> Self {
-        self.stop = stop;
+    pub fn stopping_at(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = StopFlag::new(stop);
         self
     }
 }

@@ -33,7 +33,7 @@ const MOST_LINKS: u32 = 40;
 ///
 /// # Errors
 /// As [`open_folder`], and when links lead in a circle.
-pub fn open_folder_below_links(root: &Dir, path: &Path) -> Result<Dir, FsError> {
+pub(crate) fn open_folder_below_links(root: &Dir, path: &Path) -> Result<Dir, FsError> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => open_folder(root, &follow_links(root, parent)?.join(name)),
         _ => open_folder(root, path),

@@ -25,7 +25,7 @@ pub(crate) fn check_growth(position: u64, bytes: usize) -> io::Result<()> {
 
 /// A file that is written from its start and whose growth is looked at first.
 #[derive(Debug)]
-pub struct NewFile {
+pub(crate) struct NewFile {
     file: File,
     position: u64,
 }

@@ -15,8 +15,7 @@ const SWAPS: u32 = 100;
 
 /// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Access {
+pub(crate) enum Access {
     /// Reading a file that need not be ours.
     Read,
     /// Appending to a file of ours; made (0600) if it is missing.
@@ -27,7 +26,7 @@ pub enum Access {
 
 /// Which file a handle or a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub(crate) struct Identity {
     device: u64,
     inode: u64,
 }
@@ -41,7 +40,7 @@ impl Identity {
     ///
     /// # Errors
     /// When the operating system does not tell.
-    pub fn of_file(file: &File, name: &str) -> Result<Self, FsError> {
+    pub(crate) fn of_file(file: &File, name: &str) -> Result<Self, FsError> {
         file.metadata().map(|metadata| Self::of(&metadata)).context("look at", name)
     }
 }
@@ -50,12 +49,23 @@ impl Identity {
 ///
 /// # Errors
 /// When the operating system does not tell.
-pub fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, FsError> {
+pub(crate) fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, FsError> {
     match folder.symlink_metadata(name).context("look at", name) {
         Ok(metadata) => Ok(Some(Identity::of(&metadata))),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Opens a regular file directly inside `directory`, for reading.
+///
+/// A link, FIFO, device or directory in its place is refused, and the call does
+/// not block on one.
+///
+/// # Errors
+/// When it is missing, refused, or cannot be opened.
+pub fn open_file(directory: &Dir, name: &str) -> Result<File, FsError> {
+    open_regular(directory, name, Access::Read)
 }
 
 /// Opens a regular file directly inside `folder`.
@@ -66,7 +76,7 @@ pub fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, FsError
 ///
 /// # Errors
 /// When it is missing (for [`Access::Read`]), refused, or cannot be opened.
-pub fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
+pub(crate) fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
     let file = open_unchanged(folder, name, access)?;
     if access != Access::Read {
         make_file_private(&file, name)?;

@@ -12,6 +12,23 @@ use crate::safe::limited_file::NewFile;
 use crate::safe::open::{check_kind, check_name, create_new};
 use crate::safe::temporary_name;
 
+/// Writes a new file that only its owner can read, and puts it in the place of
+/// `name`.
+///
+/// Readers see the old file or the new one, never a part. The new one is on the
+/// disk before this returns. When writing fails, the old file stays.
+///
+/// # Errors
+/// When a link, a file with several names, or something that is not a file has
+/// that name, or when writing fails.
+pub fn write_private_file(
+    directory: &Dir,
+    name: &str,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<(), FsError> {
+    replace_file(directory, name, 0o600, |file| write(file))
+}
+
 /// Writes a new file and puts it in the place of `name`.
 ///
 /// The new content is on the disk before it takes the place, and the folder
@@ -22,7 +39,7 @@ use crate::safe::temporary_name;
 /// # Errors
 /// When a link, a file with several names, or something that is no file
 /// stands in the place, or when writing fails.
-pub fn replace_file(
+pub(crate) fn replace_file(
     folder: &Dir,
     name: &str,
     mode: u32,

@@ -1,6 +1,8 @@
 //! Inputs on the disk, read by position.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cap_std::fs::{Dir, File, FileExt as _, Metadata, MetadataExt as _};
 use traj_core::port::{Source, SourceError, Sources};
@@ -33,10 +35,10 @@ impl FsSources {
         Self { current_dir: current_dir.into(), roots, relocated: None, stop }
     }
 
-    /// Reads fail once `stop` is raised.
+    /// Reads fail once `stop` is true.
     #[must_use]
-    pub fn stopping_at(mut self, stop: StopFlag) -> Self {
-        self.stop = stop;
+    pub fn stopping_at(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = StopFlag::new(stop);
         self
     }
 

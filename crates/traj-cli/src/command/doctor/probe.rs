@@ -16,8 +16,8 @@ use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
 use traj_core::settings::Settings;
 use traj_export::{ExportPorts, ExportRequest, Selection, Silent, export};
 use traj_fs::{
-    Access, BundleForm, FsBindingStore, FsBundleSink, FsLineLog, FsSources, FsTrajectoryStore,
-    Recorder, SystemClock, open_regular,
+    BundleForm, FsBindingStore, FsBundleSink, FsLineLog, FsSources, FsTrajectoryStore, Recorder,
+    SystemClock, open_file,
 };
 
 use crate::command_error::CommandError;
@@ -141,7 +141,7 @@ impl Place {
 
     fn text_of(&self, folder: &Dir, name: &str) -> Check {
         let mut text = String::new();
-        open_regular(folder, name, Access::Read)?.read_to_string(&mut text)?;
+        open_file(folder, name)?.read_to_string(&mut text)?;
         if text.contains(BAIT) {
             return Err(format!("{name} holds the credential in clear").into());
         }
