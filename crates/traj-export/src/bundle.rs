@@ -20,9 +20,9 @@ pub(crate) use manifest::{
     ManifestParts, SOURCE_FILES, SOURCE_ROLES, SourceFact, digest_without_seal, manifest,
 };
 pub(crate) use metadata::{ModelNames, is_metadata_member, metadata};
-pub(crate) use prompts::{Prompting, PromptsParts, write_prompts};
+pub(crate) use prompts::{Prompting, PromptsParts, SubmittedPrompts, write_prompts};
 pub(crate) use skills::{SkillMarks, SkillPaths};
 pub(crate) use timeline::{
-    EntryRows, EventsWritten, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
+    EntryRows, SideInputs, SourceNames, TimelineContext, TimelineInputs, TimelineOutcome,
     write_timeline,
 };

@@ -17,9 +17,6 @@ pub enum ExportError {
     /// The store does not lead to a session.
     #[error(transparent)]
     Store(#[from] SessionStoreError),
-    /// There is neither a session nor a sidecar.
-    #[error("there is neither a session file nor a sidecar to export")]
-    NothingToExport,
     /// No dialect knows the session file, or none of its rows gives an event.
     #[error("the session file gives no events: {why}")]
     NoEvents {

@@ -52,6 +52,13 @@ impl Record for PromptRecord {
     }
 }
 
+/// The submitted prompts, which are kept aside until the file is written.
+pub(crate) struct SubmittedPrompts {
+    /// In the order of the sidecar.
+    pub(crate) records: Sorted<PromptRecord>,
+    pub(crate) kept: RedactedSpill,
+}
+
 /// The parts of the file that are not submitted prompts.
 #[derive(Debug, Default)]
 pub(crate) struct Prompting<'a> {
@@ -75,13 +82,11 @@ impl<'a> Prompting<'a> {
 }
 
 /// What the file is written from.
-pub(crate) struct PromptsParts<'p> {
+pub(crate) struct PromptsParts<'p, 'f> {
     pub(crate) common: &'p CommonMembers,
     pub(crate) prompting: Prompting<'p>,
-    /// The submitted prompts in the order of the sidecar, and where they are.
-    pub(crate) submitted: Sorted<PromptRecord>,
-    pub(crate) kept: &'p mut RedactedSpill,
-    pub(crate) texts: &'p mut LongTexts<'p>,
+    pub(crate) submitted: &'p mut SubmittedPrompts,
+    pub(crate) texts: &'p mut LongTexts<'f>,
 }
 
 /// Writes the file, unless there is nothing to tell.
@@ -89,9 +94,10 @@ pub(crate) fn write_prompts(
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
-    parts: PromptsParts<'_>,
+    parts: PromptsParts<'_, '_>,
 ) -> Result<Option<WrittenFile>, ExportError> {
-    let PromptsParts { common, prompting, mut submitted, kept, texts } = parts;
+    let PromptsParts { common, prompting, submitted, texts } = parts;
+    let SubmittedPrompts { records, kept } = submitted;
     let report_told = prompting.report().cloned();
     let (skills, prefix) = (prompting.text("skillsPrompt"), prompting.text("userPromptPrefixText"));
     let mut told = |text: Option<EventText<'_>>| text.map_or(Ok(None), |text| texts.told(text));
@@ -103,7 +109,7 @@ pub(crate) fn write_prompts(
     };
     let mut prompt = None;
     while prompt.is_none()
-        && let Some(record) = submitted.next()?
+        && let Some(record) = records.next()?
     {
         prompt = literal(record.slot, report)?;
     }
@@ -134,7 +140,7 @@ pub(crate) fn write_prompts(
     if let Some(first) = &latest {
         prompts.items(first)?;
     }
-    while let Some(record) = submitted.next()? {
+    while let Some(record) = records.next()? {
         if let Some(prompt) = literal(record.slot, report)? {
             prompts.items(&prompt)?;
             latest = Some(prompt);

@@ -15,14 +15,17 @@ mod foreign;
 mod kept_events;
 mod work;
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use traj_core::capture::BlobDigest;
 use traj_core::dialect::transcript::EventFrame;
 use traj_core::port::{BundleWriter, Source, SourceError};
 use traj_core::redaction::{RedactedSpill, RedactionReport};
 use traj_core::run::NameCounts;
 
 use super::blobs::RecordedBlobs;
+use super::prompts::SubmittedPrompts;
 use super::skills::{SkillMarks, SkillPaths};
 use crate::bundle::output::WrittenFile;
 use crate::error::ExportError;
@@ -37,8 +40,7 @@ use crate::read_back::approved_parts::ApprovedParts;
 use crate::read_back::redaction_pass::RedactionPass;
 use branch_file::BranchFile;
 pub(crate) use entries::EntryRows;
-use event_file::EventFile;
-pub(crate) use event_file::EventsWritten;
+use event_file::{EventFile, EventsWritten};
 use feed::{Feed, Group};
 use kept_events::KeptEvents;
 use work::{Changed, Done, Worker};
@@ -72,31 +74,43 @@ pub(crate) struct TimelineInputs<'i> {
 
 /// What writing the timeline gave.
 pub(crate) struct TimelineOutcome {
-    pub(crate) branch: WrittenFile,
-    pub(crate) events: EventsWritten,
+    /// The branch and the events.
+    pub(crate) files: [WrittenFile; 2],
+    pub(crate) report: RedactionReport,
+    /// The lines of the events file.
+    pub(crate) lines: u64,
+    /// The first line that does not match the schema of events.
+    pub(crate) unfit: Option<u64>,
     pub(crate) leaf_id: Option<String>,
     pub(crate) transcript_events: u64,
-    pub(crate) marks: SkillMarks,
-    /// Entries of types that are not known.
+    /// Entries of unknown types.
     pub(crate) unknown: NameCounts,
-    pub(crate) report: RedactionReport,
-    /// Texts that were too long for their entry, and for their event.
+    pub(crate) side: SideInputs,
+}
+
+/// What the timeline leaves to the smaller files.
+pub(crate) struct SideInputs {
+    pub(crate) marks: SkillMarks,
+    pub(crate) prompts: SubmittedPrompts,
+    /// The blobs that events refer to.
+    pub(crate) blobs: BTreeSet<BlobDigest>,
+    /// Values that were too long for their entry, and for their event.
     pub(crate) session_giants: Vec<Giant>,
     pub(crate) runtime_giants: Vec<Giant>,
 }
 
-/// Writes both files; tells `enter` of the steps. Submitted prompts are kept
-/// aside.
+/// Writes both files, and calls `enter` when a step begins. Submitted prompts
+/// are kept aside.
 pub(crate) fn write_timeline(
     bundle: &mut dyn BundleWriter,
     context: TimelineContext<'_>,
     inputs: TimelineInputs<'_>,
-    prompts_kept: &mut RedactedSpill,
     approved: &mut ApprovedParts,
     enter: impl Fn(Stage),
 ) -> Result<TimelineOutcome, ExportError> {
     let TimelineInputs { mut entries, runtime, mut order } = inputs;
     let mut fetcher = runtime.map(RowFetcher::new);
+    let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
     let mut total = Total::default();
     let leaf_id = entries.as_mut().map_or(Ok(None), EntryRows::leaf_id)?;
     let header = entries.as_mut().map_or(Ok(None), EntryRows::header)?;
@@ -114,7 +128,7 @@ pub(crate) fn write_timeline(
         let feed = Feed::of_all(entries.as_mut(), order, fetcher.as_mut());
         run(&worker, feed, &mut total, |done| {
             branch.add(done, entry_notes, spool)?;
-            events.add(done, context.pass, event_notes, prompts_kept, spool)
+            events.add(done, context.pass, event_notes, &mut prompts_kept, spool)
         })?;
         transcript_events = events.fresh();
     } else {
@@ -129,7 +143,7 @@ pub(crate) fn write_timeline(
         let order = order.finish(spool)?;
         let feed = Feed::of_events(order, fetcher.as_mut(), kept.spill());
         run(&worker, feed, &mut total, |done| {
-            events.add(done, context.pass, event_notes, prompts_kept, spool)
+            events.add(done, context.pass, event_notes, &mut prompts_kept, spool)
         })?;
     }
     let session = entries.map(|entries| entries.fetcher);
@@ -140,17 +154,11 @@ pub(crate) fn write_timeline(
     });
     let Total { marks, unknown, report } = total;
     let (branch, events) = (branch.finish()?, events.finish(spool)?);
-    Ok(TimelineOutcome {
-        branch,
-        events,
-        leaf_id,
-        transcript_events,
-        marks,
-        unknown,
-        report,
-        session_giants,
-        runtime_giants,
-    })
+    let EventsWritten { written, lines, unfit, prompts, blobs } = events;
+    let prompts = SubmittedPrompts { records: prompts, kept: prompts_kept };
+    let side = SideInputs { marks, prompts, blobs, session_giants, runtime_giants };
+    let files = [branch, written];
+    Ok(TimelineOutcome { files, report, lines, unfit, leaf_id, transcript_events, unknown, side })
 }
 
 /// What all groups together gave.

@@ -1,14 +1,18 @@
 //! The first pass over the sources.
 
+use traj_core::dialect::Dialect;
+use traj_core::run::Branches;
+
 use super::Export;
+use super::limits::SessionNature;
+use super::locate::ExportInputs;
 use crate::bundle::SourceFact;
 use crate::error::ExportError;
-use crate::export::locate::FoundSource;
 use crate::index::record_store::Spool;
 use crate::index::sorter::Sorter;
 use crate::index::{self, Branch, EventRecord, RuntimeIndex, SessionIndex};
 use crate::parallel::ordered;
-use crate::progress::Watched;
+use crate::progress::{Stage, Watched};
 use crate::warning::{Code, Warnings};
 
 /// What the pass found.
@@ -23,19 +27,19 @@ pub(super) struct IndexedSources {
 impl Export<'_> {
     /// Reads both sources once, at the same time where there is a thread for
     /// each.
-    pub(super) fn index(
-        &mut self,
-        session: Option<&Watched<'_>>,
-        runtime: Option<&Watched<'_>>,
-        spool: &dyn Spool,
-    ) -> Result<IndexedSources, ExportError> {
-        let Self { request, session_id, warnings, .. } = self;
+    pub(super) fn index(&mut self, spool: &dyn Spool) -> Result<IndexedSources, ExportError> {
+        self.enter(Stage::Index);
+        let (session_file, sidecar) = (self.watched_session(), self.watched_runtime());
+        let Self { request, inputs, warnings, .. } = self;
         let (session, (runtime, order, runtime_warnings)) = ordered::both(
             request.workers,
-            || index_session(session, spool, warnings),
-            || index_runtime(runtime, session_id.as_str(), spool),
+            || index_session(session_file.as_ref(), spool, warnings),
+            || index_runtime(sidecar.as_ref(), inputs.session_id.as_str(), spool),
         )?;
         warnings.append(runtime_warnings);
+        let limit = request.limits.runtime_events;
+        let what = "the number of runtime events";
+        self.check(Code::TooManyRuntimeEvents, what, runtime.events, limit)?;
         Ok(IndexedSources { session, runtime, order })
     }
 }
@@ -66,17 +70,33 @@ fn index_runtime(
     Ok((index, order, warnings))
 }
 
-/// What the manifest tells of the sources.
-pub(super) fn facts(
-    session: Option<&FoundSource>,
-    entries: Option<&(SessionIndex, Branch)>,
-    runtime: Option<&FoundSource>,
-    events: &RuntimeIndex,
-) -> Vec<SourceFact> {
-    let session = session.zip(entries);
-    let session = session
-        .map(|(found, (index, _))| SourceFact::new("session", found, index.rows, index.digest));
-    let runtime =
-        runtime.map(|found| SourceFact::new("runtime", found, events.rows, events.digest));
-    session.into_iter().chain(runtime).collect()
+/// Facts about the inputs that outlive their index.
+pub(super) struct SourceFacts {
+    pub(super) files: Vec<SourceFact>,
+    /// The session file, if there is one.
+    pub(super) session: Option<SessionNature>,
+    /// The part of the session that is not on its branch.
+    pub(super) others: Branches,
+}
+
+impl SourceFacts {
+    pub(super) fn of(inputs: &ExportInputs, indexed: &IndexedSources) -> Self {
+        let IndexedSources { session: entries, runtime: events, .. } = indexed;
+        let session = inputs.session.as_ref().zip(entries.as_ref());
+        let session = session
+            .map(|(found, (index, _))| SourceFact::new("session", found, index.rows, index.digest));
+        let runtime = inputs.runtime.as_ref();
+        let runtime =
+            runtime.map(|found| SourceFact::new("runtime", found, events.rows, events.digest));
+        Self {
+            files: session.into_iter().chain(runtime).collect(),
+            session: entries.as_ref().map(|(index, _)| SessionNature::of(index)),
+            others: entries.as_ref().map(|(_, branch)| branch.others).unwrap_or_default(),
+        }
+    }
+
+    /// The dialect of the session file, or of the sidecar if there is only that.
+    pub(super) fn dialect(&self) -> Option<Dialect> {
+        self.session.map_or(Some(Dialect::Sidecar), |session| session.writer.dialect())
+    }
 }

@@ -2,19 +2,17 @@
 
 use traj_core::dialect::Dialect;
 
-use super::Export;
+use super::indexing::SourceFacts;
+use super::timeline::TimelineFacts;
+use super::{EventCounts, Export};
 use crate::error::ExportError;
-use crate::export::locate::FoundSource;
 use crate::index::{SessionIndex, Writer};
 use crate::warning::Code;
 
 impl Export<'_> {
     /// Holds the sources against the sizes that other exporters accept.
-    pub(super) fn check_sizes(
-        &mut self,
-        session: Option<&FoundSource>,
-        runtime: Option<&FoundSource>,
-    ) -> Result<(), ExportError> {
+    pub(super) fn check_sizes(&mut self) -> Result<(), ExportError> {
+        let (session, runtime) = (self.inputs.session.as_ref(), self.inputs.runtime.as_ref());
         let limits = self.request.limits;
         let sizes = [
             (session, limits.session_bytes, Code::SessionTooLarge, "the size of the session file"),
@@ -22,7 +20,7 @@ impl Export<'_> {
         ];
         for (found, limit, code, what) in sizes {
             let Some(found) = found else { continue };
-            self.check(code, what, found.source.len(), limit)?;
+            self.check(code, what, found.len(), limit)?;
         }
         Ok(())
     }
@@ -45,16 +43,27 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Checks that a session file gives events, unless it is an empty session:
-    /// what nobody can read must not look like a run in which nothing happened.
+    /// Checks how many events the bundle holds.
     pub(super) fn check_events(
         &mut self,
+        sources: &SourceFacts,
+        timeline: &TimelineFacts,
+    ) -> Result<(), ExportError> {
+        let (total, limit) = (timeline.counts.total(), self.request.limits.total_events);
+        self.check_session(sources.session, timeline.counts)?;
+        self.check(Code::TooManyEvents, "the number of events", total, limit)
+    }
+
+    /// Checks that a session file gives events, unless it is an empty session:
+    /// what nobody can read must not look like a run in which nothing happened.
+    fn check_session(
+        &mut self,
         nature: Option<SessionNature>,
-        transcript: u64,
-        total: u64,
+        counts: EventCounts,
     ) -> Result<(), ExportError> {
         let Some(SessionNature { writer, has_header, is_empty }) = nature else { return Ok(()) };
-        let is_unknown = writer == Writer::Unknown && !has_header && transcript == 0;
+        let total = counts.total();
+        let is_unknown = writer == Writer::Unknown && !has_header && counts.transcript == 0;
         if is_empty {
             if total == 0 {
                 self.warnings.add(Code::SessionEmpty, 0);
@@ -80,7 +89,7 @@ impl Export<'_> {
 /// What is known of a session file before its events are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionNature {
-    writer: Writer,
+    pub(super) writer: Writer,
     has_header: bool,
     is_empty: bool,
 }

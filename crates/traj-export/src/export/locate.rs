@@ -7,10 +7,10 @@ use traj_core::location::{Lead, Refusal, RefusedSidecar, SidecarPlaces, find_sid
 use traj_core::port::{Source, SourceError, Sources};
 
 use crate::error::ExportError;
-use crate::request::{Selection, SidecarHints};
+use crate::request::{ExportRequest, Selection, SidecarHints};
 use crate::warning::{Code, Warnings};
 
-/// Stores are small; a larger one is not what it claims to be.
+/// Stores are small. A larger file is not a store.
 const MAX_STORE_BYTES: u64 = Reading::standard().store_bytes as u64;
 
 /// An input that was found.
@@ -19,17 +19,50 @@ pub(crate) struct FoundSource {
     pub(crate) source: Box<dyn Source>,
 }
 
-/// The session that was chosen.
-pub(crate) struct LocatedSession {
-    /// The name of the session file, also when there is none.
-    pub(crate) session_file: String,
-    pub(crate) session: Option<FoundSource>,
-    pub(crate) session_id: Option<SessionId>,
-    pub(crate) session_key: Option<String>,
+impl FoundSource {
+    pub(crate) fn len(&self) -> u64 {
+        self.source.len()
+    }
+}
+
+/// The inputs of an export. At least one of the two files is there.
+pub(super) struct ExportInputs {
+    /// The name of the session file, even if it is missing.
+    pub(super) session_file: String,
+    pub(super) session: Option<FoundSource>,
+    /// The sidecar.
+    pub(super) runtime: Option<FoundSource>,
+    pub(super) session_id: SessionId,
+    pub(super) session_key: Option<String>,
+}
+
+/// Finds the session file and its sidecar. A refused sidecar is a warning.
+pub(super) fn locate_inputs(
+    sources: &dyn Sources,
+    request: &ExportRequest,
+    warnings: &mut Warnings,
+) -> Result<ExportInputs, ExportError> {
+    let located = locate_session(sources, &request.selection)?;
+    let session_id = session_id(sources, &located, &request.sidecar)?;
+    let LocatedSession { session_file, session, session_key, .. } = located;
+    let runtime = locate_runtime(sources, &session_file, &session_id, &request.sidecar, warnings)?;
+    if session.is_none() && runtime.is_none() {
+        return Err(SourceError::NotFound { name: session_file }.into());
+    }
+    Ok(ExportInputs { session_file, session, runtime, session_id, session_key })
+}
+
+/// The selected session.
+struct LocatedSession {
+    /// The name of the session file, even if it is missing.
+    session_file: String,
+    session: Option<FoundSource>,
+    session_id: Option<SessionId>,
+    session_key: Option<String>,
 }
 
 /// Finds the session file.
-pub(crate) fn locate_session(
+fn locate_session(
     sources: &dyn Sources,
     selection: &Selection,
 ) -> Result<LocatedSession, ExportError> {
@@ -81,8 +114,8 @@ fn locate_by_key(
     Ok(located(candidates.into_iter().next().unwrap_or_default(), None))
 }
 
-/// The session's id: as it was given, else as its files state it.
-pub(crate) fn session_id(
+/// The session's id: the given one, or the one that its files state.
+fn session_id(
     sources: &dyn Sources,
     located: &LocatedSession,
     hints: &SidecarHints,
@@ -95,8 +128,8 @@ pub(crate) fn session_id(
     identity.map(|identity| identity.id).ok_or(ExportError::UnknownSession)
 }
 
-/// Finds the sidecar; what was refused on the way is a warning.
-pub(crate) fn locate_runtime(
+/// Finds the sidecar. A refused candidate is a warning.
+fn locate_runtime(
     sources: &dyn Sources,
     session_file: &str,
     session_id: &SessionId,
@@ -109,7 +142,7 @@ pub(crate) fn locate_runtime(
             (_, Refusal::Unreadable(error)) => return Err(error.into()),
             (_, Refusal::NotRegular) => warnings.add(Code::RuntimeRefused, 0),
             (Lead::Pointer, _) => warnings.add(Code::PointerIgnored, 0),
-            // The name fits other sessions as well, so nothing was expected there.
+            // The name fits other sessions too, so the file was not expected to match.
             (Lead::SharedName, _) => {}
             (_, Refusal::OtherSession) => warnings.add(Code::RuntimeOfOthers, 0),
             _ => warnings.add(Code::RuntimeRefused, 0),
@@ -123,18 +156,6 @@ fn places<'a>(session_file: &'a str, hints: &'a SidecarHints) -> SidecarPlaces<'
         .with_directory(hints.trajectory_dir.as_deref())
         .with_named(hints.runtime_file.as_deref())
         .starting_in(&hints.current_dir)
-}
-
-/// Whether there is a sidecar.
-pub(crate) fn has_runtime(
-    sources: &dyn Sources,
-    located: &LocatedSession,
-    session_id: &SessionId,
-    hints: &SidecarHints,
-) -> Result<bool, ExportError> {
-    let mut unheard = Warnings::default();
-    let found = locate_runtime(sources, &located.session_file, session_id, hints, &mut unheard)?;
-    Ok(found.is_some())
 }
 
 fn read_small(source: &dyn Source, name: &str, limit: u64) -> Result<String, SourceError> {
