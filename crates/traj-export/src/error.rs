@@ -40,7 +40,7 @@ pub enum ExportError {
     #[error("{} findings in the finished bundle{}", findings.len(), first_of(findings))]
     SecretsRemain {
         /// What was found, never the value; at least one.
-        findings: Vec<Finding>,
+        findings: Vec<RemainingSecret>,
     },
     /// The finished bundle does not read back as it was written.
     #[error("{file} does not read back as valid at line {line}")]
@@ -53,7 +53,7 @@ pub enum ExportError {
 }
 
 /// Where the first of them is.
-fn first_of(findings: &[Finding]) -> String {
+fn first_of(findings: &[RemainingSecret]) -> String {
     findings.first().map_or_else(String::new, |first| {
         format!(", the first by rule {} in {} line {}", first.rule, first.file, first.line)
     })
@@ -61,8 +61,9 @@ fn first_of(findings: &[Finding]) -> String {
 
 /// Something that redaction would hide, found where nothing should be.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Finding")]
 #[non_exhaustive]
-pub struct Finding {
+pub struct RemainingSecret {
     /// The rule that applies.
     pub rule: String,
     /// The file of the bundle.
@@ -71,7 +72,7 @@ pub struct Finding {
     pub line: u64,
 }
 
-impl Finding {
+impl RemainingSecret {
     pub(crate) const fn new(rule: String, file: String, line: u64) -> Self {
         Self { rule, file, line }
     }

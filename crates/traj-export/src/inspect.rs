@@ -24,7 +24,7 @@ pub use report::{
 use crate::bundle::schema::{self, Manifest, ManifestSummary};
 use crate::inspect::run_events::{Row, for_each_row};
 use crate::json_stream::long_rows;
-use crate::verify::{LARGE_MANIFEST, MAX_MANIFEST_BYTES, Problem, Reading};
+use crate::verify::{BundleProblem, LARGE_MANIFEST, MAX_MANIFEST_BYTES, Reading};
 use crate::warning::Warning;
 
 /// What a bundle tells at a glance. Texts come from a redacted bundle.
@@ -124,7 +124,7 @@ pub struct Summary {
     /// What was skipped, and what else is worth knowing.
     pub warnings: Vec<Warning>,
     /// What is damaged, as far as a look shows; `verify` tells all of it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<BundleProblem>,
     /// How many more places are.
     pub problems_omitted: u64,
 }
@@ -209,7 +209,7 @@ impl Summary {
 
     fn add_problem(&mut self, file: &str, line: Option<u64>, problem: &str) {
         let (file, problem) = (file.to_owned(), problem.to_owned());
-        self.problems.push(Problem { file, line, problem });
+        self.problems.push(BundleProblem { file, line, problem });
     }
 }
 

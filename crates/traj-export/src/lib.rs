@@ -54,7 +54,7 @@ mod warning;
 pub use bundle::schema::{
     ManifestContent, ManifestSource, ManifestSummary, RuleCount, SchemaName, SourceRole,
 };
-pub use error::{ExportError, Finding};
+pub use error::{ExportError, RemainingSecret};
 pub use export::{ExportPorts, export};
 pub use inspect::run_events::read_run_events;
 pub use inspect::{
@@ -64,7 +64,7 @@ pub use inspect::{
 pub use progress::{Progress, Silent, Stage};
 pub use report::ExportReport;
 pub use request::{ExportLimits, ExportRequest, Selection, SidecarHints};
-pub use verify::{Problem, VerifyReport, verify};
+pub use verify::{BundleProblem, VerifyReport, verify};
 pub use warning::{Warning, WarningSource};
 
 /// The examples of the README.

@@ -19,7 +19,7 @@ use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError
 use traj_core::redaction::{RedactionReport, Redactor};
 
 use crate::bundle::schema;
-use crate::error::Finding;
+use crate::error::RemainingSecret;
 use crate::json_stream::splitter::SplitError;
 use crate::read_back::approved_parts::Notes;
 use crate::read_back::groups::Part;
@@ -41,8 +41,9 @@ pub(crate) const LARGE_MANIFEST: &str = "is larger than a manifest can be";
 
 /// Something that is not as the manifest or the schema says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "Problem")]
 #[non_exhaustive]
-pub struct Problem {
+pub struct BundleProblem {
     /// The file concerned.
     pub file: String,
     /// The line concerned, where it is known.
@@ -68,11 +69,11 @@ pub struct VerifyReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// What is damaged; the first places of many.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<BundleProblem>,
     /// How many more there are.
     pub problems_omitted: u64,
     /// What should have been hidden; the first places of many.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<RemainingSecret>,
     /// How many more there are.
     pub findings_omitted: u64,
     /// Files that could not be taken apart to their end.
@@ -95,7 +96,7 @@ impl VerifyReport {
     }
 
     fn add(&mut self, file: impl Display, line: Option<u64>, problem: impl Into<String>) {
-        let problem = Problem { file: file.to_string(), line, problem: problem.into() };
+        let problem = BundleProblem { file: file.to_string(), line, problem: problem.into() };
         scan::add_first(&mut self.problems, &mut self.problems_omitted, [problem]);
     }
 
@@ -216,7 +217,8 @@ impl<'r> Check<'r> {
         let name = self.redactor.text(path, &mut report).as_ref().clone().into_owned();
         self.last.clone_from(&name);
         let in_name = report.findings().iter();
-        let in_name = in_name.map(|found| Finding::new(found.rule.clone(), name.clone(), 0));
+        let in_name =
+            in_name.map(|found| RemainingSecret::new(found.rule.clone(), name.clone(), 0));
         self.report.add(name.clone(), None, "is no file of a bundle");
         let mut scanned = Scanned::default();
         scan::add_first(&mut scanned.findings, &mut scanned.findings_omitted, in_name);

@@ -1,4 +1,4 @@
-//! What an export had to skip or could only take in part, by code and row.
+//! Warnings: rows that an export skipped or took in part, by code and row.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,180 +35,88 @@ pub struct Warning {
     pub message: String,
 }
 
-/// The kinds of warning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
-    InvalidSessionJson,
-    InvalidSessionRow,
-    CyclicBranch,
-    IncompleteBranch,
-    InvalidRuntimeJson,
-    InvalidRuntimeEvent,
-    UnknownLeaf,
-    UnknownVersion,
-    SessionMissing,
-    SessionEmpty,
-    SessionWithoutEvents,
-    SessionWithoutEntries,
-    SessionNotUtf8,
-    RuntimeNotUtf8,
-    SessionRowShortened,
-    RuntimeRowShortened,
-    SessionRowTooLarge,
-    RuntimeRowTooLarge,
-    SessionTooLarge,
-    RuntimeTooLarge,
-    TooManyRuntimeEvents,
-    TooManyEvents,
-    PointerIgnored,
-    RuntimeRefused,
-    RuntimeOfOthers,
-    BlobMissing,
-    BlobTooLarge,
-    TooManyBlobs,
+/// Defines the kinds of warning, one row each: name, source, code, message.
+macro_rules! warning_codes {
+    ($($name:ident: $source:ident, $code:literal, $message:literal;)*) => {
+        /// The kinds of warning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Code {
+            $($name,)*
+        }
+
+        impl Code {
+            /// The source, the stable code and the message.
+            const fn describe(self) -> (WarningSource, &'static str, &'static str) {
+                match self {
+                    $(Self::$name => (WarningSource::$source, $code, $message),)*
+                }
+            }
+        }
+    };
+}
+
+warning_codes! {
+    InvalidSessionJson: Session, "invalid-session-json",
+        "Skipped a session JSONL row that is not valid JSON.";
+    InvalidSessionRow: Session, "invalid-session-row",
+        "Skipped a session JSONL row that is not a session entry object.";
+    CyclicBranch: Session, "cyclic-session-branch",
+        "Stopped trajectory session branch export at a cyclic parent link.";
+    IncompleteBranch: Session, "incomplete-session-branch",
+        "Exported the reachable session branch suffix after a missing parent link.";
+    InvalidRuntimeJson: Runtime, "invalid-runtime-json",
+        "Skipped a runtime trajectory JSONL row that is not valid JSON.";
+    InvalidRuntimeEvent: Runtime, "invalid-runtime-event",
+        "Skipped a runtime trajectory JSONL row that does not match the session schema.";
+    UnknownLeaf: Session, "unknown-leaf-target",
+        "Ignored a leaf row whose target is not in the session.";
+    UnknownVersion: Session, "unknown-session-version",
+        "The session's version is unknown; it was read as version 3.";
+    SessionMissing: Session, "session-missing",
+        "There is no transcript: only runtime events.";
+    SessionEmpty: Session, "session-empty",
+        "The session has no entries yet: nothing was said.";
+    SessionWithoutEvents: Session, "session-without-events",
+        "No row of the session file gives an event; --allow-empty was given.";
+    SessionWithoutEntries: Session, "session-without-entries",
+        "The session file has rows, but no header and no entries: it may not be a transcript.";
+    SessionNotUtf8: Session, "session-not-utf8",
+        "Replaced bytes of a session row that are not UTF-8.";
+    RuntimeNotUtf8: Runtime, "runtime-not-utf8",
+        "Replaced bytes of a runtime row that are not UTF-8.";
+    SessionRowShortened: Session, "session-row-shortened",
+        "Replaced giant values of a session row by markers.";
+    RuntimeRowShortened: Runtime, "runtime-row-shortened",
+        "Replaced giant values of a runtime row by markers.";
+    SessionRowTooLarge: Session, "session-row-too-large",
+        "Skipped a session row with more values than can be held.";
+    RuntimeRowTooLarge: Runtime, "runtime-row-too-large",
+        "Skipped a runtime row with more values than can be held.";
+    SessionTooLarge: Session, "session-size-limit",
+        "The session file is larger than other exporters accept.";
+    RuntimeTooLarge: Runtime, "runtime-size-limit",
+        "The runtime file is larger than other exporters accept.";
+    TooManyRuntimeEvents: Runtime, "runtime-event-limit",
+        "The runtime file has more events than other exporters accept.";
+    TooManyEvents: Export, "total-event-limit",
+        "The bundle has more events than other exporters accept.";
+    PointerIgnored: Runtime, "pointer-ignored",
+        "Ignored a pointer that does not lead to a sidecar of this session; use --runtime to name one.";
+    RuntimeRefused: Runtime, "runtime-refused",
+        "Did not read the file at the sidecar's path: it is a link, not a regular file or not a trajectory.";
+    RuntimeOfOthers: Runtime, "runtime-other-session",
+        "The sidecar has events, but none of this session; use --session-id to name another session.";
+    BlobMissing: Runtime, "blob-missing",
+        "A long text that an event refers to is not in the blob directory.";
+    BlobTooLarge: Export, "blob-too-large",
+        "Left out a long text that cannot be split into parts for redaction.";
+    TooManyBlobs: Export, "too-many-blobs",
+        "Left out a long text, because the bundle cannot hold more files.";
 }
 
 impl Code {
-    const fn describe(self) -> (WarningSource, &'static str, &'static str) {
-        use WarningSource::{Export, Runtime, Session};
-        match self {
-            Self::InvalidSessionJson => (
-                Session,
-                "invalid-session-json",
-                "Skipped a session JSONL row that is not valid JSON.",
-            ),
-            Self::InvalidSessionRow => (
-                Session,
-                "invalid-session-row",
-                "Skipped a session JSONL row that is not a session entry object.",
-            ),
-            Self::CyclicBranch => (
-                Session,
-                "cyclic-session-branch",
-                "Stopped trajectory session branch export at a cyclic parent link.",
-            ),
-            Self::IncompleteBranch => (
-                Session,
-                "incomplete-session-branch",
-                "Exported the reachable session branch suffix after a missing parent link.",
-            ),
-            Self::InvalidRuntimeJson => (
-                Runtime,
-                "invalid-runtime-json",
-                "Skipped a runtime trajectory JSONL row that is not valid JSON.",
-            ),
-            Self::InvalidRuntimeEvent => (
-                Runtime,
-                "invalid-runtime-event",
-                "Skipped a runtime trajectory JSONL row that does not match the session schema.",
-            ),
-            Self::UnknownLeaf => (
-                Session,
-                "unknown-leaf-target",
-                "Ignored a leaf row whose target is not in the session.",
-            ),
-            Self::UnknownVersion => (
-                Session,
-                "unknown-session-version",
-                "The session is of a version that is not known here; read it as version 3.",
-            ),
-            Self::SessionMissing => {
-                (Session, "session-missing", "There is no transcript: only runtime events.")
-            }
-            Self::SessionEmpty => {
-                (Session, "session-empty", "The session has no entries yet: nothing was said.")
-            }
-            Self::SessionWithoutEvents => (
-                Session,
-                "session-without-events",
-                "None of the rows of the session file gives an event; --allow-empty was given.",
-            ),
-            Self::SessionWithoutEntries => (
-                Session,
-                "session-without-entries",
-                "The session file has rows, but no header and no entries: it may be no transcript.",
-            ),
-            Self::SessionNotUtf8 => {
-                (Session, "session-not-utf8", "Replaced bytes of a session row that are not UTF-8.")
-            }
-            Self::RuntimeNotUtf8 => {
-                (Runtime, "runtime-not-utf8", "Replaced bytes of a runtime row that are not UTF-8.")
-            }
-            Self::SessionRowShortened => (
-                Session,
-                "session-row-shortened",
-                "Replaced giant values of a session row by markers.",
-            ),
-            Self::RuntimeRowShortened => (
-                Runtime,
-                "runtime-row-shortened",
-                "Replaced giant values of a runtime row by markers.",
-            ),
-            Self::SessionRowTooLarge => (
-                Session,
-                "session-row-too-large",
-                "Skipped a session row with more values than can be held.",
-            ),
-            Self::RuntimeRowTooLarge => (
-                Runtime,
-                "runtime-row-too-large",
-                "Skipped a runtime row with more values than can be held.",
-            ),
-            Self::SessionTooLarge => (
-                Session,
-                "session-size-limit",
-                "The session file is larger than other exporters accept.",
-            ),
-            Self::RuntimeTooLarge => (
-                Runtime,
-                "runtime-size-limit",
-                "The runtime file is larger than other exporters accept.",
-            ),
-            Self::TooManyRuntimeEvents => (
-                Runtime,
-                "runtime-event-limit",
-                "The runtime file has more events than other exporters accept.",
-            ),
-            Self::TooManyEvents => (
-                Export,
-                "total-event-limit",
-                "The bundle has more events than other exporters accept.",
-            ),
-            Self::PointerIgnored => (
-                Runtime,
-                "pointer-ignored",
-                "Ignored a pointer that does not lead to a sidecar of this session; --runtime names it.",
-            ),
-            Self::RuntimeRefused => (
-                Runtime,
-                "runtime-refused",
-                "Did not read a file in the sidecar's place that is a link, not a regular file or not a trajectory.",
-            ),
-            Self::RuntimeOfOthers => (
-                Runtime,
-                "runtime-other-session",
-                "The sidecar has events, but none of this session; --session-id names another one.",
-            ),
-            Self::BlobMissing => (
-                Runtime,
-                "blob-missing",
-                "A long text that an event refers to is not in the blob folder.",
-            ),
-            Self::BlobTooLarge => (
-                Export,
-                "blob-too-large",
-                "A long text cannot be cut into parts to redact and was left out.",
-            ),
-            Self::TooManyBlobs => (
-                Export,
-                "too-many-blobs",
-                "A long text was left out, as a bundle has no room for more files.",
-            ),
-        }
-    }
-
-    /// Whether the original exporter knows this kind. Its readers see only
-    /// those; the others are told apart as notices.
+    /// Whether the original exporter has this kind. Its readers expect only
+    /// those as warnings; the others are notices.
     const fn is_original(self) -> bool {
         matches!(
             self,
@@ -222,7 +130,7 @@ impl Code {
     }
 }
 
-/// Warnings as they come up, grouped by kind in the order first seen.
+/// Warnings grouped by kind, in the order in which each kind first occurred.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     groups: Vec<(Code, u64, Vec<u64>)>,
@@ -241,12 +149,12 @@ impl Warnings {
         }
     }
 
-    /// Adds those that came up elsewhere, of kinds that are not among these.
+    /// Appends warnings of other kinds.
     pub(crate) fn append(&mut self, mut others: Self) {
         self.groups.append(&mut others.groups);
     }
 
-    /// Warnings that the original knows, then those that it does not.
+    /// The warnings that the original exporter has, and the notices.
     pub(crate) fn finish(self) -> (Vec<Warning>, Vec<Warning>) {
         let (original, ours): (Vec<_>, Vec<_>) =
             self.groups.into_iter().partition(|(code, ..)| code.is_original());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use traj_core::port::BundleSourceError;
 use traj_core::redaction::{RedactionPolicy, Redactor};
-use traj_export::{Problem, VerifyReport, verify};
+use traj_export::{BundleProblem, VerifyReport, verify};
 use traj_fs::FsBundleSource;
 
 use super::Outcome;
@@ -116,7 +116,7 @@ pub(super) fn describe_omitted(problems: u64) -> Option<String> {
 }
 
 /// What is damaged, and where.
-pub(super) fn describe_problem(problem: &Problem) -> String {
+pub(super) fn describe_problem(problem: &BundleProblem) -> String {
     let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
     let text = format!("damaged  {}{line} {}", problem.file, problem.problem);
     escape_control(&text).into_owned()

@@ -24,8 +24,11 @@ use crate::json_stream::long_rows::Giant;
 use crate::progress::Stage;
 use crate::read_back::redaction_pass::LINKS;
 
+/// Writes one file, if there is something to write.
+type WriteSideFile = fn(&mut SideFiles<'_>) -> Result<(), ExportError>;
+
 /// The smaller files, in the order in which they are written.
-const SIDE_FILES: [fn(&mut SideFiles<'_>) -> Result<(), ExportError>; 5] = [
+const SIDE_FILES: [WriteSideFile; 5] = [
     |files| files.write_metadata(),
     |files| files.write_artifacts(),
     |files| files.write_system_prompt(),

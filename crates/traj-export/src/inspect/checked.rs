@@ -7,8 +7,8 @@ use traj_core::redaction::Redactor;
 use traj_core::run::Prices;
 
 use super::{Summary, look_through};
-use crate::error::Finding;
-use crate::verify::{Problem, VerifyReport, verify};
+use crate::error::RemainingSecret;
+use crate::verify::{BundleProblem, VerifyReport, verify};
 
 /// Why nothing of a bundle is shown.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum InspectError {
     #[error("a secret is left in this bundle; nothing of it is shown")]
     SecretsRemain {
         /// Where, and by which rule.
-        findings: Vec<Finding>,
+        findings: Vec<RemainingSecret>,
     },
 }
 
@@ -61,7 +61,7 @@ pub fn inspect_checked(
     let seen = summary.problems.len();
     for problem in checked.problems {
         // What a look has seen already is told once, in its words.
-        let is_same = |told: &Problem| told.file == problem.file && told.line == problem.line;
+        let is_same = |told: &BundleProblem| told.file == problem.file && told.line == problem.line;
         let is_told = match problem.line {
             Some(_) => summary.problems.iter().take(seen).any(is_same),
             // Of a whole file, several things can be wrong.

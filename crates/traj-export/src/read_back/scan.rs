@@ -9,7 +9,7 @@ use traj_core::port::BundleFile;
 use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 
 use crate::bundle::{SOURCE_FILES, SOURCE_ROLES};
-use crate::error::Finding;
+use crate::error::RemainingSecret;
 use crate::json_stream::long_rows;
 use crate::json_stream::splitter::{Bytes, SplitError};
 use crate::json_stream::text_blocks::{BlockError, NoSeam, TextBlocks};
@@ -21,7 +21,7 @@ use crate::read_back::groups::{Elements, Group, Lines, Part, Parts};
 /// What was found in a file: the first places, and how many more there are.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<RemainingSecret>,
     pub(crate) findings_omitted: u64,
     /// Lines that are not what they should be.
     pub(crate) broken: Vec<Broken>,
@@ -242,8 +242,8 @@ pub(crate) fn scan_text(
         let mut report = RedactionReport::listing();
         drop(redactor.text(&text, &mut report));
         let rules = find_lines(file, &text, line, redactor, &report);
-        let others =
-            others(&report).map(|rule| Finding::new(rule.to_owned(), file.to_owned(), line));
+        let others = others(&report)
+            .map(|rule| RemainingSecret::new(rule.to_owned(), file.to_owned(), line));
         let findings = rules.into_iter().chain(others);
         add_first(&mut scanned.findings, &mut scanned.findings_omitted, findings);
         line += memchr::memchr_iter(b'\n', &block).count() as u64;
@@ -258,7 +258,7 @@ fn find_lines(
     first: u64,
     redactor: &Redactor,
     report: &RedactionReport,
-) -> Vec<Finding> {
+) -> Vec<RemainingSecret> {
     let mut left: BTreeMap<&str, u64> = BTreeMap::new();
     for found in report.findings() {
         *left.entry(found.rule.as_str()).or_default() += 1;
@@ -276,11 +276,11 @@ fn find_lines(
             if *count == 0 {
                 left.remove(found.rule.as_str());
             }
-            findings.push(Finding::new(found.rule.clone(), file.to_owned(), line));
+            findings.push(RemainingSecret::new(found.rule.clone(), file.to_owned(), line));
         }
     }
     let several = left.into_iter().flat_map(|(rule, count)| (0..count).map(move |_| rule));
-    let several = several.map(|rule| Finding::new(rule.to_owned(), file.to_owned(), first));
+    let several = several.map(|rule| RemainingSecret::new(rule.to_owned(), file.to_owned(), first));
     findings.splice(0..0, several);
     findings
 }
@@ -295,6 +295,6 @@ fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut S
     let rules = report.findings().iter().map(|found| found.rule.as_str());
     let findings = rules
         .chain(others(report))
-        .map(|rule| Finding::new(rule.to_owned(), file.to_owned(), line));
+        .map(|rule| RemainingSecret::new(rule.to_owned(), file.to_owned(), line));
     add_first(&mut scanned.findings, &mut scanned.findings_omitted, findings);
 }

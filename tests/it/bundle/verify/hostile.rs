@@ -50,7 +50,8 @@ fn lines_of_more_values_than_a_bundle_has_are_not_parsed() {
     let line = format!("[{}\"{}\"]\n", "{},".repeat(2 << 20), secret());
     bundle.content_mut("events.jsonl").unwrap().extend(line.as_bytes());
     let report = check(&bundle);
-    let told = |one: &traj_export::Problem| one.problem == "has more values than a bundle holds";
+    let told =
+        |one: &traj_export::BundleProblem| one.problem == "has more values than a bundle holds";
     assert!(report.problems.iter().any(told), "{:?}", report.problems);
     // They are still scanned: others can read them.
     assert_eq!(report.findings[0].file, "events.jsonl");

@@ -31,10 +31,10 @@ pub(super) fn copy_lines(
     let digest = &giant.digest;
     // First only looked at: a file of the bundle cannot be taken back.
     visit(source, giant.place, |_| Ok(())).map_err(|problem| match problem {
-        Problem::Uncuttable => Uncopied::Warned(Code::BlobTooLarge),
-        Problem::Unread(error) => unreadable(error, digest),
-        Problem::NotJson => changed(digest),
-        Problem::Refused(error) => error,
+        LineFailure::Uncuttable => Uncopied::Warned(Code::BlobTooLarge),
+        LineFailure::Unread(error) => unreadable(error, digest),
+        LineFailure::NotJson => changed(digest),
+        LineFailure::Refused(error) => error,
     })?;
     let failed = |error: BundleSinkError| Uncopied::Failed(error.into());
     let mut output = FileOutput::create(bundle, BundleFile::blob(digest)).map_err(failed)?;
@@ -70,15 +70,15 @@ pub(super) fn copy_lines(
     });
     match visited {
         Ok(()) => append(&lines, lines.len(), report)?,
-        Err(Problem::Refused(error)) => return Err(error),
-        Err(Problem::Unread(error)) => return Err(unreadable(error, digest)),
-        Err(Problem::Uncuttable | Problem::NotJson) => return Err(changed(digest)),
+        Err(LineFailure::Refused(error)) => return Err(error),
+        Err(LineFailure::Unread(error)) => return Err(unreadable(error, digest)),
+        Err(LineFailure::Uncuttable | LineFailure::NotJson) => return Err(changed(digest)),
     }
     output.finish().map_err(failed)
 }
 
 /// Why there are no lines.
-enum Problem {
+enum LineFailure {
     /// A part of it is too much for one line.
     Uncuttable,
     NotJson,
@@ -91,22 +91,22 @@ fn visit(
     source: &dyn Source,
     place: Place,
     mut line: impl FnMut(Json<'_>) -> Result<(), Uncopied>,
-) -> Result<(), Problem> {
+) -> Result<(), LineFailure> {
     let mut bytes = SourceBytes::at(source, place);
     let mut splitter = Splitter::new(&mut bytes, BLOCK);
     loop {
         let element = match splitter.next(None) {
             Ok(Some(element)) => element,
             Ok(None) => return Ok(()),
-            Err(SplitError::TooLong { .. }) => return Err(Problem::Uncuttable),
-            Err(SplitError::NotJson { .. }) => return Err(Problem::NotJson),
-            Err(SplitError::Read(error)) => return Err(Problem::Unread(error)),
+            Err(SplitError::TooLong { .. }) => return Err(LineFailure::Uncuttable),
+            Err(SplitError::NotJson { .. }) => return Err(LineFailure::NotJson),
+            Err(SplitError::Read(error)) => return Err(LineFailure::Unread(error)),
         };
         if long_rows::is_heavy(element.value) {
-            return Err(Problem::Uncuttable);
+            return Err(LineFailure::Uncuttable);
         }
-        let value = line_of(&element).ok_or(Problem::NotJson)?;
-        line(value).map_err(Problem::Refused)?;
+        let value = line_of(&element).ok_or(LineFailure::NotJson)?;
+        line(value).map_err(LineFailure::Refused)?;
     }
 }
 
