@@ -47,8 +47,9 @@ pub use conversation::{
     ExecutionFacts, InboundMessage, Permissions, chat_text, claim, effective_permissions,
 };
 pub use decide::{
-    BindingDecision, BundledMcp, ComponentState, RotateReason, ToolSurface, TransientReason,
-    WantedPlugins, WantedThread, WantedTools, decide_binding, explain, needs_plugin_build,
+    BindingDecision, BundledMcp, ClearDecision, ComponentState, ForeignRecord, RotateReason,
+    ToolSurface, TransientReason, WantedPlugins, WantedThread, WantedTools, decide_binding,
+    decide_clear, explain, needs_plugin_build,
 };
 pub use identity::{
     ContextEngineBinding, ContextEngineFacts, DESCRIPTIVE_MEMBERS, Fingerprint, PluginApp,

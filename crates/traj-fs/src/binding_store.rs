@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use cap_std::fs::{Dir, File};
 use traj_core::binding::{
-    BindingRecord, Fingerprint, IMPORT_SUFFIX, RecordError, StoredBinding, decode_record,
-    encode_cleared, encode_record, import_record,
+    BindingRecord, ClearDecision, Fingerprint, ForeignRecord, IMPORT_SUFFIX, RecordError,
+    StoredBinding, decide_clear, decode_record, encode_cleared, encode_record, import_record,
 };
 use traj_core::id::ThreadId;
 use traj_core::limits::Reading;
@@ -181,20 +181,24 @@ impl BindingStore for FsBindingStore {
             Found::Cleared => None,
             Found::Nothing => imported()?,
         };
-        if bound.is_none_or(|record| record.thread != *thread) {
-            return Ok(false);
+        let foreign = match self.folder.symlink_metadata(import_name(key)) {
+            Ok(_) => ForeignRecord::Present,
+            Err(_) => ForeignRecord::Absent,
+        };
+        let decision = decide_clear(bound.as_ref(), thread, foreign);
+        match decision {
+            ClearDecision::Keep => {}
+            ClearDecision::Mark => {
+                self.write(key, &encode_cleared(self.clock.now()))?;
+            }
+            ClearDecision::Remove => {
+                let name = record_name(key);
+                let removed = self.folder.remove_file(&name).context("remove", &name);
+                let removed = removed.and_then(|()| sync_folder(&self.folder, &name));
+                removed.map_err(|error| storage(key, error))?;
+            }
         }
-        let has_import = self.folder.symlink_metadata(import_name(key)).is_ok();
-        if has_import {
-            // Without a mark the other tool's record would come back to life.
-            self.write(key, &encode_cleared(self.clock.now()))?;
-        } else {
-            let name = record_name(key);
-            let removed = self.folder.remove_file(&name).context("remove", &name);
-            let removed = removed.and_then(|()| sync_folder(&self.folder, &name));
-            removed.map_err(|error| storage(key, error))?;
-        }
-        Ok(true)
+        Ok(decision != ClearDecision::Keep)
     }
 
     fn set_aside(&self, key: &BindingKey) -> Result<Option<String>, BindingStoreError> {

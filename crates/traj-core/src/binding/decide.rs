@@ -2,7 +2,9 @@
 //!
 //! - `wanted`: what the coming turn wants of its thread.
 //! - `explain`: which component of a thread's identity changed.
+//! - `clear`: how a store gives a binding up.
 
+mod clear;
 mod explain;
 mod wanted;
 
@@ -11,6 +13,7 @@ use std::fmt;
 use crate::binding::{BindingOrigin, BindingRecord, ContextEngineBinding, Fingerprint};
 use crate::id::ThreadId;
 
+pub use clear::{ClearDecision, ForeignRecord, decide_clear};
 pub use explain::{ComponentState, explain};
 pub use wanted::{BundledMcp, ToolSurface, WantedPlugins, WantedThread, WantedTools};
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::binding::{
-    BindingRecord, StoredBinding, decode_record, encode_cleared, encode_record, import_record,
+    BindingRecord, ClearDecision, ForeignRecord, StoredBinding, decide_clear, decode_record,
+    encode_cleared, encode_record, import_record,
 };
 use crate::id::ThreadId;
 use crate::port::{BindingKey, BindingStore, BindingStoreError, LoadedBinding, Revision};
@@ -149,15 +150,22 @@ impl BindingStore for MemoryBindingStore {
             Some((record, _)) => Some(record),
             None => shared.import(key)?,
         };
-        if bound.is_none_or(|record| record.thread != *thread) {
-            return Ok(false);
-        }
-        if shared.imports.contains_key(key) {
-            shared.write(key, encode_cleared(UnixMillis::EPOCH).into_bytes());
+        let foreign = if shared.imports.contains_key(key) {
+            ForeignRecord::Present
         } else {
-            shared.files.remove(key);
+            ForeignRecord::Absent
+        };
+        let decision = decide_clear(bound.as_ref(), thread, foreign);
+        match decision {
+            ClearDecision::Keep => {}
+            ClearDecision::Mark => {
+                shared.write(key, encode_cleared(UnixMillis::EPOCH).into_bytes());
+            }
+            ClearDecision::Remove => {
+                shared.files.remove(key);
+            }
         }
-        Ok(true)
+        Ok(decision != ClearDecision::Keep)
     }
 
     fn set_aside(&self, key: &BindingKey) -> Result<Option<String>, BindingStoreError> {

@@ -1,0 +1,67 @@
+//! How a store gives a binding up.
+
+use crate::binding::BindingRecord;
+use crate::id::ThreadId;
+
+/// Whether another tool left a record for the session, which
+/// [`import_record`](crate::binding::import_record) reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store states which of the two it found")]
+pub enum ForeignRecord {
+    /// There is one.
+    Present,
+    /// There is none.
+    Absent,
+}
+
+/// What a store does to give a binding up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a store has to carry out each of these")]
+pub enum ClearDecision {
+    /// Nothing: the session is not bound to the thread.
+    Keep,
+    /// Replace the record by [`encode_cleared`](crate::binding::encode_cleared):
+    /// without that mark the other tool's record would be imported again.
+    Mark,
+    /// Remove the record.
+    Remove,
+}
+
+/// How a session's binding to `thread` is given up. `bound` is the record that
+/// counts: the stored one, or the imported one where nothing is stored.
+#[must_use]
+pub fn decide_clear(
+    bound: Option<&BindingRecord>,
+    thread: &ThreadId,
+    foreign: ForeignRecord,
+) -> ClearDecision {
+    if bound.is_none_or(|record| record.thread != *thread) {
+        return ClearDecision::Keep;
+    }
+    match foreign {
+        ForeignRecord::Present => ClearDecision::Mark,
+        ForeignRecord::Absent => ClearDecision::Remove,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::binding::BindingOrigin;
+    use crate::timestamp::UnixMillis;
+
+    #[test]
+    fn only_a_foreign_record_needs_a_mark() {
+        let thread = ThreadId::parse("t1").unwrap();
+        let other = ThreadId::parse("t2").unwrap();
+        let record =
+            BindingRecord::new(thread.clone(), "/w", BindingOrigin::Started, UnixMillis::EPOCH);
+        for foreign in [ForeignRecord::Present, ForeignRecord::Absent] {
+            assert_eq!(decide_clear(None, &thread, foreign), ClearDecision::Keep);
+            assert_eq!(decide_clear(Some(&record), &other, foreign), ClearDecision::Keep);
+        }
+        let decide = |foreign| decide_clear(Some(&record), &thread, foreign);
+        assert_eq!(decide(ForeignRecord::Present), ClearDecision::Mark);
+        assert_eq!(decide(ForeignRecord::Absent), ClearDecision::Remove);
+    }
+}
