@@ -34,7 +34,7 @@ impl RequestHandler for ToolsOnly {
         self.asked.lock().unwrap().push(request.kind);
         let text = request.params.get("arguments").map(Json::to_line).unwrap_or_default();
         (request.kind == RequestKind::ToolCall)
-            .then(|| HostAnswer::Tool(ToolOutcome::new(format!("delivered {text}"), true)))
+            .then(|| HostAnswer::Tool(ToolOutcome::succeeded(format!("delivered {text}"))))
     }
 }
 

@@ -155,7 +155,7 @@ mod tests {
             r#"{"permissions":{},"scope":"turn"}"#
         );
         assert_eq!(line(RequestKind::Elicitation, Some(&accept)), r#"{"action":"decline"}"#);
-        let tool = HostAnswer::Tool(ToolOutcome::new("done".to_owned(), true));
+        let tool = HostAnswer::Tool(ToolOutcome::succeeded("done".to_owned()));
         assert_eq!(line(RequestKind::Approval, Some(&tool)), r#"{"decision":"decline"}"#);
     }
 

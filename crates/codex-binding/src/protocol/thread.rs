@@ -88,7 +88,9 @@ pub(crate) fn thread_summary(
     let turns = member("turns").and_then(Json::as_array);
     let turns = turns.and_then(|turns| u64::try_from(turns.len()).ok());
     let is_loaded = status.is_some_and(|status| status != "notLoaded");
-    let mut summary = ThreadSummary::new(thread_id(method, thread)?, turns, is_loaded);
+    let mut summary = ThreadSummary::new(thread_id(method, thread)?);
+    summary.turns = turns;
+    summary.is_loaded = is_loaded;
     summary.rollout_path = member("path").and_then(Json::as_str).map(str::to_owned);
     Ok(summary)
 }

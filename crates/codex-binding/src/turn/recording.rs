@@ -133,9 +133,8 @@ impl TurnRecorder {
         }
         if let Some(output) = output {
             open.remove(&item.id);
-            let success = success.unwrap_or(false);
-            let mut result =
-                ToolResult::new(item.id.clone(), name.clone(), success, output.clone());
+            let mut result = ToolResult::new(item.id.clone(), name.clone(), output.clone());
+            result.success = success.unwrap_or(false);
             result.thread_id = Some(self.thread.clone());
             result.turn_id = Some(turn.as_str().to_owned());
             result.item_id = Some(item.id.clone());

@@ -9,8 +9,8 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use traj_core::care::trim::{
-    Age, AutoPolicy, AutoReport, DrainReport, JournalWriter, TrimError, TrimItem, TrimPorts,
-    auto_trim, drain, enqueue, expire, journal_beside, queue_beside,
+    Age, AutoPolicy, AutoReport, DrainReport, DrainRequest, JournalWriter, TrimError, TrimItem,
+    TrimPorts, auto_trim, drain, enqueue, expire, journal_beside, queue_beside,
 };
 use traj_core::json::{Json, Object};
 use traj_core::port::{LineLog, RewriteError, RewriteMode, SessionRewriter};
@@ -218,8 +218,9 @@ impl<'a> Work<'a> {
             })?);
         }
         let queue = self.arguments.queue.is_some().then_some(&self.queue as &dyn LineLog);
-        let report = drain(&self.ports, &self.name, &items, queue, self.writer(), self.mode)
-            .map_err(failed)?;
+        let request =
+            DrainRequest { session_file: &self.name, items: &items, queue, mode: self.mode };
+        let report = drain(&self.ports, request, self.writer()).map_err(failed)?;
         self.tidy()?;
         let Some(drained) = report else {
             let report = self.report("trim", false, Json::Null);
@@ -242,8 +243,8 @@ impl<'a> Work<'a> {
                 Age::Before(self.now.plus_millis(-millis))
             }
         };
-        let policy =
-            AutoPolicy::new(older_than, self.arguments.larger_than, !self.arguments.keep_images);
+        let mut policy = AutoPolicy::new(older_than, self.arguments.larger_than);
+        policy.strip_images = !self.arguments.keep_images;
         let auto =
             auto_trim(&self.ports, &self.name, policy, self.writer(), self.mode).map_err(failed)?;
         self.tidy()?;

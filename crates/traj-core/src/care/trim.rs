@@ -34,7 +34,7 @@ mod queue;
 mod undo;
 
 pub use auto::{Age, AutoEdit, AutoPolicy, AutoReport, AutoSurvey, AutoTotals, auto_trim};
-pub use drain::{DrainReport, TrimError, TrimPorts, drain, has_tool_result};
+pub use drain::{DrainReport, DrainRequest, TrimError, TrimPorts, drain, has_tool_result};
 pub use edit::{SidecarEdit, Tally, TrimEdit};
 pub use item::{SENTINEL, TOOL_NAME, TrimItem, tool_definition};
 pub use journal::{Document, JournalWriter, UndoRecord, WithJournal, expire, journal_beside};

@@ -68,23 +68,36 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// A result of the call `tool_call_id`.
+    /// The result of a call that succeeded.
     #[must_use]
     pub fn new(
         tool_call_id: impl Into<String>,
         name: impl Into<String>,
-        success: bool,
         result: impl Into<Json<'static>>,
     ) -> Self {
-        let (tool_call_id, name, result) = (tool_call_id.into(), name.into(), result.into());
-        Self { thread_id: None, turn_id: None, item_id: None, tool_call_id, name, success, result }
+        Self {
+            thread_id: None,
+            turn_id: None,
+            item_id: None,
+            tool_call_id: tool_call_id.into(),
+            name: name.into(),
+            success: true,
+            result: result.into(),
+        }
     }
 
-    /// The result that stands in for one that never came.
+    /// The same result of a call that failed.
+    #[must_use]
+    pub const fn failed(mut self) -> Self {
+        self.success = false;
+        self
+    }
+
+    /// The result that replaces one that never came.
     #[must_use]
     pub fn missing(tool_call_id: impl Into<String>, name: impl Into<String>) -> Self {
         let reason = Object::from_iter([("status", "failed"), ("reason", "missing_tool_result")]);
-        Self::new(tool_call_id, name, false, reason)
+        Self::new(tool_call_id, name, reason).failed()
     }
 
     /// The event.

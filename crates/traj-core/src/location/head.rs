@@ -25,12 +25,18 @@ pub enum SidecarHead {
 }
 
 impl SidecarHead {
+    /// Reads whole lines: the last one counts also without a line end.
+    #[must_use]
+    pub fn of_lines(lines: &[u8]) -> Self {
+        Self::of(lines, true)
+    }
+
     /// Reads the head of a file. `is_all` says that the file ends with it.
     ///
     /// Lines that cannot be read are passed over, as a crash leaves them. A
     /// row of something else ends the search.
     #[must_use]
-    pub fn of(head: &[u8], is_all: bool) -> Self {
+    pub(crate) fn of(head: &[u8], is_all: bool) -> Self {
         let mut without_event = Self::Blank;
         for row in rows(head, is_all) {
             let text = String::from_utf8_lossy(row);

@@ -305,7 +305,10 @@ impl ThreadService for MemoryAppServer {
             return Err(refused("thread/read", RefusalKind::ThreadNotLoaded));
         }
         let turns = turns.and_then(|count| u64::try_from(count).ok());
-        self.end(failure, ThreadSummary::new(thread.clone(), turns, is_loaded))
+        let mut summary = ThreadSummary::new(thread.clone());
+        summary.turns = turns;
+        summary.is_loaded = is_loaded;
+        self.end(failure, summary)
     }
 
     async fn release_thread(&self, _thread: &ThreadId) -> Result<(), AppServerError> {

@@ -75,13 +75,9 @@ impl Record for EntryRecord {
             1 => RowKind::Leaf,
             _ => RowKind::Entry,
         };
-        let skeleton = Skeleton::new(
-            kind,
-            is_set(2).then_some(id),
-            is_set(3).then_some(next),
-            is_set(4),
-            is_set(5),
-        );
+        let mut skeleton = Skeleton::new(kind, is_set(2).then_some(id), is_set(3).then_some(next));
+        skeleton.timed = is_set(4);
+        skeleton.side = is_set(5);
         Self { place, row, instant, skeleton, made_up }
     }
 }
@@ -216,7 +212,8 @@ fn index_rows(
                 return Ok(());
             };
             let key = Some(EntryKey::of(&row_id(id)));
-            let skeleton = Skeleton::new(RowKind::Entry, key, before, true, false);
+            let mut skeleton = Skeleton::new(RowKind::Entry, key, before);
+            skeleton.timed = true;
             before = key;
             leaf.see(entries.len(), &skeleton);
             let instant = entry_instant(&row);
@@ -309,7 +306,9 @@ mod tests {
         #[test]
         fn entry_records_come_back(offset: u64, row: u64, id: Option<String>, next: Option<String>, timed: bool, side: bool, made_up in prop::option::of(0..u32::MAX), millis in -1_000_000_i64..1_000_000) {
             let key = |id: Option<String>| id.map(|id| EntryKey::of(&id));
-            let skeleton = Skeleton::new(RowKind::Leaf, key(id), key(next), timed, side);
+            let mut skeleton = Skeleton::new(RowKind::Leaf, key(id), key(next));
+            skeleton.timed = timed;
+            skeleton.side = side;
             let instant = UnixMillis::new(millis).unwrap();
             let record = EntryRecord { place: Place { offset, length: 7 }, row, instant, skeleton, made_up };
             let writer = spool();

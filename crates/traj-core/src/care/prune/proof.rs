@@ -29,7 +29,7 @@ impl Proof {
     /// What the first line of a sidecar proves.
     #[must_use]
     pub fn of_first_line(line: &[u8]) -> Self {
-        match SidecarHead::of(line, true) {
+        match SidecarHead::of_lines(line) {
             SidecarHead::EventOf(_) => Self::FirstEvent,
             SidecarHead::Blank if line.trim_ascii().is_empty() => Self::Empty,
             _ => Self::NotASidecar,
@@ -39,7 +39,7 @@ impl Proof {
     /// What the first line of a sidecar elsewhere proves about a session.
     #[must_use]
     pub fn of_relocated(line: &[u8], session_id: &str) -> Self {
-        match SidecarHead::of(line, true) {
+        match SidecarHead::of_lines(line) {
             SidecarHead::EventOf(id) if id == session_id => Self::OwnFirstEvent,
             _ => Self::NotASidecar,
         }

@@ -41,10 +41,10 @@ pub struct AutoPolicy {
 }
 
 impl AutoPolicy {
-    /// A policy.
+    /// A policy that also strips repeated images.
     #[must_use]
-    pub const fn new(older_than: Age, larger_than: u64, strip_images: bool) -> Self {
-        Self { older_than, larger_than, strip_images }
+    pub const fn new(older_than: Age, larger_than: u64) -> Self {
+        Self { older_than, larger_than, strip_images: true }
     }
 }
 

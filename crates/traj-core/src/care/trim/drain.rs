@@ -92,7 +92,22 @@ impl DrainReport {
     }
 }
 
-/// Applies `items` and whatever waits in `queue`; `None` when there is nothing.
+/// What a drain applies, and how.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a drain needs each of these from its caller")]
+pub struct DrainRequest<'a> {
+    /// The name of the session file, for the report.
+    pub session_file: &'a str,
+    /// Trims that did not go through the queue.
+    pub items: &'a [TrimItem],
+    /// The queue, if it is to be emptied.
+    pub queue: Option<&'a dyn LineLog>,
+    /// Whether to write.
+    pub mode: RewriteMode,
+}
+
+/// Applies the items of a request and those in its queue; `None` when there are
+/// none.
 ///
 /// The session comes first, then the sidecar and its blobs, and only then the
 /// queue is emptied of what was done: after a crash anywhere the next drain
@@ -102,12 +117,10 @@ impl DrainReport {
 /// See [`TrimError`]; the queue keeps its entries.
 pub fn drain(
     ports: &TrimPorts<'_>,
-    session_file: &str,
-    items: &[TrimItem],
-    queue: Option<&dyn LineLog>,
+    request: DrainRequest<'_>,
     mut journal: Option<JournalWriter<'_>>,
-    mode: RewriteMode,
 ) -> Result<Option<DrainReport>, TrimError> {
+    let DrainRequest { session_file, items, queue, mode } = request;
     let mut report =
         DrainReport { session_file: session_file.to_owned(), ..DrainReport::default() };
     let (queued, lines) = waiting(queue, &mut report)?;

@@ -38,9 +38,16 @@ fn text_of(session: &MemorySession) -> String {
     String::from_utf8(session.read().unwrap()).unwrap()
 }
 
+fn request<'a>(
+    items: &'a [TrimItem],
+    queue: Option<&'a dyn crate::port::LineLog>,
+) -> DrainRequest<'a> {
+    DrainRequest { session_file: "s1.jsonl", items, queue, mode: RewriteMode::Commit }
+}
+
 fn trimmed(lines: &[String], items: &[TrimItem]) -> (String, DrainReport) {
     let session = MemorySession::new(lines.join("\n").as_bytes());
-    let report = drain(&ports(&session), "s1.jsonl", items, None, None, RewriteMode::Commit);
+    let report = drain(&ports(&session), request(items, None), None);
     (text_of(&session), report.unwrap().unwrap())
 }
 
@@ -119,7 +126,7 @@ fn untouched_bytes_stay_whatever_they_are() {
     let mut bytes = odd.to_vec();
     bytes.extend_from_slice(result("c1", "x").as_bytes());
     let session = MemorySession::new(&bytes);
-    drain(&ports(&session), "s", &[item("c1", "r", "d")], None, None, RewriteMode::Commit).unwrap();
+    drain(&ports(&session), request(&[item("c1", "r", "d")], None), None).unwrap();
     assert!(session.read().unwrap().starts_with(odd));
 }
 
@@ -149,9 +156,7 @@ fn the_sidecar_and_its_blobs_hold_no_copy() {
     let writer = JournalWriter::new(&journal, at(1), at(100));
     let before = (session.read(), sidecar.read());
     let report =
-        drain(&ports, "s", &[item("c1", "gone", "d")], None, Some(writer), RewriteMode::Commit)
-            .unwrap()
-            .unwrap();
+        drain(&ports, request(&[item("c1", "gone", "d")], None), Some(writer)).unwrap().unwrap();
     assert_eq!((report.sidecar_rewrite.changed_lines, report.removed_blobs), (4, 2));
     assert!(!text_of(&sidecar).replace(&marker(&other), "").contains("secret"));
     assert!(!text_of(&session).contains("secret"));
@@ -200,19 +205,15 @@ fn the_queue_survives_until_its_work_is_done() {
     let journal = MemoryLog::default();
     journal.fail_appends();
     let writer = JournalWriter::new(&journal, at(1), at(2));
-    drain(&ports(&session), "s", &[], Some(&queue), Some(writer), RewriteMode::Commit).unwrap_err();
+    drain(&ports(&session), request(&[], Some(&queue)), Some(writer)).unwrap_err();
     assert_eq!(queue.lines().len(), 2);
     assert!(text_of(&session).contains("\"text\":\"text\""));
-    let report = drain(&ports(&session), "s", &[], Some(&queue), None, RewriteMode::Commit);
+    let report = drain(&ports(&session), request(&[], Some(&queue)), None);
     let report = report.unwrap().unwrap();
     assert_eq!((report.session.applied, report.session.self_compacted), (1, 1));
     assert_eq!(report.session.errors, ["an entry of the queue is damaged"]);
     assert!(queue.lines().is_empty());
-    assert!(
-        drain(&ports(&session), "s", &[], Some(&queue), None, RewriteMode::Commit)
-            .unwrap()
-            .is_none()
-    );
+    assert!(drain(&ports(&session), request(&[], Some(&queue)), None).unwrap().is_none());
 }
 
 #[test]
@@ -250,7 +251,7 @@ fn old_and_large_results_and_repeated_images_go_by_rule() {
     let session = MemorySession::new(lines.join("\n").as_bytes());
     let mut survey = AutoSurvey::default();
     session.rewrite(&mut survey, RewriteMode::Preview).unwrap();
-    let policy = AutoPolicy::new(Age::Turns(1), 30, true);
+    let policy = AutoPolicy::new(Age::Turns(1), 30);
     let mut edit = AutoEdit::new(policy, &survey);
     session.rewrite(&mut edit, RewriteMode::Commit).unwrap();
     let (items, tally, totals) = edit.finish();
@@ -279,7 +280,7 @@ proptest! {
         for (time, (target, replacement)) in wishes.iter().enumerate() {
             let wish = item(&format!("c{target}"), replacement, "d");
             let writer = JournalWriter::new(&journal, at(time as i64), at(1_000));
-            drain(&ports(&session), "s", &[wish], None, Some(writer), RewriteMode::Commit).unwrap();
+            drain(&ports(&session), request(&[wish], None), Some(writer)).unwrap();
         }
         undo(&ports(&session), &journal, UndoSelection::All, at(500), RewriteMode::Commit).unwrap();
         prop_assert_eq!(session.read().unwrap(), before);
@@ -298,7 +299,7 @@ proptest! {
             for index in (0..texts.len()).filter(|index| Some(*index) != left_out) {
                 let writer = JournalWriter::new(journal, at(index as i64), at(1_000));
                 let wish = item(&format!("c{index}"), "short", "d");
-                drain(&ports(session), "s", &[wish], None, Some(writer), RewriteMode::Commit).unwrap();
+                drain(&ports(session), request(&[wish], None), Some(writer)).unwrap();
             }
         };
         let (session, journal) = (MemorySession::new(lines.join("\n").as_bytes()), MemoryLog::default());

@@ -241,8 +241,12 @@ mod tests {
     #[test]
     fn the_leaf_is_the_last_entry_unless_a_control_row_follows() {
         use super::super::EntryKey;
-        let entry = |side| Skeleton::new(RowKind::Entry, Some(EntryKey::of("e")), None, true, side);
-        let control = Skeleton::new(RowKind::Leaf, None, None, false, false);
+        let entry = |side| Skeleton {
+            timed: true,
+            side,
+            ..Skeleton::new(RowKind::Entry, Some(EntryKey::of("e")), None)
+        };
+        let control = Skeleton::new(RowKind::Leaf, None, None);
         let mut tracker = LeafTracker::default();
         tracker.see(0, &entry(true));
         assert_eq!(tracker.start(), Some(0));

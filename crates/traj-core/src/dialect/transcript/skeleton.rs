@@ -66,16 +66,10 @@ impl Skeleton {
         row.get("type").and_then(Json::as_str) == Some(HEADER)
     }
 
-    /// A skeleton from its parts, as an index stores them.
+    /// A row on a branch, without a time.
     #[must_use]
-    pub const fn new(
-        kind: RowKind,
-        id: Option<EntryKey>,
-        next: Option<EntryKey>,
-        timed: bool,
-        side: bool,
-    ) -> Self {
-        Self { kind, id, next, timed, side }
+    pub const fn new(kind: RowKind, id: Option<EntryKey>, next: Option<EntryKey>) -> Self {
+        Self { kind, id, next, timed: false, side: false }
     }
 
     /// Whether the row can stand on a branch.

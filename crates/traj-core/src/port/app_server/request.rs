@@ -75,10 +75,16 @@ pub struct ToolOutcome {
 }
 
 impl ToolOutcome {
-    /// An outcome.
+    /// The outcome of a call that succeeded.
     #[must_use]
-    pub const fn new(text: String, success: bool) -> Self {
-        Self { text, success }
+    pub const fn succeeded(text: String) -> Self {
+        Self { text, success: true }
+    }
+
+    /// The outcome of a call that failed.
+    #[must_use]
+    pub const fn failed(text: String) -> Self {
+        Self { text, success: false }
     }
 }
 

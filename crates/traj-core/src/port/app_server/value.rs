@@ -128,10 +128,10 @@ pub struct ThreadSummary {
 }
 
 impl ThreadSummary {
-    /// What is known of `thread`.
+    /// A thread that is not loaded and of which nothing else is known.
     #[must_use]
-    pub const fn new(thread: ThreadId, turns: Option<u64>, is_loaded: bool) -> Self {
-        Self { thread, turns, is_loaded, rollout_path: None }
+    pub const fn new(thread: ThreadId) -> Self {
+        Self { thread, turns: None, is_loaded: false, rollout_path: None }
     }
 }
 

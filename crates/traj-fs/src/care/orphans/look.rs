@@ -82,7 +82,7 @@ pub(super) fn transcript_id(folder: &Dir, name: &str) -> Option<String> {
 
 /// The id that the first event of a sidecar states, if it can be read.
 pub(super) fn sidecar_id(folder: &Dir, name: &str) -> Option<String> {
-    match SidecarHead::of(&first_line(folder, name).ok()?, true) {
+    match SidecarHead::of_lines(&first_line(folder, name).ok()?) {
         SidecarHead::EventOf(id) => Some(id),
         _ => None,
     }
