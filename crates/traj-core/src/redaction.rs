@@ -29,217 +29,29 @@
 //! # Ok::<(), traj_core::json::ParseError>(())
 //! ```
 
-mod allow;
-mod blocks;
-mod check;
-mod checksum;
-mod compose;
-mod encoded;
+mod cache;
+mod document;
 mod engine;
-mod familiar;
-mod find;
-mod foreign_pattern;
-mod frame;
-mod keywords;
-mod known;
+mod field_name;
 mod marker;
 mod media;
-mod member;
-mod name;
-mod pass;
 mod paths;
 mod policy;
-mod repeat;
+mod redacted;
+mod redactor;
 mod report;
 mod reveal;
 mod rule;
-mod rule_file;
-mod rule_set;
-mod rules;
-mod shadow;
-mod sight;
-mod span;
-mod spill;
-mod structured;
-mod template;
-mod value;
-mod walk;
-mod witness;
+mod text;
 
-use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
-
-pub use blocks::block_end;
-pub use check::RuleProblem;
-pub use compose::RedactedText;
-pub use known::TextHasher;
+pub use cache::texts::TextHasher;
 pub use marker::{MarkerKey, is_marker};
 pub use media::{MediaMark, MediaStream};
 pub use paths::PathLabels;
 pub use policy::RedactionPolicy;
+pub use redacted::{Redacted, RedactedSpill, RedactedText, SpillSlot};
+pub use redactor::Redactor;
 pub use report::{FileReport, Finding, RedactionReport, Survivor};
 pub use reveal::RevealMap;
-pub use rule::RuleClass;
-pub use rule_file::RuleFileError;
-pub use rule_set::{RuleInfo, RuleSet};
-pub use spill::{RedactedSpill, SpillSlot};
-pub use witness::Redacted;
-
-use crate::json::Json;
-use engine::Engine;
-use familiar::Everyday;
-use find::Finder;
-use known::KnownTexts;
-use marker::Stamp;
-use pass::Pass;
-use paths::PathTable;
-
-/// Hides secrets in values and texts.
-///
-/// Cheap to make and to clone: rules are compiled when the first text needs
-/// them and shared between clones.
-#[derive(Clone, Debug)]
-pub struct Redactor {
-    policy: RedactionPolicy,
-    compiled: Arc<OnceLock<Compiled>>,
-    known: Option<Arc<KnownTexts>>,
-}
-
-#[derive(Debug)]
-struct Compiled {
-    engine: Engine,
-    paths: PathTable,
-    stamp: Stamp,
-    familiar: Everyday,
-}
-
-/// How often a value is looked at again that was changed each time.
-const MAX_PASSES: usize = 8;
-
-impl Redactor {
-    /// A redactor that follows `policy`.
-    #[must_use]
-    pub fn new(policy: RedactionPolicy) -> Self {
-        Self { policy, compiled: Arc::new(OnceLock::new()), known: None }
-    }
-
-    /// The same redactor with a memory for about `texts` texts: what was found
-    /// in a text, or that nothing was, is not searched for again. For work that
-    /// sees texts more than once, as an export does that reads itself back.
-    #[must_use]
-    pub fn remembering(&self, texts: usize) -> Self {
-        Self { known: Some(Arc::new(KnownTexts::with_room(texts))), ..self.clone() }
-    }
-
-    /// The policy this redactor follows.
-    #[must_use]
-    pub const fn policy(&self) -> &RedactionPolicy {
-        &self.policy
-    }
-
-    /// Hides what must not leave in a parsed value.
-    pub fn json<'a>(&self, value: Json<'a>, report: &mut RedactionReport) -> Redacted<Json<'a>> {
-        Redacted::witness(self.pass(report, None).document(value))
-    }
-
-    /// As [`Redactor::json`], until nothing is left to hide: a marker beside a
-    /// value can say what the secret did not. The members of an object that are
-    /// `apart`, such as the id that other files know it by, are judged by
-    /// themselves: that something else in it is hidden does not hide them.
-    pub fn json_settled<'a>(
-        &self,
-        value: Json<'a>,
-        apart: &[&str],
-        report: &mut RedactionReport,
-    ) -> Redacted<Json<'a>> {
-        let unsettled = report.unsettled();
-        let mut value = self.pass(report, None).document_with(value, apart);
-        let mut is_settled = report.unsettled() == unsettled;
-        for _ in 0..MAX_PASSES {
-            if is_settled {
-                break;
-            }
-            let mut again = RedactionReport::new();
-            value = self.pass(&mut again, None).rechecking().document_with(value, apart);
-            is_settled = again.changes() == 0;
-            report.merge(&again);
-        }
-        Redacted::witness(value)
-    }
-
-    /// Hides what must not leave in a plain text.
-    pub fn text<'a>(&self, text: &'a str, report: &mut RedactionReport) -> Redacted<Cow<'a, str>> {
-        Redacted::witness(self.pass(report, None).plain_text(text))
-    }
-
-    /// What is left to hide in a value that should have nothing left: findings,
-    /// media and paths. Survivors and markers are not counted.
-    pub fn recheck_json(&self, value: Json<'_>, report: &mut RedactionReport) {
-        self.pass(report, None).rechecking().document(value);
-    }
-
-    /// As [`Redactor::json`], noting in `reveal` which secret each marker
-    /// stands for.
-    pub fn json_revealing<'a>(
-        &self,
-        value: Json<'a>,
-        report: &mut RedactionReport,
-        reveal: &mut RevealMap,
-    ) -> Redacted<Json<'a>> {
-        Redacted::witness(self.pass(report, Some(reveal)).document(value))
-    }
-
-    /// As [`Redactor::text`], noting in `reveal` which secret each marker
-    /// stands for.
-    pub fn text_revealing<'a>(
-        &self,
-        text: &'a str,
-        report: &mut RedactionReport,
-        reveal: &mut RevealMap,
-    ) -> Redacted<Cow<'a, str>> {
-        Redacted::witness(self.pass(report, Some(reveal)).plain_text(text))
-    }
-
-    /// What [`Redactor::json`] would hide, by rule and place.
-    #[must_use]
-    pub fn scan_json(&self, value: &Json<'_>) -> Vec<Finding> {
-        let mut report = RedactionReport::listing();
-        self.pass(&mut report, None).document(value.clone());
-        report.findings().to_vec()
-    }
-
-    /// What [`Redactor::text`] would hide, by rule and line.
-    #[must_use]
-    pub fn scan_text(&self, text: &str) -> Vec<Finding> {
-        let mut report = RedactionReport::listing();
-        self.pass(&mut report, None).plain_text(text);
-        report.findings().to_vec()
-    }
-
-    /// Compiles every rule now instead of when it is first needed; tells how
-    /// many patterns there are.
-    #[must_use]
-    pub fn compile_all(&self) -> usize {
-        self.compiled().engine.compile_all()
-    }
-
-    fn compiled(&self) -> &Compiled {
-        self.compiled.get_or_init(|| Compiled {
-            engine: Engine::new(self.policy.rules.rules.clone(), &self.policy.classes()),
-            paths: PathTable::new(&self.policy.paths),
-            stamp: Stamp::new(&self.policy.key),
-            familiar: Everyday::new(),
-        })
-    }
-
-    fn pass<'r>(
-        &'r self,
-        report: &'r mut RedactionReport,
-        reveal: Option<&'r mut RevealMap>,
-    ) -> Pass<'r> {
-        let compiled = self.compiled();
-        let finder = Finder { engine: &compiled.engine, allow: &self.policy.rules.allow };
-        let known = self.known.as_deref();
-        Pass::new(finder, &self.policy, compiled, known, report, reveal)
-    }
-}
+pub use rule::{RuleClass, RuleFileError, RuleInfo, RuleProblem, RuleSet};
+pub use text::block_end::block_end;

@@ -1,6 +1,10 @@
 //! The compiled rules: one automaton over all keywords, patterns compiled when
 //! first needed.
 
+pub(super) mod checksum;
+pub(super) mod keywords;
+pub(super) mod span;
+
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -8,17 +12,16 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
-use super::checksum;
-use super::encoded::{self, Run};
-use super::familiar::Familiar;
-use super::frame::{HOOKS, Hook, Scan};
-use super::keywords::{Hit, Keywords};
-use super::name::NameClass;
+use self::keywords::{Hit, Keywords};
+use self::span::{RANK_TOKEN, RANK_USER, Span};
+use super::cache::names::Familiar;
+use super::field_name::NameClass;
 use super::rule::{Check, Matcher, Rule, RuleClass, RuleIndex};
-use super::shadow::is_token;
-use super::sight::Sight;
-use super::span::{RANK_TOKEN, RANK_USER, Span};
-use super::value::{entropy, looks_random};
+use super::text::context::{HOOKS, Hook, Scan};
+use super::text::deobfuscate::is_token;
+use super::text::encoded::{self, Run};
+use super::text::rescan::Sight;
+use super::text::value::{entropy, looks_random};
 
 /// How far before and behind a keyword a pattern is looked for.
 const NEAR_BEFORE: usize = 160;

@@ -3,7 +3,7 @@
 use super::marker::MarkerKey;
 use super::paths::PathLabels;
 use super::rule::RuleClass;
-use super::rule_set::RuleSet;
+use super::rule::RuleSet;
 
 /// What to hide, and how to mark it.
 #[derive(Clone, Debug)]

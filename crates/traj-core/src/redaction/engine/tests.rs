@@ -2,8 +2,8 @@
 
 use regex_automata::nfa::thompson::{NFA, State};
 
-use super::super::rule_set::RuleSet;
 use super::*;
+use crate::redaction::rule::RuleSet;
 
 /// Every byte a pattern can take in on its way.
 fn alphabet(pattern: &str) -> Vec<u8> {

@@ -1,0 +1,143 @@
+//! Names and short texts that come again and again, and what was found out
+//! about each when it came first.
+//!
+//! Every event of a run has the same member names and mostly the same ids,
+//! kinds and models. They are kept as they are and compared whole, so nothing
+//! can pass for one of them. The room is small and given to whoever comes
+//! first: what finds none is only looked at again.
+
+use std::hash::BuildHasher as _;
+use std::sync::OnceLock;
+
+use super::texts;
+use crate::redaction::document::member::NameFacts;
+
+/// Longer ones are not kept: texts of that length are known by their hash.
+pub(in crate::redaction) const LONGEST: usize = texts::SHORTEST - 1;
+
+/// How many are kept at most; a power of two.
+const ROOM: usize = 1_024;
+
+/// What has this many digits counts or tells apart, and hardly comes twice.
+const MANY_DIGITS: usize = 4;
+
+/// One that is kept.
+#[derive(Debug)]
+struct Kept<F> {
+    /// Of its hash, so that most others are told from it without a look.
+    tag: u32,
+    text: Box<str>,
+    facts: F,
+}
+
+/// What is kept for a redactor.
+#[derive(Debug)]
+pub(in crate::redaction) struct Everyday {
+    /// Names of members.
+    pub(in crate::redaction) names: Familiar<NameFacts>,
+    /// Short texts that nothing had to be hidden or noted in.
+    pub(in crate::redaction) texts: Familiar<()>,
+}
+
+impl Everyday {
+    pub(in crate::redaction) fn new() -> Self {
+        Self { names: Familiar::new(), texts: Familiar::new() }
+    }
+}
+
+/// Texts with the facts about them.
+#[derive(Debug)]
+pub(in crate::redaction) struct Familiar<F> {
+    slots: Box<[OnceLock<Kept<F>>]>,
+    hasher: foldhash::fast::RandomState,
+}
+
+impl<F> Familiar<F> {
+    pub(in crate::redaction) fn new() -> Self {
+        let slots = (0..ROOM).map(|_| OnceLock::new()).collect();
+        Self { slots, hasher: foldhash::fast::RandomState::default() }
+    }
+
+    /// What is known of a text.
+    pub(in crate::redaction) fn get(&self, text: &str) -> Option<&F> {
+        if text.len() > LONGEST {
+            return None;
+        }
+        let (tag, [first, second]) = self.places(text);
+        let kept_at = |place: usize| {
+            let kept = self.slots.get(place)?.get()?;
+            (kept.tag == tag && *kept.text == *text).then_some(&kept.facts)
+        };
+        kept_at(first).or_else(|| kept_at(second))
+    }
+
+    /// Keeps what was found out about a text, if there is room.
+    pub(in crate::redaction) fn put(&self, text: &str, facts: F) {
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        if text.len() > LONGEST || digits >= MANY_DIGITS {
+            return;
+        }
+        let (tag, places) = self.places(text);
+        let mut slots = places.into_iter().filter_map(|place| self.slots.get(place));
+        if let Some(slot) = slots.find(|slot| slot.get().is_none()) {
+            // Another thread may have been faster; then this one is not kept.
+            slot.set(Kept { tag, text: text.into(), facts }).ok();
+        }
+    }
+
+    /// Where a text may be kept.
+    fn places(&self, text: &str) -> (u32, [usize; 2]) {
+        let hash = self.hasher.hash_one(text.as_bytes());
+        let place = |shift: u32| (hash >> shift) as usize & (ROOM - 1);
+        ((hash >> 32) as u32, [place(0), place(16)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_comes_back_with_its_facts() {
+        let familiar = Familiar::new();
+        let texts = ["role", "content", "toolCallId", "", "größe"];
+        for (number, text) in texts.iter().enumerate() {
+            familiar.put(text, number);
+        }
+        for (number, text) in texts.iter().enumerate() {
+            assert_eq!(familiar.get(text), Some(&number));
+        }
+        assert_eq!(familiar.get("rope"), None);
+    }
+
+    #[test]
+    fn a_text_in_the_place_of_another_is_not_taken_for_it() {
+        let familiar = Familiar::new();
+        let (tag, places) = familiar.places("password");
+        for place in places {
+            let kept = Kept { tag, text: "harmless".into(), facts: () };
+            assert!(familiar.slots[place].set(kept).is_ok());
+        }
+        assert_eq!(familiar.get("password"), None);
+        // There is no room for it, which is no harm.
+        familiar.put("password", ());
+        assert_eq!(familiar.get("password"), None);
+    }
+
+    #[test]
+    fn room_is_bounded_and_the_first_stay() {
+        let familiar = Familiar::new();
+        let names: Vec<String> = (0..999)
+            .flat_map(|number| ["a", "b", "c", "d", "e"].map(|name| format!("{name}{number}")))
+            .collect();
+        for name in &names {
+            familiar.put(name, ());
+        }
+        assert_eq!(familiar.get(&names[0]), Some(&()));
+        assert!(names.iter().filter(|name| familiar.get(name).is_some()).count() <= ROOM);
+        for seldom in ["2026-06-01T10:00:00.000Z", &"x".repeat(LONGEST + 1)] {
+            familiar.put(seldom, ());
+            assert_eq!(familiar.get(seldom), None);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Texts that were looked at, and what was found in them: what comes again, in
+//! another file or when the own output is read back, need not be searched again.
+
+mod found_spans;
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use foldhash::SharedSeed;
+use foldhash::quality::SeedableRandomState;
+
+use found_spans::FoundTexts;
+pub(in crate::redaction) use found_spans::KnownSpan;
+
+/// Looking at a shorter text again costs no more than remembering it.
+pub(in crate::redaction) const SHORTEST: usize = 48;
+
+/// The bit of a slot that says whether there was something to note.
+const NOTED: u64 = 1;
+
+/// How many slots a text may lie in. With one, two texts that fall on it would
+/// drive each other out whenever one of them comes.
+const WAYS: usize = 4;
+
+/// What is known of a text that nothing had to be hidden in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::redaction) enum Clean {
+    /// Nothing was noted either.
+    Silent,
+    /// Markers or survivors were noted, which a report may want to count.
+    Noted,
+}
+
+/// Hashes texts under a key of its own that nobody else knows, so that no text
+/// can be made to pass for another.
+#[derive(Clone, Debug)]
+pub struct TextHasher(SeedableRandomState);
+
+/// What all hashers of a process mix in: known factors could cancel out what
+/// stands in a text.
+static SHARED_SEED: LazyLock<SharedSeed> =
+    LazyLock::new(|| SharedSeed::from_u64(RandomState::new().hash_one(1_u8)));
+
+impl Default for TextHasher {
+    fn default() -> Self {
+        let key = RandomState::new().hash_one(0_u8);
+        Self(SeedableRandomState::with_seed(key, &SHARED_SEED))
+    }
+}
+
+impl TextHasher {
+    /// The hash of a text.
+    #[must_use]
+    pub fn hash(&self, text: &[u8]) -> u64 {
+        self.0.hash_one(text)
+    }
+}
+
+/// A bounded memory of texts that a redactor found nothing in, and of what had
+/// to go in others.
+///
+/// It holds a hash of each text; a newer text takes the place of an older one
+/// when there is no room. What is not remembered is looked at again: forgetting
+/// costs time, nothing else.
+#[derive(Debug)]
+pub(in crate::redaction) struct KnownTexts {
+    slots: Box<[AtomicU64]>,
+    found: FoundTexts,
+    hasher: TextHasher,
+}
+
+impl KnownTexts {
+    /// The most texts that are ever remembered: eight bytes each.
+    const MOST: usize = 1 << 20;
+
+    /// A memory with room for about `texts` texts, within bounds.
+    pub(in crate::redaction) fn with_room(texts: usize) -> Self {
+        let slots = texts.clamp(64, Self::MOST).next_power_of_two();
+        // Texts with something to hide are fewer, and take more room each.
+        let found = FoundTexts::with_room(slots / 8);
+        let slots = (0..slots).map(|_| AtomicU64::new(0)).collect();
+        Self { slots, found, hasher: TextHasher::default() }
+    }
+
+    pub(in crate::redaction) fn hash(&self, text: &[u8]) -> u64 {
+        self.hasher.hash(text)
+    }
+
+    pub(in crate::redaction) fn put(&self, hash: u64, clean: Clean) {
+        let noted = if clean == Clean::Noted { NOTED } else { 0 };
+        let slots = self.slots_of(hash);
+        let place = slots.iter().position(|slot| {
+            let known = slot.load(Ordering::Relaxed);
+            known == 0 || known & !NOTED == hash & !NOTED
+        });
+        // Where all are taken, whichever the hash names goes.
+        let place = place.unwrap_or((hash >> 1) as usize % WAYS);
+        if let Some(slot) = slots.get(place) {
+            // A slot is one number: a reader sees the old or the new one.
+            slot.store(hash & !NOTED | noted, Ordering::Relaxed);
+        }
+    }
+
+    pub(in crate::redaction) fn get(&self, hash: u64) -> Option<Clean> {
+        self.slots_of(hash).iter().find_map(|slot| {
+            let known = slot.load(Ordering::Relaxed);
+            // A hash of nothing but zeros looks like an empty slot, and is taken for one.
+            if known & !NOTED != hash & !NOTED || known == 0 {
+                return None;
+            }
+            Some(if known & NOTED == 0 { Clean::Silent } else { Clean::Noted })
+        })
+    }
+
+    /// Notes what had to go in a text, and that it was all.
+    pub(in crate::redaction) fn put_found(&self, hash: u64, spans: &[KnownSpan]) {
+        self.found.put(hash, spans);
+    }
+
+    /// What has to go in a text, if that is known.
+    pub(in crate::redaction) fn get_found(&self, hash: u64) -> Option<Box<[KnownSpan]>> {
+        self.found.get(hash)
+    }
+
+    /// The slots that a text may lie in.
+    fn slots_of(&self, hash: u64) -> &[AtomicU64] {
+        // The upper half chooses, so that the bit of the lower half is free.
+        let first = (hash >> 32) as usize & (self.slots.len() - 1) & !(WAYS - 1);
+        self.slots.get(first..first + WAYS).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Json;
+    use crate::redaction::rule::template;
+    use crate::redaction::{
+        MarkerKey, PathLabels, RedactionPolicy, RedactionReport, Redactor, RuleSet,
+    };
+
+    #[test]
+    fn what_was_put_is_known_and_nothing_else() {
+        let known = KnownTexts::with_room(1_000);
+        let hashes: Vec<u64> =
+            (0..1_000).map(|number| known.hash(format!("text {number}").as_bytes())).collect();
+        for hash in hashes.iter().step_by(2) {
+            known.put(*hash, Clean::Silent);
+        }
+        let is_known = |hash: &&u64| known.get(**hash).is_some();
+        // Newer ones may have taken the place of a few.
+        assert!(hashes.iter().step_by(2).filter(is_known).count() > 450);
+        assert!(!hashes.iter().skip(1).step_by(2).any(|hash| is_known(&hash)));
+    }
+
+    #[test]
+    fn a_note_is_remembered_with_its_text() {
+        let known = KnownTexts::with_room(10);
+        let (one, other) = (known.hash(b"one"), known.hash(b"other"));
+        known.put(one, Clean::Noted);
+        assert_eq!((known.get(one), known.get(other)), (Some(Clean::Noted), None));
+        known.put(one, Clean::Silent);
+        assert_eq!(known.get(one), Some(Clean::Silent));
+    }
+
+    #[test]
+    fn room_is_bounded() {
+        assert_eq!(KnownTexts::with_room(usize::MAX).slots.len(), KnownTexts::MOST);
+        assert_eq!(KnownTexts::with_room(0).slots.len(), 64);
+    }
+
+    const FILLER: &str = "It was said in the log of the build that nothing else had changed.";
+
+    /// The examples of all rules, bare and within other text.
+    fn texts() -> Vec<String> {
+        let rules = RuleSet::builtin().rules;
+        let examples =
+            rules.iter().flat_map(|rule| rule.examples.iter().chain(rule.counter_examples.iter()));
+        examples
+            .map(|text| template::fill(text, 1).replace(['⟦', '⟧'], ""))
+            .flat_map(|text| [format!("{FILLER}\n{text}\n{FILLER} {text}"), text])
+            .collect()
+    }
+
+    fn object(members: [(&'static str, Json<'static>); 2]) -> Json<'static> {
+        Json::Object(members.into_iter().collect())
+    }
+
+    /// Documents in which two texts stand beside each other, in each other, or
+    /// under a name.
+    fn documents(one: &str, other: &str) -> [Json<'static>; 6] {
+        let text = |text: &str| Json::from(text.to_owned());
+        let (head, tail) = other.split_at(other.floor_char_boundary(other.len() / 2));
+        let list = |items: &[&str]| Json::Array(items.iter().map(|item| text(item)).collect());
+        [
+            object([("note", list(&[one, "x", one])), ("content", text(other))]),
+            object([("name", text(one)), ("value", text(other))]),
+            object([("pair", list(&[one, other])), ("id", text(one))]),
+            object([
+                ("text", text(one)),
+                ("data", object([("key", text(other)), ("text", text(one))])),
+            ]),
+            object([
+                ("stream", list(&[&format!("{FILLER}{one}{head}"), tail, "the end"])),
+                ("pair", list(&[head, &format!("{tail}{one}")])),
+            ]),
+            object([
+                ("password", text(&format!("/srv/importer/x\n{one}"))),
+                ("secret", list(&[&format!("/srv/importer/{head}"), "token", other])),
+            ]),
+        ]
+    }
+
+    fn redact(redactor: &Redactor, document: Json<'static>) -> (String, RedactionReport) {
+        let mut report = RedactionReport::listing();
+        let line = redactor.json(document, &mut report).to_line().into_inner();
+        (line, report)
+    }
+
+    /// Whatever was seen before, a redactor with a memory says what one without
+    /// says, of the texts and of what it counted; and where it says that the
+    /// rules have seen the result, they find nothing in it.
+    #[test]
+    fn a_memory_changes_nothing_but_the_time() {
+        let workspaces = vec!["/srv/importer".to_owned()];
+        let paths = PathLabels { workspaces, ..PathLabels::default() };
+        let policy = RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(paths);
+        let plain = Redactor::new(policy);
+        let remembering = plain.remembering(1_000);
+        let texts = texts();
+        let mut settled = 0;
+        for (one, other) in texts.iter().zip(texts.iter().cycle().skip(1)) {
+            for document in documents(one, other) {
+                let (expected, expected_report) = redact(&plain, document.clone());
+                for _ in 0..2 {
+                    let (line, report) = redact(&remembering, document.clone());
+                    assert_eq!(line, expected);
+                    assert_eq!(report.to_json().unwrap(), expected_report.to_json().unwrap());
+                    if report.unsettled() == 0 {
+                        settled += u64::from(report.changes() > 0);
+                        let mut again = RedactionReport::new();
+                        plain.recheck_json(Json::parse(&line).unwrap(), &mut again);
+                        assert_eq!(again.changes(), 0, "{line}");
+                    }
+                }
+            }
+        }
+        assert!(settled > 100, "{settled}");
+    }
+}

@@ -1,0 +1,271 @@
+//! One pass over one document: texts, members, lists.
+
+mod embedded_json;
+pub(super) mod member;
+mod propagate;
+mod string;
+mod walk;
+
+use std::borrow::Cow;
+
+use self::member::NameFacts;
+use self::propagate::Learned;
+use super::cache::names::Everyday;
+use super::cache::texts::{KnownSpan, KnownTexts};
+use super::engine::span::Span;
+use super::field_name::NameClass;
+use super::marker::{self, Digits, Stamp};
+use super::paths::PathTable;
+use super::policy::RedactionPolicy;
+use super::redactor::Compiled;
+use super::report::RedactionReport;
+use super::reveal::RevealMap;
+use super::rule::{Frame, RuleIndex};
+use super::text::context::{Style, judge};
+use super::text::find::Finder;
+use super::text::rescan::Change;
+use crate::json::Json;
+
+/// What a row needs, as a rule, so that nothing grows while it is read.
+const EXPECTED_NAMES: usize = 32;
+const EXPECTED_PATH: usize = 96;
+
+/// The state of one pass.
+pub(super) struct Pass<'r> {
+    pub(super) finder: Finder<'r>,
+    pub(super) policy: &'r RedactionPolicy,
+    pub(super) paths: &'r PathTable,
+    stamp: &'r Stamp,
+    known: Option<&'r KnownTexts>,
+    pub(super) familiar: &'r Everyday,
+    /// What the names say of the members of the objects under the eyes.
+    pub(super) facts: Vec<NameFacts>,
+    /// Whether only what must go is asked for.
+    rechecks: bool,
+    pub(super) report: &'r mut RedactionReport,
+    pub(super) reveal: Option<&'r mut RevealMap>,
+    /// JSON Pointer of the place under the eyes.
+    pub(super) path: String,
+    pub(super) nesting: u8,
+    /// Whether lines are counted: in a plain text they are its places.
+    counts_lines: bool,
+    pub(super) learned: Vec<(Vec<u8>, RuleIndex)>,
+}
+
+impl<'r> Pass<'r> {
+    pub(super) fn new(
+        finder: Finder<'r>,
+        policy: &'r RedactionPolicy,
+        compiled: &'r Compiled,
+        known: Option<&'r KnownTexts>,
+        report: &'r mut RedactionReport,
+        reveal: Option<&'r mut RevealMap>,
+    ) -> Self {
+        Self {
+            finder,
+            policy,
+            paths: &compiled.paths,
+            stamp: &compiled.stamp,
+            known,
+            familiar: &compiled.familiar,
+            facts: Vec::with_capacity(EXPECTED_NAMES),
+            rechecks: false,
+            report,
+            reveal,
+            path: String::with_capacity(EXPECTED_PATH),
+            nesting: 0,
+            counts_lines: false,
+            learned: Vec::new(),
+        }
+    }
+
+    /// The same pass, not counting what may stay.
+    pub(super) const fn rechecking(mut self) -> Self {
+        self.rechecks = true;
+        self
+    }
+
+    /// Redacts a whole document.
+    pub(super) fn document<'a>(&mut self, value: Json<'a>) -> Json<'a> {
+        self.document_with(value, &[])
+    }
+
+    /// The same; members of the document that are `apart` are only judged by
+    /// themselves, not by what is hidden elsewhere.
+    pub(super) fn document_with<'a>(&mut self, mut value: Json<'a>, apart: &[&str]) -> Json<'a> {
+        self.value(&mut value, NameClass::Plain);
+        let learned = std::mem::take(&mut self.learned);
+        if let Some(again) = Learned::new(&learned)
+            && again.is_in_document(&value, apart)
+        {
+            self.repeat_document(&mut value, &again, apart);
+        }
+        value
+    }
+
+    /// Redacts a whole text.
+    pub(super) fn plain_text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        self.counts_lines = true;
+        if self.report.line().is_none() {
+            self.report.at_line(1);
+        }
+        let mut out = match self.text(text) {
+            Some(changed) => Cow::Owned(changed),
+            None => Cow::Borrowed(text),
+        };
+        let learned = std::mem::take(&mut self.learned);
+        if let Some(again) = Learned::new(&learned)
+            && let Some(changed) = self.repeat_text(&out, &again)
+        {
+            out = Cow::Owned(changed);
+        }
+        out
+    }
+
+    /// Puts markers where the spans are.
+    pub(super) fn hide_spans(&mut self, text: &str, spans: &[Span]) -> String {
+        self.hide(text, spans.iter().map(|span| (*span, None)), |_, _| {})
+    }
+
+    /// As [`Pass::hide_spans`], with digits that are known.
+    fn hide_known(&mut self, text: &str, spans: &[KnownSpan]) -> String {
+        let spans = spans.iter().map(|known| (known.span, Some(known.digits)));
+        self.hide(text, spans, |_, _| {})
+    }
+
+    /// Puts markers where the spans are; tells of each which digits it has.
+    fn hide(
+        &mut self,
+        text: &str,
+        spans: impl Iterator<Item = (Span, Option<Digits>)>,
+        mut changed: impl FnMut(Change, KnownSpan),
+    ) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        let first_line = self.report.line();
+        for (span, digits) in spans {
+            let between = text.get(copied..span.start).unwrap_or_default();
+            out.push_str(between);
+            self.count_lines(between);
+            let secret = text.get(span.start..span.end).unwrap_or_default();
+            let marker = out.len();
+            let digits = self.write_marker(&mut out, span.rule, secret, digits);
+            let change = Change { hidden: (span.start, span.end), marker: (marker, out.len()) };
+            changed(change, KnownSpan { span, digits });
+            self.count_lines(secret);
+            copied = span.end;
+        }
+        self.report.set_line(first_line);
+        out.push_str(text.get(copied..).unwrap_or_default());
+        out
+    }
+
+    pub(super) fn count_lines(&mut self, text: &str) {
+        if self.counts_lines
+            && let Some(line) = self.report.line()
+        {
+            let breaks = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+            self.report.set_line(Some(line + breaks));
+        }
+    }
+
+    /// Writes the marker of a secret and counts it. Returns its digits, which
+    /// may be known already.
+    pub(super) fn write_marker(
+        &mut self,
+        out: &mut String,
+        rule: RuleIndex,
+        secret: &str,
+        digits: Option<Digits>,
+    ) -> Digits {
+        let kind = self.finder.engine.kind(rule);
+        let start = out.len();
+        let digits = digits.unwrap_or_else(|| marker::digits(self.stamp, kind, secret.as_bytes()));
+        marker::write(out, kind, digits);
+        if let Some(reveal) = &mut self.reveal
+            && let Some(written) = out.get(start..)
+        {
+            reveal.note(written, secret);
+        }
+        self.report.count_hidden(kind, &self.path);
+        self.learn(secret, rule);
+        digits
+    }
+
+    /// The marker of a secret as a value of its own.
+    pub(super) fn marker_of(&mut self, frame: Frame, secret: &str) -> String {
+        let mut out = String::new();
+        self.write_marker(&mut out, frame.rule(), secret, None);
+        out
+    }
+
+    /// Steps into a member; returns what to truncate the path to afterwards.
+    pub(super) fn push_step(&mut self, name: &str) -> usize {
+        self.push_known_step(name, memchr::memchr2(b'~', b'/', name.as_bytes()).is_none())
+    }
+
+    /// As [`Pass::push_step`], where it is known whether the name is written
+    /// as it is.
+    pub(super) fn push_known_step(&mut self, name: &str, is_plain: bool) -> usize {
+        let mark = self.path.len();
+        self.path.push('/');
+        if is_plain {
+            self.path.push_str(name);
+        } else {
+            self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        }
+        mark
+    }
+
+    /// A string under a name: hidden whole, or looked at as text.
+    pub(super) fn named_text(&mut self, text: &str, class: NameClass) -> Option<String> {
+        let Some(frame) = class.frame().filter(|_| !marker::is_marker(text)) else {
+            return self.text(text);
+        };
+        let changed = match frame {
+            Frame::Authorization | Frame::Cookie => {
+                // The scheme and the cookies' names stay.
+                let header = if frame == Frame::Cookie { "Cookie: " } else { "Authorization: " };
+                let framed = format!("{header}{text}");
+                let changed = self.text(&framed)?;
+                changed.strip_prefix(header).map(str::to_owned)?
+            }
+            _ if must_go(text, class) => self.marker_with_token_kind(text, frame),
+            _ => {
+                let changed = self.text(text)?;
+                // With labels for its paths it may look like a secret.
+                if must_go(&changed, class) {
+                    self.marker_with_token_kind(&changed, frame)
+                } else {
+                    changed
+                }
+            }
+        };
+        // What the rules have seen is the text without its name.
+        self.report.unsettle();
+        Some(changed)
+    }
+
+    /// The marker of a whole value, named by the token rule that knows all of
+    /// it, else by the field.
+    fn marker_with_token_kind(&mut self, text: &str, frame: Frame) -> String {
+        let found = self.finder.find(text);
+        let rule = match found.spans.as_slice() {
+            [span] if span.end - span.start + 2 >= text.trim().len() => span.rule,
+            _ => frame.rule(),
+        };
+        let mut out = String::new();
+        self.write_marker(&mut out, rule, text, None);
+        out
+    }
+}
+
+/// Whether a text under a name of `class` is hidden whole.
+fn must_go(text: &str, class: NameClass) -> bool {
+    !text.contains("<redacted:")
+        && judge(text.as_bytes(), class, Style::Data)
+        && !text.contains("-----BEGIN")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! One text: what is known of it, what must go, and whether the rules have seen
+//! what became of it.
+
+use super::Pass;
+use super::embedded_json::{enclosed, has_json_lines, is_steady};
+use crate::redaction::cache::texts::{self, Clean, KnownSpan};
+use crate::redaction::field_name::MAX_NAME;
+use crate::redaction::media;
+use crate::redaction::text::find::MIN_TEXT;
+use crate::redaction::text::rescan::Sight;
+
+/// A text is looked at again after hiding until nothing more is found.
+const MAX_ROUNDS: usize = 4;
+
+/// Whether more would be found in a text that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settled {
+    /// That is not known.
+    No,
+    /// The rules find nothing more.
+    Yes,
+    /// The same, and the text held no sign of a medium or of a path: what was
+    /// left of it between the markers holds none either.
+    Bare,
+}
+
+/// What looking at a text gave.
+struct Look {
+    /// The text without what had to go; `None` if nothing had to.
+    changed: Option<String>,
+    settled: Settled,
+    /// What had to go, if that was found at once and is all.
+    spans: Option<Vec<KnownSpan>>,
+}
+
+impl Look {
+    /// Of a text that was not read as text.
+    const fn at_a_whole(changed: Option<String>) -> Self {
+        Self { changed, settled: Settled::No, spans: None }
+    }
+}
+
+impl Pass<'_> {
+    /// Hides what must go in a string; `None` if nothing must.
+    pub(in crate::redaction) fn text(&mut self, text: &str) -> Option<String> {
+        if text.len() < texts::SHORTEST {
+            return self.short_text(text);
+        }
+        // JSON in a string is read differently depending on how deep it lies.
+        let Some(known) = self.known.filter(|_| self.nesting == 0) else {
+            return self.look_at(text).changed;
+        };
+        let hash = known.hash(text.as_bytes());
+        match known.get(hash) {
+            Some(Clean::Silent) => return None,
+            // The report must not depend on what was seen before.
+            Some(Clean::Noted) if self.rechecks => return None,
+            _ => {}
+        }
+        let unsettled = self.report.unsettled();
+        if let Some(spans) = known.get_found(hash) {
+            let changed = self.hide_known(text, &spans);
+            self.settle(&changed, unsettled);
+            return Some(changed);
+        }
+        let notes = self.report.notes();
+        let Look { changed, settled, spans } = self.look_at(text);
+        let is_silent = self.report.notes() == notes;
+        match &changed {
+            None if is_silent => known.put(hash, Clean::Silent),
+            None => known.put(hash, Clean::Noted),
+            Some(changed) if self.would_pass(changed, settled) => {
+                self.settle(changed, unsettled);
+                known.put(known.hash(changed.as_bytes()), Clean::Noted);
+                if let Some(spans) = spans.filter(|_| is_silent) {
+                    known.put_found(hash, &spans);
+                }
+            }
+            Some(_) => {}
+        }
+        changed
+    }
+
+    /// The rules have seen what a text was changed to. One that is short enough
+    /// may still give a name to the value beside it.
+    const fn settle(&mut self, changed: &str, unsettled_before: u64) {
+        if changed.len() > MAX_NAME {
+            self.report.settle(unsettled_before);
+        }
+    }
+
+    fn short_text(&mut self, text: &str) -> Option<String> {
+        if self.familiar.texts.get(text).is_some() {
+            return None;
+        }
+        if self.is_quiet(text) {
+            self.familiar.texts.put(text, ());
+            return None;
+        }
+        let notes = self.report.notes();
+        let changed = self.look_at(text).changed;
+        if changed.is_none() && self.report.notes() == notes && is_steady(text) {
+            self.familiar.texts.put(text, ());
+        }
+        changed
+    }
+
+    /// Whether a short text is an id, a time or a word without any sign that
+    /// something could be in it: it is no medium, no JSON and no disguise, and
+    /// neither a rule nor a path has a place to begin at.
+    fn is_quiet(&self, text: &str) -> bool {
+        let is_quiet =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
+        text.bytes().all(is_quiet)
+            && self.finder.has_no_place(text.as_bytes())
+            && !self.paths.may_be_in(text)
+    }
+
+    /// Whether nothing but the rules would look at a text; they have.
+    fn would_pass(&self, text: &str, settled: Settled) -> bool {
+        settled != Settled::No
+            && media::whole(text).is_none()
+            && enclosed(text).is_none()
+            && !has_json_lines(text)
+            && (settled == Settled::Bare && !self.paths.may_be_in_marker(text)
+                || media::in_text(text).is_empty() && self.paths.apply(text).1 == 0)
+    }
+
+    /// What [`Pass::text`] does, and how far the result is from having nothing
+    /// more in it.
+    fn look_at(&mut self, text: &str) -> Look {
+        if let Some(medium) = media::whole(text) {
+            self.report.count_media();
+            return Look::at_a_whole(Some(medium.marker()));
+        }
+        if let Some(changed) = self.structured(text) {
+            return Look::at_a_whole(changed);
+        }
+        let mut current = None;
+        let mut settled = Settled::Bare;
+        if media::may_be_in(text) {
+            settled = Settled::Yes;
+            current = self.media_in_text(text);
+        }
+        if self.paths.may_be_in(current.as_deref().unwrap_or(text)) {
+            settled = Settled::Yes;
+            let (labelled, count) = self.paths.apply(current.as_deref().unwrap_or(text));
+            if count > 0 {
+                let labelled = labelled.into_owned();
+                self.report.count_paths(count);
+                current = Some(labelled);
+            }
+        }
+        let mut sight = Sight::default();
+        let mut spans = None;
+        for round in 0..MAX_ROUNDS {
+            let now = current.as_deref().unwrap_or(text);
+            if now.len() < MIN_TEXT {
+                break;
+            }
+            let found = self.finder.find_again(now, &mut sight);
+            if round == 0 {
+                self.report.count_foreign(found.markers);
+                for (length, shape) in &found.survivors {
+                    self.report.add_survivor(&self.path, *length, shape);
+                }
+            }
+            if found.spans.is_empty() {
+                return Look { changed: current, settled, spans };
+            }
+            let is_all = round == 0 && settled == Settled::Bare;
+            let mut known = Vec::with_capacity(if is_all { found.spans.len() } else { 0 });
+            let next =
+                self.hide(now, found.spans.into_iter().map(|span| (span, None)), |change, span| {
+                    sight.note(change);
+                    if is_all {
+                        known.push(span);
+                    }
+                });
+            current = Some(next);
+            spans = is_all.then_some(known);
+        }
+        Look { changed: current, settled: Settled::No, spans: None }
+    }
+
+    fn media_in_text(&mut self, text: &str) -> Option<String> {
+        let media = media::in_text(text);
+        if media.is_empty() {
+            return None;
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        for (start, end, medium) in media {
+            out.push_str(text.get(copied..start).unwrap_or_default());
+            out.push_str(&medium.marker());
+            self.report.count_media();
+            copied = end;
+        }
+        out.push_str(text.get(copied..).unwrap_or_default());
+        Some(out)
+    }
+}

@@ -1,0 +1,289 @@
+//! Finds every keyword of a text, several stretches of the text at a time.
+//!
+//! An automaton waits for each byte's state before it can look up the next
+//! one. Four of them over four stretches wait at the same time, and together
+//! need about half as long as one after the other.
+
+mod automaton;
+
+use automaton::{Automaton, Entry, START, State, Table};
+
+use crate::redaction::text::rescan::Change;
+
+/// How many stretches are read side by side.
+const LANES: usize = 4;
+/// A shorter text is read in one go.
+const MIN_LANE: usize = 64;
+/// A longer text is read block by block: what is found is kept until its block
+/// has been read.
+const BLOCK: usize = 32 * 1024;
+
+/// Where a keyword stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// Which keyword, by its place in the list.
+    pub(in crate::redaction) keyword: usize,
+    pub(in crate::redaction) start: usize,
+    pub(in crate::redaction) end: usize,
+}
+
+/// An end of one or more keywords: the state says which.
+pub(in crate::redaction) type End = (usize, State);
+
+/// All keywords, matched without regard to ASCII case.
+#[derive(Debug)]
+pub(in crate::redaction) struct Keywords {
+    automaton: Automaton,
+    /// What a stretch reads of the one before it, so that no keyword across
+    /// the border is missed.
+    overlap: usize,
+}
+
+impl Keywords {
+    /// The automaton over `keywords`, none of which is empty or the same as
+    /// another.
+    pub(in crate::redaction) fn new(keywords: &[String]) -> Self {
+        let automaton = Automaton::new(keywords);
+        let overlap = automaton.longest().saturating_sub(1);
+        Self { automaton, overlap }
+    }
+
+    /// Whether any keyword stands in the text.
+    pub(in crate::redaction) fn is_in(&self, text: &[u8]) -> bool {
+        match self.automaton.table() {
+            Table::Narrow(table) => self.is_in_by(table, text),
+            Table::Wide(table) => self.is_in_by(table, text),
+        }
+    }
+
+    fn is_in_by<E: Entry>(&self, table: &[E], text: &[u8]) -> bool {
+        let mut state = START;
+        text.iter().any(|byte| {
+            state = self.automaton.next(table, state, *byte);
+            self.automaton.is_end(state)
+        })
+    }
+
+    /// Every keyword of the text, overlapping ones too, by where they end.
+    pub(super) fn find_all(&self, text: &[u8], mut found: impl FnMut(Hit)) {
+        let mut ends: [Vec<End>; LANES] = Default::default();
+        for first in (0..text.len()).step_by(BLOCK) {
+            // As with stretches: what ends before was seen by the block before.
+            let from = first.saturating_sub(self.overlap);
+            let block = &text[from..text.len().min(first + BLOCK)];
+            self.read_block(block, &mut ends);
+            for (end, state) in ends.iter_mut().flat_map(|ends| ends.drain(..)) {
+                let end = from + end;
+                if end > first || first == 0 {
+                    self.hits_at((end, state), &mut found);
+                }
+            }
+        }
+    }
+
+    /// The keywords that end at a place.
+    pub(super) fn hits_at(&self, (end, state): End, found: &mut impl FnMut(Hit)) {
+        for (keyword, length) in self.automaton.keywords(state) {
+            found(Hit { keyword, start: end - length, end });
+        }
+    }
+
+    /// Where keywords end in a text that is not long.
+    pub(in crate::redaction) fn ends(&self, text: &[u8]) -> Vec<End> {
+        let mut ends: [Vec<End>; LANES] = Default::default();
+        self.read_block(text, &mut ends);
+        let [mut first, rest @ ..] = ends;
+        for rest in rest {
+            first.extend(rest);
+        }
+        first
+    }
+
+    /// Where keywords end in a text that was changed, knowing where they ended
+    /// before: it is read again only as far as a keyword can reach from there.
+    pub(in crate::redaction) fn ends_again(
+        &self,
+        text: &[u8],
+        before: &[End],
+        changes: &[Change],
+    ) -> Vec<End> {
+        let mut ends = Vec::with_capacity(before.len() + 2 * changes.len());
+        let mut before = before.iter().copied().peekable();
+        let mut changes = changes.iter().copied().peekable();
+        let moved = |end: usize, (from, to): (usize, usize)| end + to - from;
+        let mut last = (0, 0);
+        while let Some(first) = changes.next() {
+            while let Some((end, state)) = before.next_if(|(end, _)| *end <= first.hidden.0) {
+                ends.push((moved(end, last), state));
+            }
+            last = (first.hidden.1, first.marker.1);
+            while let Some(next) = changes.next_if(|next| next.marker.0 <= last.1 + self.overlap) {
+                last = (next.hidden.1, next.marker.1);
+            }
+            while before.next_if(|(end, _)| *end <= last.0 + self.overlap).is_some() {}
+            let stop = text.len().min(last.1 + self.overlap);
+            let from = first.marker.0.saturating_sub(self.overlap);
+            let known = ends.len();
+            self.read_from(text.get(..stop).unwrap_or_default(), from, &mut ends);
+            // What ends before the marker is known.
+            let read = ends.get(known..).unwrap_or_default();
+            let behind = read.partition_point(|(end, _)| *end <= first.marker.0);
+            ends.drain(known..known + behind);
+        }
+        ends.extend(before.map(|(end, state)| (moved(end, last), state)));
+        ends
+    }
+
+    fn read_block(&self, block: &[u8], ends: &mut [Vec<End>; LANES]) {
+        let lane = block.len().saturating_sub(self.overlap) / LANES;
+        if lane < MIN_LANE.max(self.overlap) {
+            self.read_from(block, 0, &mut ends[0]);
+        } else {
+            match self.automaton.table() {
+                Table::Narrow(table) => self.read_lanes(table, block, lane, ends),
+                Table::Wide(table) => self.read_lanes(table, block, lane, ends),
+            }
+        }
+    }
+
+    fn read_from(&self, text: &[u8], from: usize, ends: &mut Vec<End>) {
+        match self.automaton.table() {
+            Table::Narrow(table) => self.read(table, text, from, START, ends),
+            Table::Wide(table) => self.read(table, text, from, START, ends),
+        }
+    }
+
+    /// Reads the text from `from` on.
+    fn read<E: Entry>(
+        &self,
+        table: &[E],
+        text: &[u8],
+        from: usize,
+        mut state: State,
+        ends: &mut Vec<End>,
+    ) {
+        for (at, byte) in text.iter().enumerate().skip(from) {
+            state = self.automaton.next(table, state, *byte);
+            if self.automaton.is_end(state) {
+                ends.push((at + 1, state));
+            }
+        }
+    }
+
+    /// Notes where keywords end behind the byte at `at` of each stretch. Apart,
+    /// so that what reading needs stays in registers.
+    #[cold]
+    #[inline(never)]
+    fn note_ends(
+        &self,
+        states: [State; LANES],
+        lane: usize,
+        at: usize,
+        ends: &mut [Vec<End>; LANES],
+    ) {
+        // What ends in the overlap was seen by the stretch before.
+        let own = if at >= self.overlap { LANES } else { 1 };
+        for (number, (state, ends)) in states.into_iter().zip(ends).enumerate().take(own) {
+            if self.automaton.is_end(state) {
+                ends.push((number * lane + at + 1, state));
+            }
+        }
+    }
+
+    /// Reads the text as stretches of `lane` bytes, each with the overlap
+    /// before it, and what is left behind the last.
+    fn read_lanes<E: Entry>(
+        &self,
+        table: &[E],
+        text: &[u8],
+        lane: usize,
+        ends: &mut [Vec<End>; LANES],
+    ) {
+        let length = lane + self.overlap;
+        let stretches: [&[u8]; LANES] =
+            std::array::from_fn(|number| &text[number * lane..number * lane + length]);
+        let mut states = [START; LANES];
+        for at in 0..length {
+            let mut is_end = false;
+            for (state, stretch) in states.iter_mut().zip(stretches) {
+                *state = self.automaton.next(table, *state, stretch[at]);
+                is_end |= self.automaton.is_end(*state);
+            }
+            if is_end {
+                self.note_ends(states, lane, at, ends);
+            }
+        }
+        let read = (LANES - 1) * lane + length;
+        self.read(table, text, read, states[LANES - 1], &mut ends[LANES - 1]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hits(keywords: &[String], text: &[u8]) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        Keywords::new(keywords).find_all(text, |hit| hits.push(hit));
+        hits
+    }
+
+    /// The same, looked for at every place.
+    fn naive(keywords: &[String], text: &[u8]) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for end in 1..=text.len() {
+            for (keyword, word) in keywords.iter().enumerate() {
+                let Some(start) = end.checked_sub(word.len()) else { continue };
+                if text[start..end].eq_ignore_ascii_case(word.as_bytes()) {
+                    hits.push(Hit { keyword, start, end });
+                }
+            }
+        }
+        hits
+    }
+
+    fn sorted(mut hits: Vec<Hit>) -> Vec<Hit> {
+        hits.sort_by_key(|hit| (hit.end, hit.start, hit.keyword));
+        hits
+    }
+
+    #[test]
+    fn no_keyword_is_lost_or_found_twice_between_blocks() {
+        let keywords = ["needle", "dle", "x"].map(str::to_owned);
+        for shift in 0..8 {
+            let mut text = vec![b'.'; 3 * BLOCK];
+            for block in 1..3 {
+                let at = block * BLOCK - shift;
+                text[at..at + 6].copy_from_slice(b"nEEdle");
+            }
+            assert_eq!(sorted(hits(&keywords, &text)), sorted(naive(&keywords, &text)), "{shift}");
+        }
+    }
+
+    #[test]
+    fn more_keywords_than_a_narrow_table_holds_are_found_as_well() {
+        let mut keywords: Vec<String> =
+            (0..9_000).map(|number| format!("word-{number}-é")).collect();
+        keywords.push("d-77".to_owned());
+        let text = "a wORd-7777-é, word-8999-é and word-8999-e".as_bytes();
+        assert_eq!(sorted(hits(&keywords, text)), sorted(naive(&keywords, text)));
+        assert_eq!(hits(&keywords, text).len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn lanes_find_what_a_search_at_every_place_finds(
+            text in "[abAB]{0,900}",
+            keywords in proptest::collection::btree_set("[ab]{1,9}", 1..6),
+        ) {
+            let keywords: Vec<String> = keywords.into_iter().collect();
+            let found = hits(&keywords, text.as_bytes());
+            prop_assert!(found.is_sorted_by_key(|hit| hit.end));
+            let is_in = Keywords::new(&keywords).is_in(text.as_bytes());
+            prop_assert_eq!(is_in, !found.is_empty());
+            prop_assert_eq!(sorted(found), sorted(naive(&keywords, text.as_bytes())));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Putting redacted pieces together without losing the proof.
+//!
+//! A line of a bundle is a frame of constants and numbers around values that
+//! redaction has seen. Building it from those three kinds of piece, and nothing
+//! else, keeps the result [`Redacted`] without a second pass.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::json::{Json, write_string};
+use crate::redaction::Redacted;
+use crate::timestamp::UnixMillis;
+
+impl<'a> Redacted<Json<'a>> {
+    /// The value, to look into; its parts are as redacted as the whole.
+    #[must_use]
+    pub const fn view(&self) -> Redacted<&Json<'a>> {
+        Redacted::witness(&self.0)
+    }
+
+    /// The same object with a digest as its last member.
+    #[must_use]
+    pub fn with_sha256(self, name: &'static str, digest: &[u8; 32]) -> Self {
+        use std::fmt::Write as _;
+        let mut text = String::from("sha256:");
+        for byte in digest {
+            // Writing to a string does not fail.
+            write!(text, "{byte:02x}").ok();
+        }
+        self.map(|mut value| {
+            if let Some(object) = value.as_object_mut() {
+                object.push(name, text);
+            }
+            value
+        })
+    }
+
+    /// The same object, in which the lists of one item each under `member` have
+    /// become values with these names, in order. Redaction has judged them
+    /// without their names: not all that is called `session` is a secret.
+    #[must_use]
+    pub fn with_names(self, member: &str, names: &[&'static str]) -> Self {
+        self.map(|mut value| {
+            let list = value.as_object_mut().and_then(|object| object.get_mut(member));
+            if let Some(list) = list
+                && let Json::Array(items) = std::mem::take(list)
+            {
+                let values = items.into_iter().filter_map(|item| match item {
+                    Json::Array(values) => values.into_iter().next(),
+                    _ => None,
+                });
+                *list = Json::Object(names.iter().copied().zip(values).collect());
+            }
+            value
+        })
+    }
+}
+
+impl<'e, 'a> Redacted<&'e Json<'a>> {
+    /// The member called `name`.
+    #[must_use]
+    pub fn get(self, name: &str) -> Option<Self> {
+        self.0.get(name).map(Redacted::witness)
+    }
+
+    /// The items, if this is an array.
+    pub fn items(self) -> Option<impl Iterator<Item = Self>> {
+        self.0.as_array().map(|items| items.iter().map(Redacted::witness))
+    }
+
+    /// The value itself, to decide by.
+    #[must_use]
+    pub const fn value(self) -> &'e Json<'a> {
+        self.0
+    }
+}
+
+/// A text made of constants, numbers and redacted values.
+#[derive(Clone, Debug, Default)]
+pub struct RedactedText(String);
+
+impl RedactedText {
+    /// An empty text.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(String::new())
+    }
+
+    /// An empty text with room for `bytes`.
+    #[must_use]
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self(String::with_capacity(bytes))
+    }
+
+    /// An empty text that takes over the room of another.
+    #[must_use]
+    pub fn in_buffer(mut buffer: String) -> Self {
+        buffer.clear();
+        Self(buffer)
+    }
+
+    /// What was appended so far, to look at.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    /// Appends a constant of the program.
+    pub fn push_static(&mut self, text: &'static str) -> &mut Self {
+        self.0.push_str(text);
+        self
+    }
+
+    /// Appends a number.
+    pub fn push_number(&mut self, number: u64) -> &mut Self {
+        self.0.push_str(itoa::Buffer::new().format(number));
+        self
+    }
+
+    /// Appends an instant as a JSON literal.
+    pub fn push_instant(&mut self, instant: UnixMillis) -> &mut Self {
+        self.0.push('"');
+        instant.write_iso(&mut self.0);
+        self.0.push('"');
+        self
+    }
+
+    /// Appends a redacted text.
+    pub fn push_text(&mut self, text: &Redacted<String>) -> &mut Self {
+        self.0.push_str(&text.0);
+        self
+    }
+
+    /// Appends a part of another text, if there is such a part.
+    pub fn push_part(&mut self, text: &Self, part: Range<usize>) -> &mut Self {
+        self.0.push_str(text.0.get(part).unwrap_or_default());
+        self
+    }
+
+    /// Appends a redacted text that may still be borrowed.
+    pub fn push_cow(&mut self, text: &Redacted<Cow<'_, str>>) -> &mut Self {
+        self.0.push_str(&text.0);
+        self
+    }
+
+    /// Appends a redacted text as a JSON literal.
+    pub fn push_literal(&mut self, text: &Redacted<String>) -> &mut Self {
+        write_string(&text.0, &mut self.0);
+        self
+    }
+
+    /// Appends a value without white space.
+    pub fn push_json(&mut self, value: Redacted<&Json<'_>>) -> &mut Self {
+        value.0.write_compact(&mut self.0);
+        self
+    }
+
+    /// Appends an object without white space and without the value of its
+    /// member `name`, which is not known yet. Returns where in this text that
+    /// belongs, if there is such a member.
+    pub fn push_json_around(&mut self, value: Redacted<&Json<'_>>, name: &str) -> Option<usize> {
+        value.0.write_compact_around(name, &mut self.0)
+    }
+
+    /// Appends a value with two blanks of indentation a level.
+    pub fn push_pretty(&mut self, value: Redacted<&Json<'_>>, level: usize) -> &mut Self {
+        value.0.write_pretty(level, &mut self.0);
+        self
+    }
+
+    /// Appends a literal of a constant followed by a redacted text.
+    pub fn push_prefixed(&mut self, prefix: &'static str, value: Redacted<&Json<'_>>) -> &mut Self {
+        let text = value.0.as_str().unwrap_or_default();
+        write_string(&[prefix, text].concat(), &mut self.0);
+        self
+    }
+
+    /// Appends a text that was redacted before it was kept aside.
+    pub(super) fn push_kept(&mut self, text: &str) -> &mut Self {
+        self.0.push_str(text);
+        self
+    }
+
+    /// The number of bytes so far.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was appended yet.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Takes everything away again; the room for it stays.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The number of bytes there is room for.
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
+    /// The text so far.
+    #[must_use]
+    pub fn finish(self) -> Redacted<String> {
+        Redacted::witness(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
+
+    #[test]
+    fn values_get_names_that_they_are_not_judged_by() {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let redact = |json: &'static str| {
+            let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());
+            value.with_names("files", &["session", "runtime"]).to_line().into_inner()
+        };
+        assert_eq!(
+            redact(r#"{"a":1,"files":[["$WORKSPACE_DIR/s.jsonl"],["r"]],"b":2}"#),
+            r#"{"a":1,"files":{"session":"$WORKSPACE_DIR/s.jsonl","runtime":"r"},"b":2}"#
+        );
+        assert_eq!(redact(r#"{"files":[["s"]]}"#), r#"{"files":{"session":"s"}}"#);
+        assert_eq!(redact(r#"{"b":2}"#), r#"{"b":2}"#);
+    }
+
+    #[test]
+    fn an_object_is_written_around_a_value_to_come() {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let around = |json: &'static str| {
+            let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());
+            let mut text = RedactedText::new();
+            text.push_static("> ");
+            let gap = text.push_json_around(value.view(), "seq");
+            (gap, text.finish().into_inner())
+        };
+        let (gap, mut text) = around(r#"{"a":{"seq":1},"seq":7,"b":2}"#);
+        text.insert_str(gap.unwrap(), "42");
+        assert_eq!(text, r#"> {"a":{"seq":1},"seq":42,"b":2}"#);
+        assert_eq!(around(r#"{"a":1}"#), (None, r#"> {"a":1}"#.to_owned()));
+        assert_eq!(around(r#"["seq"]"#), (None, r#"> ["seq"]"#.to_owned()));
+    }
+}

@@ -1,0 +1,105 @@
+//! Tokens of package and image registries.
+
+use crate::redaction::rule::definition::{Check, Row, near, prefix};
+
+pub(super) const ROWS: &[Row] = &[
+    prefix(
+        "npm-token",
+        "npm access token",
+        &["npm_"],
+        r"npm_[A-Za-z0-9]{30,}",
+        &["npm_{an:36}"],
+        &["npm_config_registry", "npm_lifecycle_event"],
+    ),
+    prefix(
+        "pypi-token",
+        "PyPI upload token",
+        &["pypi-"],
+        r"pypi-[A-Za-z0-9_-]{50,}",
+        &["pypi-AgEIcHlwaS5vcmc{url:90}"],
+        &["pypi-mirror"],
+    ),
+    prefix(
+        "rubygems-key",
+        "RubyGems API key",
+        &["rubygems_"],
+        r"rubygems_[0-9a-f]{40,}",
+        &["rubygems_{hex:48}"],
+        &["rubygems_version"],
+    ),
+    prefix("nuget-key", "NuGet API key", &["oy2"], r"oy2[a-z0-9]{43}", &["oy2{lo:43}"], &["oy2"]),
+    prefix(
+        "dockerhub-pat",
+        "Docker Hub access token",
+        &["dckr_pat_", "dckr_oat_"],
+        r"dckr_[po]at_[A-Za-z0-9_-]{24,}",
+        &["dckr_pat_{url:27}", "dckr_oat_{url:32}"],
+        &["dckr_pat_"],
+    ),
+    prefix(
+        "artifactory-reference",
+        "JFrog reference token",
+        &["cmVmdGtuO", "cmVmdGtu"],
+        r"cmVmdGtu[A-Za-z0-9]{40,}",
+        &["cmVmdGtuOjAx{an:52}"],
+        &["cmVmdGtu"],
+    ),
+    prefix(
+        "artifactory-key",
+        "JFrog API key",
+        &["AKCp"],
+        r"AKCp[A-Za-z0-9]{65,}",
+        &["AKCp{an:69}"],
+        &["AKCp"],
+    ),
+    prefix(
+        "clojars-token",
+        "Clojars deploy token",
+        &["CLOJARS_"],
+        r"CLOJARS_[a-z0-9]{50,}",
+        &["CLOJARS_{lo:60}"],
+        &["CLOJARS_USERNAME"],
+    ),
+    prefix(
+        "crates-io-token",
+        "crates.io API token",
+        &["cio"],
+        r"cio[A-Za-z0-9]{32}",
+        &["cio{an:32}"],
+        &["cio"],
+    )
+    .check(Check::Random),
+    prefix(
+        "packagist-token",
+        "Packagist token",
+        &["packagist_"],
+        r"packagist_[A-Za-z]{3,8}_[A-Za-z0-9]{32,}",
+        &["packagist_uat_{an:40}"],
+        &["packagist_url"],
+    ),
+    near(
+        "npm-auth-line",
+        "npm registry credential line",
+        &[":_authtoken", ":_auth", ":_password"],
+        r"(?i):_(?:authToken|auth|password)\s*=\s*([^\s$][^\s]{7,})",
+        &["//npm.acme.io/:_authToken={uuid}"],
+        &["//npm.acme.io/:_authToken=${NPM_TOKEN}"],
+    )
+    .check(Check::None),
+    prefix(
+        "jsr-token",
+        "JSR access token",
+        &["jsrd_", "jsrp_"],
+        r"jsr[dp]_[A-Za-z0-9]{24,}",
+        &["jsrp_{an:40}"],
+        &["jsrp_"],
+    ),
+    near(
+        "anaconda-token",
+        "Token in a conda channel",
+        &["/t/"],
+        r"/t/([a-z]{2}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})",
+        &["https://conda.anaconda.org/t/ab-{uuid}/main"],
+        &["/t/ab/main"],
+    ),
+];

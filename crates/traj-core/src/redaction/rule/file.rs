@@ -1,0 +1,386 @@
+//! Rules and allow-lists of the user, in TOML.
+//!
+//! The form is that of a gitleaks configuration, so such a file can be loaded
+//! as it is; `examples`, `counter-examples` and `class` are our additions. See
+//! `docs/format/redaction.md`.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::allow_list::{AllowEntry, Target};
+use super::definition::{Check, Matcher, Rule, RuleClass};
+use super::go_regex::translate;
+use super::set::RuleSet;
+use crate::limits::Reading;
+use crate::redaction::engine;
+use crate::settings::toml_fault;
+
+/// A set with more rules is refused.
+const MAX_RULES: usize = 5_000;
+
+/// Why a rules file was refused. Nothing of it is in force then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RuleFileError {
+    /// The file is too large.
+    #[error(
+        "the rules file has {bytes} bytes; at most {} are read",
+        Reading::standard().rule_file_bytes
+    )]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// The file is not TOML of this form, or has a key nobody knows.
+    #[error("line {line}: {problem}")]
+    Syntax {
+        /// The line, counted from one.
+        line: usize,
+        /// What is wrong with it; file formats are no payload.
+        problem: String,
+    },
+    /// A rule without an id.
+    #[error("rule number {number} has no id")]
+    NoId {
+        /// Which rule, counted from one.
+        number: usize,
+    },
+    /// A pattern that does not compile or is too large.
+    #[error("rule {rule}: the pattern does not compile or is too large")]
+    BadPattern {
+        /// The rule, or the list a pattern belongs to.
+        rule: String,
+    },
+    /// Too many rules.
+    #[error("more than {MAX_RULES} rules")]
+    TooManyRules,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct File {
+    #[expect(dead_code, reason = "gitleaks names its files")]
+    title: Option<String>,
+    #[expect(dead_code, reason = "gitleaks describes its files")]
+    description: Option<String>,
+    #[serde(rename = "minVersion")]
+    #[expect(dead_code, reason = "gitleaks says which version it needs")]
+    min_version: Option<String>,
+    #[serde(default)]
+    extend: Extend,
+    #[serde(default)]
+    rules: Vec<FileRule>,
+    allowlist: Option<FileAllow>,
+    #[serde(default)]
+    allowlists: Vec<FileAllow>,
+    /// Ids of built-in rules that are switched off.
+    #[serde(default)]
+    disabled: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Extend {
+    #[expect(dead_code, reason = "the built-in rules are always extended")]
+    use_default: Option<bool>,
+    #[expect(dead_code, reason = "other files are not read")]
+    path: Option<String>,
+    #[expect(dead_code, reason = "other files are not read")]
+    url: Option<String>,
+    #[serde(default)]
+    disabled_rules: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct FileRule {
+    id: Option<String>,
+    description: Option<String>,
+    regex: Option<String>,
+    #[serde(default)]
+    secret_group: usize,
+    entropy: Option<f64>,
+    #[serde(default)]
+    keywords: Vec<String>,
+    #[expect(dead_code, reason = "paths are not matched: a text may come from anywhere")]
+    path: Option<String>,
+    #[expect(dead_code, reason = "tags are for people")]
+    #[serde(default)]
+    tags: Vec<String>,
+    allowlist: Option<FileAllow>,
+    #[serde(default)]
+    allowlists: Vec<FileAllow>,
+    #[expect(dead_code, reason = "whether gitleaks reports the rule by itself")]
+    skip_report: Option<bool>,
+    /// Rules that must match nearby; a redactor errs towards hiding.
+    #[expect(dead_code, reason = "read and not needed")]
+    required: Option<Vec<toml::Value>>,
+    class: Option<FileClass>,
+    #[serde(default)]
+    examples: Vec<String>,
+    #[serde(default, rename = "counter-examples")]
+    counter_examples: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FileClass {
+    Credential,
+    Personal,
+    Address,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct FileAllow {
+    #[expect(dead_code, reason = "for people")]
+    description: Option<String>,
+    #[serde(default)]
+    regexes: Vec<String>,
+    #[serde(default)]
+    stopwords: Vec<String>,
+    #[serde(default)]
+    values: Vec<String>,
+    regex_target: Option<String>,
+    #[expect(dead_code, reason = "paths are not matched: a text may come from anywhere")]
+    #[serde(default)]
+    paths: Vec<String>,
+    #[expect(dead_code, reason = "there are no commits here")]
+    #[serde(default)]
+    commits: Vec<String>,
+    condition: Option<String>,
+    #[serde(default)]
+    target_rules: Vec<String>,
+}
+
+impl RuleSet {
+    /// Adds the rules and allow-lists of a TOML file; a gitleaks configuration
+    /// is one.
+    ///
+    /// # Errors
+    /// When the file is not of this form or a pattern does not compile; the
+    /// set is then unchanged.
+    pub fn with_file(mut self, text: &str) -> Result<Self, RuleFileError> {
+        if text.len() > Reading::standard().rule_file_bytes {
+            return Err(RuleFileError::TooLarge { bytes: text.len() });
+        }
+        let file: File = toml::from_str(text).map_err(|error| syntax(text, &error))?;
+        let disabled: Vec<&String> =
+            file.disabled.iter().chain(&file.extend.disabled_rules).collect();
+        // Frame rules keep their places: code refers to them by place.
+        for rule in &mut self.rules {
+            if disabled.iter().any(|id| **id == rule.id) && rule.matcher != Matcher::Frame {
+                rule.keywords = Cow::Borrowed(&[]);
+                rule.matcher = Matcher::Off;
+            }
+        }
+        for allow in file.allowlist.into_iter().chain(file.allowlists) {
+            self.allow.entries.extend(allow_entry(allow, None, "the allow-list")?);
+        }
+        for (place, rule) in file.rules.into_iter().enumerate() {
+            self.add(rule, place + 1)?;
+        }
+        if self.rules.len() > MAX_RULES {
+            return Err(RuleFileError::TooManyRules);
+        }
+        Ok(self)
+    }
+
+    fn add(&mut self, rule: FileRule, number: usize) -> Result<(), RuleFileError> {
+        let id = rule.id.ok_or(RuleFileError::NoId { number })?;
+        let kind = kind_of(&id);
+        for allow in rule.allowlist.into_iter().chain(rule.allowlists) {
+            self.allow.entries.extend(allow_entry(allow, Some(&kind), &id)?);
+        }
+        // A rule of gitleaks may look at paths alone.
+        let Some(pattern) = rule.regex else {
+            return Ok(());
+        };
+        let pattern = translate(&pattern);
+        let compiled = engine::compile(&pattern)
+            .map_err(|_| RuleFileError::BadPattern { rule: id.clone() })?;
+        let group = if rule.secret_group < compiled.captures_len() { rule.secret_group } else { 0 };
+        let owned =
+            |texts: Vec<String>| texts.into_iter().map(Cow::Owned).collect::<Vec<_>>().into();
+        self.rules.retain(|known| !(known.user && known.id == kind));
+        self.rules.push(Rule {
+            id: Cow::Owned(kind),
+            title: Cow::Owned(rule.description.unwrap_or_default()),
+            class: match rule.class {
+                None | Some(FileClass::Credential) => RuleClass::Credential,
+                Some(FileClass::Personal) => RuleClass::Personal,
+                Some(FileClass::Address) => RuleClass::Address,
+            },
+            matcher: Matcher::Anywhere,
+            pattern: Cow::Owned(pattern),
+            group,
+            keywords: owned(rule.keywords.into_iter().filter(|word| !word.is_empty()).collect()),
+            check: rule.entropy.map_or(Check::None, Check::Entropy),
+            examples: owned(rule.examples),
+            counter_examples: owned(rule.counter_examples),
+            user: true,
+        });
+        Ok(())
+    }
+}
+
+/// The id as a marker can carry it.
+fn kind_of(id: &str) -> String {
+    let mut digits = 0;
+    id.chars()
+        .take(64)
+        .map(|letter| match letter.to_ascii_lowercase() {
+            digit @ '0'..='9' => {
+                digits += 1;
+                if digits > 6 { 'n' } else { digit }
+            }
+            letter @ 'a'..='z' => letter,
+            _ => '-',
+        })
+        .collect()
+}
+
+fn allow_entry(
+    allow: FileAllow,
+    rule: Option<&str>,
+    owner: &str,
+) -> Result<Option<AllowEntry>, RuleFileError> {
+    // All of several conditions, some of which we do not know: never met.
+    if allow.condition.as_deref().is_some_and(|condition| matches!(condition, "AND" | "&&" | "and"))
+    {
+        return Ok(None);
+    }
+    let mut patterns = Vec::with_capacity(allow.regexes.len());
+    for pattern in &allow.regexes {
+        patterns.push(
+            engine::compile(&translate(pattern))
+                .map_err(|_| RuleFileError::BadPattern { rule: owner.to_owned() })?,
+        );
+    }
+    let target = match allow.regex_target.as_deref() {
+        Some("line" | "match") => Target::Line,
+        _ => Target::Secret,
+    };
+    let rules = match rule {
+        Some(rule) => vec![rule.to_owned()],
+        None => allow.target_rules.iter().map(|id| kind_of(id)).collect(),
+    };
+    let stop_words = allow.stopwords.into_iter().filter(|word| !word.is_empty()).collect();
+    Ok(Some(AllowEntry { values: allow.values, patterns, stop_words, target, rules }))
+}
+
+fn syntax(text: &str, error: &toml::de::Error) -> RuleFileError {
+    let (line, problem) = toml_fault::line_and_problem(text, error);
+    RuleFileError::Syntax { line, problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
+
+    const FILE: &str = r#"
+title = "ours"
+disabled = ["npm-token"]
+
+[[rules]]
+id = "Acme_Ticket"
+description = "Ticket of the acme desk"
+regex = '''\bacme-([a-z0-9]{8})\b'''
+secretGroup = 1
+keywords = ["acme-"]
+examples = ["see acme-{lo:8} now"]
+counter-examples = ["acme-x"]
+
+[[rules.allowlists]]
+stopwords = ["zzzz"]
+
+[allowlist]
+values = ["hunter2"]
+regexes = ['''^fixture-''']
+"#;
+
+    fn redact(rules: RuleSet, text: &str) -> String {
+        let redactor =
+            Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])).with_rules(rules));
+        redactor.text(text, &mut RedactionReport::new()).into_inner().into_owned()
+    }
+
+    #[test]
+    fn rules_of_the_user_are_added_and_built_in_ones_switched_off() {
+        let rules = RuleSet::builtin().with_file(FILE).unwrap();
+        assert_eq!(rules.check(), []);
+        let text = redact(rules.clone(), "see acme-abcd1234 now");
+        assert!(text.starts_with("see acme-<redacted:acme-ticket:"), "{text}");
+        assert_eq!(redact(rules.clone(), "see acme-zzzz1234 now"), "see acme-zzzz1234 now");
+        let npm = format!("see npm_{} now", "a1B2c3D4e5F6".repeat(3));
+        assert_eq!(redact(rules, &npm), npm);
+    }
+
+    #[test]
+    fn allowed_values_stay() {
+        let rules = RuleSet::builtin().with_file(FILE).unwrap();
+        assert_eq!(redact(rules.clone(), "password=hunter2 x"), "password=hunter2 x");
+        assert_eq!(redact(rules.clone(), "password=fixture-77 x"), "password=fixture-77 x");
+        assert!(redact(rules, "password=hunter3 x").contains("<redacted:password:"));
+    }
+
+    #[test]
+    fn a_configuration_of_gitleaks_is_taken_as_it_is() {
+        let file = r#"
+title = "rules of another tool"
+minVersion = "v8.25.0"
+[extend]
+useDefault = true
+disabledRules = ["npm-token"]
+[[allowlists]]
+description = "placeholders"
+regexes = ['''^\$(?:\d+|{\d+})$''']
+paths = ['''(?i)\.(?:gif|png)$''']
+stopwords = ["00000000"]
+[[rules]]
+id = "acme-client-id"
+description = "Client id of Acme"
+regex = '''(?i)[\w.-]{0,50}?(?:acme)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|,)[\x60'"\s=]{0,5}([a-z0-9]{32})(?:[\x60'"\s;]|\\[nr]|$)'''
+entropy = 2
+keywords = ["acme"]
+tags = ["client"]
+[[rules.allowlists]]
+condition = "AND"
+regexTarget = "line"
+regexes = ['''example''']
+[[rules]]
+id = "pkcs12-file"
+path = '''(?i)(?:^|\/)[^\/]+\.p(?:12|fx)$'''
+"#;
+        let rules = RuleSet::builtin().with_file(file).unwrap();
+        let text = redact(rules, "acme_id = \"a1b2c3d4e5f60718293a4b5c6d7e8f90\"");
+        assert!(text.starts_with("acme_id = \"<redacted:acme-client-id:"), "{text}");
+    }
+
+    #[test]
+    fn a_bad_file_is_refused_with_its_line() {
+        let cases = [
+            ("x = ", 1),
+            ("[[rules]]\nid = \"a\"\nregexp = \"b\"\n", 3),
+            ("\n\n[[rules]]\nid = 7\n", 4),
+        ];
+        for (text, line) in cases {
+            match RuleSet::builtin().with_file(text) {
+                Err(RuleFileError::Syntax { line: found, .. }) => assert_eq!(found, line, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        let pattern = "[[rules]]\nid = \"a\"\nregex = \"(\"\n";
+        assert!(matches!(
+            RuleSet::builtin().with_file(pattern),
+            Err(RuleFileError::BadPattern { .. })
+        ));
+        let huge = "[[rules]]\nid = \"a\"\nregex = '(((a{500}){500}){500})'\n";
+        assert!(matches!(
+            RuleSet::builtin().with_file(huge),
+            Err(RuleFileError::BadPattern { .. })
+        ));
+    }
+}

@@ -1,0 +1,185 @@
+//! Codes, seeds, cards and logins as people write them.
+
+use super::reading::{self, Ends};
+use super::{Scan, Style, judge};
+use crate::redaction::field_name::NameClass;
+use crate::redaction::rule::Frame;
+use crate::redaction::text::value::{is_placeholder, looks_chosen};
+
+/// Reads what an announcement such as `Recovery codes:` is followed by.
+pub(super) fn read(scan: &mut Scan<'_>, _start: usize, end: usize) {
+    let mut place = end;
+    while scan.byte(place).is_ascii_alphabetic() {
+        place += 1;
+    }
+    let line_end = scan.line_end(place, 200);
+    let rest = scan.slice(place, line_end);
+    let Some(colon) = memchr::memchr(b':', rest) else {
+        return;
+    };
+    if rest[..colon].len() > 60 {
+        return;
+    }
+    let mut place = place + colon + 1;
+    for _ in 0..32 {
+        while matches!(
+            scan.byte(place),
+            b' ' | b'\t' | b',' | b'\n' | b'\r' | b'-' | b'*' | b'>' | b'"' | b'\''
+        ) {
+            place += 1;
+        }
+        // `1. abcd-efgh`
+        let digits =
+            scan.slice(place, place + 3).iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits > 0 && digits < 3 && matches!(scan.byte(place + digits), b'.' | b')') {
+            place = scan.skip_blanks(place + digits + 1);
+        }
+        let mut stop = place;
+        loop {
+            if scan.byte(stop) == b'<'
+                && let Some(after) = scan.marker_at(stop)
+            {
+                stop = after;
+            } else if scan.byte(stop).is_ascii_alphanumeric() || scan.byte(stop) == b'-' {
+                stop += 1;
+            } else {
+                break;
+            }
+        }
+        let code = scan.slice(place, stop);
+        if scan.is_marked(place, stop) {
+            place = stop;
+            continue;
+        }
+        if !is_recovery_code(code) {
+            return;
+        }
+        scan.hide(place, stop, Frame::RecoveryCode);
+        place = stop;
+    }
+}
+
+fn is_recovery_code(code: &[u8]) -> bool {
+    (6..=48).contains(&code.len()) && code.iter().any(u8::is_ascii_digit) && {
+        let digits = code.iter().filter(|byte| byte.is_ascii_digit()).count();
+        digits >= 6 || code.contains(&b'-') || looks_chosen(code)
+    }
+}
+
+/// Reads the words of a seed at `start`.
+pub(super) fn read_seed(scan: &mut Scan<'_>, start: usize) {
+    let mut place = start;
+    while matches!(scan.byte(place), b'"' | b'\'' | b'`' | b'\\' | b' ' | b'\n' | b'\r') {
+        place += 1;
+    }
+    let first = place;
+    let mut words = 0;
+    let mut end = place;
+    while words < 48 {
+        let length = scan
+            .slice(place, place + 12)
+            .iter()
+            .take_while(|byte| byte.is_ascii_lowercase())
+            .count();
+        if !(3..=9).contains(&length) {
+            break;
+        }
+        words += 1;
+        end = place + length;
+        place = end;
+        while matches!(scan.byte(place), b' ' | b'\n' | b'\r' | b',' | b'-') && place - end < 4 {
+            place += 1;
+        }
+        if place == end {
+            break;
+        }
+    }
+    if words >= 11 {
+        scan.hide(first, end, Frame::SeedPhrase);
+    } else if let Some(value) = reading::value(scan, start, Ends::Loose) {
+        let bytes = scan.slice(value.start, value.end);
+        if value.quoted && judge(bytes, NameClass::Strong(Frame::SeedPhrase), Style::Data) {
+            scan.hide(value.start, value.end, Frame::SeedPhrase);
+        }
+    }
+}
+
+/// Reads a card number at `start`, with or without groups.
+pub(super) fn read_card(scan: &mut Scan<'_>, start: usize, class: NameClass) {
+    let mut place = start;
+    while matches!(scan.byte(place), b'"' | b'\'' | b'\\' | b' ') {
+        place += 1;
+    }
+    let length = scan
+        .slice(place, place + 28)
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'-'))
+        .count();
+    let run = scan.slice(place, place + length).trim_ascii_end();
+    // The run may reach into the expiry date: try from the longest end down.
+    let mut end = run.len();
+    while end >= 12 {
+        if run[end - 1].is_ascii_digit()
+            && judge(&run[..end], class, Style::Data)
+            && !run.get(end).is_some_and(u8::is_ascii_digit)
+        {
+            scan.hide(place, place + end, Frame::CardNumber);
+            return;
+        }
+        end -= 1;
+    }
+}
+
+/// `login is admin / password`, `login: admin / password`.
+pub(super) fn read_login(scan: &mut Scan<'_>, end: usize) {
+    let mut place = scan.skip_blanks(end);
+    let rest = scan.slice(place, place + 4);
+    if scan.slice(end.saturating_sub(5), end) == b"LOGIN" && place > end {
+        return imap_login(scan, place);
+    }
+    if rest.starts_with(b"is ") {
+        place += 3;
+    } else if rest.starts_with(b":") {
+        place = scan.skip_blanks(place + 1);
+    } else {
+        return;
+    }
+    user_and_password(scan, place);
+}
+
+/// `admin / password` at `place`; returns whether it stands there.
+pub(super) fn user_and_password(scan: &mut Scan<'_>, place: usize) -> bool {
+    let user = scan
+        .slice(place, place + 64)
+        .iter()
+        .take_while(|byte| byte.is_ascii_graphic() && **byte != b'/')
+        .count();
+    if user == 0 {
+        return false;
+    }
+    let mut slash = scan.skip_blanks(place + user);
+    if scan.byte(slash) != b'/' {
+        return false;
+    }
+    slash = scan.skip_blanks(slash + 1);
+    if let Some(value) = reading::value(scan, slash, Ends::Prose) {
+        let bytes = scan.slice(value.start, value.end);
+        if !is_placeholder(bytes) && looks_chosen(bytes) && bytes.len() >= 6 {
+            scan.hide(value.start, value.end, Frame::Password);
+            return true;
+        }
+    }
+    false
+}
+
+/// `a1 LOGIN user secret` of a mail session.
+fn imap_login(scan: &mut Scan<'_>, start: usize) {
+    let user =
+        scan.slice(start, start + 128).iter().take_while(|byte| byte.is_ascii_graphic()).count();
+    let place = scan.skip_blanks(start + user);
+    let line_end = scan.line_end(place, 256);
+    let bytes = scan.slice(place, line_end).trim_ascii_end();
+    if user > 0 && bytes.len() >= 6 && looks_chosen(bytes) && !is_placeholder(bytes) {
+        scan.hide(place, place + bytes.len(), Frame::Password);
+    }
+}

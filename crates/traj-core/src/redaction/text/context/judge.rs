@@ -1,0 +1,248 @@
+//! Whether the value under a name must go.
+
+use crate::redaction::engine::checksum;
+use crate::redaction::field_name::NameClass;
+use crate::redaction::paths::starts_with_label;
+use crate::redaction::rule::Frame;
+use crate::redaction::text::value::{
+    Classes, behind_mask, entropy, is_code, is_placeholder, is_sentence, is_uuid, is_word,
+    looks_chosen, looks_random,
+};
+
+/// In what form a value was found; the looser the form, the more the value
+/// itself must look like a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::redaction) enum Style {
+    /// A string or number member of parsed data.
+    Data,
+    /// `name=value` without blanks, a flag, an element: made for machines.
+    Machine,
+    /// `name = "value"` or `name: "value"`.
+    Quoted,
+    /// `name = value` or `name: value` without quotes.
+    Open,
+    /// A value in a cell beside or below its name.
+    Cell,
+    /// `the name is value`.
+    Prose,
+}
+
+/// Decides whether `value` under a name of `class` must go.
+pub(in crate::redaction) fn judge(value: &[u8], class: NameClass, style: Style) -> bool {
+    let value = value.trim_ascii();
+    if value.is_empty() || is_placeholder(value) {
+        return false;
+    }
+    let value = behind_mask(value);
+    if is_public(value) {
+        return false;
+    }
+    match class {
+        NameClass::Plain => false,
+        NameClass::Weak(frame) => weak(value, frame, style),
+        NameClass::Strong(frame) => strong(value, frame, style),
+    }
+}
+
+fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
+    match frame {
+        Frame::OneTimeCode => value.len() >= 20 && looks_random(value),
+        Frame::Password => value.len() >= 6 && looks_chosen(value) || looks_random(value),
+        Frame::CardNumber => is_card(value),
+        // The password inside has its own rule.
+        Frame::Credential
+            if value.contains(&b'@') || value.windows(3).any(|window| window == b"://") =>
+        {
+            false
+        }
+        Frame::Cookie => value.len() >= 16 && !value.contains(&b'=') && looks_random(value),
+        Frame::Token if style == Style::Machine || style == Style::Data => {
+            looks_random(value)
+                || (value.len() >= 8
+                    && looks_chosen(value)
+                    && entropy(value) > 2.8
+                    && !is_path(value))
+        }
+        _ => looks_random(value),
+    }
+}
+
+/// The public half of a key, which is no secret under any name.
+fn is_public(value: &[u8]) -> bool {
+    const HEADS: &[&[u8]] = &[
+        b"ssh-ed25519 ",
+        b"ssh-rsa ",
+        b"ssh-dss ",
+        b"ecdsa-sha2-",
+        b"sk-ssh-",
+        b"sk-ecdsa-",
+        b"age1",
+        b"-----BEGIN PUBLIC",
+        b"-----BEGIN CERT",
+        b"pk_live_",
+        b"pk_test_",
+    ];
+    HEADS.iter().any(|head| value.starts_with(head))
+}
+
+fn is_path(value: &[u8]) -> bool {
+    value.starts_with(b"/")
+        || value.starts_with(b"~/")
+        || value.starts_with(b"./")
+        || value.windows(3).any(|window| window == b"://")
+        || starts_with_label(value)
+}
+
+fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
+    let classes = Classes::of(value);
+    match frame {
+        Frame::OneTimeCode => return one_time_code(value, style),
+        Frame::CardCode => {
+            return matches!(value.len(), 3..=12) && classes.digit == value.len();
+        }
+        Frame::CardNumber => return is_card(value),
+        Frame::SeedPhrase => {
+            return classes.space >= 5 || looks_random(value);
+        }
+        Frame::Authorization => {
+            return classes.space == 0
+                && !is_path(value)
+                && (looks_random(value) || value.len() >= 20 && looks_chosen(value));
+        }
+        _ => {}
+    }
+    // A number may be a password; a small one under `token` or `key` counts.
+    if classes.digit == value.len() {
+        return matches!(frame, Frame::Password | Frame::Passphrase | Frame::Secret)
+            && value.len() >= 3
+            && style != Style::Prose
+            || value.len() >= 10
+            || value.len() >= 6 && style == Style::Data;
+    }
+    if is_path(value) && !value.contains(&b'@') {
+        return false;
+    }
+    if classes.space > 0 {
+        return spaced(value, frame, style);
+    }
+    match style {
+        Style::Data => frame != Frame::Token || !is_reference_name(value, frame),
+        Style::Quoted => !is_type_name(value) && !is_reference_name(value, frame),
+        // Tokens and keys are issued by machines: a plain word is none.
+        Style::Machine => {
+            let word = matches!(frame, Frame::Token | Frame::ApiKey) && is_word(value);
+            value.len() >= 3 && !word && !is_code(value) && !is_type_name(value)
+        }
+        Style::Cell => looks_chosen(value) || looks_random(value) || is_uuid(value),
+        Style::Open => {
+            if is_code(value) || is_type_name(value) {
+                return false;
+            }
+            if is_word(value) {
+                return matches!(frame, Frame::Password | Frame::Passphrase)
+                    && classes.upper == 0
+                    && value.len() >= 6
+                    && !value.contains(&b'_')
+                    && !value.contains(&b'.')
+                    && !value.ends_with(b"-");
+            }
+            looks_random(value) || looks_chosen(value) || is_uuid(value)
+        }
+        Style::Prose => {
+            !is_word(value)
+                && !is_code(value)
+                && value.len() >= 6
+                && (looks_random(value) || looks_chosen(value) || is_uuid(value))
+        }
+    }
+}
+
+/// A value with blanks: a passphrase, or a text for a reader.
+fn spaced(value: &[u8], frame: Frame, style: Style) -> bool {
+    if !matches!(style, Style::Data | Style::Quoted) || value.len() > 256 || is_sentence(value) {
+        return false;
+    }
+    if is_app_password(value) {
+        return true;
+    }
+    let classes = Classes::of(value);
+    match frame {
+        Frame::Password | Frame::Passphrase | Frame::Secret => classes.letters() > 0,
+        _ => {
+            classes.digit > 1
+                && looks_random(
+                    &value.iter().copied().filter(|byte| *byte != b' ').collect::<Vec<_>>(),
+                )
+        }
+    }
+}
+
+/// Four groups of four small letters.
+pub(super) fn is_app_password(value: &[u8]) -> bool {
+    value.len() == 19
+        && value.iter().enumerate().all(|(place, byte)| {
+            if place % 5 == 4 { matches!(byte, b' ' | b'-') } else { byte.is_ascii_lowercase() }
+        })
+}
+
+fn one_time_code(value: &[u8], style: Style) -> bool {
+    let classes = Classes::of(value);
+    let separated = value.iter().filter(|byte| matches!(byte, b'-' | b' ')).count();
+    if classes.digit >= 4 && classes.digit + separated == value.len() && value.len() <= 11 {
+        return true;
+    }
+    if classes.space > 0 {
+        return false;
+    }
+    classes.digit > 0
+        && (value.len() >= 6 && value.len() <= 12 && classes.lower == 0 && classes.upper > 0
+            || looks_random(value)
+            || matches!(style, Style::Data | Style::Machine)
+                && value.len() >= 16
+                && looks_chosen(value))
+}
+
+/// A type in a declaration: `String`, `CancellationToken`, `Option<Token>`.
+fn is_type_name(value: &[u8]) -> bool {
+    let bare = value.strip_suffix(b"?").unwrap_or(value);
+    let bare = bare.strip_prefix(b"&").unwrap_or(bare);
+    let bare = bare.split(|byte| matches!(byte, b'<' | b'[')).next().unwrap_or(bare);
+    if bare.is_empty() || !bare[0].is_ascii_uppercase() || !bare.iter().all(u8::is_ascii_alphabetic)
+    {
+        return false;
+    }
+    // A word that starts big and has small letters, not a run of random case.
+    Classes::of(bare).lower > 0
+        && [
+            &b"String"[..],
+            b"Token",
+            b"Secret",
+            b"Password",
+            b"Key",
+            b"Credential",
+            b"Credentials",
+            b"Bytes",
+            b"Str",
+            b"Any",
+            b"Option",
+            b"Buffer",
+        ]
+        .iter()
+        .any(|tail| bare.ends_with(tail))
+}
+
+/// Names of places where a secret is kept, under names that keep them.
+fn is_reference_name(value: &[u8], frame: Frame) -> bool {
+    if matches!(frame, Frame::Password | Frame::Passphrase) {
+        return false;
+    }
+    // `token: "refresh_token"`, `secret: "db-credentials"`.
+    is_word(value) && value.len() < 40 || value.windows(3).any(|window| window == b"://")
+}
+
+fn is_card(value: &[u8]) -> bool {
+    let digits: Vec<u8> = value.iter().copied().filter(u8::is_ascii_digit).collect();
+    let others =
+        value.iter().filter(|byte| !byte.is_ascii_digit() && !matches!(byte, b' ' | b'-')).count();
+    others == 0 && (12..=19).contains(&digits.len()) && checksum::luhn(&digits)
+}

@@ -1,0 +1,207 @@
+//! Tables with a header row, and `INSERT` statements.
+
+use super::reading;
+use super::{Scan, Style};
+use crate::redaction::field_name::{self, NameClass};
+
+const MAX_COLUMNS: usize = 64;
+const MAX_ROW: usize = 64 * 1024;
+
+/// Reads a table whose header row holds the name at `start..end`; returns
+/// whether it is one.
+pub(super) fn read_header(scan: &mut Scan<'_>, start: usize, end: usize) -> bool {
+    if start < scan.table_end {
+        return false;
+    }
+    // Most names have something else behind them than the next one.
+    let mut behind = end;
+    while scan.byte(behind) == b' ' {
+        behind += 1;
+    }
+    if scan.byte(behind) == b'"' {
+        behind += 1;
+    }
+    if !matches!(scan.byte(behind), b',' | b'\t' | b';' | b'|' | b'\n' | b'\r' | 0) {
+        return false;
+    }
+    let line = scan.line_start(start, 2048);
+    let line_end = scan.line_end(end, 2048);
+    let before = trim_blanks_end(scan.slice(line, start));
+    let after = trim_blanks_start(scan.slice(end, line_end));
+    let before = before.strip_suffix(b"\"").unwrap_or(before);
+    let after = after.strip_prefix(b"\"").unwrap_or(after);
+    let Some(delimiter) = [b',', b'\t', b';', b'|'].into_iter().find(|delimiter| {
+        (before.last() == Some(delimiter) || before.is_empty() && after.first() == Some(delimiter))
+            && (after.is_empty() || after.first() == Some(delimiter))
+    }) else {
+        return false;
+    };
+    let header = cells(scan, line, line_end, delimiter);
+    if header.len() < 2 || !header.iter().all(|(start, end)| is_heading(scan.slice(*start, *end))) {
+        return false;
+    }
+    let classes: Vec<NameClass> =
+        header.iter().map(|(start, end)| field_name::classify(scan.slice(*start, *end))).collect();
+    let mut place = line_end;
+    let mut rows = 0;
+    while let Some(next) = reading::next_line(scan, place) {
+        let stop = scan.line_end(next, MAX_ROW);
+        let row = cells(scan, next, stop, delimiter);
+        if row.len() != header.len() {
+            // The rule below the header of a table.
+            let rule = scan.slice(next, stop);
+            if rows == 0
+                && !rule.is_empty()
+                && rule.iter().all(|byte| matches!(byte, b'-' | b'+' | b'|' | b':' | b' ' | b'='))
+            {
+                place = stop;
+                continue;
+            }
+            break;
+        }
+        rows += 1;
+        for ((start, end), class) in row.into_iter().zip(&classes) {
+            scan.hide_if(start, end, *class, Style::Cell);
+        }
+        place = stop;
+    }
+    scan.table_end = place;
+    // One line of names without a row below is no table.
+    rows > 0
+}
+
+/// Blanks, but not tabs: those may be the delimiter.
+fn trim_blanks_end(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |place| place + 1);
+    &text[..end]
+}
+
+fn trim_blanks_start(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| *byte != b' ').unwrap_or(text.len());
+    &text[start..]
+}
+
+fn is_heading(cell: &[u8]) -> bool {
+    !cell.is_empty()
+        && cell.len() <= 48
+        && cell
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.'))
+        && cell[0].is_ascii_alphabetic()
+}
+
+/// The cells of a row, trimmed, without quotes and without outer bars.
+fn cells(scan: &Scan<'_>, start: usize, end: usize, delimiter: u8) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    let mut place = start;
+    let mut cell = start;
+    let mut quoted = false;
+    while place <= end && out.len() < MAX_COLUMNS {
+        let byte = if place == end { delimiter } else { scan.byte(place) };
+        if byte == b'"' && delimiter != b'|' {
+            quoted = !quoted;
+        }
+        if byte == b'<'
+            && let Some(after) = scan.marker_at(place)
+        {
+            place = after;
+            continue;
+        }
+        if byte == delimiter && (!quoted || place == end) {
+            out.push(trim(scan, cell, place));
+            cell = place + 1;
+        }
+        place += 1;
+    }
+    if delimiter == b'|' {
+        if out.first().is_some_and(|(start, end)| start >= end) {
+            out.remove(0);
+        }
+        if out.last().is_some_and(|(start, end)| start >= end) {
+            out.pop();
+        }
+    }
+    out
+}
+
+fn trim(scan: &Scan<'_>, mut start: usize, mut end: usize) -> (usize, usize) {
+    while start < end && matches!(scan.byte(start), b' ' | b'\t' | b'"' | b'`' | b'\'') {
+        start += 1;
+    }
+    while start < end && matches!(scan.byte(end - 1), b' ' | b'\t' | b'"' | b'`' | b'\r' | b'\'') {
+        end -= 1;
+    }
+    (start, end)
+}
+
+/// Reads `INSERT INTO table (columns) VALUES (values), …`.
+pub(super) fn read_insert(scan: &mut Scan<'_>, start: usize) {
+    if start < scan.insert_end {
+        return;
+    }
+    let Some(open) = memchr::memchr(b'(', scan.slice(start, start + 160)) else {
+        return;
+    };
+    let columns_start = start + open + 1;
+    let Some(close) = memchr::memchr(b')', scan.slice(columns_start, columns_start + 2048)) else {
+        return;
+    };
+    let columns_end = columns_start + close;
+    let classes: Vec<NameClass> = scan
+        .slice(columns_start, columns_end)
+        .split(|byte| *byte == b',')
+        .map(|column| {
+            let name: Vec<u8> = column
+                .iter()
+                .copied()
+                .filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                .collect();
+            field_name::classify(&name)
+        })
+        .collect();
+    if classes.iter().all(|class| *class == NameClass::Plain) {
+        return;
+    }
+    let head = scan.slice(columns_end, columns_end + 24);
+    let Some(values) = head.windows(6).position(|window| window.eq_ignore_ascii_case(b"values"))
+    else {
+        return;
+    };
+    let mut place = columns_end + values + 6;
+    for _ in 0..10_000 {
+        while matches!(scan.byte(place), b' ' | b'\n' | b'\r' | b'\t' | b',') {
+            place += 1;
+        }
+        if scan.byte(place) != b'(' {
+            return;
+        }
+        place = tuple(scan, place + 1, &classes);
+        scan.insert_end = place;
+    }
+}
+
+/// Reads one tuple of values; returns the place behind it.
+fn tuple(scan: &mut Scan<'_>, start: usize, classes: &[NameClass]) -> usize {
+    let mut place = start;
+    let mut column = 0;
+    loop {
+        place = scan.skip_blanks(place);
+        let Some(value) = reading::value(scan, place, reading::Ends::Loose) else {
+            return scan.text.len().min(place + 1);
+        };
+        if let Some(class) = classes.get(column)
+            && value.quoted
+        {
+            scan.hide_if(value.start, value.end, *class, Style::Data);
+        }
+        place = value.end;
+        while !matches!(scan.byte(place), b',' | b')' | 0) {
+            place += 1;
+        }
+        if scan.byte(place) != b',' {
+            return place + 1;
+        }
+        place += 1;
+        column += 1;
+    }
+}

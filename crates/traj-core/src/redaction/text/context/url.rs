@@ -1,0 +1,119 @@
+//! User and password in URLs and data source names.
+
+use super::Scan;
+use crate::redaction::rule::Frame;
+use crate::redaction::text::value::{Classes, is_placeholder, looks_random};
+
+/// How far a user-info part may reach.
+const MAX_USERINFO: usize = 1024;
+
+/// Reads the user-info behind a `://` at `start..end`.
+pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
+    if start == 0 || !scan.byte(start - 1).is_ascii_alphanumeric() {
+        return;
+    }
+    let mut place = end;
+    let mut at = None;
+    let limit = end + MAX_USERINFO;
+    while place < limit {
+        match scan.byte(place) {
+            b'<' => match scan.marker_at(place) {
+                Some(after) => {
+                    place = after;
+                    continue;
+                }
+                None => break,
+            },
+            b'@' => at = Some(place),
+            // A slash may stand in a password if the host is still to come.
+            b'/' if at.is_none() && has_at_before_blank(scan, place, limit) => {}
+            0 | b'/' | b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'>' | b')' | b'('
+            | b'?' | b'\\' => break,
+            b'#' if at.is_some() => break,
+            _ => {}
+        }
+        place += 1;
+    }
+    let Some(at) = at else {
+        return;
+    };
+    let info = scan.slice(end, at);
+    let colon = info.iter().position(|byte| *byte == b':');
+    match colon {
+        Some(colon) => {
+            let first = end + colon + 1;
+            let password = scan.slice(first, at);
+            if !password.is_empty() && !is_placeholder(password) && !is_bare_word(password) {
+                scan.hide(first, at, Frame::UrlPassword);
+            }
+            // The token may be the user: `https://<token>:x-oauth-basic@`.
+            let user = scan.slice(end, end + colon);
+            if user.len() >= 20 && looks_random(user) && !user.starts_with(b"<redacted:") {
+                scan.hide(end, end + colon, Frame::UrlToken);
+            }
+        }
+        None => {
+            if info.len() >= 16 && looks_random(info) && !info.contains(&b',') {
+                scan.hide(end, at, Frame::UrlToken);
+            }
+        }
+    }
+}
+
+/// `password`, `pass`, `pw`: the word itself in an example.
+fn is_bare_word(password: &[u8]) -> bool {
+    matches!(
+        password,
+        b"password"
+            | b"pass"
+            | b"pwd"
+            | b"secret"
+            | b"PASSWORD"
+            | b"PASS"
+            | b"token"
+            | b"passwd"
+            | b"x-oauth-basic"
+    )
+}
+
+fn has_at_before_blank(scan: &Scan<'_>, place: usize, limit: usize) -> bool {
+    // Only within one step: what follows must reach an `@` with no second
+    // slash, else every path of every URL would be looked through.
+    let rest = scan.slice(place + 1, (place + 64).min(limit));
+    let colon_before = scan
+        .slice(place.saturating_sub(64), place)
+        .iter()
+        .rev()
+        .take_while(|byte| **byte != b'/')
+        .any(|byte| *byte == b':');
+    let at = rest.iter().position(|byte| *byte == b'@');
+    let stop = rest
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b' ' | b'"' | b'\'' | b'\n' | b'?' | b'\\' | b'<'));
+    colon_before
+        && at.is_some_and(|at| {
+            stop.is_none_or(|stop| at < stop) && Classes::of(&rest[..at]).letters() > 0
+        })
+        && !scan
+            .slice(place.saturating_sub(6), place)
+            .iter()
+            .all(|byte| byte.is_ascii_digit() || *byte == b':')
+}
+
+/// Reads `user:password` before an `@tcp(` at `at`.
+pub(super) fn read_dsn(scan: &mut Scan<'_>, at: usize) {
+    let floor = at.saturating_sub(256);
+    let before = scan.slice(floor, at);
+    // Markers hold no blank, so the user begins behind the last one.
+    let begin = before
+        .iter()
+        .rposition(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'`' | b'=' | b'\n' | b'\t' | b'/'))
+        .map_or(floor, |place| floor + place + 1);
+    let Some(colon) = memchr::memchr(b':', scan.slice(begin, at)) else {
+        return;
+    };
+    let password = scan.slice(begin + colon + 1, at);
+    if !password.is_empty() && !is_placeholder(password) {
+        scan.hide(begin + colon + 1, at, Frame::UrlPassword);
+    }
+}

@@ -1,0 +1,214 @@
+//! Secrets inside base64, hexadecimal and compressed text.
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_allow_trailing_bits(true)
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
+
+/// Runs shorter than this hold no secret worth the look.
+pub(super) const MIN_RUN: usize = 24;
+/// Runs longer than this are looked at by their head: a secret of a few
+/// kilobytes is a file, and files are media.
+const MAX_RUN: usize = 64 * 1024;
+/// Compressed text is unpacked up to this size, and up to this many times its
+/// own, so that the work stays in proportion to the text.
+const MAX_UNPACKED: usize = 64 * 1024;
+const MAX_RATIO: usize = 32;
+
+/// A run of characters that may be an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::redaction) struct Run {
+    pub(in crate::redaction) start: usize,
+    pub(in crate::redaction) end: usize,
+}
+
+const RUN: u8 = 1;
+const HEX: u8 = 2;
+const TOKEN: u8 = 4;
+
+const fn table() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0_usize;
+    while byte < 128 {
+        let letter = byte as u8;
+        if letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'/' | b'_' | b'-') {
+            table[byte] |= RUN;
+        }
+        if letter.is_ascii_hexdigit() {
+            table[byte] |= HEX;
+        }
+        if letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'-' | b'.') {
+            table[byte] |= TOKEN;
+        }
+        byte += 1;
+    }
+    table
+}
+
+static TABLE: [u8; 256] = table();
+
+/// All runs of at least [`MIN_RUN`] characters, padding included.
+pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<Run> {
+    let mut out = Vec::new();
+    let mut place = 0;
+    while let Some(start) = row_of(MIN_RUN, RUN, text, place) {
+        let mut end = start + MIN_RUN;
+        while end < text.len() && TABLE[usize::from(text[end])] & RUN != 0 {
+            end += 1;
+        }
+        let mut padded = end;
+        while padded < text.len() && text[padded] == b'=' && padded < end + 2 {
+            padded += 1;
+        }
+        while padded + 2 < text.len()
+            && padded < end + 6
+            && text[padded] == b'%'
+            && text[padded + 1] == b'3'
+            && matches!(text[padded + 2], b'D' | b'd')
+        {
+            padded += 3;
+        }
+        out.push(Run { start, end: padded });
+        place = end;
+    }
+    out
+}
+
+/// Whether `least` letters, digits, underscores, hyphens and dots stand in a
+/// row anywhere.
+pub(in crate::redaction) fn has_token_of(least: usize, text: &[u8]) -> bool {
+    row_of(least, TOKEN, text, 0).is_some()
+}
+
+/// Where `least` bytes of a kind first stand in a row, from `place` on.
+fn row_of(least: usize, kind: u8, text: &[u8], mut place: usize) -> Option<usize> {
+    // Read from behind, the first byte of another kind says where to go on:
+    // most bytes of a text are never looked at.
+    while let Some(row) = text.get(place..place + least) {
+        match row.iter().rposition(|byte| TABLE[usize::from(*byte)] & kind == 0) {
+            Some(other) => place += other + 1,
+            None => return Some(place),
+        }
+    }
+    None
+}
+
+/// What a run says when decoded, if it says anything readable.
+pub(super) fn decode(run: &[u8]) -> Option<Vec<u8>> {
+    let body = run.split(|byte| matches!(byte, b'=' | b'%')).next().unwrap_or(run);
+    let body = &body[..body.len().min(MAX_RUN)];
+    if body.len() % 2 == 0 && body.iter().all(|byte| TABLE[usize::from(*byte)] & HEX != 0) {
+        return readable(unhex(body));
+    }
+    let bytes = if body.iter().any(|byte| matches!(byte, b'-' | b'_')) {
+        URL_SAFE.decode(body)
+    } else {
+        STANDARD.decode(body)
+    };
+    let bytes = bytes.ok()?;
+    let limit = (bytes.len() * MAX_RATIO).min(MAX_UNPACKED);
+    match bytes.as_slice() {
+        [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => {
+            unpacked(miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, limit))
+        }
+        [0x1f, 0x8b, 8, flags, ..] => {
+            let head = gzip_head(&bytes, *flags)?;
+            unpacked(miniz_oxide::inflate::decompress_to_vec_with_limit(
+                bytes.get(head..)?,
+                MAX_UNPACKED,
+            ))
+        }
+        _ => readable(bytes),
+    }
+}
+
+fn unpacked(result: Result<Vec<u8>, miniz_oxide::inflate::DecompressError>) -> Option<Vec<u8>> {
+    let bytes = match result {
+        Ok(bytes) => bytes,
+        // A head that could be unpacked is enough to look at.
+        Err(error) => error.output,
+    };
+    readable(bytes)
+}
+
+/// The length of a gzip header with optional parts.
+fn gzip_head(bytes: &[u8], flags: u8) -> Option<usize> {
+    let mut place = 10;
+    if flags & 4 != 0 {
+        let length = usize::from(*bytes.get(place)?) | usize::from(*bytes.get(place + 1)?) << 8;
+        place += 2 + length;
+    }
+    for flag in [8, 16] {
+        if flags & flag != 0 {
+            place += memchr::memchr(0, bytes.get(place..)?)? + 1;
+        }
+    }
+    if flags & 2 != 0 {
+        place += 2;
+    }
+    Some(place)
+}
+
+fn unhex(digits: &[u8]) -> Vec<u8> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => digit.wrapping_sub(b'A') + 10,
+    };
+    digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
+}
+
+/// The bytes, if they are text.
+fn readable(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    let plain = bytes
+        .iter()
+        .filter(|byte| {
+            byte.is_ascii_graphic() || matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | 0x1b)
+        })
+        .count();
+    (bytes.len() >= 6 && plain * 20 >= bytes.len() * 19).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_found_wherever_they_stand() {
+        let token = "a".repeat(MIN_RUN);
+        for before in 0..MIN_RUN + 2 {
+            let text = format!("{}{token}== tail", " ".repeat(before));
+            assert_eq!(runs(text.as_bytes()), [Run { start: before, end: before + MIN_RUN + 2 }]);
+        }
+        assert!(runs(b"short words only in this line of text").is_empty());
+    }
+
+    #[test]
+    fn a_token_is_found_wherever_it_stands() {
+        for before in 0..12 {
+            let text = format!("{}a_b-c.d {}", "x ".repeat(before), "y".repeat(6));
+            assert!(has_token_of(7, text.as_bytes()), "{text}");
+            assert!(!has_token_of(8, text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn encodings_are_undone() {
+        let plain = b"password=hunter2 and more";
+        assert_eq!(decode(STANDARD.encode(plain).as_bytes()).as_deref(), Some(&plain[..]));
+        let digits: String = plain.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(decode(digits.as_bytes()).as_deref(), Some(&plain[..]));
+        let packed = miniz_oxide::deflate::compress_to_vec_zlib(plain, 6);
+        assert_eq!(decode(STANDARD.encode(packed).as_bytes()).as_deref(), Some(&plain[..]));
+    }
+
+    #[test]
+    fn binary_data_says_nothing() {
+        assert_eq!(decode(b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"), None);
+    }
+}

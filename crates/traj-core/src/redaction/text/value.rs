@@ -1,0 +1,392 @@
+//! What a value looks like: a placeholder, a piece of code, a word, a secret.
+//!
+//! Names say where a secret may stand; this module says whether the thing that
+//! stands there can be one.
+
+mod code;
+mod placeholder;
+
+use std::cell::OnceCell;
+
+pub(in crate::redaction) use code::is_code;
+pub(in crate::redaction) use placeholder::{behind_mask, is_placeholder};
+
+/// Shannon entropy of the bytes, in bits a byte.
+pub(in crate::redaction) fn entropy(bytes: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    // Which bytes there are: far fewer than there could be.
+    let mut seen = [0_u64; 4];
+    for &byte in bytes {
+        counts[usize::from(byte)] += 1;
+        seen[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+    let total = bytes.len() as f64;
+    let part = |count: u32| {
+        let share = f64::from(count) / total;
+        -share * share.log2()
+    };
+    // Most bytes of a secret stand there as often as others do.
+    let often: [OnceCell<f64>; 8] = Default::default();
+    let mut bits = 0.0;
+    for (block, mut seen) in seen.into_iter().enumerate() {
+        while seen != 0 {
+            let count = counts[block * 64 + seen.trailing_zeros() as usize];
+            seen &= seen - 1;
+            bits += match often.get(count as usize) {
+                Some(known) => *known.get_or_init(|| part(count)),
+                None => part(count),
+            };
+        }
+    }
+    bits
+}
+
+/// How many bytes of each class a value has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Classes {
+    pub(in crate::redaction) lower: usize,
+    pub(in crate::redaction) upper: usize,
+    pub(in crate::redaction) digit: usize,
+    pub(in crate::redaction) space: usize,
+    pub(in crate::redaction) other: usize,
+}
+
+impl Classes {
+    /// Counts the classes of `bytes`.
+    pub(in crate::redaction) fn of(bytes: &[u8]) -> Self {
+        let mut classes = Self::default();
+        // Sums without a branch that fit into a byte become vector instructions.
+        for bytes in bytes.chunks(usize::from(u8::MAX)) {
+            let (mut lower, mut upper, mut digit, mut space) = (0_u8, 0_u8, 0_u8, 0_u8);
+            for byte in bytes {
+                lower += u8::from(byte.is_ascii_lowercase());
+                upper += u8::from(byte.is_ascii_uppercase());
+                digit += u8::from(byte.is_ascii_digit());
+                space += u8::from(matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+            }
+            let [lower, upper, digit, space] = [lower, upper, digit, space].map(usize::from);
+            classes.lower += lower;
+            classes.upper += upper;
+            classes.digit += digit;
+            classes.space += space;
+            classes.other += bytes.len() - lower - upper - digit - space;
+        }
+        classes
+    }
+
+    pub(in crate::redaction) const fn letters(self) -> usize {
+        self.lower + self.upper
+    }
+}
+
+/// Whether a value is `word`, in any case. Most differ in length or in their
+/// first letter, which is said without a call.
+#[inline]
+pub(in crate::redaction) fn is_same(value: &[u8], word: &str) -> bool {
+    let word = word.as_bytes();
+    let head = |text: &[u8]| text.first().map(|letter| letter | 0x20);
+    value.len() == word.len() && head(value) == head(word) && value.eq_ignore_ascii_case(word)
+}
+
+fn eq_any(value: &[u8], words: &[&str]) -> bool {
+    words.iter().any(|word| is_same(value, word))
+}
+
+fn is_identifier(value: &[u8]) -> bool {
+    !value.is_empty()
+        && !value[0].is_ascii_digit()
+        && value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// Letters, underscores and hyphens only: a word or a name, not a random value.
+pub(in crate::redaction) fn is_word(value: &[u8]) -> bool {
+    value
+        .iter()
+        .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-' | b'\'' | b'.'))
+        && !is_random_letters(value)
+}
+
+/// Letters in a mix of cases that no word has.
+fn is_random_letters(value: &[u8]) -> bool {
+    if value.len() < 8 {
+        return false;
+    }
+    let changes = value
+        .windows(2)
+        .filter(|pair| {
+            pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()
+                || pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase()
+        })
+        .count();
+    changes * 5 >= value.len() * 2 && entropy(value) > 2.8
+}
+
+/// A sentence for a reader: several plain words.
+pub(super) fn is_sentence(value: &[u8]) -> bool {
+    let mut words = 0_usize;
+    let mut plain = 0_usize;
+    let mut common = false;
+    for word in value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()) {
+        words += 1;
+        let bare: &[u8] = trim_punctuation(word);
+        if !bare.is_empty()
+            && bare.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'\''))
+        {
+            plain += 1;
+        }
+        common |= eq_any(bare, COMMON);
+    }
+    words >= 2 && (common && plain * 2 > words || words >= 4 && plain * 5 >= words * 4)
+}
+
+const COMMON: &[&str] = &[
+    "the",
+    "a",
+    "an",
+    "is",
+    "are",
+    "your",
+    "my",
+    "enter",
+    "please",
+    "must",
+    "not",
+    "for",
+    "to",
+    "of",
+    "and",
+    "or",
+    "in",
+    "with",
+    "required",
+    "invalid",
+    "password",
+    "token",
+    "key",
+    "was",
+    "be",
+    "by",
+    "from",
+    "use",
+    "at",
+    "least",
+    "has",
+    "no",
+    "this",
+    "that",
+    "authentication",
+    "unit",
+    "if",
+    "on",
+    "minor",
+    "major",
+    "before",
+    "after",
+    "square",
+    "variable",
+    "expired",
+    "needed",
+    "new",
+    "forgot",
+    "reset",
+    "change",
+    "confirm",
+    "repeat",
+    "show",
+    "hide",
+    "api",
+];
+
+fn trim_punctuation(word: &[u8]) -> &[u8] {
+    let start = word.iter().position(u8::is_ascii_alphanumeric).unwrap_or(word.len());
+    let end = word.iter().rposition(u8::is_ascii_alphanumeric).map_or(start, |place| place + 1);
+    word.get(start..end).unwrap_or_default()
+}
+
+/// The form 8-4-4-4-12 of hexadecimal digits.
+pub(in crate::redaction) fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(place, byte)| match place {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// Whether a value without any strong name beside it has the look of a random
+/// secret: long enough, no words, no path, no identifier, no date.
+pub(in crate::redaction) fn looks_random(value: &[u8]) -> bool {
+    if value.len() < 14 || value.len() > 4096 || is_uuid(value) {
+        return false;
+    }
+    if !value.iter().all(u8::is_ascii_graphic) {
+        return false;
+    }
+    let classes = Classes::of(value);
+    if classes.letters() == 0 || is_code(value) {
+        return false;
+    }
+    if value.contains(&b'/')
+        && (value[0] == b'/'
+            || value.starts_with(b"~/")
+            || value.starts_with(b"./")
+            || value.windows(3).any(|w| w == b"://"))
+    {
+        return false;
+    }
+    // Numbers with signs between them: a date, a Windows identity.
+    if classes.letters() < 3 || is_date(value) {
+        return false;
+    }
+    // One step of a path is a plain word; base64 has no such steps.
+    let is_step = |step: &[u8]| step.len() > 2 && step.iter().all(u8::is_ascii_lowercase);
+    if value.contains(&b'/') && value.split(|byte| *byte == b'/').any(is_step) {
+        return false;
+    }
+    if made_of_words(value) {
+        return false;
+    }
+    if classes.digit == 0 {
+        return is_random_letters(value);
+    }
+    let bits = entropy(value);
+    if value.iter().all(u8::is_ascii_hexdigit) {
+        return value.len() >= 20 && bits > 2.7;
+    }
+    bits > 3.2 || (value.len() < 20 && bits > 2.9)
+}
+
+/// `2026-04-02` at the head.
+fn is_date(value: &[u8]) -> bool {
+    value.get(..10).is_some_and(|head| {
+        head.iter().enumerate().all(|(place, byte)| match place {
+            4 | 7 => matches!(byte, b'-' | b'/' | b'.'),
+            _ => byte.is_ascii_digit(),
+        })
+    })
+}
+
+/// Segments between separators that are all words, small numbers or hex-free
+/// names: `Linux-cargo-registry-build-main`, `user:1234:profile:v2`.
+fn made_of_words(value: &[u8]) -> bool {
+    let mut segments = 0_usize;
+    let mut wordy = 0_usize;
+    for segment in value
+        .split(|byte| matches!(byte, b'-' | b'_' | b'.' | b':' | b'/' | b',' | b'+' | b'=' | b'@'))
+    {
+        if segment.is_empty() {
+            continue;
+        }
+        segments += 1;
+        let classes = Classes::of(segment);
+        let single_case = classes.lower == 0
+            || classes.upper == 0
+            || (classes.upper == 1 && segment[0].is_ascii_uppercase());
+        let camel = classes.digit == 0 && classes.other == 0 && !is_random_letters(segment);
+        let number = classes.digit == segment.len() && segment.len() <= 8;
+        let word = classes.other == 0
+            && single_case
+            && (classes.digit == 0 || classes.digit <= 3 && segment.len() <= 10)
+            && segment.len() <= 20;
+        if number || word || (camel && segment.len() <= 24) {
+            wordy += 1;
+        }
+    }
+    segments > 0 && wordy == segments && (segments > 1 || Classes::of(value).digit == 0)
+}
+
+/// Whether a person may have chosen the value as a password: no blanks, and a
+/// digit, a sign or a change of case in it.
+pub(in crate::redaction) fn looks_chosen(value: &[u8]) -> bool {
+    if value.len() < 4 || value.len() > 256 {
+        return false;
+    }
+    let classes = Classes::of(value);
+    if classes.space > 0 {
+        return false;
+    }
+    (classes.digit > 0 && classes.letters() > 0)
+        || (classes.letters() > 3
+            && value.iter().any(|byte| {
+                matches!(
+                    byte,
+                    b'!' | b'#' | b'$' | b'%' | b'^' | b'*' | b'@' | b'~' | b'+' | b'?' | b'&'
+                )
+            }))
+        || is_random_letters(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_told_from_values() {
+        for text in [
+            "YOUR_API_KEY",
+            "your-api-key-here",
+            "$TOKEN",
+            "${TOKEN:-}",
+            "<token>",
+            "***",
+            "[REDACTED]",
+            "{{ secret }}",
+            "xxxxxxxx",
+            "changeme",
+            "%TOKEN%",
+            "<your token>",
+            "••••••",
+            "$env:TOKEN",
+        ] {
+            assert!(is_placeholder(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "hunter2",
+            "pass",
+            "Ember3294willow",
+            "<redacted>jm8ax1rdWLu5",
+            "***4jG1fLFCRm",
+            "$2b$12$abc",
+        ] {
+            assert!(!is_placeholder(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn random_values_are_told_from_names() {
+        for text in [
+            "aMjxes65KX3AYYwjq4vyE6TDQOqq",
+            "38e0bf83ebba23b2dace14044cf39d8d",
+            "u+REWZoW7uJFtSsvU-Pu",
+        ] {
+            assert!(looks_random(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "Linux-cargo-registry-build-main",
+            "agent:ops:slack:channel:general",
+            "order-2026-0001",
+            "logs/app/2026-04-02.log.gz",
+            "settings.editor.fontSize",
+            "/run/secrets/db_password",
+            "5402b1fd-a66a-4a88-906e-4308dc0e066c",
+            "user:1234:profile:v2",
+        ] {
+            assert!(!looks_random(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn code_is_no_value() {
+        for text in [
+            "getpass.getpass(",
+            "tokens.next().unwrap();",
+            "os.environ.get(",
+            "self.token",
+            "d[key]",
+            "Foo::bar",
+        ] {
+            assert!(is_code(text.as_bytes()), "{text}");
+        }
+        assert!(!is_code(b"hunter2"));
+        assert!(!is_code(b"d)m*_5^1ot0^!gnh^aro"));
+    }
+}
