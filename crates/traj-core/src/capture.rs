@@ -26,7 +26,7 @@ mod blob;
 mod blob_names;
 mod block;
 mod cut;
-mod frame;
+mod heading;
 mod pending_line;
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ pub use pending_line::{PendingLine, UnnumberedLine};
 
 use std::sync::Arc;
 
-use self::frame::KindMembers;
+use self::heading::KindMembers;
 use self::pending_line::{BlockText, Place};
 use crate::event::{Event, RunContext, SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::{Json, Object};
