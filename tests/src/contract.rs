@@ -1,4 +1,66 @@
-//! One suite per port, run on the in-memory adapter and on the filesystem.
+//! What each port promises: one suite per port, which runs on every adapter.
+//!
+//! A suite is a file with a harness (a trait through which the cases reach the
+//! adapter), a list of its cases in [`suite!`], and the cases as private
+//! functions. A test file names its adapters in [`contract_tests!`] and so gets
+//! one test for each case on each adapter. A case that the list leaves out is
+//! dead code, which does not compile here; a listed name without a case does not
+//! compile either.
+//!
+//! - [`trajectory_store`]: where a recorder writes
+//! - [`source`], [`scratch`], [`bundle_sink`], [`bundle_source`]: what an export
+//!   reads and writes
+//! - [`session_rewriter`], [`line_log`], [`blob_folder`]: what a trim uses
+//! - [`binding_store`]: what the Codex binding remembers
+//!
+//! [`contract_tests!`]: crate::contract_tests
+#![deny(dead_code, reason = "a case that no suite lists would never run")]
+
+/// Lists the cases of a suite: functions of the file that take its harness.
+///
+/// The `$` in front is for the macro that this one defines: a macro that gets
+/// the adapters and makes the tests.
+macro_rules! suite {
+    ($dollar:tt $suite:ident on $harness:ident: $($case:ident,)+) => {
+        /// The cases of this suite, as the tests call them.
+        pub mod cases {
+            $(
+                #[doc = concat!("Case `", stringify!($case), "`.")]
+                pub fn $case(harness: &dyn super::$harness) {
+                    super::$case(harness);
+                }
+            )+
+        }
+
+        #[doc(hidden)]
+        #[macro_export]
+        macro_rules! $suite {
+            ($dollar($dollar adapter:ident => $dollar harness:expr,)+) => {
+                $dollar(
+                    mod $dollar adapter {
+                        use super::*;
+
+                        $(
+                            #[test]
+                            fn $case() {
+                                $crate::contract::$suite::cases::$case(&$dollar harness);
+                            }
+                        )+
+                    }
+                )+
+            };
+        }
+    };
+}
+
+/// One test for each case of a suite on each adapter: `adapter => harness`,
+/// where the harness is an expression that makes a fresh one.
+#[macro_export]
+macro_rules! contract_tests {
+    ($suite:ident: $($adapter:ident => $harness:expr,)+) => {
+        $crate::$suite! { $($adapter => $harness,)+ }
+    };
+}
 
 pub mod binding_store;
 pub mod blob_folder;

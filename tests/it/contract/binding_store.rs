@@ -10,7 +10,8 @@ use traj_core::memory::{FixedClock, MemoryBindingStore};
 use traj_core::port::{BindingKey, BindingStore};
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{BINDING_SUFFIX, FsBindingStore};
-use traj_tests::contract::binding_store::{BindingStoreHarness, all};
+use traj_tests::contract::binding_store::BindingStoreHarness;
+use traj_tests::contract_tests;
 
 struct Memory(MemoryBindingStore);
 
@@ -57,14 +58,10 @@ impl BindingStoreHarness for Disk {
     }
 }
 
-#[test]
-fn in_memory() {
-    all(|| Memory(MemoryBindingStore::new()));
-}
-
-#[test]
-fn on_disk() {
-    all(Disk::new);
+contract_tests! {
+    binding_store:
+    memory => Memory(MemoryBindingStore::new()),
+    filesystem => Disk::new(),
 }
 
 fn record() -> BindingRecord {

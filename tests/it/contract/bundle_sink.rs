@@ -8,10 +8,12 @@ use cap_std::fs::{Dir, MetadataExt as _};
 use tempfile::TempDir;
 use traj_core::id::BundleName;
 use traj_core::memory::MemoryBundleSink;
-use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken};
+use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken, Scratch};
 use traj_core::redaction::RedactedText;
 use traj_fs::{BundleForm, FsBundleSink};
-use traj_tests::contract::bundle_sink::{BundleSinkHarness, all};
+use traj_tests::contract::bundle_sink::BundleSinkHarness;
+use traj_tests::contract::scratch::ScratchHarness;
+use traj_tests::contract_tests;
 use traj_tests::export_home::left_behind;
 
 struct Memory(MemoryBundleSink);
@@ -89,14 +91,35 @@ fn put(writer: &mut dyn BundleWriter, file: BundleFile) {
     output.finish().unwrap();
 }
 
-#[test]
-fn memory_keeps_the_contract() {
-    all(|| Memory(MemoryBundleSink::new()));
+contract_tests! {
+    bundle_sink:
+    memory => Memory(MemoryBundleSink::new()),
+    filesystem => Disk::new(),
 }
 
-#[test]
-fn the_disk_keeps_the_contract() {
-    all(Disk::new);
+/// The room that a bundle in the making has for intermediate results.
+struct BundleScratch<H> {
+    writer: Box<dyn BundleWriter>,
+    _sink: H,
+}
+
+impl<H: BundleSinkHarness> BundleScratch<H> {
+    fn in_sink(harness: H) -> Self {
+        let writer = harness.sink().begin(&plain("one"), NameTaken::Refuse).unwrap();
+        Self { writer, _sink: harness }
+    }
+}
+
+impl<H> ScratchHarness for BundleScratch<H> {
+    fn scratch(&self) -> Box<dyn Scratch> {
+        self.writer.scratch().unwrap()
+    }
+}
+
+contract_tests! {
+    scratch:
+    memory_scratch => BundleScratch::in_sink(Memory(MemoryBundleSink::new())),
+    filesystem_scratch => BundleScratch::in_sink(Disk::new()),
 }
 
 #[test]

@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use traj_core::memory::MemoryBundleSource;
 use traj_core::port::{BundleSource, BundleSourceError};
 use traj_fs::{BundleForm, FsBundleSource};
-use traj_tests::contract::bundle_source::{BundleSourceHarness, all};
+use traj_tests::contract::bundle_source::BundleSourceHarness;
+use traj_tests::contract_tests;
 
 struct Memory;
 
@@ -75,24 +76,12 @@ fn tar_zst(files: &[(&str, &[u8])]) -> Vec<u8> {
     zstd::encode_all(builder.into_inner().unwrap().as_slice(), 3).unwrap()
 }
 
-#[test]
-fn in_memory() {
-    all(|| Memory);
-}
-
-#[test]
-fn in_a_folder() {
-    all(|| Disk::new(BundleForm::Folder));
-}
-
-#[test]
-fn in_a_zip_file() {
-    all(|| Disk::new(BundleForm::Zip));
-}
-
-#[test]
-fn in_a_tar_file() {
-    all(|| Disk::new(BundleForm::TarZst));
+contract_tests! {
+    bundle_source:
+    memory => Memory,
+    directory => Disk::new(BundleForm::Folder),
+    zip_file => Disk::new(BundleForm::Zip),
+    tar_zst_file => Disk::new(BundleForm::TarZst),
 }
 
 #[test]

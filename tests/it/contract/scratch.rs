@@ -6,21 +6,56 @@ use std::fs;
 use std::path::Path;
 
 use cap_std::fs::Dir;
+use tempfile::TempDir;
 use traj_core::memory::MemoryScratch;
-use traj_core::port::{Scratch as _, ScratchError};
+use traj_core::port::{Scratch, ScratchError};
 use traj_fs::FsScratch;
-use traj_tests::contract::scratch;
+use traj_tests::contract::scratch::ScratchHarness;
+use traj_tests::contract_tests;
 
 fn open(folder: &Path) -> Dir {
     Dir::open_ambient_dir(folder, cap_std::ambient_authority()).unwrap()
 }
 
+struct Memory;
+
+impl ScratchHarness for Memory {
+    fn scratch(&self) -> Box<dyn Scratch> {
+        Box::new(MemoryScratch::new())
+    }
+}
+
+struct Disk {
+    place: TempDir,
+}
+
+impl Disk {
+    fn new() -> Self {
+        Self { place: tempfile::tempdir().unwrap() }
+    }
+}
+
+impl ScratchHarness for Disk {
+    fn scratch(&self) -> Box<dyn Scratch> {
+        Box::new(FsScratch::new(vec![open(self.place.path())]))
+    }
+}
+
+contract_tests! {
+    scratch:
+    memory => Memory,
+    filesystem => Disk::new(),
+}
+
 #[test]
-fn scratch_keeps_its_contract() {
-    scratch::all(&|| Box::new(MemoryScratch::new()));
-    let place = tempfile::tempdir().unwrap();
-    scratch::all(&|| Box::new(FsScratch::new(vec![open(place.path())])));
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "it has no name");
+fn scratch_on_disk_has_no_name() {
+    let disk = Disk::new();
+    let names = || fs::read_dir(disk.place.path()).unwrap().count();
+    let mut scratch = disk.scratch();
+    scratch.append(b"text").unwrap();
+    assert_eq!(names(), 0, "while it is in use");
+    drop(scratch);
+    assert_eq!(names(), 0, "afterwards");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use traj_core::memory::{MemoryFiles, MemorySession};
 use traj_core::port::{RewriteError, RewriteMode, SessionRewriter};
 use traj_fs::{FsSessionRewriter, ProcessTable};
-use traj_tests::contract::session_rewriter::{self as contract, ReplaceLine, SessionFixture};
+use traj_tests::contract::session_rewriter::{ReplaceLine, SessionFixture, SessionRewriterHarness};
+use traj_tests::contract_tests;
 
 struct InMemory(MemorySession);
 
@@ -22,8 +23,13 @@ impl SessionFixture for InMemory {
     }
 }
 
-fn in_memory(bytes: &[u8]) -> Box<dyn SessionFixture> {
-    Box::new(InMemory(MemorySession::new(bytes)))
+struct Memory;
+
+impl SessionRewriterHarness for Memory {
+    fn session(&self, content: Option<&[u8]>) -> Box<dyn SessionFixture> {
+        let session = content.map_or_else(MemorySession::missing, MemorySession::new);
+        Box::new(InMemory(session))
+    }
 }
 
 /// A session in a folder of its own.
@@ -50,44 +56,29 @@ impl SessionFixture for OnDisk {
     }
 }
 
-fn on_disk() -> OnDisk {
-    let place = tempfile::tempdir().unwrap();
-    let folder = Dir::open_ambient_dir(place.path(), cap_std::ambient_authority()).unwrap();
-    let processes = Dir::open_ambient_dir("/proc", cap_std::ambient_authority()).unwrap();
-    let rewriter = FsSessionRewriter::new(
-        folder.try_clone().unwrap(),
-        "s.jsonl".to_owned(),
-        Some(Arc::new(ProcessTable::new(processes))),
-    );
-    OnDisk { rewriter, folder, _place: place }
+struct Disk;
+
+impl SessionRewriterHarness for Disk {
+    fn session(&self, content: Option<&[u8]>) -> Box<dyn SessionFixture> {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Dir::open_ambient_dir(place.path(), cap_std::ambient_authority()).unwrap();
+        let processes = Dir::open_ambient_dir("/proc", cap_std::ambient_authority()).unwrap();
+        let rewriter = FsSessionRewriter::new(
+            folder.try_clone().unwrap(),
+            "s.jsonl".to_owned(),
+            Some(Arc::new(ProcessTable::new(processes))),
+        );
+        if let Some(content) = content {
+            folder.write("s.jsonl", content).unwrap();
+        }
+        Box::new(OnDisk { rewriter, folder, _place: place })
+    }
 }
 
-fn on_disk_with(bytes: &[u8]) -> Box<dyn SessionFixture> {
-    let session = on_disk();
-    session.folder.write("s.jsonl", bytes).unwrap();
-    Box::new(session)
-}
-
-fn keeps_the_contract(
-    make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>,
-    missing: &dyn Fn() -> Box<dyn SessionFixture>,
-) {
-    contract::rewrites_lines_and_nothing_else(make);
-    contract::preview_changes_nothing(make);
-    contract::called_off_leaves_the_file(make);
-    contract::nothing_to_change_is_fine(make);
-    contract::rewriting_is_idempotent(make);
-    contract::missing_is_missing(missing);
-}
-
-#[test]
-fn memory_keeps_the_contract() {
-    keeps_the_contract(&in_memory, &|| Box::new(InMemory(MemorySession::missing())));
-}
-
-#[test]
-fn the_filesystem_keeps_the_contract() {
-    keeps_the_contract(&on_disk_with, &|| Box::new(on_disk()));
+contract_tests! {
+    session_rewriter:
+    memory => Memory,
+    filesystem => Disk,
 }
 
 fn edit() -> ReplaceLine {

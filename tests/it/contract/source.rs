@@ -7,7 +7,8 @@ use tempfile::TempDir;
 use traj_core::memory::MemorySources;
 use traj_core::port::{SourceError, Sources};
 use traj_fs::FsSources;
-use traj_tests::contract::source::{SourcesHarness, all};
+use traj_tests::contract::source::SourcesHarness;
+use traj_tests::contract_tests;
 
 struct Memory {
     sources: MemorySources,
@@ -98,14 +99,10 @@ impl SourcesHarness for Disk {
     }
 }
 
-#[test]
-fn memory_keeps_the_contract() {
-    all(|| Memory { sources: MemorySources::new() });
-}
-
-#[test]
-fn the_disk_keeps_the_contract() {
-    all(Disk::new);
+contract_tests! {
+    source:
+    memory => Memory { sources: MemorySources::new() },
+    filesystem => Disk::new(),
 }
 
 #[test]

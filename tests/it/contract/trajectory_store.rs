@@ -8,7 +8,8 @@ use traj_core::location::sidecar_in_folder;
 use traj_core::memory::MemoryTrajectoryStore;
 use traj_core::port::{Room, SidecarError, TrajectoryStore};
 use traj_fs::FsTrajectoryStore;
-use traj_tests::contract::trajectory_store::{TrajectoryStoreHarness, all};
+use traj_tests::contract::trajectory_store::TrajectoryStoreHarness;
+use traj_tests::contract_tests;
 use traj_tests::sidecar::{Place, blob, lines, options, session};
 
 struct Memory(MemoryTrajectoryStore);
@@ -47,14 +48,10 @@ impl TrajectoryStoreHarness for Disk {
     }
 }
 
-#[test]
-fn in_memory() {
-    all(|| Memory(MemoryTrajectoryStore::new()));
-}
-
-#[test]
-fn on_the_filesystem() {
-    all(|| Disk(Place::new()));
+contract_tests! {
+    trajectory_store:
+    memory => Memory(MemoryTrajectoryStore::new()),
+    filesystem => Disk(Place::new()),
 }
 
 #[test]

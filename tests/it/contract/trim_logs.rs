@@ -6,10 +6,13 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use cap_std::fs::Dir;
+use tempfile::TempDir;
 use traj_core::memory::{MemoryBlobs, MemoryLog};
-use traj_core::port::{LineLog as _, LineLogError};
+use traj_core::port::{BlobFolder, LineLog, LineLogError};
 use traj_fs::{FsBlobFolder, FsLineLog};
-use traj_tests::contract::{blob_folder, line_log};
+use traj_tests::contract::blob_folder::BlobFolderHarness;
+use traj_tests::contract::line_log::LineLogHarness;
+use traj_tests::contract_tests;
 
 fn open(folder: &Path) -> Dir {
     Dir::open_ambient_dir(folder, cap_std::ambient_authority()).unwrap()
@@ -19,22 +22,49 @@ fn log_in(folder: &Path, name: &str) -> FsLineLog {
     FsLineLog::new(open(folder), name.to_owned())
 }
 
-#[test]
-fn logs_keep_their_contract() {
-    line_log::all(&|| Box::new(MemoryLog::default()));
-    let place = tempfile::tempdir().unwrap();
-    let count = std::cell::Cell::new(0);
-    line_log::all(&|| {
-        count.set(count.get() + 1);
-        Box::new(log_in(place.path(), &format!("log-{}.jsonl", count.get())))
-    });
+/// An adapter, and the directory that must outlive it.
+struct Subject<A> {
+    adapter: A,
+    _place: Option<TempDir>,
 }
 
-#[test]
-fn blobs_keep_their_contract() {
-    blob_folder::all(&MemoryBlobs::default());
-    let place = tempfile::tempdir().unwrap();
-    blob_folder::all(&FsBlobFolder::new(open(place.path()), "s.blobs".to_owned()));
+impl<A> Subject<A> {
+    fn in_memory(adapter: A) -> Self {
+        Self { adapter, _place: None }
+    }
+
+    fn on_disk(make: impl FnOnce(&Path) -> A) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        Self { adapter: make(place.path()), _place: Some(place) }
+    }
+}
+
+impl<A: LineLog> LineLogHarness for Subject<A> {
+    fn log(&self) -> &dyn LineLog {
+        &self.adapter
+    }
+}
+
+impl<A: BlobFolder> BlobFolderHarness for Subject<A> {
+    fn blobs(&self) -> &dyn BlobFolder {
+        &self.adapter
+    }
+}
+
+fn blobs_in(folder: &Path) -> FsBlobFolder {
+    FsBlobFolder::new(open(folder), "s.blobs".to_owned())
+}
+
+contract_tests! {
+    line_log:
+    memory_log => Subject::in_memory(MemoryLog::default()),
+    filesystem_log => Subject::on_disk(|place| log_in(place, "log.jsonl")),
+}
+
+contract_tests! {
+    blob_folder:
+    memory_blobs => Subject::in_memory(MemoryBlobs::default()),
+    filesystem_blobs => Subject::on_disk(blobs_in),
 }
 
 #[test]

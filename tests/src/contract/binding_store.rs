@@ -32,20 +32,20 @@ fn record(name: &str) -> BindingRecord {
     record
 }
 
-/// Runs the whole suite; `fresh` makes an empty store.
-pub fn all<H: BindingStoreHarness>(fresh: impl Fn() -> H) {
-    what_is_saved_is_loaded(&fresh());
-    clearing_is_for_one_thread(&fresh());
-    a_stale_writer_is_told(&fresh());
-    one_of_many_writers_wins(&fresh());
-    damage_is_an_error_until_it_is_set_aside(&fresh());
-    a_newer_record_is_left_alone(&fresh());
-    another_tools_record_is_taken_over_once(&fresh());
-    the_list_is_in_order(&fresh());
+suite! {
+    $ binding_store on BindingStoreHarness:
+    what_is_saved_is_loaded,
+    clearing_is_for_one_thread,
+    a_stale_writer_is_told,
+    one_of_many_writers_wins,
+    damage_is_an_error_until_it_is_set_aside,
+    a_newer_record_is_left_alone,
+    another_tools_record_is_taken_over_once,
+    the_list_is_in_order,
 }
 
 /// Scenarios 1 and 8: what is saved is loaded, and nothing is none.
-fn what_is_saved_is_loaded(harness: &impl BindingStoreHarness) {
+fn what_is_saved_is_loaded(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");
     assert!(store.load(&key).expect("loads").is_none());
@@ -57,7 +57,7 @@ fn what_is_saved_is_loaded(harness: &impl BindingStoreHarness) {
 }
 
 /// Scenario 9.
-fn clearing_is_for_one_thread(harness: &impl BindingStoreHarness) {
+fn clearing_is_for_one_thread(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");
     store.save(&key, &record("a"), None).expect("saves");
@@ -69,7 +69,7 @@ fn clearing_is_for_one_thread(harness: &impl BindingStoreHarness) {
 }
 
 /// Scenario 12: the loser of a race is told.
-fn a_stale_writer_is_told(harness: &impl BindingStoreHarness) {
+fn a_stale_writer_is_told(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");
     let first = store.save(&key, &record("a"), None).expect("saves");
@@ -84,7 +84,7 @@ fn a_stale_writer_is_told(harness: &impl BindingStoreHarness) {
 }
 
 /// Scenario 12 with many hands: exactly one first writer wins, and its record is whole.
-fn one_of_many_writers_wins(harness: &impl BindingStoreHarness) {
+fn one_of_many_writers_wins(harness: &dyn BindingStoreHarness) {
     const WRITERS: usize = 4;
     let key = key("s.jsonl");
     let barrier = Barrier::new(WRITERS);
@@ -114,7 +114,7 @@ fn one_of_many_writers_wins(harness: &impl BindingStoreHarness) {
 }
 
 /// Scenario 10: damage is never "none", never overwritten, and not lost when it is moved.
-fn damage_is_an_error_until_it_is_set_aside(harness: &impl BindingStoreHarness) {
+fn damage_is_an_error_until_it_is_set_aside(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");
     assert!(store.set_aside(&key).expect("nothing to set aside").is_none());
@@ -137,7 +137,7 @@ fn damage_is_an_error_until_it_is_set_aside(harness: &impl BindingStoreHarness) 
     }
 }
 
-fn a_newer_record_is_left_alone(harness: &impl BindingStoreHarness) {
+fn a_newer_record_is_left_alone(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");
     harness.put_bytes(&key, br#"{"format":"traj-codex-binding","version":9}"#);
@@ -152,7 +152,7 @@ fn a_newer_record_is_left_alone(harness: &impl BindingStoreHarness) {
     assert!(is_newer(&store.save(&key, &record("a"), None).expect_err("it stays")));
 }
 
-fn another_tools_record_is_taken_over_once(harness: &impl BindingStoreHarness) {
+fn another_tools_record_is_taken_over_once(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");
     harness.put_import(&key, br#"{"schemaVersion":1,"threadId":"old","cwd":"/w"}"#);
@@ -166,7 +166,7 @@ fn another_tools_record_is_taken_over_once(harness: &impl BindingStoreHarness) {
     store.save(&key, &record("again"), None).expect("a cleared binding can be made anew");
 }
 
-fn the_list_is_in_order(harness: &impl BindingStoreHarness) {
+fn the_list_is_in_order(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     for name in ["b.jsonl", "a.jsonl"] {
         store.save(&key(name), &record(name), None).expect("saves");

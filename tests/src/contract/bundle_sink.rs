@@ -4,8 +4,6 @@ use traj_core::id::BundleName;
 use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken};
 use traj_core::redaction::{Redacted, RedactedText};
 
-use super::scratch;
-
 /// A sink under test, with eyes for what it made visible.
 pub trait BundleSinkHarness {
     /// The sink.
@@ -16,15 +14,14 @@ pub trait BundleSinkHarness {
     fn read(&self, bundle: &str, file: &str) -> Option<String>;
 }
 
-/// Runs the whole suite; `fresh` makes an empty sink.
-pub fn all<H: BundleSinkHarness>(fresh: impl Fn() -> H) {
-    a_bundle_appears_with_its_commit(&fresh());
-    what_is_dropped_leaves_nothing(&fresh());
-    a_file_is_written_once(&fresh());
-    files_are_written_side_by_side(&fresh());
-    a_chosen_name_is_never_taken_twice(&fresh());
-    a_made_up_name_gets_a_number(&fresh());
-    scratch_keeps_its_own_contract(&fresh());
+suite! {
+    $ bundle_sink on BundleSinkHarness:
+    a_bundle_appears_with_its_commit,
+    what_is_dropped_leaves_nothing,
+    a_file_is_written_once,
+    files_are_written_side_by_side,
+    a_chosen_name_is_never_taken_twice,
+    a_made_up_name_gets_a_number,
 }
 
 fn name(text: &str) -> BundleName {
@@ -43,7 +40,7 @@ fn put(writer: &mut dyn BundleWriter, file: BundleFile, content: &'static str) {
     output.finish().expect("finishes");
 }
 
-fn a_bundle_appears_with_its_commit(harness: &impl BundleSinkHarness) {
+fn a_bundle_appears_with_its_commit(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
     put(&mut *writer, BundleFile::Events, "a\n");
     put(&mut *writer, BundleFile::Blob([0xab; 32]), "long");
@@ -59,7 +56,7 @@ fn a_bundle_appears_with_its_commit(harness: &impl BundleSinkHarness) {
     assert_eq!(harness.read("one", &blob).as_deref(), Some("long"));
 }
 
-fn what_is_dropped_leaves_nothing(harness: &impl BundleSinkHarness) {
+fn what_is_dropped_leaves_nothing(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
     put(&mut *writer, BundleFile::Events, "a\n");
     let scratch = writer.scratch().expect("makes room");
@@ -68,7 +65,7 @@ fn what_is_dropped_leaves_nothing(harness: &impl BundleSinkHarness) {
     assert!(harness.names().is_empty());
 }
 
-fn a_file_is_written_once(harness: &impl BundleSinkHarness) {
+fn a_file_is_written_once(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
     put(&mut *writer, BundleFile::Events, "a\n");
     let again = writer.create(BundleFile::Events);
@@ -76,7 +73,7 @@ fn a_file_is_written_once(harness: &impl BundleSinkHarness) {
     assert!(writer.read_back(BundleFile::Tools).is_err());
 }
 
-fn files_are_written_side_by_side(harness: &impl BundleSinkHarness) {
+fn files_are_written_side_by_side(harness: &dyn BundleSinkHarness) {
     let mut writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
     let files = [(BundleFile::Events, "a\n"), (BundleFile::SessionBranch, "{}\n")];
     let mut open = files.map(|(file, content)| (writer.create(file).expect("creates"), content));
@@ -94,7 +91,7 @@ fn files_are_written_side_by_side(harness: &impl BundleSinkHarness) {
     }
 }
 
-fn a_chosen_name_is_never_taken_twice(harness: &impl BundleSinkHarness) {
+fn a_chosen_name_is_never_taken_twice(harness: &dyn BundleSinkHarness) {
     let sink = harness.sink();
     let mut first = sink.begin(&name("one"), NameTaken::Refuse).expect("begins");
     let mut second = sink.begin(&name("one"), NameTaken::Refuse).expect("not taken yet");
@@ -108,16 +105,11 @@ fn a_chosen_name_is_never_taken_twice(harness: &impl BundleSinkHarness) {
     assert_eq!(harness.read("one", "events.jsonl").as_deref(), Some("first\n"));
 }
 
-fn a_made_up_name_gets_a_number(harness: &impl BundleSinkHarness) {
+fn a_made_up_name_gets_a_number(harness: &dyn BundleSinkHarness) {
     for expected in ["one", "one-2", "one-3"] {
         let mut writer = harness.sink().begin(&name("one"), NameTaken::Renumber).expect("begins");
         put(&mut *writer, BundleFile::Events, "x\n");
         assert_eq!(writer.commit().expect("commits"), expected);
     }
     assert_eq!(harness.names().len(), 3);
-}
-
-fn scratch_keeps_its_own_contract(harness: &impl BundleSinkHarness) {
-    let writer = harness.sink().begin(&name("one"), NameTaken::Refuse).expect("begins");
-    scratch::all(&|| writer.scratch().expect("makes room"));
 }

@@ -9,15 +9,15 @@ pub trait BundleSourceHarness {
     fn bundle(&self, files: &[(&str, &[u8])]) -> Box<dyn BundleSource>;
 }
 
-/// Runs the whole suite; `fresh` makes an empty place for bundles.
-pub fn all<H: BundleSourceHarness>(fresh: impl Fn() -> H) {
-    every_file_is_shown_in_order_and_again(&fresh());
-    content_comes_in_pieces_of_any_size(&fresh());
-    what_is_left_unread_does_not_matter(&fresh());
-    a_visitor_that_fails_ends_the_visit(&fresh());
-    names_that_differ_only_in_case_are_refused(&fresh());
-    entries_with_unsafe_names_are_refused(&fresh());
-    an_empty_file_is_a_file(&fresh());
+suite! {
+    $ bundle_source on BundleSourceHarness:
+    every_file_is_shown_in_order_and_again,
+    content_comes_in_pieces_of_any_size,
+    what_is_left_unread_does_not_matter,
+    a_visitor_that_fails_ends_the_visit,
+    names_that_differ_only_in_case_are_refused,
+    entries_with_unsafe_names_are_refused,
+    an_empty_file_is_a_file,
 }
 
 const MANIFEST: (&str, &[u8]) = ("manifest.json", b"{}\n");
@@ -54,7 +54,7 @@ fn owned(files: &[(&str, &[u8])]) -> Vec<(String, Vec<u8>)> {
     files.iter().map(|(path, content)| ((*path).to_owned(), content.to_vec())).collect()
 }
 
-fn every_file_is_shown_in_order_and_again(harness: &impl BundleSourceHarness) {
+fn every_file_is_shown_in_order_and_again(harness: &dyn BundleSourceHarness) {
     let stored: [(&str, &[u8]); 4] =
         [MANIFEST, (BLOB, b"long"), ("events.jsonl", b"a\nb\n"), ("tools.json", b"[]")];
     let bundle = harness.bundle(&stored);
@@ -63,7 +63,7 @@ fn every_file_is_shown_in_order_and_again(harness: &impl BundleSourceHarness) {
     }
 }
 
-fn content_comes_in_pieces_of_any_size(harness: &impl BundleSourceHarness) {
+fn content_comes_in_pieces_of_any_size(harness: &dyn BundleSourceHarness) {
     let long: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
     let stored: [(&str, &[u8]); 2] = [MANIFEST, ("events.jsonl", &long)];
     let bundle = harness.bundle(&stored);
@@ -72,7 +72,7 @@ fn content_comes_in_pieces_of_any_size(harness: &impl BundleSourceHarness) {
     }
 }
 
-fn what_is_left_unread_does_not_matter(harness: &impl BundleSourceHarness) {
+fn what_is_left_unread_does_not_matter(harness: &dyn BundleSourceHarness) {
     let long = vec![b'x'; 200_000];
     let bundle = harness.bundle(&[MANIFEST, (BLOB, &long), ("events.jsonl", b"a\n")]);
     let mut last = Vec::new();
@@ -88,7 +88,7 @@ fn what_is_left_unread_does_not_matter(harness: &impl BundleSourceHarness) {
     assert_eq!(last, b"a\n");
 }
 
-fn a_visitor_that_fails_ends_the_visit(harness: &impl BundleSourceHarness) {
+fn a_visitor_that_fails_ends_the_visit(harness: &dyn BundleSourceHarness) {
     let bundle = harness.bundle(&[MANIFEST, (BLOB, b"long"), ("events.jsonl", b"a\n")]);
     let mut shown = 0;
     let visited = bundle.visit(&mut |_, _| {
@@ -99,13 +99,13 @@ fn a_visitor_that_fails_ends_the_visit(harness: &impl BundleSourceHarness) {
     assert_eq!(shown, 2);
 }
 
-fn names_that_differ_only_in_case_are_refused(harness: &impl BundleSourceHarness) {
+fn names_that_differ_only_in_case_are_refused(harness: &dyn BundleSourceHarness) {
     let bundle = harness.bundle(&[MANIFEST, ("Events.jsonl", b""), ("events.jsonl", b"")]);
     let refused = files(&*bundle, 10);
     assert!(matches!(refused, Err(BundleSourceError::RepeatedEntry { .. })), "{refused:?}");
 }
 
-fn entries_with_unsafe_names_are_refused(harness: &impl BundleSourceHarness) {
+fn entries_with_unsafe_names_are_refused(harness: &dyn BundleSourceHarness) {
     for path in ["C:x", "a\\b", "ends.", "bell\u{7}", "other/notes.txt", "blobs/deep/00ff"] {
         let bundle = harness.bundle(&[MANIFEST, (path, b"x")]);
         let refused = files(&*bundle, 10);
@@ -117,7 +117,7 @@ fn entries_with_unsafe_names_are_refused(harness: &impl BundleSourceHarness) {
     }
 }
 
-fn an_empty_file_is_a_file(harness: &impl BundleSourceHarness) {
+fn an_empty_file_is_a_file(harness: &dyn BundleSourceHarness) {
     let stored: [(&str, &[u8]); 2] = [MANIFEST, ("events.jsonl", b"")];
     assert_eq!(files(&*harness.bundle(&stored), 10).expect("readable"), owned(&stored));
 }

@@ -4,6 +4,20 @@ use std::ops::ControlFlow;
 
 use traj_core::port::LineLog;
 
+/// A log to test, and the place it needs.
+pub trait LineLogHarness {
+    /// The log; empty at first.
+    fn log(&self) -> &dyn LineLog;
+}
+
+suite! {
+    $ line_log on LineLogHarness:
+    keeps_lines_in_order,
+    keeps_what_is_wanted,
+    stops_when_told,
+    refuses_a_line_end_inside_a_line,
+}
+
 fn lines(log: &dyn LineLog) -> Vec<String> {
     let mut lines = Vec::new();
     log.read(&mut |line| {
@@ -14,22 +28,16 @@ fn lines(log: &dyn LineLog) -> Vec<String> {
     lines
 }
 
-/// Runs the whole suite on logs that `make` makes, each empty.
-pub fn all(make: &dyn Fn() -> Box<dyn LineLog>) {
-    keeps_lines_in_order(make().as_ref());
-    keeps_what_is_wanted(make().as_ref());
-    stops_when_told(make().as_ref());
-    refuses_a_line_end_inside_a_line(make().as_ref());
-}
-
-fn keeps_lines_in_order(log: &dyn LineLog) {
+fn keeps_lines_in_order(harness: &dyn LineLogHarness) {
+    let log = harness.log();
     assert!(lines(log).is_empty());
     log.append(&["one".to_owned(), "two é".to_owned()]).expect("an append");
     log.append(&["three".to_owned()]).expect("an append");
     assert_eq!(lines(log), ["one", "two é", "three"]);
 }
 
-fn keeps_what_is_wanted(log: &dyn LineLog) {
+fn keeps_what_is_wanted(harness: &dyn LineLogHarness) {
+    let log = harness.log();
     log.retain(&mut |_| true).expect("an empty log has nothing to lose");
     log.append(&["one".to_owned(), "two".to_owned(), "three".to_owned()]).expect("an append");
     log.retain(&mut |line| line != b"two").expect("a change");
@@ -40,7 +48,8 @@ fn keeps_what_is_wanted(log: &dyn LineLog) {
     assert_eq!(lines(log), ["four"]);
 }
 
-fn stops_when_told(log: &dyn LineLog) {
+fn stops_when_told(harness: &dyn LineLogHarness) {
+    let log = harness.log();
     log.append(&["one".to_owned(), "two".to_owned()]).expect("an append");
     let mut seen = 0;
     log.read(&mut |_| {
@@ -51,7 +60,8 @@ fn stops_when_told(log: &dyn LineLog) {
     assert_eq!(seen, 1);
 }
 
-fn refuses_a_line_end_inside_a_line(log: &dyn LineLog) {
+fn refuses_a_line_end_inside_a_line(harness: &dyn LineLogHarness) {
+    let log = harness.log();
     log.append(&["fine".to_owned(), "not\nfine".to_owned()]).expect_err("no such line");
     assert!(lines(log).is_empty(), "all lines of a call or none");
 }

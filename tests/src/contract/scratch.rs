@@ -2,14 +2,21 @@
 
 use traj_core::port::Scratch;
 
-/// Runs the whole suite; `fresh` makes an empty one.
-pub fn all(fresh: &dyn Fn() -> Box<dyn Scratch>) {
-    it_gives_back_what_it_got(fresh());
-    nothing_is_read_behind_its_end(fresh());
-    two_do_not_meet(fresh(), fresh());
+/// Makes scratch room to test.
+pub trait ScratchHarness {
+    /// Room that is empty, apart from any made before.
+    fn scratch(&self) -> Box<dyn Scratch>;
 }
 
-fn it_gives_back_what_it_got(mut scratch: Box<dyn Scratch>) {
+suite! {
+    $ scratch on ScratchHarness:
+    it_gives_back_what_it_got,
+    nothing_is_read_after_its_end,
+    two_do_not_meet,
+}
+
+fn it_gives_back_what_it_got(harness: &dyn ScratchHarness) {
+    let mut scratch = harness.scratch();
     scratch.append(b"0123").expect("appends");
     scratch.append(b"").expect("appends nothing");
     scratch.append(b"4567").expect("appends");
@@ -21,7 +28,8 @@ fn it_gives_back_what_it_got(mut scratch: Box<dyn Scratch>) {
     assert_eq!(&bytes, b"6789");
 }
 
-fn nothing_is_read_behind_its_end(mut scratch: Box<dyn Scratch>) {
+fn nothing_is_read_after_its_end(harness: &dyn ScratchHarness) {
+    let mut scratch = harness.scratch();
     let mut byte = [0];
     assert!(scratch.read_exact_at(0, &mut byte).is_err());
     scratch.append(b"0").expect("appends");
@@ -30,7 +38,8 @@ fn nothing_is_read_behind_its_end(mut scratch: Box<dyn Scratch>) {
     }
 }
 
-fn two_do_not_meet(mut one: Box<dyn Scratch>, mut other: Box<dyn Scratch>) {
+fn two_do_not_meet(harness: &dyn ScratchHarness) {
+    let (mut one, mut other) = (harness.scratch(), harness.scratch());
     one.append(b"one").expect("appends");
     other.append(b"two").expect("appends");
     for (scratch, expected) in [(one, b"one"), (other, b"two")] {

@@ -6,13 +6,29 @@ use traj_core::port::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
 };
 
-/// A session that a suite can set up, act on and look at.
+/// Makes sessions to rewrite.
+pub trait SessionRewriterHarness {
+    /// A session with this content; without any, one whose file is missing.
+    fn session(&self, content: Option<&[u8]>) -> Box<dyn SessionFixture>;
+}
+
+/// A session that a case can act on and look at.
 pub trait SessionFixture {
     /// The adapter under test.
     fn rewriter(&self) -> &dyn SessionRewriter;
 
     /// What a reader of the session sees.
     fn read(&self) -> Option<Vec<u8>>;
+}
+
+suite! {
+    $ session_rewriter on SessionRewriterHarness:
+    rewrites_lines_and_nothing_else,
+    preview_changes_nothing,
+    called_off_leaves_the_file,
+    nothing_to_change_is_fine,
+    missing_is_missing,
+    rewriting_is_idempotent,
 }
 
 /// An edit that replaces every line equal to `target`.
@@ -55,8 +71,8 @@ fn edit() -> ReplaceLine {
 }
 
 /// Lines change, everything else stays byte for byte, the report tells.
-pub fn rewrites_lines_and_nothing_else(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
-    let session = make(BEFORE);
+fn rewrites_lines_and_nothing_else(harness: &dyn SessionRewriterHarness) {
+    let session = harness.session(Some(BEFORE));
     let report = commit(session.as_ref(), &mut edit());
     assert_eq!(session.read().as_deref(), Some(AFTER));
     assert_eq!(report.changed_lines, 2);
@@ -67,8 +83,8 @@ pub fn rewrites_lines_and_nothing_else(make: &dyn Fn(&[u8]) -> Box<dyn SessionFi
 }
 
 /// A preview reports the same and changes nothing.
-pub fn preview_changes_nothing(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
-    let session = make(BEFORE);
+fn preview_changes_nothing(harness: &dyn SessionRewriterHarness) {
+    let session = harness.session(Some(BEFORE));
     let report = session
         .rewriter()
         .rewrite(&mut edit(), RewriteMode::Preview)
@@ -78,8 +94,8 @@ pub fn preview_changes_nothing(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) 
 }
 
 /// An edit that calls off leaves the file as it was.
-pub fn called_off_leaves_the_file(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
-    let session = make(BEFORE);
+fn called_off_leaves_the_file(harness: &dyn SessionRewriterHarness) {
+    let session = harness.session(Some(BEFORE));
     let outcome = session
         .rewriter()
         .rewrite(&mut ReplaceLine { refuse: true, ..edit() }, RewriteMode::Commit);
@@ -88,9 +104,9 @@ pub fn called_off_leaves_the_file(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture
 }
 
 /// An empty file and a file without a matching line stay as they are.
-pub fn nothing_to_change_is_fine(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
+fn nothing_to_change_is_fine(harness: &dyn SessionRewriterHarness) {
     for text in [b"".as_slice(), b"\n", b"other\nlines\n", b"targe\nt"] {
-        let session = make(text);
+        let session = harness.session(Some(text));
         let report = commit(session.as_ref(), &mut edit());
         assert_eq!(report.changed_lines, 0);
         assert_eq!(session.read().as_deref(), Some(text));
@@ -98,8 +114,8 @@ pub fn nothing_to_change_is_fine(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>
 }
 
 /// A session without a file is told apart from every other failure.
-pub fn missing_is_missing(make: &dyn Fn() -> Box<dyn SessionFixture>) {
-    let session = make();
+fn missing_is_missing(harness: &dyn SessionRewriterHarness) {
+    let session = harness.session(None);
     for mode in [RewriteMode::Preview, RewriteMode::Commit] {
         let outcome = session.rewriter().rewrite(&mut edit(), mode);
         assert!(matches!(outcome, Err(RewriteError::Missing { .. })), "{outcome:?}");
@@ -108,8 +124,8 @@ pub fn missing_is_missing(make: &dyn Fn() -> Box<dyn SessionFixture>) {
 }
 
 /// Rewriting twice is rewriting once.
-pub fn rewriting_is_idempotent(make: &dyn Fn(&[u8]) -> Box<dyn SessionFixture>) {
-    let session = make(BEFORE);
+fn rewriting_is_idempotent(harness: &dyn SessionRewriterHarness) {
+    let session = harness.session(Some(BEFORE));
     commit(session.as_ref(), &mut edit());
     let second = commit(session.as_ref(), &mut edit());
     assert_eq!(second.changed_lines, 0);

@@ -18,16 +18,16 @@ pub trait SourcesHarness {
     fn remove(&self, name: &str);
 }
 
-/// Runs the whole suite; `fresh` makes sources without files.
-pub fn all<H: SourcesHarness>(fresh: impl Fn() -> H) {
-    content_is_read_by_position(&fresh());
-    growth_is_not_seen(&fresh());
-    a_cut_is_a_change(&fresh());
-    what_is_open_outlives_its_name(&fresh());
-    links_and_names_that_lead_out_are_refused(&fresh());
+suite! {
+    $ source on SourcesHarness:
+    content_is_read_by_position,
+    growth_is_not_seen,
+    a_cut_is_a_change,
+    what_is_open_outlives_its_name,
+    links_and_names_that_lead_out_are_refused,
 }
 
-fn content_is_read_by_position(harness: &impl SourcesHarness) {
+fn content_is_read_by_position(harness: &dyn SourcesHarness) {
     assert!(matches!(harness.sources().open("f"), Err(SourceError::NotFound { .. })));
     harness.put("f", b"0123456789");
     let source = harness.sources().open("f").expect("opens");
@@ -41,7 +41,7 @@ fn content_is_read_by_position(harness: &impl SourcesHarness) {
     source.check_unchanged().expect("nothing changed");
 }
 
-fn growth_is_not_seen(harness: &impl SourcesHarness) {
+fn growth_is_not_seen(harness: &dyn SourcesHarness) {
     harness.put("f", b"first\n");
     let source = harness.sources().open("f").expect("opens");
     harness.append("f", b"second\n");
@@ -50,7 +50,7 @@ fn growth_is_not_seen(harness: &impl SourcesHarness) {
     assert_eq!(harness.sources().open("f").expect("opens").len(), 13);
 }
 
-fn a_cut_is_a_change(harness: &impl SourcesHarness) {
+fn a_cut_is_a_change(harness: &dyn SourcesHarness) {
     harness.put("f", b"first\nsecond\n");
     let source = harness.sources().open("f").expect("opens");
     harness.cut("f", 3);
@@ -59,7 +59,7 @@ fn a_cut_is_a_change(harness: &impl SourcesHarness) {
     assert!(matches!(source.check_unchanged(), Err(SourceError::Changed { .. })));
 }
 
-fn what_is_open_outlives_its_name(harness: &impl SourcesHarness) {
+fn what_is_open_outlives_its_name(harness: &dyn SourcesHarness) {
     harness.put("f", b"content");
     let source = harness.sources().open("f").expect("opens");
     harness.remove("f");
@@ -69,7 +69,7 @@ fn what_is_open_outlives_its_name(harness: &impl SourcesHarness) {
     source.check_unchanged().expect("what was read still stands");
 }
 
-fn links_and_names_that_lead_out_are_refused(harness: &impl SourcesHarness) {
+fn links_and_names_that_lead_out_are_refused(harness: &dyn SourcesHarness) {
     harness.put_link("link");
     assert!(matches!(harness.sources().open("link"), Err(SourceError::NotRegular { .. })));
     harness.put("f", b"x");

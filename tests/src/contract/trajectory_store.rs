@@ -12,6 +12,10 @@ use traj_core::port::{
 };
 use traj_core::settings::WhenFull;
 
+use self::blobs::{
+    blobs_are_stored_once_and_within_their_budget, blobs_go_with_the_lines_that_named_them,
+    blobs_stay_while_one_is_about_to_name_them,
+};
 use crate::sidecar::{SidecarContent, lines, options, session};
 
 /// A store under test, with hands to look at it and disturb it.
@@ -25,38 +29,38 @@ pub trait TrajectoryStoreHarness {
     fn content(&self, session: &SessionId) -> Option<Vec<u8>>;
 }
 
-/// Runs the whole suite; `fresh` makes an empty store.
-pub fn all<H: TrajectoryStoreHarness>(fresh: impl Fn() -> H) {
-    nothing_exists_before_the_first_line(&fresh());
-    batches_are_numbered_across_writers(&fresh());
-    a_batch_that_does_not_fit_leaves_nothing(&fresh());
-    the_reserve_is_for_the_last_word(&fresh());
-    rolling_keeps_the_newest_whole_lines(&fresh());
-    rolling_refuses_what_no_sidecar_can_hold(&fresh());
-    a_torn_line_is_closed_off(&fresh());
-    a_torn_line_goes_with_the_rolled_ones(&fresh());
-    zeros_are_closed_off_wherever_they_are(&fresh());
-    a_number_behind_zeros_is_not_given_again(&fresh());
-    numbers_of_others_are_taken_up(&fresh());
-    impossible_numbers_are_not_believed(&fresh());
-    numbers_go_on_after_the_highest_that_is_believed(&fresh());
-    blobs::are_stored_once_and_within_their_budget(&fresh());
-    blobs::go_with_the_lines_that_named_them(&fresh());
-    blobs::stay_while_one_is_about_to_name_them(&fresh());
-    visiting_stops_when_told(&fresh());
-    sessions_do_not_mix(&fresh());
+suite! {
+    $ trajectory_store on TrajectoryStoreHarness:
+    nothing_exists_before_the_first_line,
+    batches_are_numbered_across_writers,
+    a_batch_that_does_not_fit_leaves_nothing,
+    the_reserve_is_for_the_last_word,
+    rolling_keeps_the_newest_whole_lines,
+    rolling_refuses_what_no_sidecar_can_hold,
+    a_torn_line_is_closed_off,
+    a_torn_line_goes_with_the_rolled_ones,
+    zeros_are_closed_off_wherever_they_are,
+    a_number_behind_zeros_is_not_given_again,
+    numbers_of_others_are_taken_up,
+    impossible_numbers_are_not_believed,
+    numbers_go_on_after_the_highest_that_is_believed,
+    blobs_are_stored_once_and_within_their_budget,
+    blobs_go_with_the_lines_that_named_them,
+    blobs_stay_while_one_is_about_to_name_them,
+    visiting_stops_when_told,
+    sessions_do_not_mix,
 }
 
 const CHAT: &str = "chat";
 
 fn writer(
-    harness: &impl TrajectoryStoreHarness,
+    harness: &dyn TrajectoryStoreHarness,
     options: &SidecarOptions,
 ) -> Box<dyn SidecarWriter> {
     harness.store().open(&session(CHAT), options).expect("opens")
 }
 
-fn content(harness: &impl TrajectoryStoreHarness) -> SidecarContent {
+fn content(harness: &dyn TrajectoryStoreHarness) -> SidecarContent {
     SidecarContent::of(&harness.content(&session(CHAT)).unwrap_or_default())
 }
 
@@ -75,7 +79,7 @@ fn limited(limit_bytes: u64, when_full: WhenFull) -> SidecarOptions {
     options
 }
 
-fn nothing_exists_before_the_first_line(harness: &impl TrajectoryStoreHarness) {
+fn nothing_exists_before_the_first_line(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut writer = writer(harness, &limited(100, WhenFull::Stop));
     writer.flush().expect("there is nothing to do");
@@ -94,7 +98,7 @@ fn nothing_exists_before_the_first_line(harness: &impl TrajectoryStoreHarness) {
     assert_eq!(missing.expect("a missing blob is none"), None);
 }
 
-fn batches_are_numbered_across_writers(harness: &impl TrajectoryStoreHarness) {
+fn batches_are_numbered_across_writers(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let (mut one, mut other) = (writer(harness, &options()), writer(harness, &options()));
     let first = one.append(&lines(&chat, ["a", "b"]), Room::Ordinary).expect("appends");
@@ -109,7 +113,7 @@ fn batches_are_numbered_across_writers(harness: &impl TrajectoryStoreHarness) {
     assert_eq!(found.texts(), ["a", "b", "c", "d", "e"]);
 }
 
-fn a_batch_that_does_not_fit_leaves_nothing(harness: &impl TrajectoryStoreHarness) {
+fn a_batch_that_does_not_fit_leaves_nothing(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     // Small limits keep half of it as the reserve.
     let limited = limited(6 * line_bytes("a"), WhenFull::Stop);
@@ -127,7 +131,7 @@ fn a_batch_that_does_not_fit_leaves_nothing(harness: &impl TrajectoryStoreHarnes
     content(harness).assert_sound();
 }
 
-fn the_reserve_is_for_the_last_word(harness: &impl TrajectoryStoreHarness) {
+fn the_reserve_is_for_the_last_word(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut writer = writer(harness, &limited(2 * line_bytes("a"), WhenFull::Stop));
     writer.append(&lines(&chat, ["a"]), Room::Ordinary).expect("fits");
@@ -139,7 +143,7 @@ fn the_reserve_is_for_the_last_word(harness: &impl TrajectoryStoreHarness) {
     assert_eq!(content(harness).texts(), ["a", "b"]);
 }
 
-fn rolling_keeps_the_newest_whole_lines(harness: &impl TrajectoryStoreHarness) {
+fn rolling_keeps_the_newest_whole_lines(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let limit = 20 * line_bytes("text 00");
     let rolling = limited(limit, WhenFull::Roll);
@@ -162,7 +166,7 @@ fn rolling_keeps_the_newest_whole_lines(harness: &impl TrajectoryStoreHarness) {
     assert_eq!(found.rows.last().expect("some").source_sequence, texts.len() as u64);
 }
 
-fn rolling_refuses_what_no_sidecar_can_hold(harness: &impl TrajectoryStoreHarness) {
+fn rolling_refuses_what_no_sidecar_can_hold(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut writer = writer(harness, &limited(2 * line_bytes("a"), WhenFull::Roll));
     writer.append(&lines(&chat, ["a"]), Room::Ordinary).expect("fits");
@@ -174,7 +178,7 @@ fn rolling_refuses_what_no_sidecar_can_hold(harness: &impl TrajectoryStoreHarnes
     assert_eq!(content(harness).texts(), ["b"]);
 }
 
-fn a_torn_line_is_closed_off(harness: &impl TrajectoryStoreHarness) {
+fn a_torn_line_is_closed_off(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut one = writer(harness, &options());
     one.append(&lines(&chat, ["a"]), Room::Ordinary).expect("appends");
@@ -196,7 +200,7 @@ fn a_torn_line_is_closed_off(harness: &impl TrajectoryStoreHarness) {
 }
 
 /// A loss of power leaves zeros in the place of lines that were not on the disk.
-fn zeros_are_closed_off_wherever_they_are(harness: &impl TrajectoryStoreHarness) {
+fn zeros_are_closed_off_wherever_they_are(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     harness.write_foreign(&chat, &[0; 500]);
     writer(harness, &options()).append(&lines(&chat, ["a"]), Room::Ordinary).expect("appends");
@@ -207,7 +211,7 @@ fn zeros_are_closed_off_wherever_they_are(harness: &impl TrajectoryStoreHarness)
     found.assert_numbered();
 }
 
-fn a_number_behind_zeros_is_not_given_again(harness: &impl TrajectoryStoreHarness) {
+fn a_number_behind_zeros_is_not_given_again(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut foreign = "\0".repeat(70_000);
     for line in lines(&chat, ["old"]) {
@@ -218,7 +222,7 @@ fn a_number_behind_zeros_is_not_given_again(harness: &impl TrajectoryStoreHarnes
     assert_eq!(appended.expect("appends").first_source_sequence, 42);
 }
 
-fn a_torn_line_goes_with_the_rolled_ones(harness: &impl TrajectoryStoreHarness) {
+fn a_torn_line_goes_with_the_rolled_ones(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let rolling = limited(4 * line_bytes("a"), WhenFull::Roll);
     writer(harness, &rolling).append(&lines(&chat, ["a"]), Room::Ordinary).expect("appends");
@@ -231,7 +235,7 @@ fn a_torn_line_goes_with_the_rolled_ones(harness: &impl TrajectoryStoreHarness) 
     found.assert_sound();
 }
 
-fn numbers_of_others_are_taken_up(harness: &impl TrajectoryStoreHarness) {
+fn numbers_of_others_are_taken_up(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut foreign = String::new();
     for line in lines(&chat, ["old"]) {
@@ -247,7 +251,7 @@ fn numbers_of_others_are_taken_up(harness: &impl TrajectoryStoreHarness) {
     assert_eq!(appended.first_source_sequence, 58);
 }
 
-fn impossible_numbers_are_not_believed(harness: &impl TrajectoryStoreHarness) {
+fn impossible_numbers_are_not_believed(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut foreign = String::new();
     for number in [MAX_SEQUENCE, MAX_SEQUENCE - 5, u64::MAX] {
@@ -266,7 +270,7 @@ fn impossible_numbers_are_not_believed(harness: &impl TrajectoryStoreHarness) {
 
 /// However high a number is that is still believed, those after it differ, and
 /// every reader can tell them apart.
-fn numbers_go_on_after_the_highest_that_is_believed(harness: &impl TrajectoryStoreHarness) {
+fn numbers_go_on_after_the_highest_that_is_believed(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let credible = (0..64).map(|bit| 1_u64 << bit).filter(|n| is_credible_sequence(*n, 0)).max();
     let credible = credible.expect("small numbers are believed");
@@ -284,7 +288,7 @@ fn numbers_go_on_after_the_highest_that_is_believed(harness: &impl TrajectorySto
     }
 }
 
-fn visiting_stops_when_told(harness: &impl TrajectoryStoreHarness) {
+fn visiting_stops_when_told(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut writer = writer(harness, &options());
     writer.append(&lines(&chat, ["a", "b", "c"]), Room::Ordinary).expect("appends");
@@ -298,7 +302,7 @@ fn visiting_stops_when_told(harness: &impl TrajectoryStoreHarness) {
     assert!(seen.iter().all(|line| !line.ends_with('\n') && line.starts_with('{')));
 }
 
-fn sessions_do_not_mix(harness: &impl TrajectoryStoreHarness) {
+fn sessions_do_not_mix(harness: &dyn TrajectoryStoreHarness) {
     // Other recorders would give both the same file.
     let (plain, odd) = (session("a_b"), session("a/b"));
     let store = harness.store();

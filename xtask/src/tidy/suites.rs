@@ -11,10 +11,9 @@ pub(super) fn check(files: &[(String, String)]) -> Vec<String> {
     problems.extend(unlisted(files, "tests/src", "tests/src/lib.rs"));
     problems.extend(unlisted(files, "tests/benches", "tests/benches/main.rs"));
     for suite in direct_modules(files, "tests/src/contract/") {
-        let used = files.iter().any(|(path, text)| {
-            path.starts_with("tests/it/") && text.contains(&format!("contract::{suite}"))
-                || path.starts_with("tests/it/") && grouped_use(text, suite)
-        });
+        let used = files
+            .iter()
+            .any(|(path, text)| path.starts_with("tests/it/") && runs_suite(text, suite));
         if !used {
             problems.push(format!("tests/src/contract/{suite}.rs: no test runs this suite"));
         }
@@ -22,11 +21,11 @@ pub(super) fn check(files: &[(String, String)]) -> Vec<String> {
     problems
 }
 
-/// `use traj_tests::contract::{a, suite};`
-fn grouped_use(text: &str, suite: &str) -> bool {
-    text.split("contract::{").skip(1).any(|rest| {
-        rest.split('}').next().unwrap_or_default().split(',').any(|name| name.trim() == suite)
-    })
+/// `contract_tests! { suite: ... }`, on one line or on several.
+fn runs_suite(text: &str, suite: &str) -> bool {
+    text.split("contract_tests! {")
+        .skip(1)
+        .any(|rest| rest.trim_start().strip_prefix(suite).is_some_and(|rest| rest.starts_with(':')))
 }
 
 /// Files below `root` that their parent module does not declare. The parent of
@@ -91,30 +90,19 @@ mod tests {
     #[test]
     fn a_contract_suite_must_be_listed_and_run() {
         let suite = ("tests/src/contract/clock.rs", "");
-        let library = ("tests/src/lib.rs", "pub mod contract;");
-        let listed = ("tests/src/contract.rs", "pub mod clock;");
-        let main = ("tests/it/main.rs", "mod a;");
-        assert_eq!(
+        let with = |test: &str| {
             problems(&[
                 suite,
-                library,
-                listed,
-                main,
-                ("tests/it/a.rs", "contract::clock::runs(x)")
-            ]),
-            0
-        );
-        assert_eq!(
-            problems(&[
-                suite,
-                library,
-                listed,
-                main,
-                ("tests/it/a.rs", "contract::{store, clock};")
-            ]),
-            0
-        );
-        assert_eq!(problems(&[suite, library, listed, main, ("tests/it/a.rs", "")]), 1);
+                ("tests/src/lib.rs", "pub mod contract;"),
+                ("tests/src/contract.rs", "pub mod clock;"),
+                ("tests/it/main.rs", "mod a;"),
+                ("tests/it/a.rs", test),
+            ])
+        };
+        assert_eq!(with("contract_tests! { clock: memory => Memory, }"), 0);
+        assert_eq!(with("contract_tests! {\n    clock:\n    memory => Memory,\n}"), 0);
+        assert_eq!(with("contract_tests! { clocks: memory => Memory, }"), 1);
+        assert_eq!(with(""), 1);
         assert_eq!(problems(&[suite]), 2);
     }
 }

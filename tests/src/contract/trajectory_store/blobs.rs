@@ -6,7 +6,7 @@ use traj_core::settings::WhenFull;
 use super::{CHAT, TrajectoryStoreHarness, limited, writer};
 use crate::sidecar::{blob, line_with_blob, lines, options, session};
 
-pub(super) fn are_stored_once_and_within_their_budget(harness: &impl TrajectoryStoreHarness) {
+pub(super) fn blobs_are_stored_once_and_within_their_budget(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut small = options();
     small.blob_budget_bytes = 35;
@@ -29,7 +29,7 @@ pub(super) fn are_stored_once_and_within_their_budget(harness: &impl TrajectoryS
 }
 
 /// Whether the text of a blob can be read.
-fn has_blob(harness: &impl TrajectoryStoreHarness, text: &str) -> bool {
+fn has_blob(harness: &dyn TrajectoryStoreHarness, text: &str) -> bool {
     let read = harness.store().read_blob(&session(CHAT), blob(text).digest());
     read.expect("readable").is_some()
 }
@@ -41,7 +41,7 @@ fn small_and_rolling() -> SidecarOptions {
     rolling
 }
 
-pub(super) fn go_with_the_lines_that_named_them(harness: &impl TrajectoryStoreHarness) {
+pub(super) fn blobs_go_with_the_lines_that_named_them(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut writer = writer(harness, &small_and_rolling());
     let texts: Vec<String> = (0..200).map(|number| format!("number {number:03}")).collect();
@@ -63,7 +63,7 @@ pub(super) fn go_with_the_lines_that_named_them(harness: &impl TrajectoryStoreHa
     assert!((2..20).contains(&named), "{named}");
 }
 
-pub(super) fn stay_while_one_is_about_to_name_them(harness: &impl TrajectoryStoreHarness) {
+pub(super) fn blobs_stay_while_one_is_about_to_name_them(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let rolling = small_and_rolling();
     let roll = |writer: &mut dyn SidecarWriter| {
