@@ -1,7 +1,8 @@
 //! `cargo xtask ci`: everything that must hold before a change is merged.
 //!
-//! The steps are a list of named functions; this file runs them, times them
-//! and prints the summary. What a step does is in `ci/steps.rs`.
+//! The steps are a list of named functions. This file runs them, times them
+//! and prints the summary; the steps themselves are in `ci/steps.rs`. The verb
+//! `sweep` runs its own list in the same way.
 
 mod deny;
 mod steps;
@@ -23,10 +24,10 @@ pub(crate) struct Step {
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Passed,
-    /// Passed, with something the reader of the summary should know.
+    /// Passed, with a note for the summary.
     Noted(String),
-    /// Could not run here. A failure where `CI` is `true`: there, a check that
-    /// does not run is a check that does not hold.
+    /// Could not run here. With `CI=true` that is a failure, because a check
+    /// that does not run proves nothing.
     Skipped(String),
 }
 
@@ -37,21 +38,39 @@ enum Verdict {
     Failed(String),
 }
 
+/// Which steps to run, and whether to stop at the first failure.
+pub(crate) struct Choice<'a> {
+    pub(crate) only: Option<&'a str>,
+    pub(crate) list: bool,
+    pub(crate) keep_going: bool,
+    /// Whether a skipped step is a failure.
+    pub(crate) strict: bool,
+}
+
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Ci) -> Result<()> {
-    let wanted =
-        |step: &Step| flags.only.as_ref().is_none_or(|part| step.name.contains(part.as_str()));
-    let steps: Vec<Step> = steps::all().into_iter().filter(wanted).collect();
+    let choice = Choice {
+        only: flags.only.as_deref(),
+        list: flags.list,
+        keep_going: flags.keep_going,
+        strict: workspace.sh.var("CI").is_ok_and(|value| value == "true"),
+    };
+    run_steps(workspace, steps::all(), &choice)
+}
+
+/// Runs the chosen steps in order and prints a summary.
+pub(crate) fn run_steps(workspace: &Workspace, all: Vec<Step>, choice: &Choice<'_>) -> Result<()> {
+    let wanted = |step: &Step| choice.only.is_none_or(|part| step.name.contains(part));
+    let steps: Vec<Step> = all.into_iter().filter(wanted).collect();
     if steps.is_empty() {
-        bail!("no step has that name; `cargo xtask ci --list` prints them");
+        bail!("no step has that name; --list prints them");
     }
-    if flags.list {
+    if choice.list {
         for step in &steps {
             println!("{}", step.name);
         }
         return Ok(());
     }
 
-    let strict = workspace.sh.var("CI").is_ok_and(|value| value == "true");
     // A snapshot that changed fails the run; nothing is written or accepted here.
     workspace.sh.set_var("INSTA_UPDATE", "no");
     let started = Instant::now();
@@ -59,10 +78,10 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Ci) -> Result<()> {
     for step in &steps {
         println!("\n=== {}", step.name);
         let step_started = Instant::now();
-        let verdict = judge((step.run)(workspace), strict);
+        let verdict = judge((step.run)(workspace), choice.strict);
         let failed = matches!(verdict, Verdict::Failed(_));
         summary.push((step.name, step_started.elapsed(), verdict));
-        if failed && !flags.keep_going {
+        if failed && !choice.keep_going {
             break;
         }
     }
@@ -79,7 +98,7 @@ fn judge(result: Result<Outcome>, strict: bool) -> Verdict {
         Ok(Outcome::Passed) => Verdict::Passed,
         Ok(Outcome::Noted(note)) => Verdict::Noted(note),
         Ok(Outcome::Skipped(reason)) if strict => {
-            Verdict::Failed(format!("skipped, and CI=true allows no skipping: {reason}"))
+            Verdict::Failed(format!("skipped, which is a failure here: {reason}"))
         }
         Ok(Outcome::Skipped(reason)) => Verdict::Skipped(reason),
         Err(error) => Verdict::Failed(format!("{error:#}")),
@@ -103,7 +122,7 @@ fn print_summary(summary: &[(&str, Duration, Verdict)], planned: usize, total: D
     if summary.len() < planned {
         println!("{:>8}  {} steps not run", "", planned - summary.len());
     }
-    println!("{:>8}  {:>7.1} s  in all", "", total.as_secs_f64());
+    println!("{:>8}  {:>7.1} s  total", "", total.as_secs_f64());
 }
 
 #[cfg(test)]

@@ -5,19 +5,30 @@ use std::path::PathBuf;
 xflags::xflags! {
     /// Automation of the traj workspace.
     cmd xtask {
-        /// Run everything that must hold before a change is merged: format,
-        /// lints, tidy, licences, tests, documentation, each crate alone.
+        /// Run everything that must hold before a change is merged: format, lints,
+        /// tidy, licences, advisories, tests, documentation, each crate alone.
         cmd ci {
             /// Go on after a failed step; the summary names every failure.
             optional --keep-going
-            /// Run only the steps whose name contains this text.
+            /// Run only the steps whose name contains this string.
             optional --only name: String
             /// Print the names of the steps and stop.
             optional --list
         }
 
-        /// Check the house rules that the compiler cannot: dependencies,
-        /// manifests, module documentation, file sizes, forgotten tests.
+        /// Run everything that is too slow for every change: properties with
+        /// 20,000 cases, all pinned agents, benches at full size.
+        cmd sweep {
+            /// Go on after a failed step; the summary names every failure.
+            optional --keep-going
+            /// Run only the steps whose name contains this string.
+            optional --only name: String
+            /// Print the names of the steps and stop.
+            optional --list
+        }
+
+        /// Check the house rules that the compiler cannot: dependencies, manifests,
+        /// file, function and directory sizes, documentation, forgotten tests.
         cmd tidy {}
 
         /// Install the pinned Codex CLIs of the end-to-end tests into target/codex.
@@ -30,32 +41,35 @@ xflags::xflags! {
         cmd bench {
             /// Subjects to measure (all when none is named).
             repeated subject: String
-            /// Small inputs, once each: proves that the benches still run.
+            /// Measure small inputs once: proves that the benches still run.
             optional --smoke
-            /// Exit with an error when a figure misses its reach.
+            /// Exit with an error when a figure misses its target.
             optional --check
         }
 
         /// Record, export and verify the example run, in target/demo.
         cmd demo {
-            /// Draw what it printed into this SVG file.
+            /// Draw its output into this SVG file.
             optional --picture file: PathBuf
         }
 
         /// Build the release archive: binary, completions, man page, licences, checksum.
         cmd dist {
-            /// Say what would be built, and stop.
+            /// Print what would be built, and stop.
             optional --dry-run
         }
 
-        /// Bump the version and date the changelog, or publish; a dry run unless told.
+        /// Check the public API, bump the version and date the changelog, or publish.
+        /// A dry run by default.
         cmd release {
             /// The version to bump to.
             optional version: String
             /// Publish the tagged version instead of bumping.
             optional --publish
-            /// Do it: without this flag nothing is written, committed or published.
+            /// Write, commit or publish; without this flag nothing is changed.
             optional --execute
+            /// Skip the checks of the public API and of minimal versions.
+            optional --skip-checks
         }
     }
 }

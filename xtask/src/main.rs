@@ -1,7 +1,7 @@
 //! Automation of the workspace: `cargo xtask VERB --help`.
 //!
-//! One verb per file. Nothing here knows the product's crates as code: the
-//! verbs start cargo, git and the built binary, and read what they print.
+//! One verb per file. Nothing here links the product's crates: the verbs start
+//! cargo, git and the built binary, and read their output.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod bench;
@@ -13,6 +13,7 @@ mod flags;
 mod npm;
 mod openclaw;
 mod release;
+mod sweep;
 mod tidy;
 mod tools;
 mod workspace;
@@ -37,6 +38,7 @@ fn run(verb: XtaskCmd) -> anyhow::Result<()> {
     let workspace = Workspace::locate()?;
     match verb {
         XtaskCmd::Ci(flags) => ci::run(&workspace, &flags),
+        XtaskCmd::Sweep(flags) => sweep::run(&workspace, &flags),
         XtaskCmd::Codex(_) => codex::PINS.run(&workspace),
         XtaskCmd::Openclaw(_) => openclaw::PINS.run(&workspace),
         XtaskCmd::Tidy(_) => tidy::run(&workspace),

@@ -1,11 +1,13 @@
 //! `cargo xtask release`: one commit that bumps the version, then publishing.
 //!
-//! Both halves print what they would do and do it only with `--execute`.
-//! The bump touches the root manifest, the lock file and the changelog, never
-//! code; publishing happens in a fresh clone, because ignored files of a
-//! working tree can end up in a package.
+//! Both halves print their plan and carry it out only with `--execute`. Before
+//! a bump, the public API and the lower bounds of dependencies are checked. The
+//! bump touches the root manifest, the lock file and the changelog, never code.
+//! Publishing happens in a fresh clone, because ignored files of a working tree
+//! can end up in a package.
 
 mod changelog;
+mod checks;
 mod order;
 mod version;
 
@@ -20,13 +22,13 @@ const CHANGELOG: &str = "CHANGELOG.md";
 
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Release) -> Result<()> {
     match (&flags.version, flags.publish) {
-        (Some(version), false) => bump(workspace, version, flags.execute),
+        (Some(version), false) => bump(workspace, version, flags),
         (None, true) => publish(workspace, flags.execute),
         _ => bail!("name a version to bump to, or use --publish, not both"),
     }
 }
 
-fn bump(workspace: &Workspace, next: &str, execute: bool) -> Result<()> {
+fn bump(workspace: &Workspace, next: &str, flags: &flags::Release) -> Result<()> {
     let sh = &workspace.sh;
     let members = workspace.members()?;
     let current = members.iter().find(|member| member.published).context("nothing is published")?;
@@ -42,8 +44,13 @@ fn bump(workspace: &Workspace, next: &str, execute: bool) -> Result<()> {
     println!("{current} -> {next}, dated {today}");
     println!("publish order: {}", order::publish_order(&members)?.join(", "));
     println!("\nchangelog section:\n{}", changelog::section(&changelog, next)?);
-    if !execute {
-        println!("dry run: nothing was changed; --execute writes, and commits");
+    if flags.skip_checks {
+        println!("--skip-checks: neither the public API nor minimal versions were CHECKED");
+    } else {
+        checks::run(workspace, &members, current, next)?;
+    }
+    if !flags.execute {
+        println!("dry run: nothing was changed; --execute writes and commits");
         return Ok(());
     }
     let status = cmd!(sh, "git status --porcelain").quiet().read()?;
@@ -51,10 +58,10 @@ fn bump(workspace: &Workspace, next: &str, execute: bool) -> Result<()> {
     sh.write_file(MANIFEST, manifest)?;
     sh.write_file(CHANGELOG, changelog)?;
     cmd!(sh, "cargo update --workspace").run()?;
-    let subject = format!("Release {next}");
+    let subject = format!("release: {next}");
     cmd!(sh, "git commit --quiet --message {subject} -- Cargo.toml Cargo.lock CHANGELOG.md")
         .run()?;
-    println!("committed; RELEASING.md says what comes next");
+    println!("committed; RELEASING.md describes the next step");
     Ok(())
 }
 

@@ -21,6 +21,12 @@ pub(crate) struct Tool {
 /// Checks licences, sources, banned crates and advisories.
 pub(crate) const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 
+/// Finds changes of the public API that need a higher version.
+pub(crate) const SEMVER_CHECKS: Tool = Tool { name: "cargo-semver-checks", version: "0.51.0" };
+
+/// Lists the public API.
+pub(crate) const PUBLIC_API: Tool = Tool { name: "cargo-public-api", version: "0.52.0" };
+
 impl Tool {
     /// The executable; builds and installs it if the pinned version is missing.
     pub(crate) fn install(&self, workspace: &Workspace) -> Result<PathBuf> {

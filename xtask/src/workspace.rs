@@ -20,6 +20,8 @@ pub(crate) struct Member {
     /// The manifest, relative to the root.
     pub(crate) manifest: PathBuf,
     pub(crate) published: bool,
+    /// Whether other crates can depend on it.
+    pub(crate) library: bool,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -102,6 +104,9 @@ impl Workspace {
             published: package["publish"]
                 .as_array()
                 .is_none_or(|registries| !registries.is_empty()),
+            library: package["targets"].as_array().is_some_and(|targets| {
+                targets.iter().any(|target| target["kind"][0].as_str() == Some("lib"))
+            }),
             dependencies: dependencies
                 .iter()
                 .map(|entry| Dependency {

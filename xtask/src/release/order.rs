@@ -37,6 +37,7 @@ mod tests {
             version: "0.1.0".to_owned(),
             manifest: "Cargo.toml".into(),
             published,
+            library: true,
             dependencies: dependencies
                 .iter()
                 .map(|&name| Dependency { name: name.to_owned(), normal: true })

@@ -58,6 +58,7 @@ mod tests {
             version: "0.1.0".to_owned(),
             manifest: "Cargo.toml".into(),
             published: true,
+            library: true,
             dependencies,
         };
         check(&[member], &parse_sections(written))

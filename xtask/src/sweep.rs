@@ -1,0 +1,50 @@
+//! `cargo xtask sweep`: the long runs, for the night before a release.
+//!
+//! Nothing may be skipped here: a tool or an agent that is missing is a failure.
+
+use anyhow::Result;
+use xshell::cmd;
+
+use crate::ci::{self, Choice, Outcome, Step};
+use crate::workspace::Workspace;
+use crate::{bench, codex, flags, openclaw};
+
+/// Cases of every property that does not fix a number of its own.
+const PROPERTY_CASES: &str = "20000";
+
+pub(crate) fn run(workspace: &Workspace, flags: &flags::Sweep) -> Result<()> {
+    let choice = Choice {
+        only: flags.only.as_deref(),
+        list: flags.list,
+        keep_going: flags.keep_going,
+        strict: true,
+    };
+    ci::run_steps(workspace, all(), &choice)
+}
+
+fn all() -> Vec<Step> {
+    vec![
+        Step { name: "codex", run: |workspace| codex::PINS.install_all(workspace) },
+        Step { name: "openclaw", run: |workspace| openclaw::PINS.install_all(workspace) },
+        Step { name: "properties", run: properties },
+        Step { name: "benches", run: benches },
+    ]
+}
+
+/// Every test, with many more cases for each property. The end-to-end tests run
+/// all pinned versions of the agents, and fail if one is missing.
+fn properties(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    cmd!(sh, "cargo build --locked --workspace --all-features --bins --tests").run()?;
+    cmd!(sh, "cargo test --locked --workspace --all-features --no-fail-fast --lib --bins --tests")
+        .env("CI", "true")
+        .env("PROPTEST_CASES", PROPERTY_CASES)
+        .run()?;
+    Ok(Outcome::Passed)
+}
+
+/// All subjects at full size; a figure that misses its target is a failure.
+fn benches(workspace: &Workspace) -> Result<Outcome> {
+    bench::run(workspace, &flags::Bench { subject: Vec::new(), smoke: false, check: true })?;
+    Ok(Outcome::Passed)
+}
