@@ -43,6 +43,27 @@ pub(super) fn dead_links(path: &str, text: &str, exists: impl Fn(&str) -> bool) 
         .collect()
 }
 
+/// Paths in the table "Where does it go" that do not exist.
+pub(super) fn missing_places(page: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let (_, section) = page.split_once("\n## Where does it go\n").unwrap_or_default();
+    let section = section.split("\n## ").next().unwrap_or_default();
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let is_path =
+        |name: &&str| !name.contains(' ') && (name.contains('/') || name.ends_with(".md"));
+    let named: Vec<&str> =
+        rows.flat_map(|row| row.split('`').skip(1).step_by(2)).filter(is_path).collect();
+    if named.is_empty() {
+        return vec!["CONTRIBUTING.md: \"Where does it go\" names no file".to_owned()];
+    }
+    named
+        .into_iter()
+        .filter(|path| !exists(path))
+        .map(|path| {
+            format!("CONTRIBUTING.md: \"Where does it go\" names {path}, which does not exist")
+        })
+        .collect()
+}
+
 /// Pages that a source file names and that do not exist.
 pub(super) fn dead_mentions(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
     // The rules' own tests name pages that must not exist.
@@ -154,5 +175,22 @@ mod tests {
     fn a_page_that_a_source_names_exists() {
         let dead = |text: &str| dead_mentions("a.rs", text, |page| page == "docs/a.md").len();
         assert_eq!(dead("see `docs/a.md` and `docs/b.md`, not docs/c.md or `docs/images`"), 1);
+    }
+
+    #[test]
+    fn the_places_of_typical_changes_exist() {
+        let exists = |path: &str| path == "crates/a/src/" || path == "docs/a.md";
+        let missing = |table: &str| {
+            missing_places(
+                &format!("# A\n\n## Where does it go\n\n{table}\n\n## B\n| `c/d` |\n"),
+                exists,
+            )
+        };
+        assert!(missing("| a rule | `crates/a/src/` | `docs/a.md`, `--json` |").is_empty());
+        assert_eq!(missing("| a rule | `crates/a/src/` | `docs/b.md` |").len(), 1);
+        assert_eq!(missing("| a rule | `crates/b/` | `docs/b.md` |").len(), 2);
+        // A table that was lost or renamed is not a table without faults.
+        assert_eq!(missing("").len(), 1);
+        assert_eq!(missing_places("# A\n", exists).len(), 1);
     }
 }
