@@ -241,18 +241,18 @@ impl FsBundleWriter {
     /// Packs the staged directory and publishes the archive.
     #[cfg(feature = "archives")]
     fn commit_archive(self, pack: archive::Pack) -> Result<String, BundleSinkError> {
-        let Self { target, place: Workplace { staging, made }, files, stop } = self;
+        let Self { target, place, files, stop } = self;
         let name = target.name.as_str().to_owned();
         let failed = |error: io::Error| sink_error(&name, error);
         let files: Vec<BundleFile> = files.into_iter().collect();
-        let packed = archive::pack(&staging, &files, pack, &stop);
+        let packed = archive::pack(&place.staging, &files, pack, &stop);
         let archive = packed.map_err(|error| from_fs(&name, error))?;
         // Before the archive appears: after that nothing may fail.
-        staging.remove().map_err(failed)?;
+        place.staging.remove().map_err(failed)?;
         stop.check().map_err(failed)?;
         let path = target.publish(&archive.parent, &archive.name)?;
         archive.keep();
-        made.keep();
+        place.made.keep();
         Ok(path)
     }
 }
