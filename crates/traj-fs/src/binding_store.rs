@@ -41,7 +41,7 @@ pub struct FsBindingStore {
 }
 
 /// What stands in the place of a record.
-enum Found {
+enum FoundRecord {
     Nothing,
     Cleared,
     Record(Box<BindingRecord>, Revision),
@@ -70,13 +70,13 @@ impl FsBindingStore {
         Ok(Some(bytes))
     }
 
-    fn find(&self, key: &BindingKey) -> Result<Found, BindingStoreError> {
+    fn find(&self, key: &BindingKey) -> Result<FoundRecord, BindingStoreError> {
         let bytes = self.read(&record_name(key)).map_err(|error| storage(key, error))?;
-        let Some(bytes) = bytes else { return Ok(Found::Nothing) };
+        let Some(bytes) = bytes else { return Ok(FoundRecord::Nothing) };
         let decoded = check_size(&bytes).and_then(|()| decode_record(&bytes));
         match decoded.map_err(|reason| unreadable(key, reason))? {
-            StoredBinding::Active(record) => Ok(Found::Record(record, revision_of(&bytes))),
-            _ => Ok(Found::Cleared),
+            StoredBinding::Active(record) => Ok(FoundRecord::Record(record, revision_of(&bytes))),
+            _ => Ok(FoundRecord::Cleared),
         }
     }
 
@@ -142,11 +142,11 @@ fn unreadable(key: &BindingKey, reason: RecordError) -> BindingStoreError {
 impl BindingStore for FsBindingStore {
     fn load(&self, key: &BindingKey) -> Result<Option<LoadedBinding>, BindingStoreError> {
         match self.find(key)? {
-            Found::Record(record, revision) => {
+            FoundRecord::Record(record, revision) => {
                 Ok(Some(LoadedBinding::new(*record, Some(revision))))
             }
-            Found::Cleared => Ok(None),
-            Found::Nothing => {
+            FoundRecord::Cleared => Ok(None),
+            FoundRecord::Nothing => {
                 Ok(self.find_import(key)?.map(|record| LoadedBinding::new(record, None)))
             }
         }
@@ -161,8 +161,8 @@ impl BindingStore for FsBindingStore {
         let file = self.lock_file().map_err(|error| storage(key, error))?;
         let _lock = lock(&file, key)?;
         let found = match self.find(key)? {
-            Found::Record(_, revision) => Some(revision),
-            Found::Cleared | Found::Nothing => None,
+            FoundRecord::Record(_, revision) => Some(revision),
+            FoundRecord::Cleared | FoundRecord::Nothing => None,
         };
         if found.as_ref() != expected {
             return Err(BindingStoreError::Conflict { key: key.clone() });
@@ -177,9 +177,9 @@ impl BindingStore for FsBindingStore {
         let _lock = lock(&file, key)?;
         let imported = || self.find_import(key);
         let bound = match self.find(key)? {
-            Found::Record(record, _) => Some(*record),
-            Found::Cleared => None,
-            Found::Nothing => imported()?,
+            FoundRecord::Record(record, _) => Some(*record),
+            FoundRecord::Cleared => None,
+            FoundRecord::Nothing => imported()?,
         };
         let foreign = match self.folder.symlink_metadata(import_name(key)) {
             Ok(_) => ForeignRecord::Present,
@@ -206,7 +206,9 @@ impl BindingStore for FsBindingStore {
         let _lock = lock(&file, key)?;
         let name = match (self.find(key), self.find_import(key)) {
             (Err(BindingStoreError::Unreadable { .. }), _) => record_name(key),
-            (Ok(Found::Nothing), Err(BindingStoreError::Unreadable { .. })) => import_name(key),
+            (Ok(FoundRecord::Nothing), Err(BindingStoreError::Unreadable { .. })) => {
+                import_name(key)
+            }
             (Err(error), _) => return Err(error),
             _ => return Ok(None),
         };
@@ -221,7 +223,7 @@ impl BindingStore for FsBindingStore {
             let name = entry.context("read the folder", ".").map_err(folder_error)?.file_name();
             let session = name.to_str().and_then(|name| name.strip_suffix(BINDING_SUFFIX));
             let Some(Ok(key)) = session.map(BindingKey::parse) else { continue };
-            if !matches!(self.find(&key), Ok(Found::Cleared | Found::Nothing)) {
+            if !matches!(self.find(&key), Ok(FoundRecord::Cleared | FoundRecord::Nothing)) {
                 keys.push(key);
             }
         }

@@ -34,11 +34,11 @@ use self::writer::Writer;
 #[derive(Debug)]
 pub struct Recorder {
     /// `None` when recording is off: every call then returns at once.
-    active: Option<Active>,
+    active: Option<ActiveRecorder>,
 }
 
 #[derive(Debug)]
-struct Active {
+struct ActiveRecorder {
     queue: Arc<Queue>,
     clock: Arc<dyn Clock>,
     flush_timeout: Duration,
@@ -82,13 +82,13 @@ impl Recorder {
             .spawn(move || writer.run(&inbox));
         let thread = started.map_err(|error| queue.not_started(&error)).ok();
         let flush_timeout = settings.flush_timeout;
-        Self { active: Some(Active { queue, clock, flush_timeout, thread }) }
+        Self { active: Some(ActiveRecorder { queue, clock, flush_timeout, thread }) }
     }
 
     /// Whether anything is recorded: it is switched on, and could be started.
     #[must_use]
     pub const fn is_enabled(&self) -> bool {
-        matches!(self.active, Some(Active { thread: Some(_), .. }))
+        matches!(self.active, Some(ActiveRecorder { thread: Some(_), .. }))
     }
 
     /// Takes an event. Returns at once; when the queue is full, the event is
@@ -157,7 +157,7 @@ impl Recorder {
     }
 }
 
-impl Active {
+impl ActiveRecorder {
     /// Events get their time when they happen, not when they are written. A
     /// clock that panics must not take the host with it: the writer asks again.
     fn stamp(&self, mut event: Event) -> Event {
@@ -197,7 +197,7 @@ impl EventSink for Recorder {
     }
 }
 
-impl Drop for Active {
+impl Drop for ActiveRecorder {
     /// Flushes within the timeout. A writer that hangs on its disk is left to
     /// itself; the host goes on.
     fn drop(&mut self) {

@@ -10,12 +10,12 @@
 //! - `ownership`: whether a file is the sidecar of a session;
 //! - `scan`: the last line number of a file that others appended to;
 //! - `roll`: a new file that keeps only the newest lines;
-//! - `blobs` and `naming`: long texts in files of their own, and which of them
+//! - `blobs` and `blob_references`: long texts in files of their own, and which of them
 //!   no line refers to any more.
 
+mod blob_references;
 mod blobs;
 mod handle;
-mod naming;
 mod ownership;
 mod roll;
 mod scan;

@@ -19,9 +19,9 @@ use traj_core::port::{
 use traj_core::redaction::Redacted;
 
 use crate::error::{FsError, is_full};
-use crate::safe::created_directories::MadeFolders;
+use crate::safe::created_directories::CreatedDirectories;
 use crate::safe::directory::{create_subfolder, make_private, open_subfolder};
-use crate::safe::limited_file::NewFile;
+use crate::safe::limited_file::LimitedFile;
 use crate::safe::open::{Access, create_private, open_regular};
 use crate::safe::replace::sync_folder;
 use crate::safe::temporary_directory::TemporaryFolder;
@@ -29,7 +29,7 @@ use crate::scratch::FsScratch;
 use crate::session::sources::FsSource;
 use crate::stop_flag::StopFlag;
 use early_sync::EarlySync;
-use target::Target;
+use target::BundleTarget;
 pub use target::is_bundle;
 
 const BLOBS: &str = BundleFile::BLOB_FOLDER;
@@ -117,13 +117,13 @@ impl From<FsError> for BeginError {
 
 impl FsBundleSink {
     /// The folder in which the bundle is made, and those made on the way to it.
-    fn open_place(&self, target: &Target) -> Result<Workplace, BeginError> {
+    fn open_place(&self, target: &BundleTarget) -> Result<StagingArea, BeginError> {
         target.check_way(&self.root, &self.way).map_err(BeginError::Sink)?;
-        let mut made = MadeFolders::default();
+        let mut made = CreatedDirectories::default();
         let root = made.open(&self.root, self.way.iter().map(String::as_str))?;
         target.check_place(&root).map_err(BeginError::Sink)?;
         let staging = TemporaryFolder::create(&root)?;
-        Ok(Workplace { staging, made })
+        Ok(StagingArea { staging, made })
     }
 }
 
@@ -133,7 +133,7 @@ impl BundleSink for FsBundleSink {
         name: &BundleName,
         taken: NameTaken,
     ) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
-        let target = Target { name: name.clone(), form: self.form, taken };
+        let target = BundleTarget { name: name.clone(), form: self.form, taken };
         let mut opened = self.open_place(&target);
         // Another export may have made a folder on the way, and failed.
         if matches!(&opened, Err(BeginError::Fs(error)) if error.is_not_found()) {
@@ -150,15 +150,15 @@ impl BundleSink for FsBundleSink {
 
 /// Where a bundle is made. What lies in a folder goes before the folder does.
 #[derive(Debug)]
-struct Workplace {
+struct StagingArea {
     staging: TemporaryFolder,
-    made: MadeFolders,
+    made: CreatedDirectories,
 }
 
 #[derive(Debug)]
 struct FsBundleWriter {
-    target: Target,
-    place: Workplace,
+    target: BundleTarget,
+    place: StagingArea,
     files: BTreeSet<BundleFile>,
     stop: StopFlag,
 }
@@ -193,7 +193,7 @@ impl BundleWriter for FsBundleWriter {
         let opened =
             create_private(&folder, &name).map_err(|error| sink_error(self.name(), error))?;
         self.files.insert(file);
-        let writer = BufWriter::with_capacity(BUFFER, NewFile::new(opened));
+        let writer = BufWriter::with_capacity(BUFFER, LimitedFile::new(opened));
         let (bundle, stop) = (self.name().to_owned(), self.stop.clone());
         let early_sync = EarlySync::default();
         Ok(Box::new(FsBundleFileWriter { bundle, writer, early_sync, stop }))
@@ -270,7 +270,7 @@ fn sync(folder: &Dir) -> Result<(), FsError> {
 #[derive(Debug)]
 struct FsBundleFileWriter {
     bundle: String,
-    writer: BufWriter<NewFile>,
+    writer: BufWriter<LimitedFile>,
     early_sync: EarlySync,
     stop: StopFlag,
 }

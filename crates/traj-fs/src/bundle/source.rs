@@ -21,11 +21,11 @@ const BLOBS: &str = BundleFile::BLOB_FOLDER;
 #[derive(Debug)]
 pub struct FsBundleSource {
     name: String,
-    form: Form,
+    form: OpenBundle,
 }
 
 #[derive(Debug)]
-enum Form {
+enum OpenBundle {
     Folder(Dir),
     #[cfg(feature = "archives")]
     Zip(File),
@@ -33,7 +33,7 @@ enum Form {
     TarZst(File),
 }
 
-impl Form {
+impl OpenBundle {
     /// Recognises an archive by its first bytes.
     fn of_file(name: &str, mut file: File) -> Result<Self, BundleSourceError> {
         let mut start = Vec::new();
@@ -67,11 +67,11 @@ impl FsBundleSource {
         })?;
         let form = if metadata.is_dir() {
             let inner = open_subfolder(folder, name).map_err(|error| from_fs(name, error))?;
-            Form::Folder(inner)
+            OpenBundle::Folder(inner)
         } else {
             let file =
                 open_regular(folder, name, Access::Read).map_err(|error| from_fs(name, error))?;
-            Form::of_file(name, file)?
+            OpenBundle::of_file(name, file)?
         };
         Ok(Self { name: name.to_owned(), form })
     }
@@ -100,7 +100,7 @@ impl FsBundleSource {
                 Some(_) => BundleSourceError::UnsafeFile { name: path.clone() },
                 None => from_fs(&path, error),
             })?;
-            visit(&path, &mut Plain { name: &self.name, file })?;
+            visit(&path, &mut PlainFile { name: &self.name, file })?;
         }
         Ok(())
     }
@@ -175,11 +175,11 @@ fn manifest_name() -> String {
 impl BundleSource for FsBundleSource {
     fn visit(&self, visit: &mut BundleVisitor<'_>) -> Result<(), BundleSourceError> {
         match &self.form {
-            Form::Folder(folder) => self.visit_folder(folder, visit),
+            OpenBundle::Folder(folder) => self.visit_folder(folder, visit),
             #[cfg(feature = "archives")]
-            Form::Zip(file) => archive::visit_zip(&self.name, file, visit),
+            OpenBundle::Zip(file) => archive::visit_zip(&self.name, file, visit),
             #[cfg(feature = "archives")]
-            Form::TarZst(file) => archive::visit_tar_zst(&self.name, file, visit),
+            OpenBundle::TarZst(file) => archive::visit_tar_zst(&self.name, file, visit),
         }
     }
 }
@@ -191,12 +191,12 @@ impl BundleSource for FsBundleSource {
 struct WithoutArchives;
 
 /// A file as it lies on the disk.
-struct Plain<'n> {
+struct PlainFile<'n> {
     name: &'n str,
     file: File,
 }
 
-impl BundleContent for Plain<'_> {
+impl BundleContent for PlainFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
         self.file.read(buffer).map_err(|error| storage(self.name, error))
     }

@@ -72,15 +72,15 @@ use crate::session::sources::FsSources;
 pub struct FsRemains {
     /// Where absolute paths begin that pointers name.
     root: Dir,
-    sessions: Place,
-    sidecars: Option<Place>,
+    sessions: SearchedDirectory,
+    sidecars: Option<SearchedDirectory>,
     /// The names in the folder of sessions, in order.
     names: Vec<String>,
 }
 
 /// A folder, and the absolute path it lies at.
 #[derive(Debug)]
-struct Place {
+struct SearchedDirectory {
     folder: Dir,
     path: PathBuf,
 }
@@ -106,7 +106,7 @@ impl FsRemains {
     /// # Errors
     /// When the folder cannot be read.
     pub fn read(root: Dir, sessions: Dir, path: impl Into<PathBuf>) -> Result<Self, FsError> {
-        let sessions = Place { folder: sessions, path: path.into() };
+        let sessions = SearchedDirectory { folder: sessions, path: path.into() };
         let names = names_in(&sessions.folder, &sessions.path)?;
         Ok(Self { root, sessions, sidecars: None, names })
     }
@@ -115,7 +115,7 @@ impl FsRemains {
     /// the absolute `path` and which other agents may share.
     #[must_use]
     pub fn with_sidecars(mut self, sidecars: Dir, path: impl Into<PathBuf>) -> Self {
-        self.sidecars = Some(Place { folder: sidecars, path: path.into() });
+        self.sidecars = Some(SearchedDirectory { folder: sidecars, path: path.into() });
         self
     }
 
@@ -292,7 +292,7 @@ impl FsRemains {
     /// them, and whose session was in the folder of sessions and is gone.
     fn add_strays(
         &self,
-        sidecars: &Place,
+        sidecars: &SearchedDirectory,
         gone: &mut BTreeMap<String, Vec<Artefact>>,
         listed: &BTreeSet<String>,
     ) -> Result<(), FsError> {

@@ -3,14 +3,14 @@
 use traj_core::capture::{Blob, EventTooLarge, PendingLine, Prepared};
 use traj_core::port::SidecarError;
 
-use super::tally::Tally;
+use super::tally::BatchTally;
 
 /// Encodes an event and stores its blobs with `store`; an event that fits no
 /// line is an error. Blobs go first: a line never names what is not there.
 pub(super) fn encode(
     mut prepared: Prepared<'_>,
     number: u64,
-    tally: &mut Tally,
+    tally: &mut BatchTally,
     mut store: impl FnMut(&Blob) -> Result<(), SidecarError>,
 ) -> Result<PendingLine, EventTooLarge> {
     let mut stored = 0;

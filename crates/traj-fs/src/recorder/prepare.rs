@@ -14,7 +14,7 @@ use traj_core::capture::{BlockMemory, Capture, Captured, LineBlock};
 use traj_core::event::Event;
 use traj_core::port::Clock;
 
-use super::queue::{Batch, Taken};
+use super::queue::{EventBatch, TakenEvents};
 
 /// So many events take a good deal longer than waking a thread. A host that
 /// records less than that at once never sees a second one.
@@ -33,25 +33,25 @@ pub(super) struct Preparer<'scope, 'env> {
     capture: &'env Capture,
     clock: &'env dyn Clock,
     /// Started with the first batch that is worth it.
-    helper: Option<Helper<'env>>,
+    helper: Option<PrepareHelper<'env>>,
     /// Memory of lines, free again when they are written.
     texts: Vec<BlockMemory>,
 }
 
 /// Another thread that takes shares.
-struct Helper<'c> {
-    work: Sender<Arc<Mutex<Shares>>>,
+struct PrepareHelper<'c> {
+    work: Sender<Arc<Mutex<BatchShares>>>,
     done: Receiver<(usize, LineBlock<'c>)>,
 }
 
 /// A batch that the helper may have begun with.
-pub(super) struct Begun {
-    pub(super) taken: Taken,
-    shares: Arc<Mutex<Shares>>,
+pub(super) struct BegunBatch {
+    pub(super) taken: TakenEvents,
+    shares: Arc<Mutex<BatchShares>>,
 }
 
 /// What is left of a batch.
-struct Shares {
+struct BatchShares {
     events: std::vec::IntoIter<Event>,
     /// The number of the next share.
     next: usize,
@@ -70,15 +70,15 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
 
     /// Has the helper begin with a batch that is worth it. Nobody begins with
     /// another one before this one is complete.
-    pub(super) fn begin(&mut self, batch: Batch) -> Begun {
-        let Batch { events, taken } = batch;
+    pub(super) fn begin(&mut self, batch: EventBatch) -> BegunBatch {
+        let EventBatch { events, taken } = batch;
         let texts = self.texts.drain(..).filter_map(BlockMemory::reclaim);
-        let shares = Shares { events: events.into_iter(), next: 0, texts: texts.collect() };
+        let shares = BatchShares { events: events.into_iter(), next: 0, texts: texts.collect() };
         let shares = Arc::new(Mutex::new(shares));
         if taken.events >= WORTH_A_THREAD {
             self.call_helper(&shares);
         }
-        Begun { taken, shares }
+        BegunBatch { taken, shares }
     }
 
     /// What becomes of events, in their order. A defect costs the event that
@@ -97,7 +97,7 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
     }
 
     /// Prepares what the helper has left of a batch, and waits for the rest.
-    pub(super) fn complete(&self, begun: &Begun) -> Vec<LineBlock<'env>> {
+    pub(super) fn complete(&self, begun: &BegunBatch) -> Vec<LineBlock<'env>> {
         let count = begun.taken.events;
         let share_count = count.div_ceil(SHARE_EVENTS);
         let mut done = Vec::with_capacity(share_count);
@@ -131,7 +131,7 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
     }
 
     /// Has the helper take shares too. Without one the writer takes them all.
-    fn call_helper(&mut self, shares: &Arc<Mutex<Shares>>) {
+    fn call_helper(&mut self, shares: &Arc<Mutex<BatchShares>>) {
         let helper = match self.helper.take() {
             Some(helper) => helper,
             None => {
@@ -144,8 +144,8 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         }
     }
 
-    fn start_helper(&self) -> Option<Helper<'env>> {
-        let (work, wanted) = channel::<Arc<Mutex<Shares>>>();
+    fn start_helper(&self) -> Option<PrepareHelper<'env>> {
+        let (work, wanted) = channel::<Arc<Mutex<BatchShares>>>();
         let (finished, done) = channel();
         let (capture, clock) = (self.capture, self.clock);
         let run = move || {
@@ -158,7 +158,7 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         };
         let started =
             thread::Builder::new().name("traj-recorder".to_owned()).spawn_scoped(self.scope, run);
-        started.is_ok().then_some(Helper { work, done })
+        started.is_ok().then_some(PrepareHelper { work, done })
     }
 }
 
@@ -166,7 +166,7 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
 fn prepare_share<'c>(
     capture: &'c Capture,
     clock: &dyn Clock,
-    shares: &Mutex<Shares>,
+    shares: &Mutex<BatchShares>,
 ) -> Option<(usize, LineBlock<'c>)> {
     let (place, events, text) = lock(shares).take()?;
     let mut block = LineBlock::new(capture, text, events.len());
@@ -182,12 +182,12 @@ fn prepare_share<'c>(
     Some((place, block))
 }
 
-fn lock(shares: &Mutex<Shares>) -> MutexGuard<'_, Shares> {
+fn lock(shares: &Mutex<BatchShares>) -> MutexGuard<'_, BatchShares> {
     // Taking a share leaves nothing half done.
     shares.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shares {
+impl BatchShares {
     fn take(&mut self) -> Option<(usize, Vec<Event>, String)> {
         let events: Vec<Event> = self.events.by_ref().take(SHARE_EVENTS).collect();
         if events.is_empty() {
@@ -228,9 +228,9 @@ mod tests {
         event
     }
 
-    fn batch(events: Vec<Event>) -> Batch {
-        let taken = Taken { events: events.len(), bytes: 0 };
-        Batch { events, taken }
+    fn batch(events: Vec<Event>) -> EventBatch {
+        let taken = TakenEvents { events: events.len(), bytes: 0 };
+        EventBatch { events, taken }
     }
 
     fn prepare<'c>(preparer: &mut Preparer<'_, 'c>, events: Vec<Event>) -> Vec<Captured<'c>> {

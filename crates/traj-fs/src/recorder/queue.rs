@@ -4,8 +4,8 @@
 //! bound it: recording takes no lock, so a host never waits for another, for
 //! the writer or for the disk. The lock is for who asks, waits and reports.
 
+mod bounds;
 mod inbox;
-mod room;
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use traj_core::event::Event;
 
-pub(super) use self::inbox::{Batch, Inbox, Taken, Work};
-use self::room::Room;
+use self::bounds::QueueBounds;
+pub(super) use self::inbox::{EventBatch, Inbox, TakenEvents, WriterWork};
 use super::stats::{FlushReport, RecorderStats};
 
 /// Events that can wait at most, whatever the settings say: their places are
@@ -26,11 +26,11 @@ const MOST_EVENTS: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    room: Room,
-    messages: SyncSender<Message>,
-    /// A [`Message::Look`] is on its way: another would tell nothing new.
+    bounds: QueueBounds,
+    messages: SyncSender<QueueMessage>,
+    /// A [`QueueMessage::Look`] is on its way: another would tell nothing new.
     look_sent: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// A writer whose storage failed waits here for a flush or the end.
     request: Condvar,
     /// Hosts wait here for room or for a flush.
@@ -39,14 +39,14 @@ pub(super) struct Queue {
 
 /// What hosts send to the writer.
 #[derive(Debug)]
-enum Message {
+enum QueueMessage {
     Event(Event),
     /// A flush or the end is wanted: look at the state.
     Look,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     hosts_wait: usize,
     /// Accepted events that were written or given up.
     settled: u64,
@@ -79,7 +79,7 @@ impl Queue {
         // A place for every event that may wait, and for one look.
         let (sender, messages) = sync_channel(max_events + 1);
         let queue = Arc::new(Self {
-            room: Room::new(max_events, max_bytes),
+            bounds: QueueBounds::new(max_events, max_bytes),
             messages: sender,
             look_sent: AtomicBool::new(false),
             state: Mutex::default(),
@@ -89,7 +89,7 @@ impl Queue {
         (Arc::clone(&queue), Inbox { queue, messages })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // The state is consistent between any two statements that can panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -97,10 +97,10 @@ impl Queue {
     /// Adds an event if there is room, else counts it as dropped.
     pub(super) fn offer(&self, event: Event) {
         let bytes = event.memory();
-        if self.room.reserve(bytes) {
+        if self.bounds.reserve(bytes) {
             self.send(event);
         } else {
-            self.room.refuse(bytes);
+            self.bounds.refuse(bytes);
         }
     }
 
@@ -108,10 +108,10 @@ impl Queue {
     /// longer than `patience` will make none: the event is then dropped.
     pub(super) fn put(&self, event: Event, patience: Duration) {
         let bytes = event.memory();
-        if self.room.reserve(bytes) || self.wait_for_room(bytes, patience) {
+        if self.bounds.reserve(bytes) || self.wait_for_room(bytes, patience) {
             self.send(event);
         } else {
-            self.room.refuse(bytes);
+            self.bounds.refuse(bytes);
         }
     }
 
@@ -120,7 +120,7 @@ impl Queue {
     fn wait_for_room(&self, bytes: usize, patience: Duration) -> bool {
         let mut state = self.lock();
         while !state.is_closed {
-            if self.room.reserve(bytes) {
+            if self.bounds.reserve(bytes) {
                 return true;
             }
             let failing = state.failing_since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -138,10 +138,10 @@ impl Queue {
     /// Hands a reserved event over; wakes the writer if it sleeps.
     fn send(&self, event: Event) {
         let bytes = event.memory();
-        if self.messages.try_send(Message::Event(event)).is_err() {
+        if self.messages.try_send(QueueMessage::Event(event)).is_err() {
             // The writer is gone, and takes nothing any more.
-            self.room.take(1);
-            self.room.release(bytes);
+            self.bounds.take(1);
+            self.bounds.release(bytes);
             let mut state = self.lock();
             state.settled += 1;
             state.stats.dropped.bytes += bytes as u64;
@@ -157,7 +157,7 @@ impl Queue {
     fn ask_to_look(&self) {
         if !self.look_sent.swap(true, Ordering::AcqRel) {
             // A writer that is gone has nothing to look at.
-            self.messages.try_send(Message::Look).ok();
+            self.messages.try_send(QueueMessage::Look).ok();
         }
         self.request.notify_one();
     }
@@ -186,9 +186,9 @@ impl Queue {
     }
 
     /// Forgets events the writer took, after `note` counted them.
-    pub(super) fn settle(&self, taken: Taken, note: impl FnOnce(&mut RecorderStats)) {
+    pub(super) fn settle(&self, taken: TakenEvents, note: impl FnOnce(&mut RecorderStats)) {
         let mut state = self.lock();
-        self.room.release(taken.bytes);
+        self.bounds.release(taken.bytes);
         state.settled += taken.events as u64;
         state.failing_since = None;
         note(&mut state.stats);
@@ -208,11 +208,11 @@ impl Queue {
     pub(super) fn stalled(
         &self,
         error: String,
-        done: Taken,
+        done: TakenEvents,
         note: impl FnOnce(&mut RecorderStats),
     ) {
         let mut state = self.lock();
-        self.room.release(done.bytes);
+        self.bounds.release(done.bytes);
         state.settled += done.events as u64;
         note(&mut state.stats);
         state.stats.last_error = Some(error.clone());
@@ -246,7 +246,7 @@ impl Queue {
         let start = Instant::now();
         let mut state = self.lock();
         state.flushes_wanted += 1;
-        let (number, accepted_before) = (state.flushes_wanted, self.room.accepted());
+        let (number, accepted_before) = (state.flushes_wanted, self.bounds.accepted());
         state.flushes.push_back(WantedFlush { number, accepted_before });
         self.ask_to_look();
         state.hosts_wait += 1;
@@ -266,7 +266,7 @@ impl Queue {
     /// What a flush would still have to wait for.
     pub(super) fn pending_report(&self) -> FlushReport {
         let state = self.lock();
-        self.report(&state, self.room.accepted().saturating_sub(state.settled))
+        self.report(&state, self.bounds.accepted().saturating_sub(state.settled))
     }
 
     /// No more events will come.
@@ -295,7 +295,7 @@ impl Queue {
 
     /// Waits until the writer has left, at most `timeout`.
     pub(super) fn wait_until_left(&self, timeout: Duration) -> bool {
-        let is_here = |state: &mut State| !state.is_left;
+        let is_here = |state: &mut QueueState| !state.is_left;
         let waited = self.progress.wait_timeout_while(self.lock(), timeout, is_here);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_left
     }
@@ -307,19 +307,19 @@ impl Queue {
     pub(super) fn stats(&self) -> RecorderStats {
         let state = self.lock();
         let mut stats = state.stats.clone();
-        stats.recorded_events = self.room.accepted() + self.room.refused();
-        stats.dropped.queue_full += self.room.refused();
-        stats.dropped.bytes += self.room.refused_bytes();
-        stats.queued_events = self.room.accepted().saturating_sub(state.settled);
-        stats.queued_bytes = self.room.bytes();
+        stats.recorded_events = self.bounds.accepted() + self.bounds.refused();
+        stats.dropped.queue_full += self.bounds.refused();
+        stats.dropped.bytes += self.bounds.refused_bytes();
+        stats.queued_events = self.bounds.accepted().saturating_sub(state.settled);
+        stats.queued_bytes = self.bounds.bytes();
         stats
     }
 
     /// How a flush ends that has `pending` events before it.
-    fn report(&self, state: &State, pending: u64) -> FlushReport {
+    fn report(&self, state: &QueueState, pending: u64) -> FlushReport {
         FlushReport {
             pending_events: pending,
-            pending_bytes: if pending > 0 { self.room.bytes() } else { 0 },
+            pending_bytes: if pending > 0 { self.bounds.bytes() } else { 0 },
             error: state.flush_error.clone(),
             ..FlushReport::nothing_to_do()
         }

@@ -10,7 +10,7 @@ use super::stats::RecorderStats;
 
 /// Counts of one batch, until they are added to those of the recorder.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct BatchTally {
     pub(super) written_events: u64,
     pub(super) written_bytes: u64,
     pub(super) rolled_lines: u64,
@@ -21,7 +21,7 @@ pub(super) struct Tally {
     pub(super) error: Option<String>,
 }
 
-impl Tally {
+impl BatchTally {
     /// Counts lines that the sidecar took.
     pub(super) const fn appended(&mut self, lines: u64, appended: Appended) {
         self.written_events += lines;

@@ -11,9 +11,9 @@ use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, 
 use traj_core::recording::{AfterWrite, Dropped, Phase, Recording, WriteStep};
 
 use super::encode::encode;
-use super::prepare::{Begun, Preparer, WORTH_A_THREAD};
-use super::queue::{Inbox, Queue, Taken, Work};
-use super::tally::{DEFECT, Tally, describe};
+use super::prepare::{BegunBatch, Preparer, WORTH_A_THREAD};
+use super::queue::{Inbox, Queue, TakenEvents, WriterWork};
+use super::tally::{BatchTally, DEFECT, describe};
 
 pub(super) struct Writer {
     pub(super) queue: Arc<Queue>,
@@ -25,13 +25,13 @@ pub(super) struct Writer {
 }
 
 /// What a writer remembers between batches.
-struct Progress {
+struct WriterState {
     /// Kept over failures: it knows which file it wrote to.
     sidecar: Option<Box<dyn SidecarWriter>>,
     /// Decides what happens to the lines.
     recording: Recording,
     /// The events of those lines, and others of their batch: not settled yet.
-    taken: Taken,
+    taken: TakenEvents,
 }
 
 /// Lets nobody wait for a writer that is gone, however it went.
@@ -53,27 +53,27 @@ impl Writer {
 
     fn work(&self, inbox: &Inbox, mut preparer: Preparer<'_, '_>) {
         let recording = Recording::new(self.options.clone());
-        let mut progress = Progress { sidecar: None, recording, taken: Taken::default() };
+        let mut progress = WriterState { sidecar: None, recording, taken: TakenEvents::default() };
         let mut ahead = None;
         loop {
             match inbox.next_work(progress.recording.pause(), ahead.is_some()) {
-                Work::Batch(batch) if progress.recording.is_full() => {
+                WriterWork::Batch(batch) if progress.recording.is_full() => {
                     self.drop_batch(batch.taken, &mut progress);
                 }
-                Work::Batch(batch) => {
+                WriterWork::Batch(batch) => {
                     let begun = preparer.begin(batch);
                     ahead = self.write_batch(&begun, inbox, &mut preparer, &mut progress);
                 }
-                Work::Ahead => {
+                WriterWork::Ahead => {
                     let Some(begun) = ahead.take() else { continue };
                     ahead = self.write_batch(&begun, inbox, &mut preparer, &mut progress);
                 }
-                Work::Retry => self.write_pending(&mut progress, Tally::default()),
-                Work::Flush(number) => {
+                WriterWork::Retry => self.write_pending(&mut progress, BatchTally::default()),
+                WriterWork::Flush(number) => {
                     let error = self.finish_flush(&mut progress);
                     self.queue.flushed(number, error);
                 }
-                Work::Finish => {
+                WriterWork::Finish => {
                     let error = self.finish_flush(&mut progress);
                     self.queue.ended(error);
                     return;
@@ -86,11 +86,11 @@ impl Writer {
     /// meanwhile, and written after it.
     fn write_batch<'c>(
         &self,
-        begun: &Begun,
+        begun: &BegunBatch,
         inbox: &Inbox,
         preparer: &mut Preparer<'_, 'c>,
-        progress: &mut Progress,
-    ) -> Option<Begun> {
+        progress: &mut WriterState,
+    ) -> Option<BegunBatch> {
         let blocks = preparer.complete(begun);
         if progress.recording.is_full() {
             self.drop_batch(begun.taken, progress);
@@ -98,16 +98,16 @@ impl Writer {
         }
         let ahead = inbox.take_ahead(WORTH_A_THREAD).map(|batch| preparer.begin(batch));
         progress.taken = begun.taken;
-        let mut tally = Tally::default();
+        let mut tally = BatchTally::default();
         self.encode_batch(blocks, preparer, progress, &mut tally);
         self.write_pending(progress, tally);
         ahead
     }
 
     /// Gives up a batch that comes after the end of the sidecar.
-    fn drop_batch(&self, taken: Taken, progress: &mut Progress) {
+    fn drop_batch(&self, taken: TakenEvents, progress: &mut WriterState) {
         progress.taken = taken;
-        let mut tally = Tally::default();
+        let mut tally = BatchTally::default();
         let limit = self.options.limit_bytes;
         tally.sidecar_full(taken.events as u64, taken.bytes as u64, limit);
         self.write_pending(progress, tally);
@@ -118,10 +118,10 @@ impl Writer {
         &self,
         blocks: Vec<LineBlock<'c>>,
         preparer: &mut Preparer<'_, 'c>,
-        progress: &mut Progress,
-        tally: &mut Tally,
+        progress: &mut WriterState,
+        tally: &mut BatchTally,
     ) {
-        let Progress { sidecar, recording, .. } = progress;
+        let WriterState { sidecar, recording, .. } = progress;
         for captured in preparer.captured(blocks) {
             let number = recording.next_number();
             let encoded = match captured {
@@ -144,7 +144,7 @@ impl Writer {
     }
 
     /// Writes the lines that wait, and reports what was dropped.
-    fn write_pending(&self, progress: &mut Progress, mut tally: Tally) {
+    fn write_pending(&self, progress: &mut WriterState, mut tally: BatchTally) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.take_steps(progress, &mut tally)));
         let Ok(outcome) = outcome else {
             // Whatever the adapter was about to do, it starts afresh.
@@ -172,9 +172,13 @@ impl Writer {
 
     /// Takes the steps that the policy asks for, until it is done or a failure
     /// ends them.
-    fn take_steps(&self, progress: &mut Progress, tally: &mut Tally) -> Result<(), SidecarError> {
+    fn take_steps(
+        &self,
+        progress: &mut WriterState,
+        tally: &mut BatchTally,
+    ) -> Result<(), SidecarError> {
         loop {
-            let Progress { sidecar, recording, .. } = &mut *progress;
+            let WriterState { sidecar, recording, .. } = &mut *progress;
             let dropped = match recording.next_step() {
                 WriteStep::Append(lines) => {
                     let count = lines.len() as u64;
@@ -203,7 +207,7 @@ impl Writer {
     }
 
     /// Counts a batch, and reports drops while the sidecar takes events.
-    fn settle(&self, progress: &mut Progress, tally: Tally) {
+    fn settle(&self, progress: &mut WriterState, tally: BatchTally) {
         self.queue.settle(std::mem::take(&mut progress.taken), |stats| tally.add_to(stats));
         if !progress.recording.is_full() {
             // Reported again with the next batch or flush if it does not work now.
@@ -228,7 +232,7 @@ impl Writer {
     }
 
     /// Makes everything durable, and reports drops while there is a chance.
-    fn finish_flush(&self, progress: &mut Progress) -> Option<String> {
+    fn finish_flush(&self, progress: &mut WriterState) -> Option<String> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let reported = self.report_drops(progress);
             let flushed = progress.sidecar.as_mut().map_or(Ok(()), |sidecar| sidecar.flush());
@@ -246,7 +250,7 @@ impl Writer {
     }
 
     /// Writes a `trace.truncated` event for drops that none has reported.
-    fn report_drops(&self, progress: &mut Progress) -> Result<(), SidecarError> {
+    fn report_drops(&self, progress: &mut WriterState) -> Result<(), SidecarError> {
         let dropped = self.queue.stats().dropped;
         let Some(unreported) = progress.recording.unreported(&dropped) else { return Ok(()) };
         self.write_report(&unreported, progress)?;
@@ -254,11 +258,15 @@ impl Writer {
         Ok(())
     }
 
-    fn write_report(&self, dropped: &Dropped, progress: &mut Progress) -> Result<(), SidecarError> {
-        let Progress { sidecar, recording, .. } = progress;
+    fn write_report(
+        &self,
+        dropped: &Dropped,
+        progress: &mut WriterState,
+    ) -> Result<(), SidecarError> {
+        let WriterState { sidecar, recording, .. } = progress;
         let (event, room) = recording.report_of(dropped);
         let prepared = self.capture.prepare(event, self.clock.now());
-        let mut tally = Tally::default();
+        let mut tally = BatchTally::default();
         // Limits can be so small that even this event has a blob.
         let store = |blob: &Blob| self.open(sidecar)?.store_blob(blob);
         let Ok(line) = encode(prepared, recording.report_number(), &mut tally, store) else {

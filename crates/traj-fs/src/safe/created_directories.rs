@@ -7,15 +7,15 @@ use crate::error::{Context as _, FsError};
 use crate::safe::directory::{make_private, make_subfolder, open_subfolder};
 use crate::safe::replace::sync_folder;
 
-/// Folders that were made. Dropped without [`MadeFolders::keep`], those that
+/// Folders that were made. Dropped without [`CreatedDirectories::keep`], those that
 /// are empty are removed.
 #[derive(Debug, Default)]
-pub(crate) struct MadeFolders {
+pub(crate) struct CreatedDirectories {
     /// Each in the folder it lies in, the outermost first.
     made: Vec<(Dir, String)>,
 }
 
-impl MadeFolders {
+impl CreatedDirectories {
     /// Opens the folder that `names` lead to from `folder`, making what is
     /// missing (0700).
     pub(crate) fn open<'n>(
@@ -56,7 +56,7 @@ impl MadeFolders {
     }
 }
 
-impl Drop for MadeFolders {
+impl Drop for CreatedDirectories {
     fn drop(&mut self) {
         while let Some((parent, name)) = self.made.pop() {
             // One that is in use by now stays.

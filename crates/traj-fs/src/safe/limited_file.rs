@@ -25,12 +25,12 @@ pub(crate) fn check_growth(position: u64, bytes: usize) -> io::Result<()> {
 
 /// A file that is written from its start and whose growth is looked at first.
 #[derive(Debug)]
-pub(crate) struct NewFile {
+pub(crate) struct LimitedFile {
     file: File,
     position: u64,
 }
 
-impl NewFile {
+impl LimitedFile {
     /// A file of ours that is empty.
     pub(crate) const fn new(file: File) -> Self {
         Self { file, position: 0 }
@@ -42,7 +42,7 @@ impl NewFile {
     }
 }
 
-impl Write for NewFile {
+impl Write for LimitedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         check_growth(self.position, bytes.len())?;
         let count = self.file.write(bytes)?;
@@ -55,7 +55,7 @@ impl Write for NewFile {
     }
 }
 
-impl Seek for NewFile {
+impl Seek for LimitedFile {
     fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
         self.position = self.file.seek(place)?;
         Ok(self.position)

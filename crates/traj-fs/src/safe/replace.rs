@@ -8,7 +8,7 @@ use cap_std::fs::{Dir, File, MetadataExt as _, Permissions, PermissionsExt as _}
 use cap_std::time::SystemTime;
 
 use crate::error::{Context as _, FsError, Refusal};
-use crate::safe::limited_file::NewFile;
+use crate::safe::limited_file::LimitedFile;
 use crate::safe::open::{check_kind, check_name, create_new};
 use crate::safe::temporary_name;
 
@@ -43,7 +43,7 @@ pub(crate) fn replace_file(
     folder: &Dir,
     name: &str,
     mode: u32,
-    write: impl FnOnce(&mut NewFile) -> io::Result<()>,
+    write: impl FnOnce(&mut LimitedFile) -> io::Result<()>,
 ) -> Result<(), FsError> {
     put_in_place(folder, name, mode, write)?;
     sync_folder(folder, name)
@@ -55,11 +55,11 @@ pub(crate) fn put_in_place(
     folder: &Dir,
     name: &str,
     mode: u32,
-    write: impl FnOnce(&mut NewFile) -> io::Result<()>,
+    write: impl FnOnce(&mut LimitedFile) -> io::Result<()>,
 ) -> Result<(), FsError> {
     check_target(folder, name)?;
     let (temporary, file) = create_temporary(folder, name)?;
-    let mut file = NewFile::new(file);
+    let mut file = LimitedFile::new(file);
     let outcome = file
         .as_file()
         .set_permissions(Permissions::from_mode(mode))

@@ -115,9 +115,9 @@ impl TemporaryFolder {
                     .and_then(|inner| inner.open(".").context("open the folder", name))
             };
             match handle.and_then(|handle| claim(parent, name, handle)) {
-                Ok(Claim::Held(_lock)) => drop(remove(parent, name)),
+                Ok(LockClaim::Held(_lock)) => drop(remove(parent, name)),
                 // Nobody can tell whether it is in use, but that it was not for long.
-                Ok(Claim::WithoutLocks) if is_old => drop(remove(parent, name)),
+                Ok(LockClaim::WithoutLocks) if is_old => drop(remove(parent, name)),
                 _ => {}
             }
         }
@@ -159,9 +159,9 @@ impl TemporaryEntry {
     /// took it for left behind.
     fn claim(&mut self, handle: File) -> Result<bool, FsError> {
         match claim(&self.parent, &self.name, handle)? {
-            Claim::Held(lock) => self.lock = Some(lock),
-            Claim::WithoutLocks => {}
-            Claim::Lost => return Ok(false),
+            LockClaim::Held(lock) => self.lock = Some(lock),
+            LockClaim::WithoutLocks => {}
+            LockClaim::Lost => return Ok(false),
         }
         Ok(true)
     }
@@ -215,7 +215,7 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
 
 /// What came of saying that something is in use.
 #[derive(Debug)]
-enum Claim {
+enum LockClaim {
     /// It is ours, as long as the handle is open.
     Held(File),
     /// It is ours, but there are no locks to say so.
@@ -227,12 +227,12 @@ enum Claim {
 /// Locks a file or folder. Who makes one and who removes those that are left
 /// both do so, and both look whether it is still there: neither can have it
 /// while the other does.
-fn claim(parent: &Dir, name: &str, handle: File) -> Result<Claim, FsError> {
+fn claim(parent: &Dir, name: &str, handle: File) -> Result<LockClaim, FsError> {
     match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return Ok(Claim::Lost),
-        Err(_) => return Ok(Claim::WithoutLocks),
+        Err(Errno::WOULDBLOCK) => return Ok(LockClaim::Lost),
+        Err(_) => return Ok(LockClaim::WithoutLocks),
     }
     let is_there = identity_of(parent, name)? == Some(Identity::of_file(&handle, name)?);
-    Ok(if is_there { Claim::Held(handle) } else { Claim::Lost })
+    Ok(if is_there { LockClaim::Held(handle) } else { LockClaim::Lost })
 }

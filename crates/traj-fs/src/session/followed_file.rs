@@ -15,7 +15,7 @@ use crate::safe::position::read_at;
 const BLOCK: usize = 256 * 1024;
 
 /// What tells one file from another.
-type Key = (u64, u64);
+type FileKey = (u64, u64);
 
 /// A file inside a folder, which may come, grow, be cut, rewritten, replaced
 /// and go.
@@ -24,7 +24,7 @@ pub struct FollowedFile {
     folder: Dir,
     name: String,
     origin: Origin,
-    open: Option<(File, Key)>,
+    open: Option<(File, FileKey)>,
     follow: Follow,
     /// Where [`Self::page`] ends.
     end: u64,
@@ -133,7 +133,7 @@ impl FollowedFile {
         &mut self,
         offset: u64,
         file: File,
-        key: Key,
+        key: FileKey,
         last: &LastEvents,
     ) -> Result<(), FsError> {
         let size = Follow::comparable(offset);
@@ -193,7 +193,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    fn open_named(&self) -> Result<Option<(File, Key)>, FsError> {
+    fn open_named(&self) -> Result<Option<(File, FileKey)>, FsError> {
         let file = match open_regular(&self.folder, &self.name, Access::Read) {
             Ok(file) => file,
             Err(error) if error.is_not_found() => return Ok(None),
@@ -206,7 +206,7 @@ impl FollowedFile {
     fn drain(
         &mut self,
         file: &File,
-        key: Key,
+        key: FileKey,
         screen: &dyn Screen,
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<(), FsError> {

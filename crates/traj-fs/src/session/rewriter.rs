@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use traj_core::care::rewrite::{SettleLimits, StreamCounts};
 use traj_core::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRewriter};
 
-use self::steps::Steps;
+use self::steps::RewriteSteps;
 use crate::error::{Context as _, FsError, Refusal};
 use crate::safe::lock::lock_exclusive;
 use crate::safe::open::{Access, open_regular};
@@ -57,7 +57,7 @@ impl FsSessionRewriter {
     }
 
     /// Opens the file that has the name once nobody else rewrites it.
-    fn commit(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, StepError> {
+    fn commit(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, RewriteStepError> {
         loop {
             let file = self.open()?;
             let lock = lock_exclusive(&file, &self.name)?;
@@ -68,20 +68,20 @@ impl FsSessionRewriter {
             // Whoever held the lock before us may have replaced the file.
             if self.named()?.is_some_and(|named| same_file(&named, &stat)) {
                 let copy = file.try_clone().context("open", &self.name)?;
-                return Steps::new(self, copy, stat).run(edit, &lock);
+                return RewriteSteps::new(self, copy, stat).run(edit, &lock);
             }
         }
     }
 
-    fn named(&self) -> Result<Option<Stat>, StepError> {
+    fn named(&self) -> Result<Option<Stat>, RewriteStepError> {
         match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
-            Err(Errno::NOENT) => Err(StepError::Missing),
+            Err(Errno::NOENT) => Err(RewriteStepError::Missing),
             Err(errno) => Err(io::Error::from(errno).into_step("look at", &self.name)),
         }
     }
 
-    fn preview(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, StepError> {
+    fn preview(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, RewriteStepError> {
         let file = self.open()?;
         let end = fstat(&file).map_err(io::Error::from).context("look at", &self.name)?.st_size;
         let end = u64::try_from(end).unwrap_or(0);
@@ -107,7 +107,7 @@ impl SessionRewriter for FsSessionRewriter {
 
 /// What can stop a rewrite here.
 #[derive(Debug)]
-enum StepError {
+enum RewriteStepError {
     Fs(FsError),
     Missing,
     Busy,
@@ -115,23 +115,23 @@ enum StepError {
     CalledOff(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl From<FsError> for StepError {
+impl From<FsError> for RewriteStepError {
     fn from(error: FsError) -> Self {
         Self::Fs(error)
     }
 }
 
-trait IntoStep {
-    fn into_step(self, operation: &'static str, name: &str) -> StepError;
+trait IntoRewriteStep {
+    fn into_step(self, operation: &'static str, name: &str) -> RewriteStepError;
 }
 
-impl IntoStep for io::Error {
-    fn into_step(self, operation: &'static str, name: &str) -> StepError {
-        StepError::Fs(FsError::Io { operation, name: name.to_owned(), source: self })
+impl IntoRewriteStep for io::Error {
+    fn into_step(self, operation: &'static str, name: &str) -> RewriteStepError {
+        RewriteStepError::Fs(FsError::Io { operation, name: name.to_owned(), source: self })
     }
 }
 
-impl StepError {
+impl RewriteStepError {
     fn into_port(self, name: &str) -> RewriteError {
         let name = name.to_owned();
         match self {

@@ -8,7 +8,7 @@ use cap_std::fs::{Dir, File};
 use traj_core::capture::{Blob, BlobDigest};
 use traj_core::port::SidecarError;
 
-use super::naming::Naming;
+use super::blob_references::BlobReferences;
 use super::writer::sweep_after;
 use crate::error::{Context as _, FsError};
 use crate::safe::directory::{create_subfolder, make_private};
@@ -20,18 +20,18 @@ const LAST_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Blobs of one sidecar, made with the first blob.
 #[derive(Debug)]
-pub(super) struct BlobFolder {
+pub(super) struct SidecarBlobs {
     parent: Dir,
     name: String,
     budget: u64,
     opened: Option<Dir>,
     /// Blobs that this process wrote, or found to be what their names say.
     known: BTreeSet<BlobDigest>,
-    naming: Naming,
+    references: BlobReferences,
     needs_sweep: bool,
 }
 
-impl BlobFolder {
+impl SidecarBlobs {
     pub(super) const fn new(parent: Dir, name: String, budget: u64) -> Self {
         Self {
             parent,
@@ -39,7 +39,7 @@ impl BlobFolder {
             budget,
             opened: None,
             known: BTreeSet::new(),
-            naming: Naming::new(),
+            references: BlobReferences::new(),
             needs_sweep: true,
         }
     }
@@ -52,9 +52,9 @@ impl BlobFolder {
             Some(folder) => folder,
             None => self.open()?,
         };
-        let claimed = self.naming.claim(&folder, &self.name).map_err(SidecarError::from);
+        let claimed = self.references.claim(&folder, &self.name).map_err(SidecarError::from);
         let outcome = claimed.and_then(|()| self.store_in(&folder, blob));
-        self.naming.stored(blob.digest(), outcome.is_ok());
+        self.references.stored(blob.digest(), outcome.is_ok());
         // After a failure the folder may be gone; then it is made again.
         if outcome.as_ref().err().is_none_or(|error| !error.is_temporary()) {
             self.opened = Some(folder);
@@ -64,18 +64,18 @@ impl BlobFolder {
 
     /// Takes note of lines that were added to the sidecar.
     pub(super) fn named(&mut self, text: &str) {
-        self.naming.named(text);
+        self.references.named(text);
     }
 
     /// Takes note of the blobs of lines that made room.
     pub(super) fn rolled(&mut self, unused: BTreeSet<BlobDigest>) {
-        self.naming.rolled(unused);
+        self.references.rolled(unused);
     }
 
     /// Removes blobs that no line of the sidecar names any more. What cannot
     /// be removed now is tried again after the next lines.
     pub(super) fn free(&mut self, sidecar: &str) {
-        let freed = self.naming.free(&self.parent, sidecar, &self.name, Duration::ZERO);
+        let freed = self.references.free(&self.parent, sidecar, &self.name, Duration::ZERO);
         if let Ok(removed) = freed {
             self.known.retain(|digest| !removed.contains(digest));
         }
@@ -84,13 +84,13 @@ impl BlobFolder {
     /// As [`Self::free`], for the last time: nobody else knows what this writer
     /// would have removed, so others that are about to name blobs are waited for.
     pub(super) fn end(&mut self, sidecar: &str) {
-        self.naming.end();
-        self.naming.free(&self.parent, sidecar, &self.name, LAST_PATIENCE).ok();
+        self.references.end();
+        self.references.free(&self.parent, sidecar, &self.name, LAST_PATIENCE).ok();
     }
 
     fn open(&mut self) -> Result<Dir, FsError> {
         // A claim on a folder that is gone protects nothing.
-        self.naming.let_go();
+        self.references.let_go();
         let folder = create_subfolder(&self.parent, &self.name)?;
         make_private(&folder, &self.name)?;
         sync_folder(&self.parent, &self.name)?;

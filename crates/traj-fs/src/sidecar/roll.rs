@@ -10,7 +10,7 @@ use traj_core::capture::{BlobDigest, BlobNames};
 use super::handle::SidecarHandle;
 use super::scan::read_at;
 use crate::error::{Context as _, FsError};
-use crate::safe::limited_file::NewFile;
+use crate::safe::limited_file::LimitedFile;
 use crate::safe::replace::put_in_place;
 
 /// Replaces the sidecar by its last whole lines, at most `kept` bytes of them,
@@ -21,7 +21,7 @@ pub(super) fn replace_with_tail(
     handle: &SidecarHandle,
     kept: u64,
     added: &str,
-) -> Result<Gone, FsError> {
+) -> Result<RolledLines, FsError> {
     // A torn line is kept with the line end that closes it off, or goes whole.
     let earliest = (handle.length + u64::from(handle.is_torn)).saturating_sub(kept);
     let start = line_start(&handle.file, earliest, handle.length).context("read", name)?;
@@ -40,7 +40,7 @@ pub(super) fn replace_with_tail(
 
 /// Lines that made room.
 #[derive(Debug)]
-pub(super) struct Gone {
+pub(super) struct RolledLines {
     pub(super) lines: u64,
     /// The blobs they named.
     pub(super) blobs: BTreeSet<BlobDigest>,
@@ -67,17 +67,17 @@ fn line_start(file: &File, from: u64, length: u64) -> io::Result<u64> {
     Ok(length)
 }
 
-fn look_at(file: &File, to: u64) -> io::Result<Gone> {
+fn look_at(file: &File, to: u64) -> io::Result<RolledLines> {
     let (mut lines, mut names) = (0, BlobNames::default());
     for_each_chunk(file, 0, to, |chunk| {
         lines += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
         names.read(chunk);
         Ok(())
     })?;
-    Ok(Gone { lines, blobs: names.finish() })
+    Ok(RolledLines { lines, blobs: names.finish() })
 }
 
-fn copy(file: &File, from: u64, to: u64, out: &mut NewFile) -> io::Result<()> {
+fn copy(file: &File, from: u64, to: u64, out: &mut LimitedFile) -> io::Result<()> {
     for_each_chunk(file, from, to, |chunk| out.write_all(chunk))
 }
 

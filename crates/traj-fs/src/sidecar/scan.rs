@@ -13,7 +13,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const LIMITS: Reading = Reading::standard();
 
 /// What a stretch of a sidecar tells.
-pub(super) struct Seen {
+pub(super) struct ScannedLines {
     /// The highest number of a line.
     pub(super) last_sequence: u64,
     /// The stretch does not end with a line end.
@@ -22,7 +22,12 @@ pub(super) struct Seen {
 
 /// Looks at the numbers of the lines between two offsets; `last_sequence` is
 /// the highest of those above.
-pub(super) fn numbers(file: &File, from: u64, to: u64, mut last_sequence: u64) -> io::Result<Seen> {
+pub(super) fn numbers(
+    file: &File,
+    from: u64,
+    to: u64,
+    mut last_sequence: u64,
+) -> io::Result<ScannedLines> {
     let mut lines = Lines::new(LIMITS.sidecar_line_bytes);
     let mut begin = from;
     let mut buffer = vec![0; CHUNK_BYTES];
@@ -52,7 +57,7 @@ pub(super) fn numbers(file: &File, from: u64, to: u64, mut last_sequence: u64) -
         }
     }
     let is_torn = lines.finish(|_| ControlFlow::Break(())).is_break();
-    Ok(Seen { last_sequence, is_torn })
+    Ok(ScannedLines { last_sequence, is_torn })
 }
 
 /// The start of a line that is too long to be read as a whole.

@@ -14,7 +14,7 @@ use traj_core::location::{
 };
 use traj_core::port::{SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
 
-use super::writer::{FsSidecarWriter, PointerPlace};
+use super::writer::{FsSidecarWriter, PointerTarget};
 use crate::error::{Context as _, FsError, is_full};
 use crate::read_lines::for_each_line;
 use crate::safe::directory::open_subfolder;
@@ -27,19 +27,19 @@ pub struct FsTrajectoryStore {
     folder: Dir,
     /// The path `folder` was opened by; for pointers and people, nothing else.
     folder_path: String,
-    naming: Naming,
-    pointer: Option<SessionPlace>,
+    naming: SidecarNaming,
+    pointer: Option<PointerSession>,
 }
 
 #[derive(Debug)]
-enum Naming {
+enum SidecarNaming {
     Beside { session_file: String },
     PerSession,
 }
 
 /// The session file that a pointer lies beside.
 #[derive(Debug)]
-struct SessionPlace {
+struct PointerSession {
     folder: Dir,
     path: String,
     name: String,
@@ -53,7 +53,7 @@ impl FsTrajectoryStore {
     /// When the folder's handle cannot be duplicated.
     pub fn beside(folder: Dir, folder_path: &str, session_file: &str) -> Result<Self, FsError> {
         let pointer_folder = folder.try_clone().context("open the folder of", session_file)?;
-        let naming = Naming::Beside { session_file: session_file.to_owned() };
+        let naming = SidecarNaming::Beside { session_file: session_file.to_owned() };
         let store = Self { folder, folder_path: folder_path.to_owned(), naming, pointer: None };
         Ok(store.with_pointer(pointer_folder, folder_path, session_file))
     }
@@ -62,7 +62,7 @@ impl FsTrajectoryStore {
     #[must_use]
     pub fn in_folder(folder: Dir, folder_path: &str) -> Self {
         let folder_path = folder_path.to_owned();
-        Self { folder, folder_path, naming: Naming::PerSession, pointer: None }
+        Self { folder, folder_path, naming: SidecarNaming::PerSession, pointer: None }
     }
 
     /// Also writes a pointer beside the session file called `session_file` in
@@ -74,7 +74,7 @@ impl FsTrajectoryStore {
         session_folder_path: &str,
         session_file: &str,
     ) -> Self {
-        self.pointer = Some(SessionPlace {
+        self.pointer = Some(PointerSession {
             folder: session_folder,
             path: file_in(session_folder_path, session_file),
             name: session_file.to_owned(),
@@ -118,12 +118,12 @@ impl FsTrajectoryStore {
         let folder = self.folder.try_clone().context("open the folder of", session.as_str())?;
         let sources = FsSources::new(HERE).with_root(HERE, folder);
         Ok(match &self.naming {
-            Naming::Beside { session_file } => {
+            SidecarNaming::Beside { session_file } => {
                 let session_file = format!("{HERE}{session_file}");
                 let places = SidecarPlaces::beside(&session_file).without_pointer();
                 find_sidecar(&sources, session, &places)
             }
-            Naming::PerSession => {
+            SidecarNaming::PerSession => {
                 find_sidecar(&sources, session, &SidecarPlaces::in_directory(HERE))
             }
         })
@@ -132,8 +132,8 @@ impl FsTrajectoryStore {
     /// The name under which a session's sidecar is made.
     fn written_name(&self, session: &SessionId) -> String {
         match &self.naming {
-            Naming::Beside { session_file } => sidecar_beside(session_file),
-            Naming::PerSession => sidecar_in_folder(session),
+            SidecarNaming::Beside { session_file } => sidecar_beside(session_file),
+            SidecarNaming::PerSession => sidecar_in_folder(session),
         }
     }
 }
@@ -158,7 +158,7 @@ impl TrajectoryStore for FsTrajectoryStore {
         let name = self.sidecar_name(session)?;
         let clone = |folder: &Dir| folder.try_clone().context("open the folder of", &name);
         let pointer = match &self.pointer {
-            Some(place) => Some(PointerPlace {
+            Some(place) => Some(PointerTarget {
                 folder: clone(&place.folder)?,
                 name: pointer_beside(&place.name),
                 runtime_file: file_in(&self.folder_path, &name),

@@ -25,7 +25,7 @@ use traj_core::port::{Appended, Exposure, Room, SidecarError, SidecarOptions, Si
 use traj_core::settings::{Durability, WhenFull};
 
 use self::durable::Unsynced;
-use super::blobs::BlobFolder;
+use super::blobs::SidecarBlobs;
 use super::handle::SidecarHandle;
 use super::roll;
 use crate::error::{Context as _, FsError};
@@ -43,7 +43,7 @@ const KEPT_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Where the pointer to a sidecar goes.
 #[derive(Debug)]
-pub(super) struct PointerPlace {
+pub(super) struct PointerTarget {
     pub(super) folder: Dir,
     pub(super) name: String,
     pub(super) runtime_file: String,
@@ -62,10 +62,10 @@ pub(super) struct FsSidecarWriter {
     handle: Option<SidecarHandle>,
     /// The highest number given out under a handle that is gone.
     last_sequence: u64,
-    blobs: BlobFolder,
+    blobs: SidecarBlobs,
     exposure: Option<Exposure>,
     /// Still to be written, once there is something to point to.
-    pointer: Option<PointerPlace>,
+    pointer: Option<PointerTarget>,
     /// Memory for the bytes of a batch, kept from one to the next.
     text: String,
     unsynced: Unsynced,
@@ -74,7 +74,7 @@ pub(super) struct FsSidecarWriter {
 }
 
 /// What became of a batch.
-enum Step {
+enum AppendOutcome {
     /// It was added to the file.
     Added(Appended),
     /// It was added, and a new file took the place of the one that is open,
@@ -90,11 +90,11 @@ impl FsSidecarWriter {
         name: String,
         session: SessionId,
         options: SidecarOptions,
-        pointer: Option<PointerPlace>,
+        pointer: Option<PointerTarget>,
     ) -> Result<Self, FsError> {
         let exposure = exposure_of(&folder, &name)?;
         let blob_folder = folder.try_clone().context("open the folder of", &name)?;
-        let blobs = BlobFolder::new(blob_folder, blobs_beside(&name), options.blob_budget_bytes);
+        let blobs = SidecarBlobs::new(blob_folder, blobs_beside(&name), options.blob_budget_bytes);
         Ok(Self {
             folder,
             name,
@@ -119,11 +119,11 @@ impl FsSidecarWriter {
         lines: &[PendingLine],
         room: Room,
         text: &mut String,
-    ) -> Result<Step, SidecarError> {
+    ) -> Result<AppendOutcome, SidecarError> {
         let file = Arc::clone(&handle.file);
         let _lock = lock_exclusive(&file, &self.name)?;
         if !handle.is_current(&self.folder, &self.name, || self.session_names(lines))? {
-            return Ok(Step::Reopen);
+            return Ok(AppendOutcome::Reopen);
         }
         handle.catch_up(&self.name)?;
         let first = handle.last_sequence + 1;
@@ -146,7 +146,7 @@ impl FsSidecarWriter {
             let new_lines = text.trim_start_matches('\n');
             let gone = roll::replace_with_tail(&self.folder, &self.name, handle, kept, new_lines)?;
             handle.wrote(0, lines.len() as u64);
-            return Ok(Step::Rolled(Appended::new(first, added, gone.lines), gone.blobs));
+            return Ok(AppendOutcome::Rolled(Appended::new(first, added, gone.lines), gone.blobs));
         }
         let written = check_growth(handle.length, text.len())
             .and_then(|()| (&*handle.file).write_all(text.as_bytes()));
@@ -157,7 +157,7 @@ impl FsSidecarWriter {
             return Err(error).context("append to", &self.name).map_err(SidecarError::from);
         }
         handle.wrote(text.len() as u64, lines.len() as u64);
-        Ok(Step::Added(Appended::new(first, added, 0)))
+        Ok(AppendOutcome::Added(Appended::new(first, added, 0)))
     }
 
     /// The file that is open, or the one that has the name now.
@@ -235,18 +235,18 @@ impl SidecarWriter for FsSidecarWriter {
             let step = self.try_append(&mut handle, lines, room, &mut text);
             self.last_sequence = handle.last_sequence;
             match step {
-                Ok(Step::Added(appended)) => {
+                Ok(AppendOutcome::Added(appended)) => {
                     self.handle = Some(handle);
                     self.unsynced.lines = true;
                     break appended;
                 }
-                Ok(Step::Rolled(appended, unused)) => {
+                Ok(AppendOutcome::Rolled(appended, unused)) => {
                     self.blobs.rolled(unused);
                     // The new file was synced before it took the place.
                     self.unsynced = Unsynced { lines: false, entry: true, is_doubtful: false };
                     break appended;
                 }
-                Ok(Step::Reopen) => self.unsynced.entry = true,
+                Ok(AppendOutcome::Reopen) => self.unsynced.entry = true,
                 Err(error) => {
                     // Kept, so that a file put in its place stays refused.
                     self.handle = Some(handle);

@@ -9,10 +9,10 @@ use cap_std::fs::{Dir, File};
 use traj_core::port::BundleFile;
 use zip::write::SimpleFileOptions;
 
-use self::first_failure::{Excused, FirstFailure};
+use self::first_failure::{FailureKeeper, FirstFailure};
 use crate::error::{Context as _, FsError};
 use crate::safe::directory::open_subfolder;
-use crate::safe::limited_file::NewFile;
+use crate::safe::limited_file::LimitedFile;
 use crate::safe::open::{Access, open_regular};
 use crate::safe::temporary_directory::{TemporaryEntry, TemporaryFolder};
 use crate::stop_flag::StopFlag;
@@ -21,7 +21,7 @@ use crate::stop_flag::StopFlag;
 const ZSTD_LEVEL: i32 = 3;
 
 /// Writes the files of a directory into an archive.
-pub(super) type Pack = fn(&Dir, &[BundleFile], &mut NewFile, &StopFlag) -> io::Result<()>;
+pub(super) type Pack = fn(&Dir, &[BundleFile], &mut LimitedFile, &StopFlag) -> io::Result<()>;
 
 /// Packs the staged files into a file beside them.
 pub(super) fn pack(
@@ -31,7 +31,7 @@ pub(super) fn pack(
     stop: &StopFlag,
 ) -> Result<TemporaryEntry, FsError> {
     let (entry, file) = TemporaryEntry::file(staging.parent())?;
-    let mut archive = NewFile::new(file);
+    let mut archive = LimitedFile::new(file);
     let packed = pack(staging.folder(), files, &mut archive, stop);
     packed.and_then(|()| archive.as_file().sync_all()).context("pack", &entry.name)?;
     Ok(entry)
@@ -41,11 +41,11 @@ pub(super) fn pack(
 pub(super) fn zip(
     folder: &Dir,
     files: &[BundleFile],
-    archive: &mut NewFile,
+    archive: &mut LimitedFile,
     stop: &StopFlag,
 ) -> io::Result<()> {
     let failure = FirstFailure::default();
-    let mut writer = zip::ZipWriter::new(Excused::new(archive, &failure));
+    let mut writer = zip::ZipWriter::new(FailureKeeper::new(archive, &failure));
     for file in files {
         let content = open(folder, *file)?;
         let is_large = content.metadata()?.len() > u64::from(u32::MAX) / 2;
@@ -65,7 +65,7 @@ pub(super) fn zip(
 pub(super) fn tar_zst(
     folder: &Dir,
     files: &[BundleFile],
-    archive: &mut NewFile,
+    archive: &mut LimitedFile,
     stop: &StopFlag,
 ) -> io::Result<()> {
     let encoder = zstd::Encoder::new(archive, ZSTD_LEVEL)?;

@@ -9,20 +9,20 @@ use traj_core::id::BundleName;
 use traj_core::port::{BundleFile, BundleSinkError, NameTaken};
 
 use super::{BundleForm, from_fs, sink_error};
-use crate::safe::created_directories::MadeFolders;
+use crate::safe::created_directories::CreatedDirectories;
 use crate::safe::directory::open_subfolder;
 use crate::safe::replace::sync_folder;
 use crate::safe::temporary_name::is_reserved;
 
 /// Where a bundle will appear.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct BundleTarget {
     pub(super) name: BundleName,
     pub(super) form: BundleForm,
     pub(super) taken: NameTaken,
 }
 
-impl Target {
+impl BundleTarget {
     /// The path below the root, with this number if it is above one.
     fn path(&self, number: u32) -> String {
         let name = if number > 1 { self.name.with_counter(number) } else { self.name.clone() };
@@ -78,7 +78,7 @@ impl Target {
             let path = self.path(number);
             let (parents, last) = path.rsplit_once('/').unwrap_or(("", &path));
             let parents = parents.split('/').filter(|part| !part.is_empty());
-            let mut made = MadeFolders::default();
+            let mut made = CreatedDirectories::default();
             let folder = made.open(root, parents).map_err(|error| from_fs(&path, error))?;
             match rename_to_free(root, staged, &folder, last) {
                 Ok(()) => {}

@@ -11,8 +11,8 @@ use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use cap_std::fs::File;
 use traj_core::port::{BundleNames, BundleSourceError, BundleVisitor};
 
-use self::allowance::Allowance;
-use self::damage::{Damage, damaged};
+use self::allowance::UnpackAllowance;
+use self::damage::{ArchiveDamage, damaged};
 use super::{manifest_name, storage};
 
 /// Shows the files of a zip file, the manifest first.
@@ -24,7 +24,7 @@ pub(super) fn visit_zip(
     // All names first: nothing of a suspicious archive is read.
     let mut names = BundleNames::default();
     zip_layout::check(file, |path| names.take(path))?;
-    let mut allowance = Allowance::default();
+    let mut allowance = UnpackAllowance::default();
     let handle = file.try_clone().map_err(|error| storage(name, error))?;
     let mut archive = zip::ZipArchive::new(BufReader::new(handle)).map_err(damaged)?;
     // The manifest says how much the others may unpack to.
@@ -49,7 +49,7 @@ pub(super) fn visit_tar_zst(
     file: &File,
     visit: &mut BundleVisitor<'_>,
 ) -> Result<(), BundleSourceError> {
-    let mut allowance = Allowance::default();
+    let mut allowance = UnpackAllowance::default();
     let mut handle = file.try_clone().map_err(|error| storage(name, error))?;
     handle.seek(SeekFrom::Start(0)).map_err(|error| storage(name, error))?;
     let decoder = zstd::Decoder::new(handle).map_err(damaged)?;
@@ -58,6 +58,6 @@ pub(super) fn visit_tar_zst(
     // A second frame, or anything else behind the first, is not ours.
     match decoder.finish().read(&mut [0]).map_err(damaged)? {
         0 => Ok(()),
-        _ => Err(Damage::StrayBytes.into()),
+        _ => Err(ArchiveDamage::StrayBytes.into()),
     }
 }

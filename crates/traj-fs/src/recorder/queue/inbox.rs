@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use traj_core::event::Event;
 
-use super::{Message, Queue};
+use super::{Queue, QueueMessage};
 
 /// Events the writer takes at once.
 const BATCH_EVENTS: usize = 512;
@@ -16,19 +16,19 @@ const BATCH_BYTES: usize = 1024 * 1024;
 
 /// Events the writer took at once.
 #[derive(Debug, Default)]
-pub(in crate::recorder) struct Batch {
+pub(in crate::recorder) struct EventBatch {
     pub(in crate::recorder) events: Vec<Event>,
-    pub(in crate::recorder) taken: Taken,
+    pub(in crate::recorder) taken: TakenEvents,
 }
 
 /// How much the writer took, and keeps until it is settled.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::recorder) struct Taken {
+pub(in crate::recorder) struct TakenEvents {
     pub(in crate::recorder) events: usize,
     pub(in crate::recorder) bytes: usize,
 }
 
-impl Taken {
+impl TakenEvents {
     /// Splits off what is done when only the last `waiting` events wait. Their
     /// share of the bytes is the mean: they are a rough measure anyway.
     pub(in crate::recorder) fn split_done(&mut self, waiting: usize) -> Self {
@@ -41,9 +41,9 @@ impl Taken {
 
 /// What the writer is to do next.
 #[derive(Debug)]
-pub(in crate::recorder) enum Work {
+pub(in crate::recorder) enum WriterWork {
     /// Write these events.
-    Batch(Batch),
+    Batch(EventBatch),
     /// Write the events that were taken ahead.
     Ahead,
     /// Try again what the storage did not take.
@@ -59,7 +59,7 @@ pub(in crate::recorder) enum Work {
 #[derive(Debug)]
 pub(in crate::recorder) struct Inbox {
     pub(super) queue: Arc<Queue>,
-    pub(super) messages: Receiver<Message>,
+    pub(super) messages: Receiver<QueueMessage>,
 }
 
 impl Inbox {
@@ -70,10 +70,10 @@ impl Inbox {
         &self,
         patience: Option<Duration>,
         is_ahead: bool,
-    ) -> Work {
+    ) -> WriterWork {
         if let Some(patience) = patience {
             self.queue.wait_for_request(patience);
-            return Work::Retry;
+            return WriterWork::Retry;
         }
         let mut first = None;
         loop {
@@ -82,34 +82,34 @@ impl Inbox {
             if first.is_none()
                 && let Some(number) = self.queue.due_flush()
             {
-                return Work::Flush(number);
+                return WriterWork::Flush(number);
             }
             if is_ahead {
-                return Work::Ahead;
+                return WriterWork::Ahead;
             }
             let (batch, was_asked) = self.take_batch(first.take());
             if !batch.events.is_empty() {
-                return Work::Batch(batch);
+                return WriterWork::Batch(batch);
             }
             if was_asked {
                 // After the state was read: sleeping now would sleep forever.
                 continue;
             }
             if is_closed {
-                return Work::Finish;
+                return WriterWork::Finish;
             }
             match self.messages.recv() {
-                Ok(Message::Event(event)) => first = Some(event),
-                Ok(Message::Look) => self.queue.looks_now(),
-                Err(_) => return Work::Finish,
+                Ok(QueueMessage::Event(event)) => first = Some(event),
+                Ok(QueueMessage::Look) => self.queue.looks_now(),
+                Err(_) => return WriterWork::Finish,
             }
         }
     }
 
     /// The next events, if there are `least` of them. A look that was asked for
     /// among them comes with the next work, before which nobody sleeps.
-    pub(in crate::recorder) fn take_ahead(&self, least: usize) -> Option<Batch> {
-        if self.queue.room.waiting() < least as u64 {
+    pub(in crate::recorder) fn take_ahead(&self, least: usize) -> Option<EventBatch> {
+        if self.queue.bounds.waiting() < least as u64 {
             return None;
         }
         let (batch, _) = self.take_batch(None);
@@ -117,25 +117,25 @@ impl Inbox {
     }
 
     /// The events that wait, and whether a look was asked for among them.
-    fn take_batch(&self, first: Option<Event>) -> (Batch, bool) {
+    fn take_batch(&self, first: Option<Event>) -> (EventBatch, bool) {
         let mut was_asked = false;
         let mut events = Vec::from_iter(first);
         let mut bytes = events.first().map_or(0, Event::memory);
         while events.len() < BATCH_EVENTS && bytes < BATCH_BYTES {
             match self.messages.try_recv() {
-                Ok(Message::Event(event)) => {
+                Ok(QueueMessage::Event(event)) => {
                     bytes += event.memory();
                     events.push(event);
                 }
-                Ok(Message::Look) => {
+                Ok(QueueMessage::Look) => {
                     self.queue.looks_now();
                     was_asked = true;
                 }
                 Err(_) => break,
             }
         }
-        self.queue.room.take(events.len());
-        let taken = Taken { events: events.len(), bytes };
-        (Batch { events, taken }, was_asked)
+        self.queue.bounds.take(events.len());
+        let taken = TakenEvents { events: events.len(), bytes };
+        (EventBatch { events, taken }, was_asked)
     }
 }

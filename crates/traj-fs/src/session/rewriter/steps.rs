@@ -9,9 +9,11 @@ use rustix::io::Errno;
 use traj_core::care::rewrite::{Generations, Piece, StreamCounts, Writers, released, settle};
 use traj_core::port::{LineEdit, RewriteReport};
 
-use super::{FsSessionRewriter, IntoStep as _, StepError, ranges, report_of, same_file};
+use super::{
+    FsSessionRewriter, IntoRewriteStep as _, RewriteStepError, ranges, report_of, same_file,
+};
 use crate::error::Context as _;
-use crate::safe::limited_file::NewFile;
+use crate::safe::limited_file::LimitedFile;
 use crate::safe::lock::FileLock;
 use crate::safe::open::{Access, open_regular};
 use crate::safe::replace::{create_temporary, sync_folder};
@@ -24,17 +26,17 @@ const WRITE_BLOCK: usize = 256 * 1024;
 
 /// One rewrite under way. Generations are held open; retired ones keep the
 /// name the candidate had.
-pub(super) struct Steps<'a> {
+pub(super) struct RewriteSteps<'a> {
     target: &'a FsSessionRewriter,
     stat: Stat,
     generations: Vec<(File, Stat)>,
-    candidate: Option<(String, BufWriter<NewFile>)>,
+    candidate: Option<(String, BufWriter<LimitedFile>)>,
     /// The candidate holds bytes that may not be on the disk.
     unsynced: bool,
     retired_names: Vec<String>,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> RewriteSteps<'a> {
     pub(super) fn new(target: &'a FsSessionRewriter, file: File, stat: Stat) -> Self {
         Self {
             target,
@@ -50,7 +52,7 @@ impl<'a> Steps<'a> {
         mut self,
         edit: &mut dyn LineEdit,
         _lock: &FileLock<'_>,
-    ) -> Result<RewriteReport, StepError> {
+    ) -> Result<RewriteReport, RewriteStepError> {
         let outcome = self.settle(edit);
         if let Some((name, _)) = self.candidate.take() {
             self.target.folder.remove_file(name).ok();
@@ -72,10 +74,10 @@ impl<'a> Steps<'a> {
         outcome
     }
 
-    fn settle(&mut self, edit: &mut dyn LineEdit) -> Result<RewriteReport, StepError> {
+    fn settle(&mut self, edit: &mut dyn LineEdit) -> Result<RewriteReport, RewriteStepError> {
         let limits = self.target.limits;
         if !released(self, limits) {
-            return Err(StepError::Busy);
+            return Err(RewriteStepError::Busy);
         }
         let snapshot = self.length(0)?;
         let counts = self.edit(edit, snapshot)?;
@@ -83,14 +85,18 @@ impl<'a> Steps<'a> {
         if counts.changed == 0 {
             return Ok(report);
         }
-        edit.before_commit().map_err(StepError::CalledOff)?;
+        edit.before_commit().map_err(RewriteStepError::CalledOff)?;
         let settled = settle(self, snapshot, counts.bytes_out, limits)?;
         report.merged_bytes = settled.merged;
         report.held_open = settled.held;
         Ok(report)
     }
 
-    fn edit(&mut self, edit: &mut dyn LineEdit, end: u64) -> Result<StreamCounts, StepError> {
+    fn edit(
+        &mut self,
+        edit: &mut dyn LineEdit,
+        end: u64,
+    ) -> Result<StreamCounts, RewriteStepError> {
         let name = &self.target.name;
         let (source, _) = &self.generations[0];
         let source = source.try_clone().context("open", name)?;
@@ -101,7 +107,7 @@ impl<'a> Steps<'a> {
     }
 
     /// The candidate, made like the original: mode and owner.
-    fn candidate(&mut self) -> Result<&mut BufWriter<NewFile>, StepError> {
+    fn candidate(&mut self) -> Result<&mut BufWriter<LimitedFile>, RewriteStepError> {
         if self.candidate.is_none() {
             let name = &self.target.name;
             let (temporary, file) = create_temporary(&self.target.folder, name)?;
@@ -109,24 +115,24 @@ impl<'a> Steps<'a> {
                 file.set_permissions(Permissions::from_mode(self.stat.st_mode & 0o7777))
             });
             self.candidate =
-                Some((temporary, BufWriter::with_capacity(WRITE_BLOCK, NewFile::new(file))));
+                Some((temporary, BufWriter::with_capacity(WRITE_BLOCK, LimitedFile::new(file))));
             made.context("keep mode and owner of", name)?;
         }
         match &mut self.candidate {
             Some((_, writer)) => Ok(writer),
-            None => Err(StepError::Replaced),
+            None => Err(RewriteStepError::Replaced),
         }
     }
 }
 
-impl Steps<'_> {
+impl RewriteSteps<'_> {
     /// Exchanges the candidate and the current generation; returns the new one,
     /// opened for reading, so that we never count as a writer of it ourselves.
     fn put_in_place(
         &self,
         temporary: &str,
-        writer: BufWriter<NewFile>,
-    ) -> Result<(File, Stat), StepError> {
+        writer: BufWriter<LimitedFile>,
+    ) -> Result<(File, Stat), RewriteStepError> {
         let (folder, name) = (&self.target.folder, &self.target.name);
         let look = |file: &File| fstat(file).map_err(io::Error::from).context("look at", name);
         let written =
@@ -134,25 +140,26 @@ impl Steps<'_> {
         let stat = look(written.as_file())?;
         drop(written);
         let file = open_regular(folder, temporary, Access::Read)?;
-        let current = self.generations.last().map(|(_, stat)| *stat).ok_or(StepError::Replaced)?;
+        let current =
+            self.generations.last().map(|(_, stat)| *stat).ok_or(RewriteStepError::Replaced)?;
         if !same_file(&look(&file)?, &stat) {
-            return Err(StepError::Replaced);
+            return Err(RewriteStepError::Replaced);
         }
         exchange(folder, temporary, name, &current)?;
         Ok((file, stat))
     }
 }
 
-impl Generations for Steps<'_> {
-    type Error = StepError;
+impl Generations for RewriteSteps<'_> {
+    type Error = RewriteStepError;
 
-    fn length(&mut self, generation: usize) -> Result<u64, StepError> {
+    fn length(&mut self, generation: usize) -> Result<u64, RewriteStepError> {
         let stat = fstat(&self.generations[generation].0)
             .map_err(|errno| io::Error::from(errno).into_step("look at", &self.target.name))?;
         Ok(u64::try_from(stat.st_size).unwrap_or(0))
     }
 
-    fn copy(&mut self, piece: Piece) -> Result<(), StepError> {
+    fn copy(&mut self, piece: Piece) -> Result<(), RewriteStepError> {
         let source = self.generations[piece.generation].0.try_clone();
         let source = source.context("open", &self.target.name)?;
         let name = self.target.name.clone();
@@ -161,13 +168,13 @@ impl Generations for Steps<'_> {
         ranges::copy(&source, piece, candidate).map_err(|error| error.into_step("copy", &name))
     }
 
-    fn whole_lines(&mut self, piece: Piece) -> Result<u64, StepError> {
+    fn whole_lines(&mut self, piece: Piece) -> Result<u64, RewriteStepError> {
         let source = &self.generations[piece.generation].0;
         ranges::last_line_end(source, piece)
             .map_err(|error| error.into_step("read", &self.target.name))
     }
 
-    fn sync(&mut self) -> Result<(), StepError> {
+    fn sync(&mut self) -> Result<(), RewriteStepError> {
         if self.unsynced {
             let name = self.target.name.clone();
             let candidate = self.candidate()?;
@@ -180,9 +187,9 @@ impl Generations for Steps<'_> {
         Ok(())
     }
 
-    fn exchange(&mut self) -> Result<(), StepError> {
+    fn exchange(&mut self) -> Result<(), RewriteStepError> {
         let Some((temporary, writer)) = self.candidate.take() else {
-            return Err(StepError::Replaced);
+            return Err(RewriteStepError::Replaced);
         };
         match self.put_in_place(&temporary, writer) {
             Ok((file, stat)) => {
@@ -219,25 +226,30 @@ impl Generations for Steps<'_> {
 
 /// Puts `temporary` in the place of `name` if `expected` stands there; the old
 /// file then has the temporary name, or none.
-fn exchange(folder: &Dir, temporary: &str, name: &str, expected: &Stat) -> Result<(), StepError> {
+fn exchange(
+    folder: &Dir,
+    temporary: &str,
+    name: &str,
+    expected: &Stat,
+) -> Result<(), RewriteStepError> {
     let stands = |name: &str| {
         statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| same_file(&stat, expected))
     };
     if !stands(name) {
-        return Err(StepError::Replaced);
+        return Err(RewriteStepError::Replaced);
     }
     match renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) if stands(temporary) => Ok(()),
         Ok(()) => {
             // Someone was faster than the look: their file goes back.
             renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE).ok();
-            Err(StepError::Replaced)
+            Err(RewriteStepError::Replaced)
         }
         // Not every filesystem can exchange; a rename is all there is then.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             folder.rename(temporary, folder, name).map_err(|error| error.into_step("replace", name))
         }
-        Err(Errno::NOENT) => Err(StepError::Replaced),
+        Err(Errno::NOENT) => Err(RewriteStepError::Replaced),
         Err(errno) => Err(io::Error::from(errno).into_step("replace", name)),
     }
 }

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
 
-use crate::safe::limited_file::NewFile;
+use crate::safe::limited_file::LimitedFile;
 
 /// What went wrong first, if anything did.
 #[derive(Debug, Default)]
@@ -26,15 +26,15 @@ impl FirstFailure {
 
 /// A file whose first failure is kept aside.
 #[derive(Debug)]
-pub(super) struct Excused<'f> {
-    file: &'f mut NewFile,
+pub(super) struct FailureKeeper<'f> {
+    file: &'f mut LimitedFile,
     failure: &'f FirstFailure,
     position: u64,
     has_failed: bool,
 }
 
-impl<'f> Excused<'f> {
-    pub(super) fn new(file: &'f mut NewFile, failure: &'f FirstFailure) -> Self {
+impl<'f> FailureKeeper<'f> {
+    pub(super) fn new(file: &'f mut LimitedFile, failure: &'f FirstFailure) -> Self {
         Self { file, failure, position: 0, has_failed: false }
     }
 
@@ -51,7 +51,7 @@ impl<'f> Excused<'f> {
     }
 }
 
-impl Write for Excused<'_> {
+impl Write for FailureKeeper<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut count = bytes.len();
         if !self.has_failed {
@@ -71,7 +71,7 @@ impl Write for Excused<'_> {
     }
 }
 
-impl Seek for Excused<'_> {
+impl Seek for FailureKeeper<'_> {
     fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
         let wanted = match place {
             SeekFrom::Start(position) => position,

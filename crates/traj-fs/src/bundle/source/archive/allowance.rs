@@ -12,18 +12,18 @@ const UNSTATED_BYTES: u64 = Reading::standard().unstated_bytes as u64;
 /// How much an archive may still unpack to: of each file what the manifest
 /// states, and a little for what it does not state.
 #[derive(Debug)]
-pub(super) struct Allowance {
+pub(super) struct UnpackAllowance {
     stated: StatedSizes,
     unstated: u64,
 }
 
-impl Default for Allowance {
+impl Default for UnpackAllowance {
     fn default() -> Self {
         Self { stated: StatedSizes::default(), unstated: UNSTATED_BYTES }
     }
 }
 
-impl Allowance {
+impl UnpackAllowance {
     /// Shows an entry, up to its end: what the visitor leaves unread counts
     /// all the same.
     pub(super) fn show(
@@ -33,7 +33,7 @@ impl Allowance {
         visit: &mut BundleVisitor<'_>,
     ) -> Result<(), BundleSourceError> {
         let is_manifest = BundleFile::parse(path) == Some(BundleFile::Manifest);
-        let mut packed = Packed {
+        let mut packed = PackedFile {
             content,
             stated: self.stated.of(path),
             unstated: &mut self.unstated,
@@ -50,7 +50,7 @@ impl Allowance {
 }
 
 /// A file that is unpacked as it is read.
-struct Packed<'c> {
+struct PackedFile<'c> {
     content: &'c mut (dyn Read + Send),
     /// What is left of its stated size.
     stated: u64,
@@ -59,7 +59,7 @@ struct Packed<'c> {
     kept: Option<Vec<u8>>,
 }
 
-impl BundleContent for Packed<'_> {
+impl BundleContent for PackedFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, BundleSourceError> {
         let read = self.content.read(buffer).map_err(damaged)?;
         let beyond = (read as u64).saturating_sub(self.stated);
@@ -78,14 +78,18 @@ mod tests {
 
     use super::*;
 
-    fn show(allowance: &mut Allowance, path: &str, bytes: u64) -> Result<(), BundleSourceError> {
+    fn show(
+        allowance: &mut UnpackAllowance,
+        path: &str,
+        bytes: u64,
+    ) -> Result<(), BundleSourceError> {
         let mut content = io::repeat(b' ').take(bytes);
         allowance.show(path, &mut content, &mut |_, _| Ok(()))
     }
 
-    fn stating(bytes: u64) -> Allowance {
+    fn stating(bytes: u64) -> UnpackAllowance {
         let manifest = format!(r#"{{"contents":[{{"path":"events.jsonl","bytes":{bytes}}}]}}"#);
-        let mut allowance = Allowance::default();
+        let mut allowance = UnpackAllowance::default();
         let shown = allowance.show("manifest.json", &mut manifest.as_bytes(), &mut |_, _| Ok(()));
         assert!(shown.is_ok());
         allowance
@@ -107,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_giant_manifest_is_not_kept() {
-        let giant = show(&mut Allowance::default(), "manifest.json", UNSTATED_BYTES + 1);
+        let giant = show(&mut UnpackAllowance::default(), "manifest.json", UNSTATED_BYTES + 1);
         assert!(matches!(giant, Err(BundleSourceError::Bomb)), "{giant:?}");
     }
 }

@@ -5,7 +5,7 @@ use traj_core::port::BundleSourceError;
 /// What is wrong with an archive that can be taken apart all the same. Nobody
 /// scans what lies beside its entries, so nothing may lie there.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Damage {
+pub(super) enum ArchiveDamage {
     #[error("it does not end with the list of its entries")]
     NoEnd,
     #[error("it has bytes that belong to no entry")]
@@ -18,8 +18,8 @@ pub(super) enum Damage {
     Cut { number: usize },
 }
 
-impl From<Damage> for BundleSourceError {
-    fn from(damage: Damage) -> Self {
+impl From<ArchiveDamage> for BundleSourceError {
+    fn from(damage: ArchiveDamage) -> Self {
         damaged(damage)
     }
 }

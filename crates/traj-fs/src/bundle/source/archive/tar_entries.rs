@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use traj_core::port::{BundleNames, BundleSourceError};
 
-use super::damage::{Damage, damaged};
+use super::damage::{ArchiveDamage, damaged};
 
 const BLOCK: usize = 512;
 
@@ -45,11 +45,11 @@ pub(super) fn visit(
         }
         // First of all: a reader would repeat what stands there for a number.
         if !is_number(part(&block, CHECKSUM)) || !is_size(part(&block, SIZE)) {
-            return Err(Damage::Header { number }.into());
+            return Err(ArchiveDamage::Header { number }.into());
         }
         let header = tar::Header::from_byte_slice(&block);
         if header.cksum().map_err(damaged)? != checksum(&block) {
-            return Err(Damage::Header { number }.into());
+            return Err(ArchiveDamage::Header { number }.into());
         }
         if header.entry_type() != tar::EntryType::Regular {
             return Err(names.refuse());
@@ -59,23 +59,23 @@ pub(super) fn visit(
         let path = String::from_utf8_lossy(name);
         names.take(&path)?;
         if !is_zero(rest) || !is_plain(&block) {
-            return Err(Damage::Header { number }.into());
+            return Err(ArchiveDamage::Header { number }.into());
         }
         let size = header.entry_size().map_err(damaged)?;
         let mut content = stream.take(size);
         show(&path, &mut content)?;
         if content.limit() > 0 {
-            return Err(Damage::Cut { number }.into());
+            return Err(ArchiveDamage::Cut { number }.into());
         }
         let padding = size.next_multiple_of(BLOCK as u64) - size;
         if skip_zeros(stream, padding)? < padding {
-            return Err(Damage::Cut { number }.into());
+            return Err(ArchiveDamage::Cut { number }.into());
         }
     }
     skip_zeros(stream, MOST_PADDING)?;
     match stream.read(&mut block).map_err(damaged)? {
         0 => Ok(()),
-        _ => Err(Damage::StrayBytes.into()),
+        _ => Err(ArchiveDamage::StrayBytes.into()),
     }
 }
 
@@ -90,7 +90,7 @@ fn skip_zeros(stream: &mut (dyn Read + Send), most: u64) -> Result<u64, BundleSo
             read => read.map_err(damaged)?,
         };
         if !is_zero(buffer.get(..read).unwrap_or_default()) {
-            return Err(Damage::StrayBytes.into());
+            return Err(ArchiveDamage::StrayBytes.into());
         }
     }
 }

@@ -10,7 +10,7 @@ use traj_core::port::BundleSourceError;
 use zip::CompressionMethod;
 use zip::read::{ZipFile, ZipReadOptions, read_zipfile_from_stream_with_options};
 
-use super::damage::{Damage, damaged};
+use super::damage::{ArchiveDamage, damaged};
 
 /// How many bytes are added to the packed ones. The decoder asks for the first
 /// when it has used up all that are packed, and for the second only when its
@@ -22,24 +22,24 @@ const BEYOND: u64 = 2;
 const HEADER: [u8; 30] = *b"PK\x03\x04\x14\0\x08\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// Takes the content of an entry.
-type Show<'s> = dyn FnMut(&mut (dyn Read + Send)) -> Result<(), BundleSourceError> + 's;
+type ShowContent<'s> = dyn FnMut(&mut (dyn Read + Send)) -> Result<(), BundleSourceError> + 's;
 
 /// Shows the content of an entry, which has to be as long as the list says.
 pub(super) fn show<R: Read + Send>(
     file: &File,
     number: usize,
     mut entry: ZipFile<'_, R>,
-    show: &mut Show<'_>,
+    show: &mut ShowContent<'_>,
 ) -> Result<(), BundleSourceError> {
-    let differs = || BundleSourceError::from(Damage::Differs { number });
+    let differs = || BundleSourceError::from(ArchiveDamage::Differs { number });
     let length = entry.size();
     if entry.compression() != CompressionMethod::Deflated {
         return show_all(&mut entry, length, show)?.ok_or_else(differs);
     }
     let asked = AtomicU64::new(0);
     let at = entry.data_start().ok_or_else(differs)?;
-    let packed = BufReader::new(Place { file, at }).take(entry.compressed_size());
-    let mut stream = HEADER.chain(packed).chain(Beyond(&asked));
+    let packed = BufReader::new(FileFrom { file, at }).take(entry.compressed_size());
+    let mut stream = HEADER.chain(packed).chain(CountedPadding(&asked));
     let options = ZipReadOptions::default()
         .override_compressed_size(entry.compressed_size().saturating_add(BEYOND))
         .override_uncompressed_size(length)
@@ -50,7 +50,7 @@ pub(super) fn show<R: Read + Send>(
     // Asks once more: the end may have been seen without a look behind it.
     entry.read(&mut [0]).map_err(damaged)?;
     match asked.load(Ordering::Relaxed) {
-        0 => Err(Damage::StrayBytes.into()),
+        0 => Err(ArchiveDamage::StrayBytes.into()),
         1 => Ok(()),
         _ => Err(differs()),
     }
@@ -60,7 +60,7 @@ pub(super) fn show<R: Read + Send>(
 fn show_all(
     content: &mut (dyn Read + Send),
     length: u64,
-    show: &mut Show<'_>,
+    show: &mut ShowContent<'_>,
 ) -> Result<Option<()>, BundleSourceError> {
     let mut content = content.take(length.saturating_add(1));
     show(&mut content)?;
@@ -68,12 +68,12 @@ fn show_all(
 }
 
 /// A file from some place on.
-struct Place<'f> {
+struct FileFrom<'f> {
     file: &'f File,
     at: u64,
 }
 
-impl Read for Place<'_> {
+impl Read for FileFrom<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(buffer, self.at)?;
         self.at = self.at.saturating_add(read as u64);
@@ -82,9 +82,9 @@ impl Read for Place<'_> {
 }
 
 /// The bytes behind the packed ones, one at a time, counted.
-struct Beyond<'c>(&'c AtomicU64);
+struct CountedPadding<'c>(&'c AtomicU64);
 
-impl Read for Beyond<'_> {
+impl Read for CountedPadding<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let asked = self.0.load(Ordering::Relaxed);
         let Some(byte) = buffer.first_mut().filter(|_| asked < BEYOND) else { return Ok(0) };

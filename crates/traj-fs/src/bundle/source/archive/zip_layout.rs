@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 use cap_std::fs::{File, FileExt as _};
 use traj_core::port::BundleSourceError;
 
-use super::damage::{Damage, damaged};
+use super::damage::{ArchiveDamage, damaged};
 
 const END: &[u8] = b"PK\x05\x06";
 const END_LENGTH: u64 = 22;
@@ -30,66 +30,66 @@ pub(super) fn check(
     file: &File,
     mut take: impl FnMut(&str) -> Result<(), BundleSourceError>,
 ) -> Result<(), BundleSourceError> {
-    let list = List::find(file)?;
+    let list = EntryList::find(file)?;
     let mut handle = file.try_clone().map_err(damaged)?;
     handle.seek(SeekFrom::Start(list.start)).map_err(damaged)?;
     let mut rows = BufReader::new(handle).take(list.end - list.start);
     let mut at = 0;
     for number in 1..=list.entries {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
-        let listed = Entry::listed(&mut rows).map_err(damaged)?.ok_or(Damage::NoEnd)?;
+        let listed = ZipEntry::listed(&mut rows).map_err(damaged)?.ok_or(ArchiveDamage::NoEnd)?;
         take(&String::from_utf8_lossy(&listed.name))?;
-        let local = Entry::local(file, at).map_err(damaged)?;
-        let (local, start) = local.ok_or(Damage::Differs { number })?;
+        let local = ZipEntry::local(file, at).map_err(damaged)?;
+        let (local, start) = local.ok_or(ArchiveDamage::Differs { number })?;
         if listed.has_more || local.has_more {
-            return Err(Damage::Header { number }.into());
+            return Err(ArchiveDamage::Header { number }.into());
         }
         if !listed.agrees(&local) {
-            return Err(Damage::Differs { number }.into());
+            return Err(ArchiveDamage::Differs { number }.into());
         }
-        at = start.checked_add(listed.packed).ok_or(Damage::Differs { number })?;
+        at = start.checked_add(listed.packed).ok_or(ArchiveDamage::Differs { number })?;
     }
     if at != list.start || rows.limit() != 0 {
-        return Err(Damage::StrayBytes.into());
+        return Err(ArchiveDamage::StrayBytes.into());
     }
     Ok(())
 }
 
 /// Where the list of entries lies.
-struct List {
+struct EntryList {
     start: u64,
     end: u64,
     entries: u64,
 }
 
-impl List {
+impl EntryList {
     /// Reads the end of the file, where a comment could stand, but does not.
     fn find(file: &File) -> Result<Self, BundleSourceError> {
         let length = file.metadata().map_err(damaged)?.len();
-        let end = length.checked_sub(END_LENGTH).ok_or(Damage::NoEnd)?;
-        let record = Record::read(file, end, END_LENGTH).map_err(damaged)?;
+        let end = length.checked_sub(END_LENGTH).ok_or(ArchiveDamage::NoEnd)?;
+        let record = HeaderBytes::read(file, end, END_LENGTH).map_err(damaged)?;
         if !record.starts_with(END) {
-            return Err(Damage::NoEnd.into());
+            return Err(ArchiveDamage::NoEnd.into());
         }
         let list = Self::from_fields(end, record.u16(10), record.u32(12), record.u32(16));
         if record.u16(20) != 0 {
-            return Err(Damage::StrayBytes.into());
+            return Err(ArchiveDamage::StrayBytes.into());
         }
         let is_large =
             record.u16(10) == 0xffff || record.u32(12) == ELSEWHERE || record.u32(16) == ELSEWHERE;
         let list = if is_large { Self::find_large(file, end)? } else { list };
-        list.ok_or_else(|| Damage::NoEnd.into())
+        list.ok_or_else(|| ArchiveDamage::NoEnd.into())
     }
 
     /// Reads the end record of large files, which stands before the other.
     fn find_large(file: &File, end: u64) -> Result<Option<Self>, BundleSourceError> {
         let Some(place) = end.checked_sub(LOCATOR_LENGTH) else { return Ok(None) };
-        let locator = Record::read(file, place, LOCATOR_LENGTH).map_err(damaged)?;
+        let locator = HeaderBytes::read(file, place, LOCATOR_LENGTH).map_err(damaged)?;
         let start = locator.u64(8);
         if !locator.starts_with(LOCATOR) || start.checked_add(LARGE_END_LENGTH) != Some(place) {
             return Ok(None);
         }
-        let record = Record::read(file, start, LARGE_END_LENGTH).map_err(damaged)?;
+        let record = HeaderBytes::read(file, start, LARGE_END_LENGTH).map_err(damaged)?;
         if !record.starts_with(LARGE_END) {
             return Ok(None);
         }
@@ -102,7 +102,7 @@ impl List {
 }
 
 /// What is said of an entry.
-struct Entry {
+struct ZipEntry {
     name: Vec<u8>,
     /// Version, flags, method and time.
     manner: u64,
@@ -115,7 +115,7 @@ struct Entry {
     has_more: bool,
 }
 
-impl Entry {
+impl ZipEntry {
     fn agrees(&self, other: &Self) -> bool {
         let facts = |entry: &Self| {
             let sizes = (entry.packed, entry.unpacked);
@@ -126,13 +126,13 @@ impl Entry {
 
     /// The next one of the list.
     fn listed(rows: &mut impl Read) -> io::Result<Option<Self>> {
-        let record = Record::next(rows, LISTED_LENGTH)?;
+        let record = HeaderBytes::next(rows, LISTED_LENGTH)?;
         if !record.starts_with(LISTED) {
             return Ok(None);
         }
-        let name = Record::next(rows, record.length(28))?;
-        let fields = Record::next(rows, record.length(30))?;
-        let comment = Record::next(rows, record.length(32))?;
+        let name = HeaderBytes::next(rows, record.length(28))?;
+        let fields = HeaderBytes::next(rows, record.length(30))?;
+        let comment = HeaderBytes::next(rows, record.length(32))?;
         let numbers = [record.u32(24), record.u32(20), record.u32(42)];
         let (numbers, is_plain) = fields.large_numbers(numbers);
         let [unpacked, packed, offset] = numbers;
@@ -150,14 +150,14 @@ impl Entry {
 
     /// The one at this place, and where its content starts.
     fn local(file: &File, at: u64) -> io::Result<Option<(Self, u64)>> {
-        let record = Record::read(file, at, LOCAL_LENGTH as u64)?;
+        let record = HeaderBytes::read(file, at, LOCAL_LENGTH as u64)?;
         if !record.starts_with(LOCAL) {
             return Ok(None);
         }
         let names = at.saturating_add(LOCAL_LENGTH as u64);
-        let name = Record::read(file, names, record.u16(26))?;
+        let name = HeaderBytes::read(file, names, record.u16(26))?;
         let fields_at = names.saturating_add(record.u16(26));
-        let fields = Record::read(file, fields_at, record.u16(28))?;
+        let fields = HeaderBytes::read(file, fields_at, record.u16(28))?;
         let (numbers, is_plain) = fields.large_numbers([record.u32(22), record.u32(18)]);
         let [unpacked, packed] = numbers;
         let entry = Self {
@@ -175,9 +175,9 @@ impl Entry {
 }
 
 /// Bytes with little-endian numbers in them.
-struct Record(Vec<u8>);
+struct HeaderBytes(Vec<u8>);
 
-impl Record {
+impl HeaderBytes {
     fn read(file: &File, at: u64, length: u64) -> io::Result<Self> {
         let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
         file.read_exact_at(&mut bytes, at)?;

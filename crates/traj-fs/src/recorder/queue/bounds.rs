@@ -3,10 +3,10 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Room for events that wait. Nothing else is published through these counts,
+/// QueueBounds for events that wait. Nothing else is published through these counts,
 /// so their order relative to other memory does not matter.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct QueueBounds {
     max_events: u64,
     /// Bytes of events that may wait, roughly.
     max_bytes: usize,
@@ -22,7 +22,7 @@ pub(super) struct Room {
     refused_bytes: AtomicU64,
 }
 
-impl Room {
+impl QueueBounds {
     pub(super) const fn new(max_events: usize, max_bytes: usize) -> Self {
         Self {
             max_events: max_events as u64,
@@ -101,41 +101,41 @@ mod tests {
 
     #[test]
     fn an_event_of_any_size_has_a_place_when_nothing_waits() {
-        let room = Room::new(10, 100);
-        assert!(room.reserve(1_000));
-        assert!(!room.reserve(1));
-        room.release(1_000);
-        assert!(room.reserve(60) && room.reserve(40) && !room.reserve(1));
-        assert_eq!((room.accepted(), room.bytes()), (3, 100));
+        let bounds = QueueBounds::new(10, 100);
+        assert!(bounds.reserve(1_000));
+        assert!(!bounds.reserve(1));
+        bounds.release(1_000);
+        assert!(bounds.reserve(60) && bounds.reserve(40) && !bounds.reserve(1));
+        assert_eq!((bounds.accepted(), bounds.bytes()), (3, 100));
     }
 
     #[test]
     fn hosts_at_the_same_moment_get_no_more_places_than_there_are() {
-        let room = Room::new(1_000, usize::MAX);
-        let got = || (0..600).filter(|_| room.reserve(1)).count();
+        let bounds = QueueBounds::new(1_000, usize::MAX);
+        let got = || (0..600).filter(|_| bounds.reserve(1)).count();
         let sum: usize = std::thread::scope(|scope| {
             let hosts: Vec<_> = (0..4).map(|_| scope.spawn(got)).collect();
             hosts.into_iter().map(|host| host.join().unwrap()).sum()
         });
-        assert_eq!((sum, room.accepted(), room.bytes()), (1_000, 1_000, 1_000));
+        assert_eq!((sum, bounds.accepted(), bounds.bytes()), (1_000, 1_000, 1_000));
     }
 
     #[test]
     fn what_waits_stays_within_the_bounds() {
         for (max_events, max_bytes) in [(1, 1), (3, 500), (8, 500), (20, 1_000)] {
-            let room = Room::new(max_events, max_bytes);
+            let bounds = QueueBounds::new(max_events, max_bytes);
             let mut waiting: Vec<usize> = Vec::new();
             for turn in 1_usize..200 {
                 if turn.is_multiple_of(7) {
-                    room.take(waiting.len());
-                    waiting.drain(..).for_each(|size| room.release(size));
+                    bounds.take(waiting.len());
+                    waiting.drain(..).for_each(|size| bounds.release(size));
                 }
                 let size = turn * 7_919 % 200 + 1;
-                if room.reserve(size) {
+                if bounds.reserve(size) {
                     waiting.push(size);
                 }
                 let bytes: usize = waiting.iter().sum();
-                assert_eq!(room.bytes(), bytes as u64);
+                assert_eq!(bounds.bytes(), bytes as u64);
                 assert!(!waiting.is_empty() && waiting.len() <= max_events);
                 assert!(bytes <= max_bytes || waiting.len() == 1);
             }

@@ -21,7 +21,7 @@ use crate::safe::replace::sync_folder;
 
 /// What one writer knows about who names which blob.
 #[derive(Debug)]
-pub(super) struct Naming {
+pub(super) struct BlobReferences {
     /// Stored by this writer and not named by a line yet.
     unnamed: BTreeSet<BlobDigest>,
     /// Keeps others from freeing blobs while there are such.
@@ -30,7 +30,7 @@ pub(super) struct Naming {
     unused: BTreeSet<BlobDigest>,
 }
 
-impl Naming {
+impl BlobReferences {
     pub(super) const fn new() -> Self {
         Self { unnamed: BTreeSet::new(), claim: None, unused: BTreeSet::new() }
     }
