@@ -10,8 +10,8 @@ mod visit;
 
 pub(crate) use branch::{Branch, BranchStep, resolve};
 pub(crate) use order::{EventOrigin, EventRecord};
-pub(crate) use runtime::{Outcome, RuntimeIndex, index_runtime};
-pub(crate) use session::{EntryRecord, SessionIndex, Writer, index_session, row_id};
+pub(crate) use runtime::{RunEnding, RuntimeIndex, index_runtime};
+pub(crate) use session::{EntryRecord, SessionIndex, SessionWriter, index_session, row_id};
 
 use std::borrow::Cow;
 

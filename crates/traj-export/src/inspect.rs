@@ -22,9 +22,9 @@ pub use report::{
 };
 
 use crate::bundle::schema::{self, Manifest, ManifestSummary};
-use crate::inspect::run_events::{Row, for_each_row};
+use crate::inspect::run_events::{EventRow, for_each_row};
 use crate::json_stream::long_rows;
-use crate::verify::{BundleProblem, LARGE_MANIFEST, MAX_MANIFEST_BYTES, Reading};
+use crate::verify::{BundleProblem, ContentReader, LARGE_MANIFEST, MAX_MANIFEST_BYTES};
 use crate::warning::Warning;
 
 /// What a bundle tells at a glance. Texts come from a redacted bundle.
@@ -153,7 +153,7 @@ fn look_through(
                 has_manifest = true;
                 let mut bytes = Vec::new();
                 let limit = MAX_MANIFEST_BYTES as u64 + 1;
-                let read = Reading(content).take(limit).read_to_end(&mut bytes);
+                let read = ContentReader(content).take(limit).read_to_end(&mut bytes);
                 read.map_err(|error| BundleSourceError::Damaged { source: error.into() })?;
                 if bytes.len() > MAX_MANIFEST_BYTES {
                     summary.add_problem(path, None, LARGE_MANIFEST);
@@ -239,16 +239,16 @@ impl EventReader {
         }
     }
 
-    fn take_row(&mut self, number: u64, row: Row<'_>, summary: &mut Summary) {
+    fn take_row(&mut self, number: u64, row: EventRow<'_>, summary: &mut Summary) {
         match row {
-            Row::Event(event) => self.take(number, event, summary),
+            EventRow::Event(event) => self.take(number, event, summary),
             // It is looked into by `verify`.
-            Row::TooLong => summary.events += 1,
-            Row::Damaged(problem) if !self.is_told => {
+            EventRow::TooLong => summary.events += 1,
+            EventRow::Damaged(problem) if !self.is_told => {
                 self.is_told = true;
                 summary.add_problem(&BundleFile::Events.to_string(), Some(number), problem);
             }
-            Row::Damaged(_) => {}
+            EventRow::Damaged(_) => {}
         }
     }
 

@@ -21,13 +21,13 @@ use traj_core::redaction::{RedactionReport, Redactor};
 use crate::bundle::schema;
 use crate::error::RemainingSecret;
 use crate::json_stream::splitter::SplitError;
-use crate::read_back::approved_parts::Notes;
-use crate::read_back::groups::Part;
-use crate::read_back::scan::{self, Scan, Scanned};
-use content::{Digesting, Seen};
-use facts::Facts;
+use crate::read_back::approved_parts::FileNotes;
+use crate::read_back::groups::FilePart;
+use crate::read_back::scan::{self, Scan, ScanResult};
+use content::{CheckedFile, DigestedContent};
+use facts::FactCollector;
 
-pub(crate) use content::Reading;
+pub(crate) use content::ContentReader;
 
 /// Manifests are small; a larger one is not ours.
 pub(crate) const MAX_MANIFEST_BYTES: usize = limits::Reading::standard().manifest_bytes;
@@ -100,7 +100,7 @@ impl VerifyReport {
         scan::add_first(&mut self.problems, &mut self.problems_omitted, [problem]);
     }
 
-    fn add_findings(&mut self, scanned: Scanned) {
+    fn add_findings(&mut self, scanned: ScanResult) {
         scan::add_first(&mut self.findings, &mut self.findings_omitted, scanned.findings);
         self.findings_omitted += scanned.findings_omitted;
     }
@@ -121,7 +121,7 @@ pub fn verify(
 ) -> Result<VerifyReport, BundleSourceError> {
     // Every message stands in a bundle twice, as an event and in the branch.
     let redactor = redactor.remembering(REMEMBERED);
-    let mut check = Check::new(&redactor, workers);
+    let mut check = BundleCheck::new(&redactor, workers);
     let visited = bundle.visit(&mut |path, content| match BundleFile::parse(path) {
         Some(file) => check.take(file, content),
         None => check.take_stray(path, content),
@@ -148,22 +148,22 @@ pub fn verify(
 }
 
 /// A check under way.
-struct Check<'r> {
+struct BundleCheck<'r> {
     redactor: &'r Redactor,
     workers: NonZeroUsize,
     report: VerifyReport,
-    found: BTreeMap<BundleFile, Seen>,
-    facts: Facts,
+    found: BTreeMap<BundleFile, CheckedFile>,
+    facts: FactCollector,
     /// The file that was looked at last, by a name that may be told.
     last: String,
     /// Files of which something was said.
     broken: BTreeSet<BundleFile>,
 }
 
-impl<'r> Check<'r> {
+impl<'r> BundleCheck<'r> {
     fn new(redactor: &'r Redactor, workers: NonZeroUsize) -> Self {
         let (report, found) = (VerifyReport::default(), BTreeMap::new());
-        let (facts, last, broken) = (Facts::default(), String::new(), BTreeSet::new());
+        let (facts, last, broken) = (FactCollector::default(), String::new(), BTreeSet::new());
         Self { redactor, workers, report, found, facts, last, broken }
     }
 
@@ -174,10 +174,10 @@ impl<'r> Check<'r> {
         content: &mut dyn BundleContent,
     ) -> Result<(), BundleSourceError> {
         self.last = file.to_string();
-        let mut bytes = Digesting::new(file, content);
-        let check = |value: &Json<'_>, part: &Part<'_>| self.facts.take(file, value, part);
+        let mut bytes = DigestedContent::new(file, content);
+        let check = |value: &Json<'_>, part: &FilePart<'_>| self.facts.take(file, value, part);
         let scan = Scan { check: &check, ..Scan::new(self.redactor, self.workers) };
-        let scanned = scan::scan(file, &mut bytes, scan, Notes::none());
+        let scanned = scan::scan(file, &mut bytes, scan, FileNotes::none());
         let (seen, failure) = bytes.finish();
         if let Some(line) = seen.cut_line.filter(|_| scanned.is_ok()) {
             self.add_broken(file, Some(line), "is not JSON");
@@ -220,10 +220,10 @@ impl<'r> Check<'r> {
         let in_name =
             in_name.map(|found| RemainingSecret::new(found.rule.clone(), name.clone(), 0));
         self.report.add(name.clone(), None, "is no file of a bundle");
-        let mut scanned = Scanned::default();
+        let mut scanned = ScanResult::default();
         scan::add_first(&mut scanned.findings, &mut scanned.findings_omitted, in_name);
         self.report.add_findings(scanned);
-        let mut bytes = Digesting::plain(content);
+        let mut bytes = DigestedContent::plain(content);
         if let Ok(scanned) = scan::scan_text(&name, &mut bytes, self.redactor) {
             self.report.add_findings(scanned);
         }
@@ -247,14 +247,17 @@ impl<'r> Check<'r> {
             let Some(file) = BundleFile::parse(path) else { return Ok(()) };
             self.last = file.to_string();
             if self.report.unfinished.contains(&file) {
-                let mut bytes = Digesting::plain(content);
+                let mut bytes = DigestedContent::plain(content);
                 if let Ok(scanned) = scan::scan_text(path, &mut bytes, self.redactor) {
                     self.report.add_findings(scanned);
                 }
                 return Ok(());
             }
             let is_named = !matches!(file, BundleFile::Events | BundleFile::Blob(_));
-            if is_named && !self.broken.contains(&file) && !schema::fits(file, Reading(content)) {
+            if is_named
+                && !self.broken.contains(&file)
+                && !schema::fits(file, ContentReader(content))
+            {
                 self.report.add(path, None, "does not fit its schema");
             }
             Ok(())

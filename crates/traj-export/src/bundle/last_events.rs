@@ -11,10 +11,10 @@ use crate::bundle::{
 };
 use crate::error::ExportError;
 use crate::export::locate::FoundSource;
-use crate::index::{Outcome, RuntimeIndex, row_text};
+use crate::index::{RunEnding, RuntimeIndex, row_text};
 use crate::json_stream::long_rows::Giant;
 use crate::json_stream::row_fetcher::RowFetcher;
-use crate::json_stream::rows::Place;
+use crate::json_stream::rows::ByteRange;
 
 /// Their rows, as read.
 #[derive(Debug, Default)]
@@ -36,11 +36,11 @@ impl LastEventRows {
     ) -> Result<Self, ExportError> {
         let Some(runtime) = runtime else { return Ok(Self::default()) };
         let mut fetcher = RowFetcher::new(&*runtime.source);
-        let mut row = |place: Option<Place>| -> Result<Option<Vec<u8>>, ExportError> {
+        let mut row = |place: Option<ByteRange>| -> Result<Option<Vec<u8>>, ExportError> {
             let Some(place) = place else { return Ok(None) };
             Ok(fetcher.fetch(place)?.into_bytes())
         };
-        let place = |outcome: &Option<Outcome>| outcome.as_ref().map(|outcome| outcome.place);
+        let place = |outcome: &Option<RunEnding>| outcome.as_ref().map(|outcome| outcome.place);
         let mut rows = Self {
             metadata: row(index.metadata)?,
             compiled: row(index.compiled)?,

@@ -12,7 +12,7 @@ use super::blobs::{EventText, LongTexts};
 use super::pretty::PrettyObject;
 use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::error::ExportError;
-use crate::index::record_store::{Decoder, Encoder, Record};
+use crate::index::record_store::{Decoder, Encoder, FixedRecord};
 use crate::index::sorter::Sorted;
 use crate::json_stream::long_rows::Giant;
 use crate::read_back::redaction_pass::LINKS;
@@ -37,7 +37,7 @@ impl PartialOrd for PromptRecord {
     }
 }
 
-impl Record for PromptRecord {
+impl FixedRecord for PromptRecord {
     const SIZE: usize = 20;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {

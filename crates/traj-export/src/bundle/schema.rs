@@ -72,7 +72,7 @@ impl SchemaName {
     pub fn to_json(self) -> String {
         let schema = match self {
             Self::Manifest => schemars::schema_for!(Manifest),
-            Self::Event => schemars::schema_for!(event::Event),
+            Self::Event => schemars::schema_for!(event::BundleEvent),
             Self::SessionBranch => schemars::schema_for!(branch::SessionBranch),
             Self::Metadata => schemars::schema_for!(side_files::Metadata),
             Self::Artifacts => schemars::schema_for!(side_files::Artifacts),
@@ -88,7 +88,7 @@ impl SchemaName {
 }
 
 /// A line of events, if it fits its schema.
-pub(crate) fn event_of(line: &[u8]) -> Option<event::Event> {
+pub(crate) fn event_of(line: &[u8]) -> Option<event::BundleEvent> {
     read(line)
 }
 

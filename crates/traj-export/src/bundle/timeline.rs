@@ -34,16 +34,16 @@ use crate::index::sorter::Sorter;
 use crate::json_stream::long_rows::Giant;
 use crate::json_stream::row_fetcher::RowFetcher;
 use crate::parallel::ordered;
-use crate::parallel::reusable::Buffer as _;
+use crate::parallel::reusable::Reusable as _;
 use crate::progress::Stage;
 use crate::read_back::approved_parts::ApprovedParts;
 use crate::read_back::redaction_pass::RedactionPass;
 use branch_file::BranchFile;
 pub(crate) use entries::EntryRows;
 use event_file::{EventFile, EventsWritten};
-use feed::{Feed, Group};
+use feed::{Feed, TimelineBatch};
 use kept_events::KeptEvents;
-use work::{Changed, Done, Worker};
+use work::{BatchOutput, ChangedSource, Worker};
 
 /// What the timeline is written with.
 #[derive(Clone, Copy)]
@@ -111,7 +111,7 @@ pub(crate) fn write_timeline(
     let TimelineInputs { mut entries, runtime, mut order } = inputs;
     let mut fetcher = runtime.map(RowFetcher::new);
     let mut prompts_kept = RedactedSpill::new(bundle.scratch()?);
-    let mut total = Total::default();
+    let mut total = TimelineTotals::default();
     let leaf_id = entries.as_mut().map_or(Ok(None), EntryRows::leaf_id)?;
     let header = entries.as_mut().map_or(Ok(None), EntryRows::header)?;
     let redactor = context.pass.redactor();
@@ -152,7 +152,7 @@ pub(crate) fn write_timeline(
         (0..media).for_each(|_| total.report.count_media());
         giants
     });
-    let Total { marks, unknown, report } = total;
+    let TimelineTotals { marks, unknown, report } = total;
     let (branch, events) = (branch.finish()?, events.finish(spool)?);
     let EventsWritten { written, lines, unfit, prompts, blobs } = events;
     let prompts = SubmittedPrompts { records: prompts, kept: prompts_kept };
@@ -163,7 +163,7 @@ pub(crate) fn write_timeline(
 
 /// What all groups together gave.
 #[derive(Default)]
-struct Total {
+struct TimelineTotals {
     marks: SkillMarks,
     unknown: NameCounts,
     report: RedactionReport,
@@ -173,12 +173,12 @@ struct Total {
 fn run(
     worker: &Worker<'_>,
     mut feed: Feed<'_, '_>,
-    total: &mut Total,
-    mut take: impl FnMut(&mut Done) -> Result<(), ExportError> + Send,
+    total: &mut TimelineTotals,
+    mut take: impl FnMut(&mut BatchOutput) -> Result<(), ExportError> + Send,
 ) -> Result<(), ExportError> {
     ordered::in_turn(
         worker.context.workers,
-        |(group, _): &mut (Group, Done)| feed.fill(group),
+        |(group, _): &mut (TimelineBatch, BatchOutput)| feed.fill(group),
         |(group, done)| {
             worker.work(group, done);
             group.make_ready();
@@ -187,8 +187,8 @@ fn run(
             if let Some(changed) = done.changed {
                 let SourceNames { session, runtime } = worker.context.names;
                 let name = match changed {
-                    Changed::Session => session,
-                    Changed::Runtime => runtime,
+                    ChangedSource::Session => session,
+                    ChangedSource::Runtime => runtime,
                 };
                 return Err(SourceError::Changed { name: name.to_owned() }.into());
             }

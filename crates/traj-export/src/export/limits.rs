@@ -6,7 +6,7 @@ use super::indexing::SourceFacts;
 use super::timeline::TimelineFacts;
 use super::{EventCounts, Export};
 use crate::error::ExportError;
-use crate::index::{SessionIndex, Writer};
+use crate::index::{SessionIndex, SessionWriter};
 use crate::warning::Code;
 
 impl Export<'_> {
@@ -63,7 +63,7 @@ impl Export<'_> {
     ) -> Result<(), ExportError> {
         let Some(SessionNature { writer, has_header, is_empty }) = nature else { return Ok(()) };
         let total = counts.total();
-        let is_unknown = writer == Writer::Unknown && !has_header && counts.transcript == 0;
+        let is_unknown = writer == SessionWriter::Unknown && !has_header && counts.transcript == 0;
         if is_empty {
             if total == 0 {
                 self.warnings.add(Code::SessionEmpty, 0);
@@ -79,7 +79,7 @@ impl Export<'_> {
         }
         let why = match writer {
             _ if is_unknown => "its format is not one that traj knows",
-            Writer::Known(Dialect::Sidecar) => "it is a trajectory sidecar",
+            SessionWriter::Known(Dialect::Sidecar) => "it is a trajectory sidecar",
             _ => "none of its rows states anything",
         };
         Err(ExportError::NoEvents { why })
@@ -89,7 +89,7 @@ impl Export<'_> {
 /// What is known of a session file before its events are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionNature {
-    pub(super) writer: Writer,
+    pub(super) writer: SessionWriter,
     has_header: bool,
     is_empty: bool,
 }

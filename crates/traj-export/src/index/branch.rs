@@ -9,7 +9,7 @@ use traj_core::port::BundleSinkError;
 use traj_core::run::Branches;
 
 use super::session::{EntryRecord, SessionIndex};
-use crate::index::record_store::{Decoder, Encoder, Record, RecordStore, Spool};
+use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore, Spool};
 use crate::index::sorter::Sorter;
 use crate::warning::{Code, Warnings};
 
@@ -69,7 +69,7 @@ pub(crate) fn resolve(
     let Some(mut start) = index.leaf.start() else { return Ok(branch) };
     let parents = join_parents(&mut index.entries, spool)?;
     let seen = vec![0_u64; usize::try_from(index.entries.len() / 64 + 1).unwrap_or(0)];
-    let mut table = Table { entries: &mut index.entries, parents, seen };
+    let mut table = EntryTable { entries: &mut index.entries, parents, seen };
     if table.leads_nowhere(start)? {
         warnings.add(Code::UnknownLeaf, table.entries.get(start)?.row);
         let Some(fallback) = index.leaf.fallback() else { return Ok(branch) };
@@ -98,13 +98,13 @@ pub(crate) fn resolve(
     Ok(branch)
 }
 
-struct Table<'i> {
+struct EntryTable<'i> {
     entries: &'i mut RecordStore<EntryRecord>,
     parents: RecordStore<u64>,
     seen: Vec<u64>,
 }
 
-impl Table<'_> {
+impl EntryTable<'_> {
     /// Whether a leaf row leads, over others perhaps, to a row that is not
     /// there, or round in a circle.
     fn leads_nowhere(&mut self, start: u64) -> Result<bool, BundleSinkError> {
@@ -123,7 +123,7 @@ impl Table<'_> {
     }
 }
 
-impl BranchTable for Table<'_> {
+impl BranchTable for EntryTable<'_> {
     type Error = BundleSinkError;
 
     fn node(&mut self, ordinal: u64) -> Result<BranchNode, BundleSinkError> {
@@ -153,12 +153,12 @@ impl BranchTable for Table<'_> {
 
 /// A key and the row that has it, or looks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Keyed {
+struct KeyedRow {
     key: EntryKey,
     ordinal: u64,
 }
 
-impl Record for Keyed {
+impl FixedRecord for KeyedRow {
     const SIZE: usize = 24;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {
@@ -173,12 +173,12 @@ impl Record for Keyed {
 
 /// A row and its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Link {
+struct ParentRecord {
     child: u64,
     parent: u64,
 }
 
-impl Record for Link {
+impl FixedRecord for ParentRecord {
     const SIZE: usize = 16;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {
@@ -204,23 +204,23 @@ fn join_parents(
             continue;
         }
         if let Some(key) = skeleton.id {
-            ids.push(Keyed { key, ordinal }, spool)?;
+            ids.push(KeyedRow { key, ordinal }, spool)?;
         }
         if let Some(key) = skeleton.next {
-            links.push(Keyed { key, ordinal }, spool)?;
+            links.push(KeyedRow { key, ordinal }, spool)?;
         }
     }
     let (mut ids, mut links) = (ids.finish(spool)?, links.finish(spool)?);
     let mut found = Sorter::new();
     let mut next_id = ids.next()?;
-    let mut current: Option<Keyed> = None;
+    let mut current: Option<KeyedRow> = None;
     while let Some(link) = links.next()? {
         while let Some(id) = next_id.filter(|id| id.key <= link.key) {
             current = Some(id);
             next_id = ids.next()?;
         }
         let parent = current.filter(|id| id.key == link.key).map_or(MISSING, |id| id.ordinal);
-        found.push(Link { child: link.ordinal, parent }, spool)?;
+        found.push(ParentRecord { child: link.ordinal, parent }, spool)?;
     }
     let mut found = found.finish(spool)?;
     let mut parents = RecordStore::new();

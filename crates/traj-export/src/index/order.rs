@@ -6,15 +6,15 @@ use traj_core::json::Json;
 use traj_core::redaction::SpillSlot;
 use traj_core::timestamp::UnixMillis;
 
-use crate::index::record_store::{Decoder, Encoder, Record};
-use crate::json_stream::rows::Place;
+use crate::index::record_store::{Decoder, Encoder, FixedRecord};
+use crate::json_stream::rows::ByteRange;
 
 /// Where an event comes from, and where its content lies. Runtime events come
 /// first among those of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventOrigin {
     /// A row of the sidecar.
-    Runtime(Place),
+    Runtime(ByteRange),
     /// Head and tail of a transcript event, kept aside one behind the other.
     /// Whether the rules have seen it as it is, and let it stay, is known, too.
     Transcript { head: SpillSlot, tail_length: u32, is_seen: bool },
@@ -49,7 +49,7 @@ impl PartialOrd for EventRecord {
     }
 }
 
-impl Record for EventRecord {
+impl FixedRecord for EventRecord {
     const SIZE: usize = 41;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {
@@ -75,7 +75,7 @@ impl Record for EventRecord {
         let instant = UnixMillis::new(bytes.u64().cast_signed()).unwrap_or_default();
         let (rank, position) = (bytes.u64(), bytes.u64());
         let origin = match bytes.u8() {
-            0 => EventOrigin::Runtime(Place { offset: bytes.u64(), length: bytes.u64() }),
+            0 => EventOrigin::Runtime(ByteRange { offset: bytes.u64(), length: bytes.u64() }),
             kind => {
                 let head = SpillSlot::new(bytes.u64(), bytes.u32());
                 let (tail_length, is_seen) = (bytes.u32(), kind == 2);

@@ -14,7 +14,7 @@ const IN_MEMORY: usize = 256 * 1024;
 const BLOCK: usize = 64 * 1024;
 
 /// A record of fixed size.
-pub(crate) trait Record: Copy {
+pub(crate) trait FixedRecord: Copy {
     /// Its size in bytes.
     const SIZE: usize;
 
@@ -87,19 +87,19 @@ pub(crate) struct RecordStore<R> {
     length: u64,
     /// Records behind those in the scratch file.
     tail: Vec<u8>,
-    spilled: Option<Spilled>,
+    spilled: Option<SpilledRecords>,
     limit: usize,
     kind: PhantomData<R>,
 }
 
-struct Spilled {
+struct SpilledRecords {
     scratch: Box<dyn Scratch>,
     bytes: u64,
     block: Vec<u8>,
     block_start: u64,
 }
 
-impl<R: Record> RecordStore<R> {
+impl<R: FixedRecord> RecordStore<R> {
     pub(crate) fn new() -> Self {
         Self::with_limit(IN_MEMORY)
     }
@@ -126,7 +126,12 @@ impl<R: Record> RecordStore<R> {
             Some(spilled) => spilled,
             empty => {
                 let scratch = spool.scratch()?;
-                empty.insert(Spilled { scratch, bytes: 0, block: Vec::new(), block_start: 0 })
+                empty.insert(SpilledRecords {
+                    scratch,
+                    bytes: 0,
+                    block: Vec::new(),
+                    block_start: 0,
+                })
             }
         };
         spilled.scratch.append(&self.tail)?;
@@ -173,8 +178,8 @@ impl<R: Record> RecordStore<R> {
     }
 }
 
-impl Spilled {
-    fn get<R: Record>(&mut self, at: u64) -> Result<R, ScratchError> {
+impl SpilledRecords {
+    fn get<R: FixedRecord>(&mut self, at: u64) -> Result<R, ScratchError> {
         let inside = |spilled: &Self| {
             at >= spilled.block_start
                 && at + R::SIZE as u64 <= spilled.block_start + spilled.block.len() as u64
@@ -192,7 +197,7 @@ impl Spilled {
     }
 }
 
-impl Record for u64 {
+impl FixedRecord for u64 {
     const SIZE: usize = 8;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {

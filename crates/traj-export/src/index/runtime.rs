@@ -7,7 +7,7 @@ use super::order::{EventOrigin, EventRecord, sequence_rank};
 use super::visit::{RowCodes, visit_rows};
 use crate::error::ExportError;
 use crate::index::record_store::Spool;
-use crate::json_stream::rows::Place;
+use crate::json_stream::rows::ByteRange;
 use crate::warning::{Code, Warnings};
 
 /// Rows are read this deep: the event itself.
@@ -26,13 +26,13 @@ pub(crate) struct RuntimeIndex {
     /// Events of this session.
     pub(crate) events: u64,
     /// The last event that describes the run.
-    pub(crate) metadata: Option<Place>,
+    pub(crate) metadata: Option<ByteRange>,
     /// The last compiled context.
-    pub(crate) compiled: Option<Place>,
+    pub(crate) compiled: Option<ByteRange>,
     /// The last event that names a provider or model.
-    pub(crate) model: Option<Place>,
+    pub(crate) model: Option<ByteRange>,
     /// Results of the latest run.
-    pub(crate) results: Results,
+    pub(crate) results: RunEndings,
     /// The key of the session, if the events state one.
     pub(crate) session_key: Option<String>,
     pub(crate) digest: [u8; 32],
@@ -75,20 +75,20 @@ impl LatestRun {
 
 /// The last event of each kind that tells how a run ended.
 #[derive(Debug, Default)]
-pub(crate) struct Results {
-    pub(crate) artifacts: Option<Outcome>,
-    pub(crate) completed: Option<Outcome>,
-    pub(crate) ended: Option<Outcome>,
+pub(crate) struct RunEndings {
+    pub(crate) artifacts: Option<RunEnding>,
+    pub(crate) completed: Option<RunEnding>,
+    pub(crate) ended: Option<RunEnding>,
 }
 
 /// An event that tells how a run ended, and which.
 #[derive(Debug)]
-pub(crate) struct Outcome {
-    pub(crate) place: Place,
+pub(crate) struct RunEnding {
+    pub(crate) place: ByteRange,
     run: Option<String>,
 }
 
-impl Results {
+impl RunEndings {
     /// Forgets what is not of this run, which has just started. Its own may
     /// stand before its start: several writers share a sidecar.
     fn keep_those_of(&mut self, run: Option<&str>) {
@@ -99,7 +99,7 @@ impl Results {
 }
 
 impl RuntimeIndex {
-    fn see(&mut self, event: &RuntimeRow<'_>, place: Place) {
+    fn see(&mut self, event: &RuntimeRow<'_>, place: ByteRange) {
         if event.names_model() {
             self.model = Some(place);
         }
@@ -109,7 +109,7 @@ impl RuntimeIndex {
             self.session_key = Some(key.to_owned());
         }
         let run = event.run_id();
-        let outcome = || Outcome { place, run: run.map(str::to_owned) };
+        let outcome = || RunEnding { place, run: run.map(str::to_owned) };
         match EventKind::parse(event.kind()) {
             EventKind::SessionStarted if self.latest_run.ends_with(run) => {
                 self.latest_run = LatestRun::of(run);
@@ -180,11 +180,11 @@ mod tests {
             let mut index = RuntimeIndex::default();
             for (offset, (kind, run)) in events.iter().enumerate() {
                 let row = event(kind, run);
-                let place = Place { offset: offset as u64, length: 1 };
+                let place = ByteRange { offset: offset as u64, length: 1 };
                 index.see(&RuntimeRow::parse(&row).unwrap(), place);
             }
-            let Results { artifacts, ended, .. } = index.results;
-            let offset = |outcome: Outcome| outcome.place.offset;
+            let RunEndings { artifacts, ended, .. } = index.results;
+            let offset = |outcome: RunEnding| outcome.place.offset;
             (artifacts.map(offset), ended.map(offset))
         };
         let (a, b) = (r#","runId":"a""#, r#","runId":"b""#);

@@ -12,8 +12,8 @@ use traj_core::timestamp::UnixMillis;
 
 use super::visit::{RowCodes, RowsRead, visit_rows};
 use crate::error::ExportError;
-use crate::index::record_store::{Decoder, Encoder, Record, RecordStore, Spool};
-use crate::json_stream::rows::Place;
+use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore, Spool};
+use crate::json_stream::rows::ByteRange;
 use crate::warning::{Code, Warnings};
 
 /// Rows are read this deep: the row itself and its message.
@@ -29,7 +29,7 @@ const CODES: RowCodes = RowCodes {
 /// One valid row of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryRecord {
-    pub(crate) place: Place,
+    pub(crate) place: ByteRange,
     pub(crate) row: u64,
     pub(crate) instant: UnixMillis,
     pub(crate) skeleton: Skeleton,
@@ -37,7 +37,7 @@ pub(crate) struct EntryRecord {
     pub(crate) made_up: Option<u32>,
 }
 
-impl Record for EntryRecord {
+impl FixedRecord for EntryRecord {
     const SIZE: usize = 69;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {
@@ -63,7 +63,7 @@ impl Record for EntryRecord {
     }
 
     fn decode(bytes: &mut Decoder<'_>) -> Self {
-        let place = Place { offset: bytes.u64(), length: bytes.u64() };
+        let place = ByteRange { offset: bytes.u64(), length: bytes.u64() };
         let row = bytes.u64();
         let instant = UnixMillis::new(bytes.u64().cast_signed()).unwrap_or_default();
         let (id, next) = (EntryKey::from_bytes(bytes.bytes()), EntryKey::from_bytes(bytes.bytes()));
@@ -87,20 +87,20 @@ pub(crate) struct SessionIndex {
     /// All valid rows, headers included, in file order.
     pub(crate) entries: RecordStore<EntryRecord>,
     /// The first header.
-    pub(crate) header: Option<Place>,
+    pub(crate) header: Option<ByteRange>,
     pub(crate) version: SessionVersion,
     pub(crate) leaf: LeafTracker,
     pub(crate) digest: [u8; 32],
     pub(crate) rows: u64,
     /// Who wrote the file.
-    pub(crate) writer: Writer,
+    pub(crate) writer: SessionWriter,
     /// Whether it has no row, or no row but its header.
     pub(crate) is_empty: bool,
 }
 
 /// Who wrote a session file, from how it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writer {
+pub(crate) enum SessionWriter {
     /// Nobody: it is empty.
     Nobody,
     /// A program whose rows are known.
@@ -109,7 +109,7 @@ pub(crate) enum Writer {
     Unknown,
 }
 
-impl Writer {
+impl SessionWriter {
     /// Looks at the beginning of a file.
     pub(crate) fn of(source: &dyn Source) -> Result<Self, SourceError> {
         let length = source.len().min(HEAD_BYTES);
@@ -153,13 +153,13 @@ pub(crate) fn index_session(
     spool: &dyn Spool,
     warnings: &mut Warnings,
 ) -> Result<SessionIndex, ExportError> {
-    let writer = Writer::of(source)?;
+    let writer = SessionWriter::of(source)?;
     if writer.foreign().is_some() {
         return index_rows(source, spool, warnings, writer);
     }
     let mut entries = RecordStore::new();
     let mut leaf = LeafTracker::default();
-    let mut header: Option<(Place, SessionVersion)> = None;
+    let mut header: Option<(ByteRange, SessionVersion)> = None;
     let read =
         visit_rows(source, SKELETON_DEPTH, &CODES, warnings, |row, number, place, warnings| {
             let Some(skeleton) = Skeleton::read(&row) else {
@@ -199,7 +199,7 @@ fn index_rows(
     source: &dyn Source,
     spool: &dyn Spool,
     warnings: &mut Warnings,
-    writer: Writer,
+    writer: SessionWriter,
 ) -> Result<SessionIndex, ExportError> {
     let mut entries = RecordStore::new();
     let mut leaf = LeafTracker::default();
@@ -310,7 +310,7 @@ mod tests {
             skeleton.timed = timed;
             skeleton.side = side;
             let instant = UnixMillis::new(millis).unwrap();
-            let record = EntryRecord { place: Place { offset, length: 7 }, row, instant, skeleton, made_up };
+            let record = EntryRecord { place: ByteRange { offset, length: 7 }, row, instant, skeleton, made_up };
             let writer = spool();
             let mut store = RecordStore::new();
             store.push(record, &&*writer).unwrap();

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use traj_core::port::BundleSinkError;
 
-use crate::index::record_store::{Record, RecordStore, Spool};
+use crate::index::record_store::{FixedRecord, RecordStore, Spool};
 
 /// Records that are sorted in memory at once. Small, so that ten times as many
 /// need no more memory: an ordinary session already fills this.
@@ -29,7 +29,7 @@ pub(crate) struct Sorter<R> {
     last: Option<R>,
 }
 
-impl<R: Record + Ord + Copy> Sorter<R> {
+impl<R: FixedRecord + Ord + Copy> Sorter<R> {
     pub(crate) fn new() -> Self {
         Self::with_run_length(RUN_BYTES / size_of::<R>())
     }
@@ -76,7 +76,7 @@ impl<R: Record + Ord + Copy> Sorter<R> {
         let mut start = 0;
         let mut runs = Vec::with_capacity(self.ends.len());
         for end in self.ends {
-            runs.push(Run { next: start, end, block: Vec::new().into_iter() });
+            runs.push(SortedRun { next: start, end, block: Vec::new().into_iter() });
             start = end;
         }
         let ahead = (AHEAD_BYTES / size_of::<R>() / runs.len()) as u64;
@@ -95,7 +95,7 @@ pub(crate) enum Sorted<R> {
     Merge(Merge<R>),
 }
 
-impl<R: Record + Ord> Sorted<R> {
+impl<R: FixedRecord + Ord> Sorted<R> {
     pub(crate) fn next(&mut self) -> Result<Option<R>, BundleSinkError> {
         match self {
             Self::Memory(records) => Ok(records.next()),
@@ -106,19 +106,19 @@ impl<R: Record + Ord> Sorted<R> {
 
 pub(crate) struct Merge<R> {
     store: RecordStore<R>,
-    runs: Vec<Run<R>>,
+    runs: Vec<SortedRun<R>>,
     heads: BinaryHeap<Reverse<(R, usize)>>,
     /// Records of one run that are read ahead.
     ahead: u64,
 }
 
-struct Run<R> {
+struct SortedRun<R> {
     next: u64,
     end: u64,
     block: std::vec::IntoIter<R>,
 }
 
-impl<R: Record + Ord> Merge<R> {
+impl<R: FixedRecord + Ord> Merge<R> {
     fn next(&mut self) -> Result<Option<R>, BundleSinkError> {
         let Some(Reverse((record, run))) = self.heads.pop() else { return Ok(None) };
         self.refill(run)?;

@@ -6,8 +6,8 @@ use traj_core::port::Source;
 
 use super::row_text;
 use crate::error::ExportError;
-use crate::json_stream::long_rows::{self, Loaded};
-use crate::json_stream::rows::{Place, RowReader};
+use crate::json_stream::long_rows::{self, LoadedRow};
+use crate::json_stream::rows::{ByteRange, RowReader};
 use crate::warning::{Code, Warnings};
 
 /// The warnings that rows of a source give.
@@ -33,7 +33,7 @@ pub(super) fn visit_rows(
     depth: usize,
     codes: &RowCodes,
     warnings: &mut Warnings,
-    mut visit: impl FnMut(Json<'_>, u64, Place, &mut Warnings) -> Result<(), ExportError>,
+    mut visit: impl FnMut(Json<'_>, u64, ByteRange, &mut Warnings) -> Result<(), ExportError>,
 ) -> Result<RowsRead, ExportError> {
     let mut reader = RowReader::new(source);
     let mut filled = 0;
@@ -45,11 +45,11 @@ pub(super) fn visit_rows(
             None => {
                 held = long_rows::shorten(source, place)?;
                 let code = match &held {
-                    Loaded::TooLarge => Some(codes.too_large),
-                    Loaded::NotJson => Some(codes.not_json),
+                    LoadedRow::TooLarge => Some(codes.too_large),
+                    LoadedRow::NotJson => Some(codes.not_json),
                     // Only its blanks may have been too many.
-                    Loaded::Short(short) => short.lacks_values().then_some(codes.shortened),
-                    Loaded::Whole(_) => None,
+                    LoadedRow::Short(short) => short.lacks_values().then_some(codes.shortened),
+                    LoadedRow::Whole(_) => None,
                 };
                 if let Some(code) = code {
                     warnings.add(code, number);

@@ -15,7 +15,7 @@ use lines::for_each_line;
 
 /// A row of `events.jsonl`.
 #[derive(Debug)]
-pub(crate) enum Row<'l> {
+pub(crate) enum EventRow<'l> {
     /// An event.
     Event(&'l Json<'l>),
     /// One that is longer than we read.
@@ -27,26 +27,26 @@ pub(crate) enum Row<'l> {
 /// Shows every row with its number, from 1, until it is told to stop.
 pub(crate) fn for_each_row(
     content: &mut dyn BundleContent,
-    visit: &mut dyn FnMut(u64, Row<'_>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(u64, EventRow<'_>) -> ControlFlow<()>,
 ) -> Result<(), BundleSourceError> {
     let mut number = 0;
     for_each_line(content, &mut |line| {
         number += 1;
         match line {
             Line::Whole(line) if long_rows::is_bomb(line) => {
-                visit(number, Row::Damaged(NOT_AN_EVENT))
+                visit(number, EventRow::Damaged(NOT_AN_EVENT))
             }
             Line::Whole(line) => {
                 let text = String::from_utf8_lossy(line);
                 match Json::parse(&text) {
                     Ok(row) if Dialect::Bundle.type_name(&row).is_some() => {
-                        visit(number, Row::Event(&row))
+                        visit(number, EventRow::Event(&row))
                     }
-                    _ => visit(number, Row::Damaged(NOT_AN_EVENT)),
+                    _ => visit(number, EventRow::Damaged(NOT_AN_EVENT)),
                 }
             }
-            Line::TooLong { is_cut: false, .. } => visit(number, Row::TooLong),
-            Line::TooLong { .. } | Line::Cut(_) => visit(number, Row::Damaged("is cut")),
+            Line::TooLong { is_cut: false, .. } => visit(number, EventRow::TooLong),
+            Line::TooLong { .. } | Line::Cut(_) => visit(number, EventRow::Damaged("is cut")),
         }
     })
 }
@@ -71,15 +71,15 @@ pub fn read_run_events(
         }
         for_each_row(content, &mut |number, row| {
             match row {
-                Row::Event(row) => {
+                EventRow::Event(row) => {
                     Dialect::Bundle.decode(row, Place::line(number), &mut |event| {
                         if flow.is_continue() {
                             flow = visit(&event);
                         }
                     });
                 }
-                Row::TooLong => too_long += 1,
-                Row::Damaged(_) => {}
+                EventRow::TooLong => too_long += 1,
+                EventRow::Damaged(_) => {}
             }
             flow
         })

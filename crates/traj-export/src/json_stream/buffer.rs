@@ -3,14 +3,14 @@
 /// A buffer that keeps its memory: what is read next takes the place of what
 /// was done with, and nothing is cleared only to be read over.
 #[derive(Debug, Default)]
-pub(crate) struct Window {
+pub(crate) struct ReadBuffer {
     /// As long as it ever had to be.
     bytes: Vec<u8>,
     /// How many of them, from the front, were read.
     filled: usize,
 }
 
-impl Window {
+impl ReadBuffer {
     /// What was read and kept.
     pub(crate) fn filled(&self) -> &[u8] {
         self.bytes.get(..self.filled).unwrap_or_default()
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    fn fill(window: &mut Window, done: usize, piece: usize, read: &[u8]) -> usize {
+    fn fill(window: &mut ReadBuffer, done: usize, piece: usize, read: &[u8]) -> usize {
         let read = |room: &mut [u8]| {
             assert_eq!(room.len(), piece);
             room[..read.len()].copy_from_slice(read);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_moves_to_the_front() {
-        let mut window = Window::default();
+        let mut window = ReadBuffer::default();
         assert_eq!(fill(&mut window, 0, 4, b"abcd"), 4);
         assert_eq!(fill(&mut window, 3, 6, b"ef"), 2);
         assert_eq!(window.filled(), b"def");
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn memory_is_kept_until_it_is_given_back() {
-        let mut window = Window::default();
+        let mut window = ReadBuffer::default();
         window.push(&[7; 1_000]);
         window.truncate(2);
         assert!(window.room() >= 1_000);

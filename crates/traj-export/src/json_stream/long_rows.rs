@@ -20,9 +20,9 @@ use traj_core::capture::BlobDigest;
 use traj_core::port::{Source, SourceError};
 
 use crate::bundle::output::hex;
-use crate::json_stream::rows::{MAX_ROW_BYTES, Place};
+use crate::json_stream::rows::{ByteRange, MAX_ROW_BYTES};
 use copy::{GiantValue, Shortener};
-use plan::{Measure, Plan, Planner};
+use plan::{CutPlan, PlanOutcome, Planner};
 
 /// Why a value of a row is missing.
 pub(crate) const SHORTENED: &str = "export-row-size-limit";
@@ -42,18 +42,18 @@ pub(crate) struct Giant {
     /// Names its blob: the digest of its JSON as it stands in the source.
     pub(crate) digest: BlobDigest,
     /// Where it lies in the source; a text without its quotes.
-    pub(crate) place: Place,
+    pub(crate) place: ByteRange,
     /// Whether it is a text; else it is a list or an object.
     pub(crate) is_text: bool,
 }
 
 /// A row, as much of it as can be held.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Loaded {
+pub(crate) enum LoadedRow {
     /// The row's bytes.
     Whole(Vec<u8>),
     /// The row with its giants replaced.
-    Short(Short),
+    Short(ShortenedRow),
     /// Nothing useful fits.
     TooLarge,
     /// It is none, and too long to be parsed to find out where.
@@ -62,7 +62,7 @@ pub(crate) enum Loaded {
 
 /// A shortened row.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Short {
+pub(crate) struct ShortenedRow {
     pub(crate) bytes: Vec<u8>,
     /// The values that become blobs.
     pub(crate) giants: Vec<Giant>,
@@ -70,24 +70,24 @@ pub(crate) struct Short {
     pub(crate) media: u64,
 }
 
-impl Short {
+impl ShortenedRow {
     /// Whether markers stand for some of its values.
     pub(crate) const fn lacks_values(&self) -> bool {
         !self.giants.is_empty() || self.media > 0
     }
 }
 
-impl Loaded {
+impl LoadedRow {
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
-            Self::Whole(bytes) | Self::Short(Short { bytes, .. }) => Some(bytes),
+            Self::Whole(bytes) | Self::Short(ShortenedRow { bytes, .. }) => Some(bytes),
             Self::TooLarge | Self::NotJson => None,
         }
     }
 
     pub(crate) fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
-            Self::Whole(bytes) | Self::Short(Short { bytes, .. }) => Some(bytes),
+            Self::Whole(bytes) | Self::Short(ShortenedRow { bytes, .. }) => Some(bytes),
             Self::TooLarge | Self::NotJson => None,
         }
     }
@@ -132,46 +132,46 @@ fn count_values(bytes: &[u8]) -> usize {
 }
 
 /// Reads a row, shortened if it has to be.
-pub(crate) fn load(source: &dyn Source, place: Place) -> Result<Loaded, SourceError> {
+pub(crate) fn load(source: &dyn Source, place: ByteRange) -> Result<LoadedRow, SourceError> {
     if place.length <= MAX_ROW_BYTES {
         let length = usize::try_from(place.length).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length];
         source.read_exact_at(place.offset, &mut bytes)?;
         if !is_heavy(&bytes) {
-            return Ok(Loaded::Whole(bytes));
+            return Ok(LoadedRow::Whole(bytes));
         }
     }
     shorten(source, place)
 }
 
 /// Reads a row that cannot be held whole.
-pub(crate) fn shorten(source: &dyn Source, place: Place) -> Result<Loaded, SourceError> {
-    for measure in Measure::ALL {
+pub(crate) fn shorten(source: &dyn Source, place: ByteRange) -> Result<LoadedRow, SourceError> {
+    for measure in CutPlan::ALL {
         let mut planner = Planner::new(measure);
         read_pieces(source, place, |part| {
             part.iter().take_while(|byte| planner.takes(**byte)).count() == part.len()
         })?;
         match planner.finish() {
-            Plan::Cuts(cuts) => {
+            PlanOutcome::Cuts(cuts) => {
                 let mut shortener = Shortener::new(measure.max_text, cuts);
                 read_pieces(source, place, |part| {
                     part.iter().for_each(|byte| shortener.push(*byte));
                     true
                 })?;
                 let (copy, giants) = shortener.finish();
-                return Ok(Loaded::Short(settle(source, place, &copy, giants)?));
+                return Ok(LoadedRow::Short(settle(source, place, &copy, giants)?));
             }
-            Plan::NotJson => return Ok(Loaded::NotJson),
-            Plan::LongTexts | Plan::TooLarge => {}
+            PlanOutcome::NotJson => return Ok(LoadedRow::NotJson),
+            PlanOutcome::LongTexts | PlanOutcome::TooLarge => {}
         }
     }
-    Ok(Loaded::TooLarge)
+    Ok(LoadedRow::TooLarge)
 }
 
 /// Shows the bytes at a place, piece by piece, until `visit` has enough.
 fn read_pieces(
     source: &dyn Source,
-    place: Place,
+    place: ByteRange,
     mut visit: impl FnMut(&[u8]) -> bool,
 ) -> Result<(), SourceError> {
     let mut piece = vec![0; PIECE];
@@ -191,15 +191,16 @@ fn read_pieces(
 /// Gives each giant its marker, now that all of its row is known.
 fn settle(
     source: &dyn Source,
-    row: Place,
+    row: ByteRange,
     copy: &[u8],
     found: Vec<GiantValue>,
-) -> Result<Short, SourceError> {
+) -> Result<ShortenedRow, SourceError> {
     let mut edits = Vec::with_capacity(found.len());
     let (mut giants, mut media) = (Vec::new(), 0);
-    let mut judge = media::Judge::new(source, copy);
+    let mut judge = media::MediaJudge::new(source, copy);
     for giant in found {
-        let place = Place { offset: row.offset + giant.place.offset, length: giant.place.length };
+        let place =
+            ByteRange { offset: row.offset + giant.place.offset, length: giant.place.length };
         let mark = if giant.is_text { judge.mark(&giant, place)? } else { None };
         if let Some(mark) = mark {
             media += 1;
@@ -220,7 +221,7 @@ fn settle(
         edits.push((giant.marker, marker));
         giants.push(Giant { digest, place, is_text: giant.is_text });
     }
-    Ok(Short { bytes: edited(copy, edits), giants, media })
+    Ok(ShortenedRow { bytes: edited(copy, edits), giants, media })
 }
 
 /// A copy with other texts in some places, none of which overlap.
@@ -238,7 +239,7 @@ fn edited(copy: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
     bytes
 }
 
-fn digest_of(source: &dyn Source, place: Place) -> Result<BlobDigest, SourceError> {
+fn digest_of(source: &dyn Source, place: ByteRange) -> Result<BlobDigest, SourceError> {
     let mut digest = Sha256::new();
     read_pieces(source, place, |part| {
         digest.update(part);

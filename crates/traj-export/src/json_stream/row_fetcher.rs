@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use traj_core::port::{Source, SourceError};
 
-use crate::json_stream::long_rows::{self, Giant, Loaded, Short};
-use crate::json_stream::rows::Place;
+use crate::json_stream::long_rows::{self, Giant, LoadedRow, ShortenedRow};
+use crate::json_stream::rows::ByteRange;
 
 /// How much is read ahead where rows are asked for in their order.
 const WINDOW: usize = 512 * 1024;
@@ -31,9 +31,9 @@ impl<'s> RowFetcher<'s> {
     }
 
     /// The row at `place`, shortened if it has to be.
-    pub(crate) fn fetch(&mut self, place: Place) -> Result<Loaded, SourceError> {
+    pub(crate) fn fetch(&mut self, place: ByteRange) -> Result<LoadedRow, SourceError> {
         match self.window(place)? {
-            Some(row) => Ok(Loaded::Whole(row.to_vec())),
+            Some(row) => Ok(LoadedRow::Whole(row.to_vec())),
             None => self.load(place),
         }
     }
@@ -41,7 +41,7 @@ impl<'s> RowFetcher<'s> {
     /// Appends the row at `place`; says where it lies, unless nothing of it fits.
     pub(crate) fn fetch_into(
         &mut self,
-        place: Place,
+        place: ByteRange,
         rows: &mut Vec<u8>,
     ) -> Result<Option<Range<usize>>, SourceError> {
         let start = rows.len();
@@ -49,7 +49,7 @@ impl<'s> RowFetcher<'s> {
             rows.extend_from_slice(row);
         } else {
             let loaded = self.load(place)?;
-            if let Loaded::Short(short) = &loaded {
+            if let LoadedRow::Short(short) = &loaded {
                 self.media += short.media;
             }
             let Some(row) = loaded.bytes() else { return Ok(None) };
@@ -59,9 +59,9 @@ impl<'s> RowFetcher<'s> {
     }
 
     /// A long row, as much of it as can be held.
-    fn load(&mut self, place: Place) -> Result<Loaded, SourceError> {
+    fn load(&mut self, place: ByteRange) -> Result<LoadedRow, SourceError> {
         let loaded = long_rows::load(self.source, place)?;
-        if let Loaded::Short(Short { giants, .. }) = &loaded {
+        if let LoadedRow::Short(ShortenedRow { giants, .. }) = &loaded {
             self.giants.extend_from_slice(giants);
         }
         Ok(loaded)
@@ -69,7 +69,7 @@ impl<'s> RowFetcher<'s> {
 
     /// The row at `place` in the window, which moves there; `None` if it is
     /// too long for one.
-    fn window(&mut self, place: Place) -> Result<Option<&[u8]>, SourceError> {
+    fn window(&mut self, place: ByteRange) -> Result<Option<&[u8]>, SourceError> {
         if place.length > WINDOW as u64 {
             return Ok(None);
         }

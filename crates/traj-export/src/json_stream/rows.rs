@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use traj_core::limits::Reading;
 use traj_core::port::{Source, SourceError};
 
-use crate::json_stream::buffer::Window;
+use crate::json_stream::buffer::ReadBuffer;
 
 /// Rows longer than this are never held whole (see [`crate::json_stream::long_rows`]).
 pub(crate) const MAX_ROW_BYTES: u64 = Reading::standard().export_row_bytes as u64;
@@ -17,17 +17,17 @@ const PIECE: usize = 512 * 1024;
 
 /// Where a row lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ByteRange {
     pub(crate) offset: u64,
     pub(crate) length: u64,
 }
 
 /// One row as it goes by.
 #[derive(Debug)]
-pub(crate) struct Row<'b> {
+pub(crate) struct ReadRow<'b> {
     /// 1-based, blank rows counted.
     pub(crate) number: u64,
-    pub(crate) place: Place,
+    pub(crate) place: ByteRange,
     /// `None` for a row that is too long to hold.
     pub(crate) bytes: Option<&'b [u8]>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Row<'b> {
 pub(crate) struct RowReader<'s> {
     source: &'s dyn Source,
     digest: Sha256,
-    window: Window,
+    window: ReadBuffer,
     /// Bytes of the window that rows have been taken from.
     taken: usize,
     /// Position in the source of the end of the window.
@@ -49,7 +49,7 @@ impl<'s> RowReader<'s> {
         Self {
             source,
             digest: Sha256::new(),
-            window: Window::default(),
+            window: ReadBuffer::default(),
             taken: 0,
             read: 0,
             number: 0,
@@ -57,7 +57,7 @@ impl<'s> RowReader<'s> {
     }
 
     /// The next row, without its line end.
-    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, SourceError> {
+    pub(crate) fn next(&mut self) -> Result<Option<ReadRow<'_>>, SourceError> {
         let offset = self.taken_to();
         let mut searched = self.taken;
         loop {
@@ -90,17 +90,17 @@ impl<'s> RowReader<'s> {
         self.number
     }
 
-    fn take_row(&mut self, offset: u64, end: usize, line_end: usize) -> Row<'_> {
+    fn take_row(&mut self, offset: u64, end: usize, line_end: usize) -> ReadRow<'_> {
         let start = std::mem::replace(&mut self.taken, end + line_end);
         self.number += 1;
         let mut bytes = self.window.filled().get(start..end).unwrap_or_default();
         if line_end == 1 {
             bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         }
-        let place = Place { offset, length: bytes.len() as u64 };
+        let place = ByteRange { offset, length: bytes.len() as u64 };
         // Also one whose end came with the last piece.
         let bytes = (place.length <= MAX_ROW_BYTES).then_some(bytes);
-        Row { number: self.number, place, bytes }
+        ReadRow { number: self.number, place, bytes }
     }
 
     /// Position in the source up to which rows have been taken.
@@ -121,7 +121,7 @@ impl<'s> RowReader<'s> {
         Ok(moved)
     }
 
-    fn pass_long_row(&mut self, offset: u64) -> Result<Row<'_>, SourceError> {
+    fn pass_long_row(&mut self, offset: u64) -> Result<ReadRow<'_>, SourceError> {
         loop {
             self.taken = self.window.filled().len();
             if self.read == self.source.len() {
@@ -137,8 +137,8 @@ impl<'s> RowReader<'s> {
         self.number += 1;
         let last = self.taken.checked_sub(1).and_then(|last| self.window.filled().get(last));
         let line_end = u64::from(last == Some(&b'\n'));
-        let place = Place { offset, length: self.taken_to() - offset - line_end };
-        Ok(Row { number: self.number, place, bytes: None })
+        let place = ByteRange { offset, length: self.taken_to() - offset - line_end };
+        Ok(ReadRow { number: self.number, place, bytes: None })
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    fn rows_of(content: &[u8]) -> Vec<(u64, Place, Option<Vec<u8>>)> {
+    fn rows_of(content: &[u8]) -> Vec<(u64, ByteRange, Option<Vec<u8>>)> {
         let sources = MemorySources::new();
         sources.put("f", content);
         let source = sources.open("f").unwrap();
@@ -168,7 +168,7 @@ mod tests {
         let rows = rows_of(b"a\r\n\nb\rc\nlast");
         let texts: Vec<_> = rows.iter().map(|row| row.2.clone().unwrap()).collect();
         assert_eq!(texts, [&b"a"[..], b"", b"b\rc", b"last"]);
-        assert_eq!(rows[2].1, Place { offset: 4, length: 3 });
+        assert_eq!(rows[2].1, ByteRange { offset: 4, length: 3 });
         assert!(rows_of(b"").is_empty());
     }
 
@@ -200,7 +200,10 @@ mod tests {
         assert_eq!(rows.len(), 3);
         assert_eq!(rows[0].2.as_ref().unwrap().len(), PIECE + 10);
         assert_eq!(rows[1].2, None);
-        assert_eq!(rows[1].1, Place { offset: giant_at, length: MAX_ROW_BYTES + 3 * PIECE as u64 });
+        assert_eq!(
+            rows[1].1,
+            ByteRange { offset: giant_at, length: MAX_ROW_BYTES + 3 * PIECE as u64 }
+        );
         assert_eq!(rows[2].2.as_deref(), Some(&b"end"[..]));
     }
 }

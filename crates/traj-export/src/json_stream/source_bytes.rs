@@ -3,8 +3,8 @@
 use sha2::{Digest as _, Sha256};
 use traj_core::port::Source;
 
-use crate::json_stream::rows::Place;
-use crate::json_stream::splitter::{Bytes, ReadError};
+use crate::json_stream::rows::ByteRange;
+use crate::json_stream::splitter::{ByteStream, ReadError};
 
 /// How much is read at once where nobody else looks at it.
 const PIECE: usize = 64 * 1024;
@@ -12,23 +12,23 @@ const PIECE: usize = 64 * 1024;
 /// The bytes at a place of a source.
 pub(crate) struct SourceBytes<'s> {
     source: &'s dyn Source,
-    place: Place,
+    place: ByteRange,
     at: u64,
 }
 
 impl<'s> SourceBytes<'s> {
     /// All of a source.
     pub(crate) fn new(source: &'s dyn Source) -> Self {
-        Self::at(source, Place { offset: 0, length: source.len() })
+        Self::at(source, ByteRange { offset: 0, length: source.len() })
     }
 
     /// A part of a source.
-    pub(crate) const fn at(source: &'s dyn Source, place: Place) -> Self {
+    pub(crate) const fn at(source: &'s dyn Source, place: ByteRange) -> Self {
         Self { source, place, at: 0 }
     }
 }
 
-impl Bytes for SourceBytes<'_> {
+impl ByteStream for SourceBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let left = usize::try_from(self.place.length - self.at).unwrap_or(usize::MAX);
         let part = buffer.get_mut(..left.min(buffer.len())).unwrap_or_default();
@@ -57,7 +57,7 @@ impl<'s> DigestedBytes<'s> {
     }
 }
 
-impl Bytes for DigestedBytes<'_> {
+impl ByteStream for DigestedBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let read = self.bytes.read(buffer)?;
         self.digest.update(buffer.get(..read).unwrap_or_default());

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::json_stream::buffer::Window;
+use crate::json_stream::buffer::ReadBuffer;
 
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
@@ -24,7 +24,7 @@ pub(crate) type ReadError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where the bytes of a document come from: fills the buffer from the front
 /// and says how many there were; none at the end.
-pub(crate) trait Bytes: Send {
+pub(crate) trait ByteStream: Send {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError>;
 }
 
@@ -42,14 +42,14 @@ pub(crate) struct Element<'s> {
 }
 
 /// Where in the buffer an element lies.
-struct Place {
+struct ElementRange {
     is_item: bool,
     value: Range<usize>,
     line: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SplitState {
     Start,
     Object { is_first: bool },
     Array { is_first: bool, is_member: bool },
@@ -58,30 +58,30 @@ enum State {
 
 /// Takes a document apart.
 pub(crate) struct Splitter<'b> {
-    bytes: &'b mut dyn Bytes,
-    window: Window,
+    bytes: &'b mut dyn ByteStream,
+    window: ReadBuffer,
     at: usize,
     /// Where the value starts that is being read; what is before it is not
     /// needed any more.
     start: usize,
     line: u64,
     is_drained: bool,
-    state: State,
+    state: SplitState,
     name: Option<Vec<u8>>,
     longest: usize,
 }
 
 impl<'b> Splitter<'b> {
     /// Elements longer than `longest` bytes are refused.
-    pub(crate) fn new(bytes: &'b mut dyn Bytes, longest: usize) -> Self {
+    pub(crate) fn new(bytes: &'b mut dyn ByteStream, longest: usize) -> Self {
         Self {
             bytes,
-            window: Window::default(),
+            window: ReadBuffer::default(),
             at: 0,
             start: 0,
             line: 1,
             is_drained: false,
-            state: State::Start,
+            state: SplitState::Start,
             name: None,
             longest,
         }
@@ -95,53 +95,53 @@ impl<'b> Splitter<'b> {
         item_length: Option<usize>,
     ) -> Result<Option<Element<'_>>, SplitError> {
         let found = self.find(item_length)?;
-        let Some(Place { is_item, value, line }) = found else { return Ok(None) };
+        let Some(ElementRange { is_item, value, line }) = found else { return Ok(None) };
         let value = self.window.filled().get(value).unwrap_or_default();
         Ok(Some(Element { name: self.name.as_deref(), is_item, value, line }))
     }
 
-    fn find(&mut self, item_length: Option<usize>) -> Result<Option<Place>, SplitError> {
+    fn find(&mut self, item_length: Option<usize>) -> Result<Option<ElementRange>, SplitError> {
         loop {
             let byte = self.peek_solid()?;
             match (self.state, byte) {
-                (State::End, None) => return Ok(None),
-                (State::Start, Some(b'{')) => {
+                (SplitState::End, None) => return Ok(None),
+                (SplitState::Start, Some(b'{')) => {
                     self.at += 1;
-                    self.state = State::Object { is_first: true };
+                    self.state = SplitState::Object { is_first: true };
                 }
-                (State::Start, Some(b'[')) => {
+                (SplitState::Start, Some(b'[')) => {
                     self.at += 1;
-                    self.state = State::Array { is_first: true, is_member: false };
+                    self.state = SplitState::Array { is_first: true, is_member: false };
                 }
-                (State::Start, Some(_)) => {
-                    self.state = State::End;
+                (SplitState::Start, Some(_)) => {
+                    self.state = SplitState::End;
                     return self.element(false, None).map(Some);
                 }
-                (State::Object { is_first }, Some(byte)) => {
+                (SplitState::Object { is_first }, Some(byte)) => {
                     if let Some(element) = self.member(is_first, byte)? {
                         return Ok(Some(element));
                     }
                 }
-                (State::Array { is_first, is_member }, Some(byte)) => {
+                (SplitState::Array { is_first, is_member }, Some(byte)) => {
                     if self.begins_item(is_first, is_member, byte)? {
                         return self.element(true, item_length).map(Some);
                     }
                 }
-                (State::End, Some(_)) | (_, None) => return Err(self.broken()),
+                (SplitState::End, Some(_)) | (_, None) => return Err(self.broken()),
             }
         }
     }
 
-    fn member(&mut self, is_first: bool, byte: u8) -> Result<Option<Place>, SplitError> {
+    fn member(&mut self, is_first: bool, byte: u8) -> Result<Option<ElementRange>, SplitError> {
         if byte == b'}' {
             self.at += 1;
-            self.state = State::End;
+            self.state = SplitState::End;
             return Ok(None);
         }
         if !is_first {
             self.expect(b',')?;
         }
-        self.state = State::Object { is_first: false };
+        self.state = SplitState::Object { is_first: false };
         if self.peek_solid()? != Some(b'"') {
             return Err(self.broken());
         }
@@ -152,7 +152,7 @@ impl<'b> Splitter<'b> {
         self.expect(b':')?;
         if self.peek_solid()? == Some(b'[') {
             self.at += 1;
-            self.state = State::Array { is_first: true, is_member: true };
+            self.state = SplitState::Array { is_first: true, is_member: true };
             return Ok(None);
         }
         self.element(false, None).map(Some)
@@ -167,17 +167,22 @@ impl<'b> Splitter<'b> {
     ) -> Result<bool, SplitError> {
         if byte == b']' {
             self.at += 1;
-            self.state = if is_member { State::Object { is_first: false } } else { State::End };
+            self.state =
+                if is_member { SplitState::Object { is_first: false } } else { SplitState::End };
             return Ok(false);
         }
         if !is_first {
             self.expect(b',')?;
         }
-        self.state = State::Array { is_first: false, is_member };
+        self.state = SplitState::Array { is_first: false, is_member };
         Ok(true)
     }
 
-    fn element(&mut self, is_item: bool, length: Option<usize>) -> Result<Place, SplitError> {
+    fn element(
+        &mut self,
+        is_item: bool,
+        length: Option<usize>,
+    ) -> Result<ElementRange, SplitError> {
         self.peek_solid()?;
         let line = self.line;
         self.start = self.at;
@@ -185,7 +190,7 @@ impl<'b> Splitter<'b> {
             Some(length) => self.pass(length)?,
             None => self.pass_value()?,
         }
-        Ok(Place { is_item, value: self.passed(), line })
+        Ok(ElementRange { is_item, value: self.passed(), line })
     }
 
     /// Where the bytes lie that were passed over.

@@ -2,8 +2,8 @@
 
 use traj_core::port::Source;
 
-use crate::json_stream::rows::Place;
-use crate::json_stream::splitter::{Bytes, ReadError};
+use crate::json_stream::rows::ByteRange;
+use crate::json_stream::splitter::{ByteStream, ReadError};
 
 /// How much of the literal is read at once.
 const PIECE: usize = 64 * 1024;
@@ -14,7 +14,7 @@ const LONGEST_ESCAPE: usize = 12;
 /// The text between the quotes of a literal, without its escapes.
 pub(crate) struct LiteralBytes<'s> {
     source: &'s dyn Source,
-    place: Place,
+    place: ByteRange,
     /// How much of the literal was read.
     at: u64,
     raw: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct LiteralBytes<'s> {
 }
 
 impl<'s> LiteralBytes<'s> {
-    pub(crate) const fn new(source: &'s dyn Source, place: Place) -> Self {
+    pub(crate) const fn new(source: &'s dyn Source, place: ByteRange) -> Self {
         Self { source, place, at: 0, raw: Vec::new(), text: Vec::new(), given: 0 }
     }
 
@@ -57,7 +57,7 @@ impl<'s> LiteralBytes<'s> {
     }
 }
 
-impl Bytes for LiteralBytes<'_> {
+impl ByteStream for LiteralBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         while self.given == self.text.len() {
             if self.at == self.place.length && self.raw.is_empty() {
@@ -119,7 +119,7 @@ mod tests {
         let sources = MemorySources::new();
         sources.put("f", format!("..\"{literal}\".."));
         let source = sources.open("f").unwrap();
-        let place = Place { offset: 3, length: literal.len() as u64 };
+        let place = ByteRange { offset: 3, length: literal.len() as u64 };
         let mut bytes = LiteralBytes::new(&*source, place);
         let mut text = Vec::new();
         let mut buffer = [0; 1_000];

@@ -8,7 +8,7 @@
 use traj_core::redaction::{RedactionReport, Redactor, block_end};
 
 use crate::json_stream::long_rows;
-use crate::json_stream::splitter::{Bytes, ReadError};
+use crate::json_stream::splitter::{ByteStream, ReadError};
 
 /// A block is at most this long.
 pub(crate) const BLOCK: usize = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ pub(crate) enum BlockError {
 
 /// A text as a list of blocks.
 pub(crate) struct TextBlocks<'b> {
-    bytes: &'b mut dyn Bytes,
+    bytes: &'b mut dyn ByteStream,
     buffer: Vec<u8>,
     is_drained: bool,
     no_seam: NoSeam,
@@ -54,7 +54,7 @@ pub(crate) struct TextBlocks<'b> {
 }
 
 impl<'b> TextBlocks<'b> {
-    pub(crate) fn new(bytes: &'b mut dyn Bytes, no_seam: NoSeam) -> Self {
+    pub(crate) fn new(bytes: &'b mut dyn ByteStream, no_seam: NoSeam) -> Self {
         Self { bytes, buffer: Vec::new(), is_drained: false, no_seam, longest: BLOCK }
     }
 
@@ -146,7 +146,7 @@ mod tests {
     /// Gives a few bytes at a time.
     struct Crumbs<'b>(&'b [u8]);
 
-    impl Bytes for Crumbs<'_> {
+    impl ByteStream for Crumbs<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
             let length = self.0.len().min(buffer.len()).min(60_000);
             let (now, later) = self.0.split_at(length);

@@ -1,42 +1,40 @@
-//! Work on several cores that comes out in the order it went in.
+//! An ordered parallel map: results come out in the order of the input.
 //!
-//! What one core has written is slow to write again for another: it has to be
-//! taken from the other's cache, line by line. So no work is handed on here.
-//! Each thread has a bench of its own, and does all that is to be done with
-//! what lies on it; only what must be done in order is done in turn.
+//! Data that one core has written is slow for another core to write again: it
+//! moves between their caches line by line. So batches never change threads.
+//! Each worker owns one batch and runs all stages on it; only the stages that
+//! need the order wait for their turn.
 
 use std::num::NonZeroUsize;
 use std::panic;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// What filling a bench came to.
+/// The result of filling a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
-    /// There was nothing left.
-    Nothing,
-    /// Something to work on.
-    Something,
-    /// So much that it is worked on alone: memory must not grow with the number
-    /// of workers.
-    Much,
+    /// There was no input left.
+    Done,
+    /// A batch to work on.
+    Batch,
+    /// A batch so large that it runs alone, so that memory does not grow with
+    /// the number of workers.
+    Exclusive,
 }
 
 impl Fill {
-    /// Of a bench with so many bytes on it.
+    /// For a batch of this many bytes.
     pub(crate) const fn of(bytes: usize) -> Self {
-        const MUCH: usize = 1024 * 1024;
-        if bytes < MUCH { Self::Something } else { Self::Much }
+        const EXCLUSIVE: usize = 1024 * 1024;
+        if bytes < EXCLUSIVE { Self::Batch } else { Self::Exclusive }
     }
 }
 
-/// Has benches filled, worked on and emptied until `fill` says that there is
-/// nothing left.
+/// Fills, works on and empties batches until `fill` returns [`Fill::Done`].
 ///
-/// `fill` and `empty` see the benches in the same order and never two at a
-/// time; `work` goes on at all of them at once, but for those with much on
-/// them. The calling thread is one of the workers. The first error in that
-/// order ends everything.
+/// `fill` and `empty` see the batches in the same order, one at a time; `work`
+/// runs on all of them in parallel, except on exclusive ones. The calling
+/// thread is one of the workers. The first error in that order ends everything.
 pub(crate) fn in_turn<B: Default, E: Send>(
     workers: NonZeroUsize,
     mut fill: impl FnMut(&mut B) -> Result<Fill, E> + Send,
@@ -44,35 +42,35 @@ pub(crate) fn in_turn<B: Default, E: Send>(
     mut empty: impl FnMut(&mut B) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     if workers.get() == 1 {
-        let mut bench = B::default();
-        while fill(&mut bench)? != Fill::Nothing {
-            work(&mut bench);
-            empty(&mut bench)?;
+        let mut batch = B::default();
+        while fill(&mut batch)? != Fill::Done {
+            work(&mut batch);
+            empty(&mut batch)?;
         }
         return Ok(());
     }
-    let filling = Mutex::new(Filling { number: 0, action: Some(fill) });
+    let filling = Mutex::new(BatchFiller { number: 0, action: Some(fill) });
     let emptying = Turns::new(empty);
     let worker = || {
-        // Nobody is to wait for the turn of a thread that is gone.
-        let _guard = Leaving(&emptying);
-        let mut bench = B::default();
+        // Other threads must not wait for the turn of a thread that panicked.
+        let _guard = EndOnPanic(&emptying);
+        let mut batch = B::default();
         loop {
             let mut filling = lock(&filling);
-            let Some((number, filled)) = filling.next(&mut bench) else { return };
-            // No other bench is filled while this is held.
-            let alone = matches!(filled, Ok(Fill::Much)).then_some(filling);
-            if let Ok(Fill::Something) = filled {
-                work(&mut bench);
+            let Some((number, filled)) = filling.next(&mut batch) else { return };
+            // No other batch is filled while this lock is held.
+            let alone = matches!(filled, Ok(Fill::Exclusive)).then_some(filling);
+            if let Ok(Fill::Batch) = filled {
+                work(&mut batch);
             }
             let is_over = emptying.take_turn(number, |empty| {
                 let filled = filled?;
-                if filled == Fill::Much {
-                    // All benches before this one are empty now.
-                    work(&mut bench);
+                if filled == Fill::Exclusive {
+                    // All earlier batches are empty now.
+                    work(&mut batch);
                 }
-                let is_something = filled != Fill::Nothing;
-                if is_something { empty(&mut bench).map(|()| true) } else { Ok(false) }
+                let is_filled = filled != Fill::Done;
+                if is_filled { empty(&mut batch).map(|()| true) } else { Ok(false) }
             });
             drop(alone);
             if is_over {
@@ -81,7 +79,7 @@ pub(crate) fn in_turn<B: Default, E: Send>(
         }
     };
     thread::scope(|scope| {
-        // Where there is no thread to be had, those that are there do it.
+        // If a thread cannot be started, the others do its work.
         let others = (1..workers.get())
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, worker).ok())
             .collect::<Vec<_>>();
@@ -93,22 +91,22 @@ pub(crate) fn in_turn<B: Default, E: Send>(
     emptying.finish()
 }
 
-/// Fills benches, one after the other, until one stays empty or fails.
-struct Filling<F> {
+/// Fills one batch after the other, until the input ends or fails.
+struct BatchFiller<F> {
     number: u64,
-    /// How a bench is filled, while there may be something left.
+    /// Fills a batch; `None` once the input has ended.
     action: Option<F>,
 }
 
-impl<F> Filling<F> {
-    /// The number of the bench that was to be filled, and what came of it;
-    /// nothing when there was no need to look.
-    fn next<B, E>(&mut self, bench: &mut B) -> Option<(u64, Result<Fill, E>)>
+impl<F> BatchFiller<F> {
+    /// Fills a batch and returns its number and the result; `None` once the
+    /// input has ended.
+    fn next<B, E>(&mut self, batch: &mut B) -> Option<(u64, Result<Fill, E>)>
     where
         F: FnMut(&mut B) -> Result<Fill, E>,
     {
-        let filled = self.action.as_mut()?(bench);
-        if !matches!(filled, Ok(Fill::Something | Fill::Much)) {
+        let filled = self.action.as_mut()?(batch);
+        if !matches!(filled, Ok(Fill::Batch | Fill::Exclusive)) {
             self.action = None;
         }
         let number = self.number;
@@ -117,29 +115,29 @@ impl<F> Filling<F> {
     }
 }
 
-/// What is done in turn, and whose turn it is.
+/// An action that the workers run in turn, and whose turn it is.
 struct Turns<F, E> {
-    state: Mutex<Turn<F, E>>,
+    state: Mutex<TurnState<F, E>>,
     passed: Condvar,
 }
 
-struct Turn<F, E> {
+struct TurnState<F, E> {
     number: u64,
     action: F,
-    /// How it ended, if it has.
+    /// The result, once it has ended.
     end: Option<Result<(), E>>,
 }
 
 impl<F, E> Turns<F, E> {
     fn new(action: F) -> Self {
-        let state = Mutex::new(Turn { number: 0, action, end: None });
+        let state = Mutex::new(TurnState { number: 0, action, end: None });
         Self { state, passed: Condvar::new() }
     }
 
-    /// Waits for the turn with this number and takes it; `turn` says whether
-    /// there is another. Says whether it was the last one.
+    /// Waits for the turn with this number and takes it; `turn` returns whether
+    /// there is another one. Returns whether this was the last one.
     fn take_turn(&self, number: u64, turn: impl FnOnce(&mut F) -> Result<bool, E>) -> bool {
-        let waits = |state: &mut Turn<F, E>| state.end.is_none() && state.number != number;
+        let waits = |state: &mut TurnState<F, E>| state.end.is_none() && state.number != number;
         let state = self.passed.wait_while(lock(&self.state), waits);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         if state.end.is_none() {
@@ -161,9 +159,9 @@ impl<F, E> Turns<F, E> {
 }
 
 /// Ends all turns when its thread panics.
-struct Leaving<'t, F, E>(&'t Turns<F, E>);
+struct EndOnPanic<'t, F, E>(&'t Turns<F, E>);
 
-impl<F, E> Drop for Leaving<'_, F, E> {
+impl<F, E> Drop for EndOnPanic<'_, F, E> {
     fn drop(&mut self) {
         if thread::panicking() {
             lock(&self.0.state).end.get_or_insert(Ok(()));
@@ -176,9 +174,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does two things, at the same time where there may be several threads and
-/// another one is to be had. The first one's error counts first, and is told
-/// when both have come to their end.
+/// Runs both functions, in parallel if a second worker is allowed and can be
+/// started. Waits for both; the error of the first one takes precedence.
 pub(crate) fn both<A, B: Send, E: Send>(
     workers: NonZeroUsize,
     first: impl FnOnce() -> Result<A, E>,
@@ -210,7 +207,7 @@ mod tests {
         NonZeroUsize::new(count).unwrap()
     }
 
-    /// Puts the numbers below `end` on benches; says which were taken from them.
+    /// Puts the numbers below `end` into batches; returns those taken out again.
     fn count(
         workers: NonZeroUsize,
         end: u64,
@@ -221,26 +218,26 @@ mod tests {
         let mut taken = Vec::new();
         let outcome = in_turn(
             workers,
-            |bench: &mut u64| match numbers.next() {
+            |batch: &mut u64| match numbers.next() {
                 Some(number) => {
-                    *bench = number;
-                    // Now and then one of them is worked on alone.
-                    Ok(if number % 10 == 9 { Fill::Much } else { Fill::Something })
+                    *batch = number;
+                    // Some batches run alone.
+                    Ok(if number % 10 == 9 { Fill::Exclusive } else { Fill::Batch })
                 }
-                None => Ok(Fill::Nothing),
+                None => Ok(Fill::Done),
             },
-            |bench| *bench = work(*bench),
-            |bench| {
-                taken.push(*bench);
-                check(*bench)
+            |batch| *batch = work(*batch),
+            |batch| {
+                taken.push(*batch);
+                check(*batch)
             },
         );
         (taken, outcome)
     }
 
     #[test]
-    fn benches_are_emptied_in_order_with_any_number_of_workers() {
-        // Uneven work, so that later benches are ready before earlier ones.
+    fn batches_are_emptied_in_order_with_any_number_of_workers() {
+        // Uneven work, so that later batches are ready before earlier ones.
         let uneven =
             |number| (0..(number % 7) * 1_000).fold(number, |sum, _| std::hint::black_box(sum));
         for many in 1..=4 {
@@ -267,7 +264,7 @@ mod tests {
                 workers(many),
                 |(): &mut ()| {
                     filled += 1;
-                    if filled > 9 { Err("gone") } else { Ok(Fill::Something) }
+                    if filled > 9 { Err("gone") } else { Ok(Fill::Batch) }
                 },
                 |()| (),
                 |()| {
@@ -279,8 +276,8 @@ mod tests {
         }
     }
 
-    /// Has `many` benches worked on by two; says how many there were at a time
-    /// at the most, from being filled to being empty.
+    /// Runs `many` batches on two workers; returns how many existed at a time
+    /// at most, from filled to empty.
     fn most_at_a_time(fill: Fill, many: usize, work: impl Fn() + Sync) -> usize {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut left = many;
@@ -288,7 +285,7 @@ mod tests {
             workers(2),
             |(): &mut ()| {
                 if left == 0 {
-                    return Ok::<_, ()>(Fill::Nothing);
+                    return Ok::<_, ()>(Fill::Done);
                 }
                 left -= 1;
                 most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -305,9 +302,9 @@ mod tests {
     }
 
     #[test]
-    fn benches_are_worked_on_at_the_same_time() {
+    fn batches_are_worked_on_at_the_same_time() {
         let both_there = Barrier::new(2);
-        // Whoever is alone here waits for ever.
+        // A worker that is alone here waits for ever.
         let wait = || {
             both_there.wait();
         };
@@ -315,17 +312,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_much_is_worked_on_alone() {
+    fn an_exclusive_batch_runs_alone() {
         assert_eq!(most_at_a_time(Fill::of(1 << 20), 100, thread::yield_now), 1);
     }
 
     #[test]
-    fn nothing_is_filled_behind_the_end() {
+    fn nothing_is_filled_after_the_end() {
         for many in 1..=4 {
             let mut filled = 0;
             let fill = |(): &mut ()| {
                 filled += 1;
-                Ok::<_, ()>(if filled > 9 { Fill::Nothing } else { Fill::Something })
+                Ok::<_, ()>(if filled > 9 { Fill::Done } else { Fill::Batch })
             };
             assert_eq!(in_turn(workers(many), fill, |()| (), |()| Ok(())), Ok(()));
             assert_eq!(filled, 10);

@@ -4,7 +4,7 @@
 const MOST_ROOM: usize = 4 * 1024 * 1024;
 
 /// Something that holds memory when it is empty.
-pub(crate) trait Buffer: Default {
+pub(crate) trait Reusable: Default {
     /// The bytes it holds.
     fn room(&self) -> usize;
 
@@ -21,7 +21,7 @@ pub(crate) trait Buffer: Default {
     }
 }
 
-impl<T> Buffer for Vec<T> {
+impl<T> Reusable for Vec<T> {
     fn room(&self) -> usize {
         self.capacity() * size_of::<T>()
     }

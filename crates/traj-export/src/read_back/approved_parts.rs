@@ -10,7 +10,7 @@ use traj_core::json::{Json, ParseError};
 use traj_core::port::BundleFile;
 use traj_core::redaction::TextHasher;
 
-use crate::index::record_store::{Decoder, Encoder, Record, RecordStore};
+use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore};
 use crate::json_stream::splitter::SplitError;
 
 /// What is known of one part.
@@ -34,7 +34,7 @@ impl PartNote {
     }
 }
 
-impl Record for PartNote {
+impl FixedRecord for PartNote {
     const SIZE: usize = 13;
 
     fn encode(&self, bytes: &mut Encoder<'_>) {
@@ -66,24 +66,24 @@ impl ApprovedParts {
     }
 
     /// The notes on a file, to be read from the start.
-    pub(crate) fn notes(&mut self, file: BundleFile) -> Notes<'_> {
+    pub(crate) fn notes(&mut self, file: BundleFile) -> FileNotes<'_> {
         let store = match file {
             BundleFile::Events => &mut self.events,
             BundleFile::SessionBranch => &mut self.entries,
-            _ => return Notes::none(),
+            _ => return FileNotes::none(),
         };
-        Notes { store: Some(store), hasher: Some(&self.hasher), at: 0 }
+        FileNotes { store: Some(store), hasher: Some(&self.hasher), at: 0 }
     }
 }
 
 /// The notes on one file. A part without one was not seen.
-pub(crate) struct Notes<'l> {
+pub(crate) struct FileNotes<'l> {
     store: Option<&'l mut RecordStore<PartNote>>,
     pub(crate) hasher: Option<&'l TextHasher>,
     at: u64,
 }
 
-impl Notes<'_> {
+impl FileNotes<'_> {
     /// For a file that nobody made notes on.
     pub(crate) const fn none() -> Self {
         Self { store: None, hasher: None, at: 0 }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use traj_core::json::Json;
 use traj_core::limits::Reading;
 
-use crate::json_stream::buffer::Window;
-use crate::json_stream::splitter::{Bytes, SplitError, Splitter};
+use crate::json_stream::buffer::ReadBuffer;
+use crate::json_stream::splitter::{ByteStream, SplitError, Splitter};
 use crate::parallel::ordered::Fill;
-use crate::parallel::reusable::Buffer;
-use crate::read_back::approved_parts::{Notes, PartNote};
+use crate::parallel::reusable::Reusable;
+use crate::read_back::approved_parts::{FileNotes, PartNote};
 
 /// Elements and lines longer than this were not written by us.
 const LONGEST: usize = Reading::standard().bundle_line_bytes;
@@ -30,7 +30,7 @@ const PART_BYTES: usize = 64;
 
 /// A part of a file.
 #[derive(Debug)]
-pub(crate) struct Part<'g> {
+pub(crate) struct FilePart<'g> {
     /// The member it belongs to.
     pub(crate) name: Option<&'g str>,
     pub(crate) is_item: bool,
@@ -42,12 +42,12 @@ pub(crate) struct Part<'g> {
 
 /// Parts that are worked on together.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
-    bytes: Window,
-    places: Vec<Place>,
+pub(crate) struct PartGroup {
+    bytes: ReadBuffer,
+    places: Vec<PartRange>,
 }
 
-impl Buffer for Group {
+impl Reusable for PartGroup {
     fn room(&self) -> usize {
         self.bytes.room() + self.places.room()
     }
@@ -60,7 +60,7 @@ impl Buffer for Group {
 
 /// Where in its group a part lies, and what it is.
 #[derive(Debug)]
-struct Place {
+struct PartRange {
     name: Option<Arc<str>>,
     is_item: bool,
     line: u64,
@@ -68,10 +68,10 @@ struct Place {
     range: Range<usize>,
 }
 
-impl Group {
+impl PartGroup {
     /// The parts in order.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.places.iter().map(|place| Part {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = FilePart<'_>> {
+        self.places.iter().map(|place| FilePart {
             name: place.name.as_deref(),
             is_item: place.is_item,
             line: place.line,
@@ -91,13 +91,13 @@ impl Group {
         let start = self.bytes.filled().len();
         self.bytes.push(bytes);
         let range = start..self.bytes.filled().len();
-        self.places.push(Place { name, is_item, line, note, range });
+        self.places.push(PartRange { name, is_item, line, note, range });
     }
 
     /// What filling it came to.
     fn filled(&self) -> Fill {
         let bytes = self.bytes.filled().len();
-        if self.places.is_empty() { Fill::Nothing } else { Fill::of(bytes) }
+        if self.places.is_empty() { Fill::Done } else { Fill::of(bytes) }
     }
 
     /// Whether so many bytes are enough for a group with so many parts.
@@ -107,26 +107,34 @@ impl Group {
 }
 
 /// Takes a file apart.
-pub(crate) trait Parts: Send {
+pub(crate) trait PartReader: Send {
     /// Puts the next parts and the notes on them into an empty group.
-    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<Fill, SplitError>;
+    fn fill(
+        &mut self,
+        group: &mut PartGroup,
+        notes: &mut FileNotes<'_>,
+    ) -> Result<Fill, SplitError>;
 }
 
 /// The members and items of a document. There are notes on items only.
-pub(crate) struct Elements<'b> {
+pub(crate) struct ElementParts<'b> {
     splitter: Splitter<'b>,
     /// The name of the last element, as it is written and as it reads.
     name: Option<(Vec<u8>, Option<Arc<str>>)>,
 }
 
-impl<'b> Elements<'b> {
-    pub(crate) fn new(bytes: &'b mut dyn Bytes) -> Self {
+impl<'b> ElementParts<'b> {
+    pub(crate) fn new(bytes: &'b mut dyn ByteStream) -> Self {
         Self { splitter: Splitter::new(bytes, LONGEST), name: None }
     }
 }
 
-impl Parts for Elements<'_> {
-    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<Fill, SplitError> {
+impl PartReader for ElementParts<'_> {
+    fn fill(
+        &mut self,
+        group: &mut PartGroup,
+        notes: &mut FileNotes<'_>,
+    ) -> Result<Fill, SplitError> {
         while !group.is_full(group.bytes.filled().len()) {
             let length = notes.peek()?.byte_length();
             let Some(element) = self.splitter.next(length)? else { break };
@@ -152,21 +160,21 @@ fn read_name(literal: &[u8]) -> Option<Arc<str>> {
 
 /// The lines of `events.jsonl`, read into their groups. An empty line is only
 /// allowed alone.
-pub(crate) struct Lines<'b> {
-    bytes: &'b mut dyn Bytes,
+pub(crate) struct LineParts<'b> {
+    bytes: &'b mut dyn ByteStream,
     /// What was read behind the last line of the group before.
     rest: Vec<u8>,
     line: u64,
     is_drained: bool,
 }
 
-impl<'b> Lines<'b> {
-    pub(crate) fn new(bytes: &'b mut dyn Bytes) -> Self {
+impl<'b> LineParts<'b> {
+    pub(crate) fn new(bytes: &'b mut dyn ByteStream) -> Self {
         Self { bytes, rest: Vec::new(), line: 0, is_drained: false }
     }
 
     /// Reads what the group has room for: the rest is copied to the next one.
-    fn read_more(&mut self, group: &mut Group) -> Result<(), SplitError> {
+    fn read_more(&mut self, group: &mut PartGroup) -> Result<(), SplitError> {
         let room = GROUP_BYTES.checked_sub(group.bytes.filled().len());
         let piece = room.map_or(GROUP_BYTES, |room| room.max(LEAST_READ));
         let read = group.bytes.fill(0, piece, |piece| self.bytes.read(piece));
@@ -175,21 +183,25 @@ impl<'b> Lines<'b> {
     }
 
     /// A file without events is one line end and nothing else.
-    fn expect_end(&mut self, group: &mut Group) -> Result<Fill, SplitError> {
+    fn expect_end(&mut self, group: &mut PartGroup) -> Result<Fill, SplitError> {
         loop {
             if group.bytes.filled().len() > 1 {
                 return Err(SplitError::NotJson { line: 2 });
             }
             if self.is_drained {
-                return Ok(Fill::Nothing);
+                return Ok(Fill::Done);
             }
             self.read_more(group)?;
         }
     }
 }
 
-impl Parts for Lines<'_> {
-    fn fill(&mut self, group: &mut Group, notes: &mut Notes<'_>) -> Result<Fill, SplitError> {
+impl PartReader for LineParts<'_> {
+    fn fill(
+        &mut self,
+        group: &mut PartGroup,
+        notes: &mut FileNotes<'_>,
+    ) -> Result<Fill, SplitError> {
         group.bytes.push(&self.rest);
         let (mut start, mut searched) = (0, 0);
         while !group.is_full(start) {
@@ -204,7 +216,7 @@ impl Parts for Lines<'_> {
                 start = range.end + 1;
                 searched = start;
                 let (line, note) = (self.line, notes.next()?);
-                group.places.push(Place { name: None, is_item: false, line, note, range });
+                group.places.push(PartRange { name: None, is_item: false, line, note, range });
                 continue;
             }
             searched = filled.len();
@@ -235,7 +247,7 @@ mod tests {
     /// Gives so many bytes at a time.
     struct Sips<'b>(&'b [u8], usize);
 
-    impl Bytes for Sips<'_> {
+    impl ByteStream for Sips<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
             let (sip, rest) = self.0.split_at(self.0.len().min(self.1).min(buffer.len()));
             buffer[..sip.len()].copy_from_slice(sip);
@@ -250,10 +262,10 @@ mod tests {
     /// The lines, and in how many groups they came.
     fn lines(content: &[u8], sip: usize) -> Result<(Numbered, usize), SplitError> {
         let mut sips = Sips(content, sip);
-        let mut parts = Lines::new(&mut sips);
+        let mut parts = LineParts::new(&mut sips);
         let (mut lines, mut groups) = (Vec::new(), 0);
-        let mut group = Group::default();
-        while parts.fill(&mut group, &mut Notes::none())? != Fill::Nothing {
+        let mut group = PartGroup::default();
+        while parts.fill(&mut group, &mut FileNotes::none())? != Fill::Done {
             lines.extend(group.parts().map(|part| (part.line, part.bytes.to_vec())));
             groups += 1;
             group.empty();

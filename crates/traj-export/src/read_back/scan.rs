@@ -11,31 +11,31 @@ use traj_core::redaction::{RedactionReport, Redactor, TextHasher};
 use crate::bundle::{SOURCE_FILES, SOURCE_ROLES};
 use crate::error::RemainingSecret;
 use crate::json_stream::long_rows;
-use crate::json_stream::splitter::{Bytes, SplitError};
+use crate::json_stream::splitter::{ByteStream, SplitError};
 use crate::json_stream::text_blocks::{BlockError, NoSeam, TextBlocks};
 use crate::parallel::ordered;
-use crate::parallel::reusable::Buffer as _;
-use crate::read_back::approved_parts::{self, Notes};
-use crate::read_back::groups::{Elements, Group, Lines, Part, Parts};
+use crate::parallel::reusable::Reusable as _;
+use crate::read_back::approved_parts::{self, FileNotes};
+use crate::read_back::groups::{ElementParts, FilePart, LineParts, PartGroup, PartReader};
 
 /// What was found in a file: the first places, and how many more there are.
 #[derive(Debug, Default)]
-pub(crate) struct Scanned {
+pub(crate) struct ScanResult {
     pub(crate) findings: Vec<RemainingSecret>,
     pub(crate) findings_omitted: u64,
     /// Lines that are not what they should be.
-    pub(crate) broken: Vec<Broken>,
+    pub(crate) broken: Vec<BrokenPart>,
     pub(crate) broken_omitted: u64,
 }
 
 /// A place that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenPart {
     pub(crate) line: u64,
     pub(crate) problem: &'static str,
 }
 
-impl Scanned {
+impl ScanResult {
     fn extend(&mut self, other: Self) {
         add_first(&mut self.findings, &mut self.findings_omitted, other.findings);
         add_first(&mut self.broken, &mut self.broken_omitted, other.broken);
@@ -44,7 +44,7 @@ impl Scanned {
     }
 
     fn add_broken(&mut self, line: u64, problem: &'static str) {
-        add_first(&mut self.broken, &mut self.broken_omitted, [Broken { line, problem }]);
+        add_first(&mut self.broken, &mut self.broken_omitted, [BrokenPart { line, problem }]);
     }
 }
 
@@ -66,14 +66,15 @@ pub(crate) fn add_first<T>(
 }
 
 /// Looks at each part of a file; says what is wrong with it, if anything.
-pub(crate) type Check<'c> = &'c (dyn Fn(&Json<'_>, &Part<'_>) -> Option<&'static str> + Sync);
+pub(crate) type PartCheck<'c> =
+    &'c (dyn Fn(&Json<'_>, &FilePart<'_>) -> Option<&'static str> + Sync);
 
 /// What a file is scanned with.
 #[derive(Clone, Copy)]
 pub(crate) struct Scan<'s> {
     pub(crate) redactor: &'s Redactor,
     pub(crate) workers: NonZeroUsize,
-    pub(crate) check: Check<'s>,
+    pub(crate) check: PartCheck<'s>,
 }
 
 impl<'s> Scan<'s> {
@@ -87,22 +88,22 @@ impl<'s> Scan<'s> {
 /// are only checked to be JSON.
 pub(crate) fn scan(
     file: BundleFile,
-    bytes: &mut dyn Bytes,
+    bytes: &mut dyn ByteStream,
     scan: Scan<'_>,
-    mut notes: Notes<'_>,
-) -> Result<Scanned, SplitError> {
-    let mut scanned = Scanned::default();
-    let mut parts: Box<dyn Parts + '_> = match file {
-        BundleFile::Events => Box::new(Lines::new(bytes)),
+    mut notes: FileNotes<'_>,
+) -> Result<ScanResult, SplitError> {
+    let mut scanned = ScanResult::default();
+    let mut parts: Box<dyn PartReader + '_> = match file {
+        BundleFile::Events => Box::new(LineParts::new(bytes)),
         BundleFile::SystemPrompt | BundleFile::Blob(_) => {
             return scan_text(&file.to_string(), bytes, scan.redactor);
         }
-        _ => Box::new(Elements::new(bytes)),
+        _ => Box::new(ElementParts::new(bytes)),
     };
-    let context = Context { file, name: file.to_string(), scan, hasher: notes.hasher };
+    let context = ScanContext { file, name: file.to_string(), scan, hasher: notes.hasher };
     ordered::in_turn(
         scan.workers,
-        |(group, _): &mut (Group, Scanned)| parts.fill(group, &mut notes),
+        |(group, _): &mut (PartGroup, ScanResult)| parts.fill(group, &mut notes),
         |(group, found)| {
             *found = context.scan_group(group);
             group.make_ready();
@@ -120,7 +121,7 @@ const NOT_UTF8: &str = "not UTF-8";
 const TOO_MANY_VALUES: &str = "has more values than a bundle holds";
 
 /// What the parts of a file are scanned with.
-struct Context<'s> {
+struct ScanContext<'s> {
     file: BundleFile,
     name: String,
     scan: Scan<'s>,
@@ -128,9 +129,9 @@ struct Context<'s> {
     hasher: Option<&'s TextHasher>,
 }
 
-impl Context<'_> {
-    fn scan_group(&self, group: &Group) -> Scanned {
-        let mut scanned = Scanned::default();
+impl ScanContext<'_> {
+    fn scan_group(&self, group: &PartGroup) -> ScanResult {
+        let mut scanned = ScanResult::default();
         for part in group.parts() {
             if part.bytes.is_empty() {
                 scanned.add_broken(part.line, NOT_JSON);
@@ -171,7 +172,7 @@ impl Context<'_> {
     }
 
     /// Scans a part as text: it is no JSON, or too much of it.
-    fn scan_unparsed(&self, text: &str, line: u64, scanned: &mut Scanned) {
+    fn scan_unparsed(&self, text: &str, line: u64, scanned: &mut ScanResult) {
         let mut report = RedactionReport::listing();
         drop(self.scan.redactor.text(text, &mut report));
         add_findings(&self.name, line, &report, scanned);
@@ -188,7 +189,7 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// What the rules look at: a part under its name.
-fn document<'a>(file: BundleFile, value: Json<'a>, part: &Part<'a>) -> Json<'a> {
+fn document<'a>(file: BundleFile, value: Json<'a>, part: &FilePart<'a>) -> Json<'a> {
     match (part.name, part.is_item) {
         (None, false) => value,
         (Some(SOURCE_FILES), false) if file == BundleFile::Manifest => source_files(value),
@@ -222,10 +223,10 @@ fn source_files(value: Json<'_>) -> Json<'_> {
 /// Scans a file as plain text, whatever it is.
 pub(crate) fn scan_text(
     file: &str,
-    bytes: &mut dyn Bytes,
+    bytes: &mut dyn ByteStream,
     redactor: &Redactor,
-) -> Result<Scanned, SplitError> {
-    let mut scanned = Scanned::default();
+) -> Result<ScanResult, SplitError> {
+    let mut scanned = ScanResult::default();
     let mut blocks = TextBlocks::new(bytes, NoSeam::Overlap);
     let mut line = 1;
     loop {
@@ -291,7 +292,7 @@ fn others<'r>(report: &RedactionReport) -> impl Iterator<Item = &'r str> + use<'
     paths.into_iter().chain((report.media() > 0).then_some("media"))
 }
 
-fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut Scanned) {
+fn add_findings(file: &str, line: u64, report: &RedactionReport, scanned: &mut ScanResult) {
     let rules = report.findings().iter().map(|found| found.rule.as_str());
     let findings = rules
         .chain(others(report))

@@ -4,10 +4,10 @@ use sha2::{Digest as _, Sha256};
 use traj_core::port::{BundleContent, BundleFile, BundleSourceError};
 
 use super::MAX_MANIFEST_BYTES;
-use crate::json_stream::splitter::{Bytes, ReadError};
+use crate::json_stream::splitter::{ByteStream, ReadError};
 
 /// A file that went by.
-pub(super) struct Seen {
+pub(super) struct CheckedFile {
     pub(super) bytes: u64,
     pub(super) digest: [u8; 32],
     /// All of it, if it is the manifest.
@@ -18,29 +18,29 @@ pub(super) struct Seen {
 
 /// Content that is digested as it is read. Where it cannot be read any further
 /// it ends, so that whatever came before that is looked at.
-pub(super) struct Digesting<'c> {
+pub(super) struct DigestedContent<'c> {
     content: &'c mut dyn BundleContent,
     digest: Sha256,
     bytes: u64,
     kept: Option<Vec<u8>>,
-    ending: Option<Ending>,
+    ending: Option<ContentEnding>,
     failure: Option<BundleSourceError>,
 }
 
 /// Where lines end. A last one without an end gets one for whoever reads it, or
 /// the lines before it would not be looked at either.
 #[derive(Default)]
-struct Ending {
+struct ContentEnding {
     line_ends: u64,
     is_cut: bool,
     is_mended: bool,
 }
 
-impl<'c> Digesting<'c> {
+impl<'c> DigestedContent<'c> {
     pub(super) fn new(file: BundleFile, content: &'c mut dyn BundleContent) -> Self {
         Self {
             kept: (file == BundleFile::Manifest).then(Vec::new),
-            ending: (file == BundleFile::Events).then(Ending::default),
+            ending: (file == BundleFile::Events).then(ContentEnding::default),
             ..Self::plain(content)
         }
     }
@@ -74,11 +74,11 @@ impl<'c> Digesting<'c> {
 
     /// Reads what is left; a scan may stop early. Also says why the content
     /// could not be read to its end.
-    pub(super) fn finish(mut self) -> (Seen, Option<BundleSourceError>) {
+    pub(super) fn finish(mut self) -> (CheckedFile, Option<BundleSourceError>) {
         let mut buffer = vec![0; 64 * 1024];
         while self.take(&mut buffer) > 0 {}
         let cut = self.ending.filter(|ending| ending.is_cut && self.failure.is_none());
-        let seen = Seen {
+        let seen = CheckedFile {
             bytes: self.bytes,
             digest: self.digest.finalize().into(),
             kept: self.kept,
@@ -88,7 +88,7 @@ impl<'c> Digesting<'c> {
     }
 }
 
-impl Bytes for Digesting<'_> {
+impl ByteStream for DigestedContent<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let read = self.take(buffer);
         if let (0, Some(ending), Some(byte)) = (read, &mut self.ending, buffer.first_mut())
@@ -103,9 +103,9 @@ impl Bytes for Digesting<'_> {
 }
 
 /// Content for readers of the standard library.
-pub(crate) struct Reading<'c>(pub(crate) &'c mut dyn BundleContent);
+pub(crate) struct ContentReader<'c>(pub(crate) &'c mut dyn BundleContent);
 
-impl std::io::Read for Reading<'_> {
+impl std::io::Read for ContentReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         self.0.read(buffer).map_err(std::io::Error::other)
     }

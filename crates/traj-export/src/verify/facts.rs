@@ -10,10 +10,10 @@ use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
 
-use super::order::Order;
-use super::sample::Sample;
+use super::order::OrderCheck;
+use super::sample::HashSample;
 use crate::bundle::schema::{self, EventSource};
-use crate::read_back::groups::Part;
+use crate::read_back::groups::FilePart;
 
 /// Sessions that are told apart; a sound bundle has one.
 const MOST_SESSIONS: usize = 16;
@@ -37,27 +37,27 @@ const PLACED: [&str; 10] = [
 
 /// What was said so far.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
-    said: Mutex<Said>,
+pub(super) struct FactCollector {
+    said: Mutex<StatedFacts>,
     hasher: RandomState,
 }
 
 /// What the files say.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct StatedFacts {
     /// How many lines of events there are.
     pub(super) lines: u64,
     pub(super) runtime: u64,
     pub(super) transcript: u64,
-    pub(super) order: Order,
+    pub(super) order: OrderCheck,
     /// The sessions that events belong to, each with its first line.
     pub(super) sessions: BTreeMap<String, u64>,
     /// The entries that events stand for.
-    named: Sample,
+    named: HashSample,
     /// The entries of the branch.
-    entries: Sample,
+    entries: HashSample,
     /// Those of them that give events.
-    telling: Sample,
+    telling: HashSample,
     /// How many entries the branch has.
     pub(super) entry_count: u64,
     /// How many of those are of a type that is not known.
@@ -67,20 +67,20 @@ pub(super) struct Said {
     /// The line and id of the branch's leaf, if the branch says anything.
     pub(super) leaf: Option<(u64, Option<String>)>,
     /// What the smaller files say they belong to, by file and member.
-    pub(super) belongs: BTreeMap<(BundleFile, &'static str), Belongs>,
+    pub(super) belongs: BTreeMap<(BundleFile, &'static str), FileIdentity>,
     /// Where members of the manifest stand.
     manifest_lines: BTreeMap<&'static str, u64>,
 }
 
 /// What a member says its file belongs to.
 #[derive(Debug)]
-pub(super) struct Belongs {
+pub(super) struct FileIdentity {
     pub(super) line: u64,
     /// The one text that it has, if it is one.
     pub(super) text: Option<String>,
 }
 
-impl Said {
+impl StatedFacts {
     /// Where a member of the manifest stands.
     pub(super) fn line_of(&self, member: &str) -> Option<u64> {
         self.manifest_lines.get(member).copied()
@@ -98,9 +98,9 @@ impl Said {
     }
 }
 
-impl Facts {
+impl FactCollector {
     /// What was said by all parts.
-    pub(super) fn finish(self) -> Said {
+    pub(super) fn finish(self) -> StatedFacts {
         self.said.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -109,7 +109,7 @@ impl Facts {
         &self,
         file: BundleFile,
         value: &Json<'_>,
-        part: &Part<'_>,
+        part: &FilePart<'_>,
     ) -> Option<&'static str> {
         match file {
             BundleFile::Events => return self.take_event(value, part),
@@ -131,20 +131,20 @@ impl Facts {
 
     /// Takes what a file belongs to. A member that says two things, or is a
     /// list, says nothing; however many items that has, they are told as one.
-    fn take_belongs(&self, key: (BundleFile, &'static str), value: &Json<'_>, part: &Part<'_>) {
+    fn take_belongs(&self, key: (BundleFile, &'static str), value: &Json<'_>, part: &FilePart<'_>) {
         let text = value.as_str().filter(|_| !part.is_item);
         let mut said = self.said();
         let belongs = said
             .belongs
             .entry(key)
-            .or_insert_with(|| Belongs { line: part.line, text: text.map(str::to_owned) });
+            .or_insert_with(|| FileIdentity { line: part.line, text: text.map(str::to_owned) });
         if belongs.text.as_deref() != text {
             belongs.text = None;
         }
         belongs.line = belongs.line.min(part.line);
     }
 
-    fn take_event(&self, value: &Json<'_>, part: &Part<'_>) -> Option<&'static str> {
+    fn take_event(&self, value: &Json<'_>, part: &FilePart<'_>) -> Option<&'static str> {
         let event = schema::event_of(part.bytes);
         let mut said = self.said();
         said.lines += 1;
@@ -170,7 +170,7 @@ impl Facts {
         (event.seq != part.line).then_some("is not numbered by its place")
     }
 
-    fn take_branch(&self, value: &Json<'_>, part: &Part<'_>) {
+    fn take_branch(&self, value: &Json<'_>, part: &FilePart<'_>) {
         let text = |value: &Json<'_>| value.as_str().map(str::to_owned);
         match part.name {
             Some("leafId") => self.said().leaf = Some((part.line, text(value))),
@@ -194,12 +194,12 @@ impl Facts {
         }
     }
 
-    fn said(&self) -> std::sync::MutexGuard<'_, Said> {
+    fn said(&self) -> std::sync::MutexGuard<'_, StatedFacts> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Which of these names a part has.
-fn one_of(names: &[&'static str], part: &Part<'_>) -> Option<&'static str> {
+fn one_of(names: &[&'static str], part: &FilePart<'_>) -> Option<&'static str> {
     names.iter().find(|name| part.name == Some(**name)).copied()
 }

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use traj_core::port::BundleFile;
 
-use super::facts::Said;
-use super::{Seen, VerifyReport};
+use super::facts::StatedFacts;
+use super::{CheckedFile, VerifyReport};
 
 /// Checks what events and branch say of each other, without the manifest.
-pub(super) fn check(said: &Said, found: &BTreeMap<BundleFile, Seen>, report: &mut VerifyReport) {
+pub(super) fn check(
+    said: &StatedFacts,
+    found: &BTreeMap<BundleFile, CheckedFile>,
+    report: &mut VerifyReport,
+) {
     // A missing manifest is told by whoever needs it.
     for file in BundleFile::ALWAYS {
         if file != BundleFile::Manifest && !found.contains_key(&file) {
@@ -34,7 +38,7 @@ pub(super) fn check(said: &Said, found: &BTreeMap<BundleFile, Seen>, report: &mu
 
 /// The leaf is the last entry, as far as that one has an id. An empty one says
 /// that the branch was left.
-fn check_leaf(line: u64, leaf: Option<&str>, said: &Said, report: &mut VerifyReport) {
+fn check_leaf(line: u64, leaf: Option<&str>, said: &StatedFacts, report: &mut VerifyReport) {
     let last = said.last_entry.as_ref();
     let id = last.and_then(|(_, id)| id.as_deref());
     if leaf != Some("") && leaf != id {

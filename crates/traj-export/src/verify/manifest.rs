@@ -8,8 +8,8 @@ use traj_core::json::Json;
 use traj_core::port::BundleFile;
 use traj_core::timestamp::UnixMillis;
 
-use super::facts::Said;
-use super::{Seen, VerifyReport};
+use super::facts::StatedFacts;
+use super::{CheckedFile, VerifyReport};
 use crate::bundle::digest_without_seal;
 use crate::bundle::output::hex;
 use crate::bundle::schema::{self, Manifest, ManifestContent, SourceRole};
@@ -18,7 +18,11 @@ use crate::json_stream::long_rows;
 const NAME: BundleFile = BundleFile::Manifest;
 
 /// Checks everything the manifest states.
-pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mut VerifyReport) {
+pub(super) fn check(
+    found: &BTreeMap<BundleFile, CheckedFile>,
+    said: &StatedFacts,
+    report: &mut VerifyReport,
+) {
     let Some(bytes) = found.get(&NAME).and_then(|seen| seen.kept.as_deref()) else {
         report.add(NAME, None, "is missing");
         return;
@@ -89,7 +93,7 @@ pub(super) fn check(found: &BTreeMap<BundleFile, Seen>, said: &Said, report: &mu
 }
 
 /// Members that have to be there, and to make sense by themselves.
-fn check_members(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+fn check_members(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     let time = &manifest.generated_at;
     if UnixMillis::parse_iso(time).is_none_or(|at| at.to_iso() != *time) {
         report.add(NAME, said.line_of("generatedAt"), "does not say when it was made");
@@ -126,7 +130,7 @@ fn check_members(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
 }
 
 /// Figures that no file can be held against: they have to fit each other.
-fn check_figures(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+fn check_figures(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     if let Some(redaction) = &manifest.redaction {
         let counts = redaction.rules.iter().map(|rule| rule.count);
         if counts.fold(0_u64, u64::saturating_add) != redaction.total {
@@ -147,7 +151,7 @@ fn check_figures(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
 }
 
 /// Who wrote the session, and how much of it was left out.
-fn check_origin(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+fn check_origin(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     let dialect = manifest.dialect.as_deref().and_then(Dialect::parse);
     if dialect.is_some_and(|dialect| dialect.agent() != manifest.agent.as_deref()) {
         report.add(NAME, said.line_of("agent"), "names an agent that does not write its dialect");
@@ -172,7 +176,7 @@ fn check_origin(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
 }
 
 /// Which session, run and branch the files belong to: all to the same.
-fn check_identity(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
+fn check_identity(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     if manifest.trace_id != manifest.session_id {
         report.add(NAME, said.line_of("traceId"), "names a trace that is not its session");
     }
@@ -203,7 +207,7 @@ fn check_identity(manifest: &Manifest, said: &Said, report: &mut VerifyReport) {
 fn check_supplements(
     manifest: &Manifest,
     listed: &BTreeMap<BundleFile, &ManifestContent>,
-    said: &Said,
+    said: &StatedFacts,
     report: &mut VerifyReport,
 ) {
     let present = BundleFile::SUPPLEMENTAL.into_iter().filter(|file| listed.contains_key(file));

@@ -12,23 +12,23 @@ const MOST_PROBLEMS: usize = 1_000;
 const MOST_WAITING: usize = 1 << 20;
 
 /// An event's place: its instant, then runtime before transcript.
-pub(super) type Key = (UnixMillis, bool);
+pub(super) type OrderKey = (UnixMillis, bool);
 
 /// Takes keys by line and compares neighbours.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct OrderCheck {
     /// How many lines were compared.
     done: u64,
-    last: Option<Key>,
+    last: Option<OrderKey>,
     /// Lines behind one that was not seen yet; without a key they have none.
-    waiting: BTreeMap<u64, Option<Key>>,
+    waiting: BTreeMap<u64, Option<OrderKey>>,
     /// Lines that should stand earlier.
     pub(super) misplaced: Vec<u64>,
 }
 
-impl Order {
+impl OrderCheck {
     /// Takes the key of a line.
-    pub(super) fn take(&mut self, line: u64, key: Key) {
+    pub(super) fn take(&mut self, line: u64, key: OrderKey) {
         self.add(line, Some(key));
     }
 
@@ -37,7 +37,7 @@ impl Order {
         self.add(line, None);
     }
 
-    fn add(&mut self, line: u64, key: Option<Key>) {
+    fn add(&mut self, line: u64, key: Option<OrderKey>) {
         if self.waiting.len() < MOST_WAITING {
             self.waiting.insert(line, key);
         }
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn lines_are_compared_in_their_order_whatever_order_they_are_seen_in() {
         let key = |second: i64| (UnixMillis::new(second * 1_000).unwrap(), false);
-        let mut order = Order::default();
+        let mut order = OrderCheck::default();
         for line in [3, 1, 5, 2] {
             // The third line is earlier than the second one.
             order.take(line, key(if line == 3 { 0 } else { line.cast_signed() }));

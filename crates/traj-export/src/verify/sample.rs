@@ -8,19 +8,19 @@ const MOST: usize = 1 << 19;
 
 /// Hashes, each with the first line that it was seen on.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(super) struct HashSample {
     kept: HashMap<u64, u64>,
     /// The highest hash that is kept: it falls when there are too many.
     highest: u64,
 }
 
-impl Default for Sample {
+impl Default for HashSample {
     fn default() -> Self {
         Self { kept: HashMap::new(), highest: u64::MAX }
     }
 }
 
-impl Sample {
+impl HashSample {
     pub(super) fn add(&mut self, hash: u64, line: u64) {
         if hash > self.highest {
             return;
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn what_others_lack_is_told_by_its_first_line() {
-        let (mut named, mut there) = (Sample::default(), Sample::default());
+        let (mut named, mut there) = (HashSample::default(), HashSample::default());
         for (hash, line) in [(1, 1), (9, 5), (7, 4), (9, 3)] {
             named.add(hash, line);
         }
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn of_very_many_a_share_is_kept_and_compared() {
         let hasher = RandomState::new();
-        let (mut named, mut there) = (Sample::default(), Sample::default());
+        let (mut named, mut there) = (HashSample::default(), HashSample::default());
         let many = 3 * MOST as u64;
         for number in 0..many {
             there.add(hasher.hash_one(number), number);

@@ -12,7 +12,7 @@ use crate::bundle::output::{FileOutput, WrittenFile, hex};
 use crate::error::ExportError;
 use crate::json_stream::long_rows::Giant;
 use crate::json_stream::source_bytes::DigestedBytes;
-use crate::json_stream::splitter::{Bytes, ReadError};
+use crate::json_stream::splitter::{ByteStream, ReadError};
 use crate::json_stream::string::LiteralBytes;
 use crate::json_stream::text_blocks::{BlockError, NoSeam, TextBlocks};
 use crate::warning::{Code, Warnings};
@@ -35,7 +35,7 @@ impl RecordedBlobs<'_> {
         report: &mut RedactionReport,
         warnings: &mut Warnings,
     ) -> Result<Vec<WrittenFile>, ExportError> {
-        let mut copies = Copies { written: Vec::new(), warnings };
+        let mut copies = BlobCopies { written: Vec::new(), warnings };
         let mut seen = BTreeSet::new();
         for (source, giants) in giants {
             for giant in giants {
@@ -85,12 +85,12 @@ impl RecordedBlobs<'_> {
 }
 
 /// The files so far.
-struct Copies<'w> {
+struct BlobCopies<'w> {
     written: Vec<WrittenFile>,
     warnings: &'w mut Warnings,
 }
 
-impl Copies<'_> {
+impl BlobCopies<'_> {
     fn add(
         &mut self,
         copy: impl FnOnce() -> Result<WrittenFile, Uncopied>,
@@ -150,7 +150,7 @@ pub(super) fn changed(digest: &BlobDigest) -> Uncopied {
 fn copy_text(
     digest: &BlobDigest,
     file: BundleFile,
-    bytes: &mut dyn Bytes,
+    bytes: &mut dyn ByteStream,
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
     report: &mut RedactionReport,
@@ -184,7 +184,7 @@ fn copy_text(
 /// Shows every block of a text to `visit`, until it refuses one. A medium of
 /// several blocks has no place for a cut: only its first one tells what it is.
 fn visit_blocks(
-    bytes: &mut dyn Bytes,
+    bytes: &mut dyn ByteStream,
     redactor: &Redactor,
     mut visit: impl FnMut(&[u8]) -> Result<(), ()>,
 ) -> Result<(), BlockError> {

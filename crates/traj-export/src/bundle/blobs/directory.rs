@@ -12,7 +12,7 @@ use crate::json_stream::source_bytes::DigestedBytes;
 
 /// What a blob gave.
 #[derive(Debug)]
-pub(super) enum Lookup {
+pub(super) enum BlobLookup {
     Text(String),
     Missing,
     TooLarge,
@@ -60,19 +60,19 @@ impl<'s> RecordedBlobs<'s> {
         &self,
         digest: &BlobDigest,
         longest: usize,
-    ) -> Result<Lookup, SourceError> {
-        let Some(source) = self.open(digest)? else { return Ok(Lookup::Missing) };
+    ) -> Result<BlobLookup, SourceError> {
+        let Some(source) = self.open(digest)? else { return Ok(BlobLookup::Missing) };
         if source.len() > longest as u64 {
-            return Ok(Lookup::TooLarge);
+            return Ok(BlobLookup::TooLarge);
         }
         let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or_default()];
         match source.read_exact_at(0, &mut bytes) {
             // A blob that says something else than its name is not the one meant.
             Ok(()) if BlobDigest::of(&bytes) == *digest => {
-                Ok(Lookup::Text(String::from_utf8_lossy(&bytes).into_owned()))
+                Ok(BlobLookup::Text(String::from_utf8_lossy(&bytes).into_owned()))
             }
             Err(error @ SourceError::Storage { .. }) => Err(error),
-            Ok(()) | Err(_) => Ok(Lookup::Missing),
+            Ok(()) | Err(_) => Ok(BlobLookup::Missing),
         }
     }
 }
@@ -117,6 +117,6 @@ mod tests {
         let digest = BlobDigest::of(b"original");
         sources.put(format!("s.trajectory.blobs/{digest}"), "something else");
         let folder = RecordedBlobs::beside(&sources, Some("s.trajectory.jsonl"));
-        assert!(matches!(folder.look_up(&digest, 100), Ok(Lookup::Missing)));
+        assert!(matches!(folder.look_up(&digest, 100), Ok(BlobLookup::Missing)));
     }
 }

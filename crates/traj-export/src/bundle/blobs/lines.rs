@@ -11,7 +11,7 @@ use traj_core::redaction::{RedactedText, RedactionReport, Redactor, block_end};
 use super::copy::{Uncopied, changed, unreadable};
 use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::json_stream::long_rows::{self, Giant};
-use crate::json_stream::rows::Place;
+use crate::json_stream::rows::ByteRange;
 use crate::json_stream::source_bytes::SourceBytes;
 use crate::json_stream::splitter::{Element, ReadError, SplitError, Splitter};
 use crate::json_stream::text_blocks::BLOCK;
@@ -89,7 +89,7 @@ enum LineFailure {
 /// Shows the lines of a list or an object.
 fn visit(
     source: &dyn Source,
-    place: Place,
+    place: ByteRange,
     mut line: impl FnMut(Json<'_>) -> Result<(), Uncopied>,
 ) -> Result<(), LineFailure> {
     let mut bytes = SourceBytes::at(source, place);
@@ -133,9 +133,9 @@ mod tests {
 
     /// A source on a disk that fails.
     #[derive(Debug)]
-    struct Broken;
+    struct BrokenSource;
 
-    impl Source for Broken {
+    impl Source for BrokenSource {
         fn len(&self) -> u64 {
             100
         }
@@ -155,10 +155,10 @@ mod tests {
         let name = BundleName::parse("b").unwrap();
         let mut bundle = MemoryBundleSink::new().begin(&name, NameTaken::Refuse).unwrap();
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        let place = Place { offset: 0, length: 100 };
+        let place = ByteRange { offset: 0, length: 100 };
         let giant = Giant { place, digest: BlobDigest::of(b""), is_text: false };
         let mut report = RedactionReport::default();
-        let copied = copy_lines(&Broken, &giant, &mut *bundle, &redactor, &mut report);
+        let copied = copy_lines(&BrokenSource, &giant, &mut *bundle, &redactor, &mut report);
         assert!(matches!(
             copied,
             Err(Uncopied::Failed(ExportError::Source(SourceError::Storage { .. })))

@@ -4,7 +4,7 @@ use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
 use traj_core::port::SourceError;
 
-use super::directory::{Lookup, RecordedBlobs, cut_marker, marker_of};
+use super::directory::{BlobLookup, RecordedBlobs, cut_marker, marker_of};
 use super::long_texts::LongTexts;
 use crate::json_stream::long_rows::{self, SHORTENED};
 use crate::json_stream::text_blocks::BLOCK;
@@ -119,11 +119,11 @@ impl<'f> Restorer<'f> {
 
     fn text(&mut self, digest: &BlobDigest) -> Result<Option<String>, SourceError> {
         match self.folder.look_up(digest, BLOCK.min(self.left))? {
-            Lookup::Text(text) => {
+            BlobLookup::Text(text) => {
                 self.left = self.left.saturating_sub(text.len());
                 Ok(Some(text))
             }
-            Lookup::Missing | Lookup::TooLarge => Ok(None),
+            BlobLookup::Missing | BlobLookup::TooLarge => Ok(None),
         }
     }
 }

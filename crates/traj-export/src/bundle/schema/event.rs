@@ -20,7 +20,7 @@ pub(crate) enum EventSource {
 #[serde(rename_all = "camelCase")]
 #[schemars(title = "Event")]
 #[expect(dead_code, reason = "members are read to be checked")]
-pub(crate) struct Event {
+pub(crate) struct BundleEvent {
     trace_schema: TraceSchema,
     /// The version of the trace format: 1.
     schema_version: Version,

@@ -40,7 +40,7 @@ pub(crate) struct Manifest {
     #[serde(default)]
     pub(crate) notices: Vec<Warning>,
     #[schemars(required)]
-    pub(crate) tool: Option<Tool>,
+    pub(crate) tool: Option<ManifestTool>,
     /// The program that wrote the session file.
     #[serde(default)]
     pub(crate) agent: Option<String>,
@@ -120,8 +120,9 @@ pub struct ManifestContent {
 
 /// The program that wrote the bundle.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Tool")]
 #[expect(dead_code, reason = "members are read to be checked")]
-pub(crate) struct Tool {
+pub(crate) struct ManifestTool {
     name: String,
     version: String,
 }

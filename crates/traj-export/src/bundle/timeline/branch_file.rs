@@ -4,8 +4,8 @@ use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{RedactedText, RedactionReport, Redactor};
 
-use super::entries::Header;
-use super::work::Done;
+use super::entries::SessionHeader;
+use super::work::BatchOutput;
 use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::bundle::pretty::{PrettyArray, PrettyObject};
 use crate::index::record_store::{RecordStore, Spool};
@@ -23,13 +23,13 @@ impl BranchFile {
         bundle: &mut dyn BundleWriter,
         redactor: &Redactor,
         report: &mut RedactionReport,
-        header: Option<&Header>,
+        header: Option<&SessionHeader>,
         leaf_id: Option<&str>,
     ) -> Result<Self, BundleSinkError> {
         let mut file = PrettyObject::begin(FileOutput::create(bundle, BundleFile::SessionBranch)?)?;
-        let text = header.map(Header::text);
+        let text = header.map(SessionHeader::text);
         let mut members = Object::new();
-        members.push("header", header.zip(text.as_ref()).map_or(Json::Null, Header::parse));
+        members.push("header", header.zip(text.as_ref()).map_or(Json::Null, SessionHeader::parse));
         members.push("leafId", leaf_id.map_or(Json::Null, Json::from));
         let members = redactor.json_settled(Json::Object(members), &LINKS, report);
         for name in ["header", "leafId"] {
@@ -43,7 +43,7 @@ impl BranchFile {
     /// Writes the entries of a group, and the notes on them.
     pub(super) fn add(
         &mut self,
-        done: &mut Done,
+        done: &mut BatchOutput,
         notes: &mut RecordStore<PartNote>,
         spool: &dyn Spool,
     ) -> Result<(), BundleSinkError> {

@@ -14,7 +14,7 @@ use crate::index::{Branch, BranchStep, EntryRecord, SessionIndex, row_id, row_te
 use crate::json_stream::row_fetcher::RowFetcher;
 
 /// An entry to work on.
-pub(super) struct Entry {
+pub(super) struct BranchEntry {
     /// The place of its row among those fetched with it.
     pub(super) place: Range<usize>,
     pub(super) instant: UnixMillis,
@@ -27,12 +27,12 @@ pub(super) struct Entry {
 }
 
 /// The session's first row.
-pub(super) struct Header {
+pub(super) struct SessionHeader {
     row: Vec<u8>,
     version: SessionVersion,
 }
 
-impl Header {
+impl SessionHeader {
     pub(super) fn text(&self) -> Cow<'_, str> {
         row_text(&self.row).0
     }
@@ -76,10 +76,10 @@ impl<'s> EntryRows<'s> {
         Ok(true)
     }
 
-    pub(super) fn header(&mut self) -> Result<Option<Header>, ExportError> {
+    pub(super) fn header(&mut self) -> Result<Option<SessionHeader>, ExportError> {
         let Some(place) = self.index.header else { return Ok(None) };
         let row = self.fetcher.fetch(place)?.into_bytes();
-        Ok(row.map(|row| Header { row, version: self.index.version }))
+        Ok(row.map(|row| SessionHeader { row, version: self.index.version }))
     }
 
     pub(super) fn leaf_id(&mut self) -> Result<Option<String>, ExportError> {
@@ -109,7 +109,7 @@ impl<'s> EntryRows<'s> {
     }
 
     /// The next entry; its row is appended to `rows`. `None` at the end.
-    pub(super) fn next(&mut self, rows: &mut Vec<u8>) -> Result<Option<Entry>, ExportError> {
+    pub(super) fn next(&mut self, rows: &mut Vec<u8>) -> Result<Option<BranchEntry>, ExportError> {
         let Some((step, record)) = self.peek()? else { return Ok(None) };
         self.next = None;
         self.at += 1;
@@ -133,7 +133,7 @@ impl<'s> EntryRows<'s> {
             Some(None) => Some(None),
             Some(Some(parent)) => Some(self.id_of(parent)?),
         };
-        Ok(Some(Entry { place, instant: record.instant, version, links, relink, foreign }))
+        Ok(Some(BranchEntry { place, instant: record.instant, version, links, relink, foreign }))
     }
 
     fn legacy_links(

@@ -8,7 +8,7 @@ use traj_core::dialect::transcript::TranscriptEvents;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
 use traj_core::redaction::{RedactedSpill, RedactedText};
 
-use super::work::{Done, Numbers};
+use super::work::{BatchOutput, EventNumbers};
 use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::bundle::prompts::PromptRecord;
 use crate::error::ExportError;
@@ -59,7 +59,7 @@ impl EventFile {
     /// Numbers the events of a group and writes them, and the notes on them.
     pub(super) fn add(
         &mut self,
-        done: &mut Done,
+        done: &mut BatchOutput,
         pass: &RedactionPass,
         notes: &mut RecordStore<PartNote>,
         prompts_kept: &mut RedactedSpill,
@@ -71,20 +71,20 @@ impl EventFile {
             self.lines += 1;
             let start = out.len();
             let (text, at) = match line.numbers {
-                Numbers::Fresh => (done.transcript.text(), &mut fresh_at),
-                Numbers::Kept(_) | Numbers::Own => (&done.others, &mut other_at),
+                EventNumbers::Fresh => (done.transcript.text(), &mut fresh_at),
+                EventNumbers::Kept(_) | EventNumbers::Own => (&done.others, &mut other_at),
             };
             let (gap, end) = (*at + line.head, *at + line.head + line.tail);
             out.push_part(text, *at..gap);
             match line.numbers {
-                Numbers::Fresh => {
+                EventNumbers::Fresh => {
                     self.fresh += 1;
                     TranscriptEvents::push_numbers(&mut out, self.lines, self.fresh);
                 }
-                Numbers::Kept(number) => {
+                EventNumbers::Kept(number) => {
                     TranscriptEvents::push_numbers(&mut out, self.lines, number);
                 }
-                Numbers::Own => drop(out.push_number(self.lines)),
+                EventNumbers::Own => drop(out.push_number(self.lines)),
             }
             out.push_part(text, gap..end);
             *at = end;

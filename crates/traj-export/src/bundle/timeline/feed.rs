@@ -5,28 +5,28 @@ use std::ops::Range;
 
 use traj_core::redaction::{RedactedSpill, RedactedText, SpillSlot};
 
-use super::entries::{Entry, EntryRows};
+use super::entries::{BranchEntry, EntryRows};
 use crate::error::ExportError;
 use crate::index::sorter::Sorted;
 use crate::index::{EventOrigin, EventRecord};
 use crate::json_stream::row_fetcher::RowFetcher;
 use crate::parallel::ordered::Fill;
-use crate::parallel::reusable::Buffer;
+use crate::parallel::reusable::Reusable;
 
 /// Groups have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;
 
 /// What is worked on together.
 #[derive(Default)]
-pub(super) struct Group {
-    pub(super) items: Vec<Item>,
+pub(super) struct TimelineBatch {
+    pub(super) items: Vec<BatchItem>,
     /// The rows among them, one behind the other.
     pub(super) rows: Vec<u8>,
     /// The kept events among them, likewise.
     pub(super) kept: RedactedText,
 }
 
-impl Buffer for Group {
+impl Reusable for TimelineBatch {
     fn room(&self) -> usize {
         self.items.room() + self.rows.room() + self.kept.capacity()
     }
@@ -39,8 +39,8 @@ impl Buffer for Group {
 }
 
 /// One of them, in order.
-pub(super) enum Item {
-    Entry(Entry),
+pub(super) enum BatchItem {
+    Entry(BranchEntry),
     /// A row of the sidecar, by its place among the rows.
     Runtime {
         place: Range<usize>,
@@ -91,7 +91,7 @@ impl<'f, 's> Feed<'f, 's> {
     }
 
     /// Puts what comes next into an empty group.
-    pub(super) fn fill(&mut self, group: &mut Group) -> Result<Fill, ExportError> {
+    pub(super) fn fill(&mut self, group: &mut TimelineBatch) -> Result<Fill, ExportError> {
         while group.rows.len() + group.kept.len() < GROUP_BYTES {
             let entry_at = match &mut self.entries {
                 Some(entries) => entries.next_instant()?,
@@ -106,14 +106,14 @@ impl<'f, 's> Feed<'f, 's> {
                 }
                 (None, Some(entries)) if entry_at.is_some() => {
                     let entry = entries.next(&mut group.rows)?;
-                    group.items.extend(entry.map(Item::Entry));
+                    group.items.extend(entry.map(BatchItem::Entry));
                 }
                 (None, _) => break,
             }
         }
         let is_empty = group.items.is_empty();
         let bytes = group.rows.len() + group.kept.len();
-        Ok(if is_empty { Fill::Nothing } else { Fill::of(bytes) })
+        Ok(if is_empty { Fill::Done } else { Fill::of(bytes) })
     }
 
     fn peek_event(&mut self) -> Result<Option<EventRecord>, ExportError> {
@@ -125,7 +125,11 @@ impl<'f, 's> Feed<'f, 's> {
         Ok(self.record)
     }
 
-    fn add_event(&mut self, event: EventRecord, group: &mut Group) -> Result<(), ExportError> {
+    fn add_event(
+        &mut self,
+        event: EventRecord,
+        group: &mut TimelineBatch,
+    ) -> Result<(), ExportError> {
         let position = event.position;
         match event.origin {
             EventOrigin::Transcript { head, tail_length, is_seen } => {
@@ -137,12 +141,12 @@ impl<'f, 's> Feed<'f, 's> {
                 let gap = group.kept.len();
                 kept.read_into(tail, &mut group.kept)?;
                 let (head, tail) = (gap - start, group.kept.len() - gap);
-                group.items.push(Item::Kept { head, tail, number: position + 1, is_seen });
+                group.items.push(BatchItem::Kept { head, tail, number: position + 1, is_seen });
             }
             EventOrigin::Runtime(place) => {
                 let Some(runtime) = &mut self.runtime else { return Ok(()) };
                 let place = runtime.fetch_into(place, &mut group.rows)?.unwrap_or_default();
-                group.items.push(Item::Runtime { place, position });
+                group.items.push(BatchItem::Runtime { place, position });
             }
         }
         Ok(())

@@ -4,10 +4,10 @@ use traj_core::dialect::{Dialect, encode_event};
 use traj_core::json::{Json, Object};
 use traj_core::run::Place;
 
-use super::entries::Entry;
+use super::entries::BranchEntry;
 
 /// A row as an entry of the branch.
-pub(super) fn wrapped<'r>(dialect: Dialect, entry: &Entry, row: Json<'r>) -> Json<'r> {
+pub(super) fn wrapped<'r>(dialect: Dialect, entry: &BranchEntry, row: Json<'r>) -> Json<'r> {
     let text = |name: &str| row.get(name).and_then(Json::as_str);
     let custom_type = format!("{}/{}", dialect.as_str(), text("type").unwrap_or("unknown"));
     let timestamp = row.get("timestamp").cloned().unwrap_or_default();

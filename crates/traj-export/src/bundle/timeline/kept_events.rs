@@ -4,7 +4,7 @@ use traj_core::dialect::transcript::TranscriptEvents;
 use traj_core::port::{BundleSinkError, Scratch};
 use traj_core::redaction::{RedactedSpill, SpillSlot};
 
-use super::work::Done;
+use super::work::BatchOutput;
 use crate::index::record_store::Spool;
 use crate::index::sorter::Sorter;
 use crate::index::{EventOrigin, EventRecord};
@@ -33,7 +33,7 @@ impl KeptEvents {
     /// Keeps the events of a group; puts them in order.
     pub(super) fn add(
         &mut self,
-        done: &mut Done,
+        done: &mut BatchOutput,
         order: &mut Sorter<EventRecord>,
         spool: &dyn Spool,
     ) -> Result<(), BundleSinkError> {

@@ -17,15 +17,15 @@ use traj_core::run::NameCounts;
 use traj_core::timestamp::UnixMillis;
 
 use super::TimelineContext;
-use super::entries::Entry;
+use super::entries::BranchEntry;
 use super::envelope;
-use super::feed::{Group, Item};
+use super::feed::{BatchItem, TimelineBatch};
 use super::foreign;
 use crate::bundle::blobs::{self, Restorer};
 use crate::bundle::pretty::PrettyArray;
 use crate::bundle::skills::{SkillMarks, SkillPaths};
 use crate::index::row_text;
-use crate::parallel::reusable::Buffer;
+use crate::parallel::reusable::Reusable;
 use crate::read_back::approved_parts::PartNote;
 
 /// The level of indentation that entries stand at.
@@ -36,7 +36,7 @@ static BLOB_MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\
 
 /// A group after the work.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct BatchOutput {
     /// One behind the other, with what stands between them in the file.
     pub(super) entries: RedactedText,
     /// One on each entry.
@@ -46,7 +46,7 @@ pub(super) struct Done {
     /// The other events: up to their numbers and behind them, as with those.
     pub(super) others: RedactedText,
     /// All events in order.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<EventLine>,
     /// Room for the events with their numbers.
     pub(super) numbered: RedactedText,
     pub(super) prompts: Vec<(u64, Redacted<String>)>,
@@ -56,24 +56,24 @@ pub(super) struct Done {
     pub(super) blobs: BTreeSet<BlobDigest>,
     pub(super) report: RedactionReport,
     /// The source of a row that does not read as it did when it was indexed.
-    pub(super) changed: Option<Changed>,
+    pub(super) changed: Option<ChangedSource>,
     /// Why a blob could not be read.
     pub(super) failed: Option<SourceError>,
 }
 
 /// A source that was changed while it was read.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Changed {
+pub(super) enum ChangedSource {
     Session,
     Runtime,
 }
 
 /// An event: the lengths of what stands before and behind its numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
+pub(super) struct EventLine {
     pub(super) head: usize,
     pub(super) tail: usize,
-    pub(super) numbers: Numbers,
+    pub(super) numbers: EventNumbers,
     /// Its instant, if it is an entry's.
     pub(super) instant: UnixMillis,
     /// Whether the rules have seen it as it is, and let it stay.
@@ -84,7 +84,7 @@ pub(super) struct Line {
 
 /// The numbers that belong into an event.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Numbers {
+pub(super) enum EventNumbers {
     /// Its place, and the next one among the transcript's events.
     Fresh,
     /// Its place, and this one among the transcript's events.
@@ -93,7 +93,7 @@ pub(super) enum Numbers {
     Own,
 }
 
-impl Buffer for Done {
+impl Reusable for BatchOutput {
     fn room(&self) -> usize {
         let texts = [&self.entries, &self.others, &self.numbered];
         let texts = texts.map(RedactedText::capacity).iter().sum::<usize>();
@@ -133,30 +133,37 @@ impl<'c> Worker<'c> {
     }
 
     /// Works on a group; what comes of it is put into empty buffers.
-    pub(super) fn work(&self, group: &mut Group, done: &mut Done) {
+    pub(super) fn work(&self, group: &mut TimelineBatch, done: &mut BatchOutput) {
         let mut kept = 0;
         for item in group.items.drain(..) {
             match item {
-                Item::Entry(entry) => {
+                BatchItem::Entry(entry) => {
                     let row = group.rows.get(entry.place.clone()).unwrap_or_default();
                     self.entry(entry, row, done);
                 }
-                Item::Runtime { place, position } => {
+                BatchItem::Runtime { place, position } => {
                     let row = group.rows.get(place).unwrap_or_default();
                     self.runtime_event(row, position, done);
                 }
-                Item::Kept { head, tail, number, is_seen } => {
+                BatchItem::Kept { head, tail, number, is_seen } => {
                     let event = kept..kept + head + tail;
                     kept = event.end;
                     done.others.push_part(&group.kept, event);
-                    let (numbers, instant) = (Numbers::Kept(number), UnixMillis::EPOCH);
-                    done.lines.push(Line { head, tail, numbers, instant, is_seen, fits: true });
+                    let (numbers, instant) = (EventNumbers::Kept(number), UnixMillis::EPOCH);
+                    done.lines.push(EventLine {
+                        head,
+                        tail,
+                        numbers,
+                        instant,
+                        is_seen,
+                        fits: true,
+                    });
                 }
             }
         }
     }
 
-    fn entry(&self, entry: Entry, row: &[u8], done: &mut Done) {
+    fn entry(&self, entry: BranchEntry, row: &[u8], done: &mut BatchOutput) {
         if let Some(dialect) = entry.foreign {
             self.foreign_row(dialect, &entry, row, done);
             return;
@@ -164,7 +171,7 @@ impl<'c> Worker<'c> {
         let TimelineContext { pass, frame, skills, .. } = self.context;
         let (text, _) = row_text(row);
         let Ok(mut value) = Json::parse(&text) else {
-            done.changed = Some(Changed::Session);
+            done.changed = Some(ChangedSource::Session);
             return;
         };
         if let Some(object) = value.as_object_mut() {
@@ -188,10 +195,10 @@ impl<'c> Worker<'c> {
         let first = done.transcript.len();
         done.transcript.add_entry(frame, redacted.view(), entry.instant);
         let events = done.transcript.parts().get(first..).unwrap_or_default();
-        done.lines.extend(events.iter().map(|parts| Line {
+        done.lines.extend(events.iter().map(|parts| EventLine {
             head: parts.head,
             tail: parts.tail,
-            numbers: Numbers::Fresh,
+            numbers: EventNumbers::Fresh,
             instant: entry.instant,
             // The rules look at a text the same way in the event.
             is_seen: self.is_frame_seen && is_entry_seen && parts.is_message,
@@ -201,11 +208,17 @@ impl<'c> Worker<'c> {
 
     /// A row of another program: it is wrapped as an entry, and each of its
     /// facts is an event.
-    fn foreign_row(&self, dialect: Dialect, entry: &Entry, row: &[u8], done: &mut Done) {
+    fn foreign_row(
+        &self,
+        dialect: Dialect,
+        entry: &BranchEntry,
+        row: &[u8],
+        done: &mut BatchOutput,
+    ) {
         let pass = self.context.pass;
         let (text, _) = row_text(row);
         let Ok(row) = Json::parse(&text) else {
-            done.changed = Some(Changed::Session);
+            done.changed = Some(ChangedSource::Session);
             return;
         };
         if !done.entry_notes.is_empty() {
@@ -218,7 +231,7 @@ impl<'c> Worker<'c> {
         let written = done.entries.as_bytes().get(start..).unwrap_or_default();
         done.entry_notes.push(pass.note(written, is_seen));
         let first = done.transcript.len();
-        let Done { transcript, report, marks, .. } = done;
+        let BatchOutput { transcript, report, marks, .. } = done;
         foreign::each_event(dialect, &row, |event| {
             if let Some(data) = particulars::data_of(&event) {
                 mark_call(self.context.skills, data, marks);
@@ -228,20 +241,20 @@ impl<'c> Worker<'c> {
             transcript.add_made(self.context.frame, wrapped, event, entry.instant);
         });
         let events = done.transcript.parts().get(first..).unwrap_or_default();
-        done.lines.extend(events.iter().map(|parts| Line {
+        done.lines.extend(events.iter().map(|parts| EventLine {
             head: parts.head,
             tail: parts.tail,
-            numbers: Numbers::Fresh,
+            numbers: EventNumbers::Fresh,
             instant: entry.instant,
             is_seen: false,
             fits: true,
         }));
     }
 
-    fn runtime_event(&self, row: &[u8], position: u64, done: &mut Done) {
+    fn runtime_event(&self, row: &[u8], position: u64, done: &mut BatchOutput) {
         let (text, _) = row_text(row);
         let Ok(mut event) = Json::parse(&text) else {
-            done.changed = Some(Changed::Runtime);
+            done.changed = Some(ChangedSource::Runtime);
             return;
         };
         if let Some(object) = event.as_object_mut() {
@@ -258,14 +271,21 @@ impl<'c> Worker<'c> {
         let fits = gap.is_some() && (is_unchanged || envelope::fits(event.as_ref()));
         let gap = gap.unwrap_or(end);
         let (head, tail, instant) = (gap - start, end - gap, UnixMillis::EPOCH);
-        done.lines.push(Line { head, tail, numbers: Numbers::Own, instant, is_seen, fits });
+        done.lines.push(EventLine {
+            head,
+            tail,
+            numbers: EventNumbers::Own,
+            instant,
+            is_seen,
+            fits,
+        });
         if let Some(prompt) = submitted_prompt(&event) {
             done.prompts.push((position, prompt));
         }
     }
 
     /// Notes what other files need of an event.
-    fn look_into(&self, event: &Json<'_>, text: &str, done: &mut Done) {
+    fn look_into(&self, event: &Json<'_>, text: &str, done: &mut BatchOutput) {
         let may_be_cut = BLOB_MEMBER.find(text.as_bytes()).is_some();
         if may_be_cut {
             blobs::referenced(event, &mut done.blobs);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::json_stream::rows::Place;
+use crate::json_stream::rows::ByteRange;
 
 /// A giant text, list or object while its row is shortened.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct GiantValue {
     /// What stands for it in the copy.
     pub(super) marker: Range<usize>,
     /// Where it lies in the row; a text without its quotes.
-    pub(super) place: Place,
+    pub(super) place: ByteRange,
     pub(super) is_text: bool,
     /// The literal of its name in the copy, if it is a member.
     pub(super) name: Option<Range<usize>>,
@@ -31,9 +31,9 @@ pub(super) struct Shortener {
     skipped: Option<(u64, usize)>,
     /// How many bytes of the row have gone by.
     passed: u64,
-    text: Option<Text>,
+    text: Option<OpenLiteral>,
     /// A giant text that ended; whether it was a name shows in the next byte.
-    ended: Option<Place>,
+    ended: Option<ByteRange>,
     /// The last literal in the copy, and the last that was a name.
     literal: Range<usize>,
     name: Option<Range<usize>>,
@@ -45,7 +45,7 @@ pub(super) struct Shortener {
 }
 
 /// A text literal that is still open.
-struct Text {
+struct OpenLiteral {
     /// Where it starts in the copy.
     start: usize,
     length: usize,
@@ -84,7 +84,7 @@ impl Shortener {
             self.push_giant(place, byte == b':');
         }
         if byte == b'"' {
-            self.text = Some(Text { start: self.short.len(), length: 0, escaped: false });
+            self.text = Some(OpenLiteral { start: self.short.len(), length: 0, escaped: false });
         }
         if is_skipping {
             self.skip(byte);
@@ -118,7 +118,7 @@ impl Shortener {
         match (byte, *inside) {
             (b'[' | b'{', _) => *inside += 1,
             (b']' | b'}', 0) => {
-                let place = Place { offset: *start, length: self.passed - *start };
+                let place = ByteRange { offset: *start, length: self.passed - *start };
                 self.skipped = None;
                 self.push_value(place, false);
             }
@@ -145,7 +145,7 @@ impl Shortener {
                 let length = text.length as u64 - 1;
                 self.literal = text.start..self.short.len();
                 self.text = None;
-                let place = Place { offset: self.passed - 1 - length, length };
+                let place = ByteRange { offset: self.passed - 1 - length, length };
                 self.ended = (is_giant && !is_skipping).then_some(place);
             }
             _ => {}
@@ -163,7 +163,7 @@ impl Shortener {
         }
     }
 
-    fn push_giant(&mut self, place: Place, is_name: bool) {
+    fn push_giant(&mut self, place: ByteRange, is_name: bool) {
         let start = self.short.len();
         if is_name {
             let marker = format!("\"<truncated name of {} bytes>\"", place.length);
@@ -174,7 +174,7 @@ impl Shortener {
         self.push_value(place, true);
     }
 
-    fn push_value(&mut self, place: Place, is_text: bool) {
+    fn push_value(&mut self, place: ByteRange, is_text: bool) {
         let start = self.short.len();
         self.short.extend_from_slice(STAND_IN);
         let is_member = self.open.last().and_then(|at| self.short.get(*at)) == Some(&b'{');

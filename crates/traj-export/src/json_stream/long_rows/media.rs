@@ -8,8 +8,8 @@ use traj_core::port::{Source, SourceError};
 use traj_core::redaction::MediaStream;
 
 use super::copy::GiantValue;
-use crate::json_stream::rows::Place;
-use crate::json_stream::splitter::{Bytes as _, ReadError};
+use crate::json_stream::rows::ByteRange;
+use crate::json_stream::splitter::{ByteStream as _, ReadError};
 use crate::json_stream::string::LiteralBytes;
 
 /// How much of a giant is decoded at once.
@@ -19,7 +19,7 @@ const PIECE: usize = 64 * 1024;
 const LONGEST_ESCAPE: u64 = 6;
 
 /// What stands for a giant that is a medium.
-pub(super) struct Mark {
+pub(super) struct MediaMark {
     pub(super) marker: String,
     pub(super) bytes: u64,
     pub(super) sha256: String,
@@ -28,14 +28,14 @@ pub(super) struct Mark {
 }
 
 /// Looks at the giants of one row.
-pub(super) struct Judge<'s> {
+pub(super) struct MediaJudge<'s> {
     source: &'s dyn Source,
     copy: &'s [u8],
     /// The object that was looked at last.
     object: Option<(Range<usize>, Object<'s>)>,
 }
 
-impl<'s> Judge<'s> {
+impl<'s> MediaJudge<'s> {
     pub(super) const fn new(source: &'s dyn Source, copy: &'s [u8]) -> Self {
         Self { source, copy, object: None }
     }
@@ -45,8 +45,8 @@ impl<'s> Judge<'s> {
     pub(super) fn mark(
         &mut self,
         giant: &GiantValue,
-        place: Place,
-    ) -> Result<Option<Mark>, SourceError> {
+        place: ByteRange,
+    ) -> Result<Option<MediaMark>, SourceError> {
         let sample = self.sample(place).map_err(source_error)?;
         let by_members = self.by_members(giant, &sample);
         let is_member = by_members.is_some();
@@ -56,7 +56,7 @@ impl<'s> Judge<'s> {
         self.read(place, |piece| stream.push(piece)).map_err(source_error)?;
         let mark = stream.finish();
         let (marker, bytes, sha256) = (mark.marker, mark.bytes, mark.sha256);
-        Ok(Some(Mark { marker, bytes, sha256, is_member }))
+        Ok(Some(MediaMark { marker, bytes, sha256, is_member }))
     }
 
     fn by_members(&mut self, giant: &GiantValue, sample: &str) -> Option<MediaStream> {
@@ -76,22 +76,22 @@ impl<'s> Judge<'s> {
     }
 
     /// The ends of a text, as much as the rules look at.
-    fn sample(&self, place: Place) -> Result<String, ReadError> {
+    fn sample(&self, place: ByteRange) -> Result<String, ReadError> {
         let (head, tail) = (MediaStream::SAMPLE_HEAD, MediaStream::SAMPLE_TAIL);
         let ends = |length: usize| (length as u64 * LONGEST_ESCAPE).min(place.length);
         let mut sample = Vec::new();
-        let first = Place { length: ends(head), ..place };
+        let first = ByteRange { length: ends(head), ..place };
         self.read(first, |piece| sample.extend_from_slice(piece))?;
         sample.truncate(head);
         let length = ends(tail);
-        let last = Place { offset: place.offset + place.length - length, length };
+        let last = ByteRange { offset: place.offset + place.length - length, length };
         let mut end = Vec::new();
         self.read(last, |piece| end.extend_from_slice(piece))?;
         sample.extend_from_slice(end.get(end.len().saturating_sub(tail)..).unwrap_or_default());
         Ok(String::from_utf8_lossy(&sample).into_owned())
     }
 
-    fn read(&self, place: Place, mut visit: impl FnMut(&[u8])) -> Result<(), ReadError> {
+    fn read(&self, place: ByteRange, mut visit: impl FnMut(&[u8])) -> Result<(), ReadError> {
         let mut bytes = LiteralBytes::new(self.source, place);
         let mut piece = vec![0; PIECE];
         loop {

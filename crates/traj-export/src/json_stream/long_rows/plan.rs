@@ -22,14 +22,14 @@ const LONGEST_WORD: usize = 5;
 
 /// How a row is shortened.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Measure {
+pub(super) struct CutPlan {
     /// Texts longer than this are replaced.
     pub(super) max_text: usize,
     /// Containers that cost less are not worth a cut.
     heavy: u64,
 }
 
-impl Measure {
+impl CutPlan {
     /// Measures to try one after the other: long texts go before containers do,
     /// and small containers only where there is nothing else.
     pub(super) const ALL: [Self; 4] = [
@@ -42,7 +42,7 @@ impl Measure {
 
 /// What came out of planning.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Plan {
+pub(super) enum PlanOutcome {
     /// Where the containers start that are cut, in order.
     Cuts(Vec<u64>),
     /// The texts alone are too much: shorter ones must go.
@@ -55,44 +55,44 @@ pub(super) enum Plan {
 
 /// Looks at a row byte by byte.
 pub(super) struct Planner {
-    measure: Measure,
-    open: Vec<Open>,
+    measure: CutPlan,
+    open: Vec<OpenContainer>,
     /// How many containers are open inside of the innermost one, which is cut.
     skipped: Option<usize>,
     /// Heavy containers that have ended.
-    ended: Vec<Ended>,
+    ended: Vec<EndedContainer>,
     cuts: Vec<u64>,
     /// What everything costs that is not cut, and the part of it that texts
     /// have which a smaller measure would replace.
     total: u64,
     texts: u64,
     passed: u64,
-    text: Option<Text>,
+    text: Option<OpenString>,
     word: usize,
-    problem: Option<Plan>,
+    problem: Option<PlanOutcome>,
 }
 
 /// A container that is open.
-struct Open {
+struct OpenContainer {
     start: u64,
     loose: u64,
 }
 
 /// A heavy container that has ended.
-struct Ended {
+struct EndedContainer {
     start: u64,
     end: u64,
     loose: u64,
 }
 
 /// A text that is open.
-struct Text {
+struct OpenString {
     length: usize,
     escaped: bool,
 }
 
 impl Planner {
-    pub(super) const fn new(measure: Measure) -> Self {
+    pub(super) const fn new(measure: CutPlan) -> Self {
         Self {
             measure,
             open: Vec::new(),
@@ -114,15 +114,15 @@ impl Planner {
         self.problem.is_none()
     }
 
-    pub(super) fn finish(mut self) -> Plan {
+    pub(super) fn finish(mut self) -> PlanOutcome {
         if let Some(problem) = self.problem {
             return problem;
         }
         if self.text.is_some() || !self.open.is_empty() {
-            return Plan::NotJson;
+            return PlanOutcome::NotJson;
         }
         self.cuts.sort_unstable();
-        Plan::Cuts(self.cuts)
+        PlanOutcome::Cuts(self.cuts)
     }
 
     fn push(&mut self, byte: u8) {
@@ -146,11 +146,11 @@ impl Planner {
         self.word = if byte.is_ascii_alphabetic() { self.word + 1 } else { 0 };
         match byte {
             b' ' | b'\t' | b'\r' => {}
-            b'"' => self.text = Some(Text { length: 0, escaped: false }),
+            b'"' => self.text = Some(OpenString { length: 0, escaped: false }),
             b'[' | b'{' => match &mut self.skipped {
                 Some(inside) => *inside += 1,
                 None => {
-                    self.open.push(Open { start: self.passed - 1, loose: 0 });
+                    self.open.push(OpenContainer { start: self.passed - 1, loose: 0 });
                     self.charge(1 + if byte == b'{' { OBJECT_COST } else { VALUE_COST });
                 }
             },
@@ -158,7 +158,7 @@ impl Planner {
             b',' => self.charge(1 + VALUE_COST),
             b':' | b'0'..=b'9' | b'+' | b'-' | b'.' => self.charge(1),
             _ if byte.is_ascii_alphabetic() && self.word <= LONGEST_WORD => self.charge(1),
-            _ => self.problem = Some(Plan::NotJson),
+            _ => self.problem = Some(PlanOutcome::NotJson),
         }
     }
 
@@ -180,14 +180,14 @@ impl Planner {
             return;
         }
         let was_cut = self.skipped.take().is_some();
-        let Some(Open { start, loose }) = self.open.pop() else {
-            self.problem = Some(Plan::NotJson);
+        let Some(OpenContainer { start, loose }) = self.open.pop() else {
+            self.problem = Some(PlanOutcome::NotJson);
             return;
         };
         if was_cut {
             self.charge(MARKER_COST);
         } else if loose >= self.measure.heavy && !self.open.is_empty() {
-            self.ended.push(Ended { start, end: self.passed, loose });
+            self.ended.push(EndedContainer { start, end: self.passed, loose });
         } else if let Some(outer) = self.open.last_mut() {
             outer.loose += loose;
         }
@@ -199,11 +199,11 @@ impl Planner {
             return;
         }
         let cost = length as u64 + 1;
-        let [.., smallest] = Measure::ALL;
+        let [.., smallest] = CutPlan::ALL;
         if self.skipped.is_none() && length > smallest.max_text {
             self.texts += cost;
             if self.texts > BUDGET / 2 {
-                self.problem = Some(Plan::LongTexts);
+                self.problem = Some(PlanOutcome::LongTexts);
             }
         }
         self.charge(cost);
@@ -235,7 +235,7 @@ impl Planner {
             (_, Some((at, loose))) if loose >= self.measure.heavy => self.cut_open(at),
             _ => match self.heavy_chain() {
                 Some(at) => self.cut_open(at),
-                None => self.problem = Some(Plan::TooLarge),
+                None => self.problem = Some(PlanOutcome::TooLarge),
             },
         }
     }
@@ -253,8 +253,8 @@ impl Planner {
     }
 
     fn cut_ended(&mut self, at: usize) {
-        let Ended { start, end, loose } = self.ended.swap_remove(at);
-        let inside = |ended: &Ended| (start..end).contains(&ended.start);
+        let EndedContainer { start, end, loose } = self.ended.swap_remove(at);
+        let inside = |ended: &EndedContainer| (start..end).contains(&ended.start);
         let more: u64 = self.ended.iter().filter(|ended| inside(ended)).map(|it| it.loose).sum();
         self.ended.retain(|ended| !inside(ended));
         self.total = (self.total + MARKER_COST).saturating_sub(loose + more);
@@ -269,7 +269,7 @@ impl Planner {
             self.ended.iter().filter(|ended| ended.start >= start).map(|ended| ended.loose).sum();
         self.ended.retain(|ended| ended.start < start);
         self.total = self.total.saturating_sub(open + ended);
-        self.open.push(Open { start, loose: 0 });
+        self.open.push(OpenContainer { start, loose: 0 });
         self.skipped = Some(inside);
         self.cuts.push(start);
     }

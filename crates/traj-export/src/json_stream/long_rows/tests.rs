@@ -6,16 +6,16 @@ use traj_core::port::Sources as _;
 
 use super::*;
 
-const MAX_TEXT: usize = Measure::ALL[0].max_text;
+const MAX_TEXT: usize = CutPlan::ALL[0].max_text;
 
-fn shortened(row: &str) -> Loaded {
+fn shortened(row: &str) -> LoadedRow {
     let sources = MemorySources::new();
     sources.put("f", row);
     let source = sources.open("f").unwrap();
-    shorten(&*source, Place { offset: 0, length: row.len() as u64 }).unwrap()
+    shorten(&*source, ByteRange { offset: 0, length: row.len() as u64 }).unwrap()
 }
 
-fn parsed(loaded: &Loaded) -> Json<'_> {
+fn parsed(loaded: &LoadedRow) -> Json<'_> {
     Json::parse(std::str::from_utf8(loaded.bytes().unwrap()).unwrap()).unwrap()
 }
 
@@ -32,7 +32,7 @@ fn giant_texts_are_replaced_and_the_rest_stays() {
     assert_eq!(content.get("originalBytes").and_then(Json::as_u64), Some(giant.len() as u64));
     assert_eq!(value.get("z").unwrap().to_line(), r#"[1,"\\"]"#);
     assert!(short.bytes().unwrap().len() < 600);
-    let Loaded::Short(Short { giants, .. }) = &short else { panic!("shortened") };
+    let LoadedRow::Short(ShortenedRow { giants, .. }) = &short else { panic!("shortened") };
     let place = giants[0].place;
     assert_eq!(giants.len(), 1, "names are no texts");
     let start = usize::try_from(place.offset).unwrap();
@@ -47,10 +47,10 @@ fn only_the_heavy_containers_of_a_row_are_cut() {
     let row = format!(
         r#"{{"id":"a","message":{{"role":"assistant","content":[{{"text":"before"}},{{"name":"write","arguments":{{"path":"x","data":{{"rows":{rows},"n":1}}}}}},{{"name":"ls","more":{rows}}}]}},"z":[1]}}"#
     );
-    let Loaded::Short(short) = shortened(&row) else { panic!("shortened") };
+    let LoadedRow::Short(short) = shortened(&row) else { panic!("shortened") };
     let giants = short.giants.clone();
     assert_eq!(giants.len(), 2, "one for each list");
-    let loaded = Loaded::Short(short);
+    let loaded = LoadedRow::Short(short);
     let marker = format!(
         r#"{{"truncated":true,"reason":"export-row-size-limit","originalBytes":{},"blob":"{}"}}"#,
         rows.len(),
@@ -96,9 +96,9 @@ fn whatever_byte_exceeds_the_budget_the_row_stays_one() {
 fn texts_of_middle_length_go_before_their_list_does() {
     let text = format!(r#"{{"type":"text","text":"{}"}}"#, "words ".repeat(20_000));
     let row = format!(r#"{{"id":"a","content":[{}]}}"#, vec![text.as_str(); 40].join(","));
-    let Loaded::Short(short) = shortened(&row) else { panic!("shortened") };
+    let LoadedRow::Short(short) = shortened(&row) else { panic!("shortened") };
     assert_eq!(short.giants.len(), 40);
-    let loaded = Loaded::Short(short);
+    let loaded = LoadedRow::Short(short);
     let content = parsed(&loaded);
     let content = content.get("content").unwrap().as_array().unwrap();
     assert_eq!(content.len(), 40);
@@ -108,14 +108,14 @@ fn texts_of_middle_length_go_before_their_list_does() {
 #[test]
 fn a_row_of_too_many_members_is_given_up() {
     let members = r#""k":1,"#.repeat(MAX_VALUES * 2);
-    assert_eq!(shortened(&format!(r#"{{{members}"z":1}}"#)), Loaded::TooLarge);
+    assert_eq!(shortened(&format!(r#"{{{members}"z":1}}"#)), LoadedRow::TooLarge);
 }
 
 #[test]
 fn what_is_no_json_is_told_from_what_is_too_large() {
     for garbage in ["garbage", "aaaa", "{\"a\":[1,2,", "]]", "\u{1}", "{\"open"] {
         let row = garbage.repeat(2 * 1024 * 1024 / garbage.len());
-        assert_eq!(shortened(&row), Loaded::NotJson, "{garbage}");
+        assert_eq!(shortened(&row), LoadedRow::NotJson, "{garbage}");
     }
 }
 
@@ -153,14 +153,14 @@ fn a_giant_that_is_a_medium_gets_the_marker_of_ordinary_rows() {
         (format!(r#"{{"type":"text","text":"{picture}"}}"#), false),
         (format!(r#"["{escaped}"]"#), false),
     ] {
-        let Loaded::Short(short) = shortened(&row) else { panic!("shortened") };
+        let LoadedRow::Short(short) = shortened(&row) else { panic!("shortened") };
         assert_eq!((short.giants.len(), short.media), (0, 1));
-        let loaded = Loaded::Short(short);
+        let loaded = LoadedRow::Short(short);
         let line = parsed(&loaded).to_line();
         assert!(line.contains("<media:") && line.len() < 400, "{line}");
         assert_eq!(line.contains(r#","bytes":196"#), is_told, "{line}");
     }
     let text = format!(r#"{{"type":"image","text":"{bytes}"}}"#);
-    let Loaded::Short(short) = shortened(&text) else { panic!("shortened") };
+    let LoadedRow::Short(short) = shortened(&text) else { panic!("shortened") };
     assert_eq!((short.giants.len(), short.media), (1, 0), "a text stays a text");
 }

@@ -7,7 +7,7 @@ use super::*;
 /// Gives one byte at a time, which is the hardest way to read.
 struct Drops<'b>(&'b [u8]);
 
-impl Bytes for Drops<'_> {
+impl ByteStream for Drops<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
         let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
         buffer[0] = *first;
@@ -72,7 +72,7 @@ fn items_of_known_length_are_not_searched_for_their_end() {
 fn blanks_between_values_are_not_kept() {
     /// So many blanks before the document.
     struct Blanks(usize, Drops<'static>);
-    impl Bytes for Blanks {
+    impl ByteStream for Blanks {
         fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
             let blanks = buffer.len().min(self.0);
             buffer[..blanks].fill(b' ');
