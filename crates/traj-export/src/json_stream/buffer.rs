@@ -1,23 +1,23 @@
-//! Bytes that are read piece by piece and looked at where they lie.
+//! A read buffer: bytes are read in pieces and examined in place.
 
-/// A buffer that keeps its memory: what is read next takes the place of what
-/// was done with, and nothing is cleared only to be read over.
+/// A buffer that keeps its memory: new bytes overwrite those that are done
+/// with, and nothing is cleared only to be overwritten.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBuffer {
-    /// As long as it ever had to be.
+    /// The memory; its length is the largest that was needed so far.
     bytes: Vec<u8>,
-    /// How many of them, from the front, were read.
+    /// How many bytes from the front are content.
     filled: usize,
 }
 
 impl ReadBuffer {
-    /// What was read and kept.
+    /// The bytes that were read and kept.
     pub(crate) fn filled(&self) -> &[u8] {
         self.bytes.get(..self.filled).unwrap_or_default()
     }
 
-    /// Forgets the first `done` bytes, moves the others to the front, and has
-    /// up to `piece` more read behind them. Says how many those were.
+    /// Drops the first `done` bytes, moves the others to the front, and reads
+    /// up to `piece` more after them. Returns how many were read.
     pub(crate) fn fill<E>(
         &mut self,
         done: usize,
@@ -42,23 +42,23 @@ impl ReadBuffer {
         self.filled = end;
     }
 
-    /// Forgets what lies behind the first `length` bytes.
+    /// Drops everything after the first `length` bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
         self.filled = self.filled.min(length);
     }
 
-    /// Gives back memory beyond `length` bytes that nothing lies in.
+    /// Frees unused memory beyond `length` bytes.
     pub(crate) fn shrink_to(&mut self, length: usize) {
         self.bytes.truncate(length.max(self.filled));
         self.bytes.shrink_to_fit();
     }
 
-    /// The bytes of memory it holds.
+    /// The allocated bytes.
     pub(crate) const fn room(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Makes room behind what was read; says where it ends.
+    /// Makes room after the content; returns where the room ends.
     fn make_room(&mut self, length: usize) -> usize {
         let end = self.filled + length;
         if self.bytes.len() < end {

@@ -1,13 +1,14 @@
-//! Rows that are too long, or too finely structured, to be held whole.
+//! Rows that are too long, or hold too many values, to keep in memory.
 //!
 //! A row of a hundred megabytes is read as a stream and copied without its
-//! giant texts, each replaced by a marker that says how long it was and names
-//! the blob it becomes. What is left is small enough to be parsed: the row keeps
-//! its ids, its place on the branch and every ordinary value. Of a row of
-//! millions of tiny values the heaviest lists and objects are cut in the same way.
+//! giant strings. Each one is replaced by a marker that states its length and
+//! names the blob it becomes. The rest is small enough to parse: the row keeps
+//! its ids, its place on the branch and every ordinary value. In a row of
+//! millions of tiny values, the heaviest lists and objects are cut in the same
+//! way.
 //!
-//! Pictures and other media are no texts: they get the marker that they have in
-//! ordinary rows, and no blob.
+//! Images and other media are not treated as strings: they get the marker that
+//! they have in ordinary rows, and no blob.
 
 mod copy;
 mod media;
@@ -27,10 +28,11 @@ use plan::{CutPlan, PlanOutcome, Planner};
 /// Why a value of a row is missing.
 pub(crate) const SHORTENED: &str = "export-row-size-limit";
 
-/// Rows up to this length are parsed without a look at their structure.
+/// Rows up to this length are parsed without checking their structure first.
 const LIGHT_BYTES: usize = 1024 * 1024;
 
-/// More values than this make a row heavy: each costs memory when parsed.
+/// A row with more values than this is heavy: each value costs memory when
+/// parsed.
 const MAX_VALUES: usize = 200_000;
 
 /// How much of a long row is read at once.
@@ -39,24 +41,24 @@ const PIECE: usize = 256 * 1024;
 /// A value that was replaced by a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Giant {
-    /// Names its blob: the digest of its JSON as it stands in the source.
+    /// The name of its blob: the digest of its JSON as written in the source.
     pub(crate) digest: BlobDigest,
-    /// Where it lies in the source; a text without its quotes.
+    /// Where it is in the source; for a string, without its quotes.
     pub(crate) place: ByteRange,
-    /// Whether it is a text; else it is a list or an object.
+    /// Whether it is a string; otherwise it is a list or an object.
     pub(crate) is_text: bool,
 }
 
-/// A row, as much of it as can be held.
+/// A row, or as much of it as fits into memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoadedRow {
     /// The row's bytes.
     Whole(Vec<u8>),
-    /// The row with its giants replaced.
+    /// The row with markers in place of its giants.
     Short(ShortenedRow),
     /// Nothing useful fits.
     TooLarge,
-    /// It is none, and too long to be parsed to find out where.
+    /// It is not JSON, and too long to find out where it breaks.
     NotJson,
 }
 
@@ -71,7 +73,7 @@ pub(crate) struct ShortenedRow {
 }
 
 impl ShortenedRow {
-    /// Whether markers stand for some of its values.
+    /// Whether markers replace some of its values.
     pub(crate) const fn lacks_values(&self) -> bool {
         !self.giants.is_empty() || self.media > 0
     }
@@ -93,7 +95,8 @@ impl LoadedRow {
     }
 }
 
-/// No part of a bundle has more values: a light row has no more than bytes.
+/// No part of a bundle has more values than this: a light row has at most one
+/// per byte.
 const MAX_WRITTEN_VALUES: usize = LIGHT_BYTES;
 
 /// Whether parsing these bytes would cost much more memory than they do.
@@ -101,13 +104,13 @@ pub(crate) fn is_heavy(bytes: &[u8]) -> bool {
     bytes.len() > LIGHT_BYTES && count_values(bytes) > MAX_VALUES
 }
 
-/// Whether these bytes hold more values than any part of a bundle does, and
-/// would take the memory of many when parsed.
+/// Whether these bytes hold more values than any part of a bundle, and would
+/// need far more memory when parsed.
 pub(crate) fn is_bomb(bytes: &[u8]) -> bool {
     bytes.len() > MAX_WRITTEN_VALUES && count_values(bytes) > MAX_WRITTEN_VALUES
 }
 
-/// About how many values there are, without parsing them.
+/// An estimate of the number of values, without parsing them.
 fn count_values(bytes: &[u8]) -> usize {
     let mut values = 0_usize;
     let mut in_text = false;
@@ -131,7 +134,7 @@ fn count_values(bytes: &[u8]) -> usize {
     values
 }
 
-/// Reads a row, shortened if it has to be.
+/// Reads a row; shortens it if necessary.
 pub(crate) fn load(source: &dyn Source, place: ByteRange) -> Result<LoadedRow, SourceError> {
     if place.length <= MAX_ROW_BYTES {
         let length = usize::try_from(place.length).unwrap_or(usize::MAX);
@@ -144,7 +147,7 @@ pub(crate) fn load(source: &dyn Source, place: ByteRange) -> Result<LoadedRow, S
     shorten(source, place)
 }
 
-/// Reads a row that cannot be held whole.
+/// Reads a row that is too long to keep in memory.
 pub(crate) fn shorten(source: &dyn Source, place: ByteRange) -> Result<LoadedRow, SourceError> {
     for measure in CutPlan::ALL {
         let mut planner = Planner::new(measure);
@@ -168,7 +171,7 @@ pub(crate) fn shorten(source: &dyn Source, place: ByteRange) -> Result<LoadedRow
     Ok(LoadedRow::TooLarge)
 }
 
-/// Shows the bytes at a place, piece by piece, until `visit` has enough.
+/// Passes the bytes of a range to `visit`, piece by piece, until it has enough.
 fn read_pieces(
     source: &dyn Source,
     place: ByteRange,
@@ -188,7 +191,7 @@ fn read_pieces(
     Ok(())
 }
 
-/// Gives each giant its marker, now that all of its row is known.
+/// Sets the marker of each giant, once the whole row is known.
 fn settle(
     source: &dyn Source,
     row: ByteRange,
@@ -204,7 +207,7 @@ fn settle(
         let mark = if giant.is_text { judge.mark(&giant, place)? } else { None };
         if let Some(mark) = mark {
             media += 1;
-            // The marker is plain: nothing in it needs an escape.
+            // The marker is plain ASCII: nothing in it needs an escape.
             edits.push((giant.marker.clone(), format!("\"{}\"", mark.marker)));
             if let Some(object) = giant.object.filter(|_| mark.is_member) {
                 let facts = format!(r#","bytes":{},"sha256":"{}""#, mark.bytes, mark.sha256);
@@ -224,7 +227,7 @@ fn settle(
     Ok(ShortenedRow { bytes: edited(copy, edits), giants, media })
 }
 
-/// A copy with other texts in some places, none of which overlap.
+/// A copy in which some ranges are replaced; they must not overlap.
 fn edited(copy: &[u8], mut edits: Vec<(Range<usize>, String)>) -> Vec<u8> {
     edits.sort_by_key(|(range, _)| range.start);
     let added = edits.iter().map(|(_, text)| text.len()).sum::<usize>();

@@ -1,4 +1,4 @@
-//! Fetching rows again, mostly one behind the other.
+//! Reads indexed rows again, mostly in file order.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use traj_core::port::{Source, SourceError};
 use crate::json_stream::long_rows::{self, Giant, LoadedRow, ShortenedRow};
 use crate::json_stream::rows::ByteRange;
 
-/// How much is read ahead where rows are asked for in their order.
+/// How much is read ahead while rows are requested in file order.
 const WINDOW: usize = 512 * 1024;
 
-/// How much is read where they are not; it grows when they are again.
+/// How much is read when they are not; it grows again with rows in order.
 const SMALL_WINDOW: usize = 8 * 1024;
 
-/// Reads rows by place through a window that moves with them.
+/// Reads rows by position, through a buffer that moves with them.
 pub(crate) struct RowFetcher<'s> {
     source: &'s dyn Source,
     window: Vec<u8>,
     start: u64,
     ahead: usize,
-    /// The texts that were left out of rows.
+    /// The values that were cut from rows.
     pub(crate) giants: Vec<Giant>,
     /// How many media were replaced in rows that were appended.
     pub(crate) media: u64,
@@ -30,7 +30,7 @@ impl<'s> RowFetcher<'s> {
         Self { source, window: Vec::new(), start: 0, ahead: WINDOW, giants: Vec::new(), media: 0 }
     }
 
-    /// The row at `place`, shortened if it has to be.
+    /// The row at `place`, shortened if necessary.
     pub(crate) fn fetch(&mut self, place: ByteRange) -> Result<LoadedRow, SourceError> {
         match self.window(place)? {
             Some(row) => Ok(LoadedRow::Whole(row.to_vec())),
@@ -38,7 +38,8 @@ impl<'s> RowFetcher<'s> {
         }
     }
 
-    /// Appends the row at `place`; says where it lies, unless nothing of it fits.
+    /// Appends the row at `place`; returns where it starts and ends, unless
+    /// nothing of it fits.
     pub(crate) fn fetch_into(
         &mut self,
         place: ByteRange,
@@ -58,7 +59,7 @@ impl<'s> RowFetcher<'s> {
         Ok(Some(start..rows.len()))
     }
 
-    /// A long row, as much of it as can be held.
+    /// A long row, or as much of it as fits into memory.
     fn load(&mut self, place: ByteRange) -> Result<LoadedRow, SourceError> {
         let loaded = long_rows::load(self.source, place)?;
         if let LoadedRow::Short(ShortenedRow { giants, .. }) = &loaded {
@@ -67,8 +68,8 @@ impl<'s> RowFetcher<'s> {
         Ok(loaded)
     }
 
-    /// The row at `place` in the window, which moves there; `None` if it is
-    /// too long for one.
+    /// The row at `place` in the buffer, which moves there; `None` if the row
+    /// is too long.
     fn window(&mut self, place: ByteRange) -> Result<Option<&[u8]>, SourceError> {
         if place.length > WINDOW as u64 {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! Rows of a JSON Lines file, read in pieces.
 //!
-//! The reader has a window of its own instead of `traj_core::json::lines`, because a
-//! row that is too long to be held is located and read again later, in pieces.
+//! The reader has its own buffer instead of using `traj_core::json::lines`, because a
+//! row that is too long to keep is located and read again later, in pieces.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::limits::Reading;
@@ -9,37 +9,37 @@ use traj_core::port::{Source, SourceError};
 
 use crate::json_stream::buffer::ReadBuffer;
 
-/// Rows longer than this are never held whole (see [`crate::json_stream::long_rows`]).
+/// Longer rows are never kept whole (see [`crate::json_stream::long_rows`]).
 pub(crate) const MAX_ROW_BYTES: u64 = Reading::standard().export_row_bytes as u64;
 
 /// How much is read at once.
 const PIECE: usize = 512 * 1024;
 
-/// Where a row lies.
+/// A range of bytes in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteRange {
     pub(crate) offset: u64,
     pub(crate) length: u64,
 }
 
-/// One row as it goes by.
+/// One row of the source.
 #[derive(Debug)]
 pub(crate) struct ReadRow<'b> {
-    /// 1-based, blank rows counted.
+    /// 1-based; empty rows count.
     pub(crate) number: u64,
     pub(crate) place: ByteRange,
-    /// `None` for a row that is too long to hold.
+    /// `None` for a row that is too long to keep.
     pub(crate) bytes: Option<&'b [u8]>,
 }
 
-/// Reads a source from start to end, once, and digests it on the way.
+/// Reads a source once from start to end, and digests it.
 pub(crate) struct RowReader<'s> {
     source: &'s dyn Source,
     digest: Sha256,
     window: ReadBuffer,
-    /// Bytes of the window that rows have been taken from.
+    /// Bytes of the buffer that belong to rows already returned.
     taken: usize,
-    /// Position in the source of the end of the window.
+    /// Position in the source where the buffer ends.
     read: u64,
     number: u64,
 }
@@ -80,7 +80,7 @@ impl<'s> RowReader<'s> {
         }
     }
 
-    /// The digest of everything, once all rows have gone by.
+    /// The digest of the whole source, once all rows were read.
     pub(crate) fn finish(self) -> [u8; 32] {
         self.digest.finalize().into()
     }
@@ -98,17 +98,17 @@ impl<'s> RowReader<'s> {
             bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         }
         let place = ByteRange { offset, length: bytes.len() as u64 };
-        // Also one whose end came with the last piece.
+        // A row may also be too long when its end is in the last piece.
         let bytes = (place.length <= MAX_ROW_BYTES).then_some(bytes);
         ReadRow { number: self.number, place, bytes }
     }
 
-    /// Position in the source up to which rows have been taken.
+    /// Position in the source after the last row that was returned.
     fn taken_to(&self) -> u64 {
         self.read - (self.window.filled().len() - self.taken) as u64
     }
 
-    /// Reads another piece; returns by how much the window's content moved.
+    /// Reads another piece; returns by how much the buffer's content moved.
     fn fill(&mut self) -> Result<usize, SourceError> {
         let moved = std::mem::take(&mut self.taken);
         let left = usize::try_from(self.source.len() - self.read).unwrap_or(usize::MAX);

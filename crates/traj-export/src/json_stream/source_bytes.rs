@@ -1,4 +1,4 @@
-//! A source, or a part of one, from start to end; and the same, digested.
+//! A source, or a range of it, read from start to end; optionally digested.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::port::Source;
@@ -6,10 +6,10 @@ use traj_core::port::Source;
 use crate::json_stream::rows::ByteRange;
 use crate::json_stream::splitter::{ByteStream, ReadError};
 
-/// How much is read at once where nobody else looks at it.
+/// How much is read at once if nobody uses the bytes.
 const PIECE: usize = 64 * 1024;
 
-/// The bytes at a place of a source.
+/// The bytes of a range of a source.
 pub(crate) struct SourceBytes<'s> {
     source: &'s dyn Source,
     place: ByteRange,
@@ -17,12 +17,12 @@ pub(crate) struct SourceBytes<'s> {
 }
 
 impl<'s> SourceBytes<'s> {
-    /// All of a source.
+    /// The whole source.
     pub(crate) fn new(source: &'s dyn Source) -> Self {
         Self::at(source, ByteRange { offset: 0, length: source.len() })
     }
 
-    /// A part of a source.
+    /// A range of a source.
     pub(crate) const fn at(source: &'s dyn Source, place: ByteRange) -> Self {
         Self { source, place, at: 0 }
     }
@@ -49,7 +49,7 @@ impl<'s> DigestedBytes<'s> {
         Self { bytes: SourceBytes::new(source), digest: Sha256::new() }
     }
 
-    /// Reads on to the end; the digest of everything.
+    /// Reads to the end and returns the digest of the whole source.
     pub(crate) fn finish(mut self) -> Result<[u8; 32], ReadError> {
         let mut piece = vec![0; PIECE];
         while self.read(&mut piece)? > 0 {}

@@ -1,5 +1,5 @@
-//! A JSON document taken apart without holding it: the members of an object,
-//! the items of an array, and the items of arrays that are members.
+//! Splits a JSON document without keeping it in memory: into the members of an
+//! object, the items of an array, and the items of arrays that are members.
 
 use std::ops::Range;
 
@@ -8,30 +8,30 @@ use crate::json_stream::buffer::ReadBuffer;
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
 
-/// Why a document cannot be taken apart.
+/// Why a document cannot be split.
 #[derive(Debug)]
 pub(crate) enum SplitError {
     /// It is not JSON from this line on.
     NotJson { line: u64 },
-    /// An element is longer than can be held.
+    /// An element is too long to keep in memory.
     TooLong { line: u64 },
     /// It cannot be read.
     Read(ReadError),
 }
 
-/// What reading failed with.
+/// The error of a read.
 pub(crate) type ReadError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Where the bytes of a document come from: fills the buffer from the front
-/// and says how many there were; none at the end.
+/// The bytes of a document. Fills the buffer from the front and returns how
+/// many bytes there were; zero at the end.
 pub(crate) trait ByteStream: Send {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError>;
 }
 
-/// A part of a document.
+/// A member of an object, or an item of an array.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Element<'s> {
-    /// The member it is, or is an item of, as a JSON literal.
+    /// The name of the member that it is, or is an item of, as a JSON literal.
     pub(crate) name: Option<&'s [u8]>,
     /// Whether it is an item of that member.
     pub(crate) is_item: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Element<'s> {
     pub(crate) line: u64,
 }
 
-/// Where in the buffer an element lies.
+/// The range of an element in the buffer.
 struct ElementRange {
     is_item: bool,
     value: Range<usize>,
@@ -56,13 +56,12 @@ enum SplitState {
     End,
 }
 
-/// Takes a document apart.
+/// Splits a document into elements.
 pub(crate) struct Splitter<'b> {
     bytes: &'b mut dyn ByteStream,
     window: ReadBuffer,
     at: usize,
-    /// Where the value starts that is being read; what is before it is not
-    /// needed any more.
+    /// Where the current value starts; bytes before it are no longer needed.
     start: usize,
     line: u64,
     is_drained: bool,
@@ -87,9 +86,9 @@ impl<'b> Splitter<'b> {
         }
     }
 
-    /// The next element. If it is an item and its length is known, it need not
-    /// be read to find where it ends: whether those bytes are one value is for
-    /// a parser to say, as it is in any case.
+    /// The next element. If it is an item and its length is known, its end is
+    /// not searched for. A parser decides whether those bytes are one value, as
+    /// it does in any case.
     pub(crate) fn next(
         &mut self,
         item_length: Option<usize>,
@@ -158,7 +157,7 @@ impl<'b> Splitter<'b> {
         self.element(false, None).map(Some)
     }
 
-    /// Passes over what stands before an item, or over the end of the array.
+    /// Skips the separators before an item, or the end of the array.
     fn begins_item(
         &mut self,
         is_first: bool,
@@ -193,7 +192,7 @@ impl<'b> Splitter<'b> {
         Ok(ElementRange { is_item, value: self.passed(), line })
     }
 
-    /// Where the bytes lie that were passed over.
+    /// The range of the bytes that were skipped.
     fn passed(&mut self) -> Range<usize> {
         let place = self.start..self.at;
         let value = self.window.filled().get(place.clone()).unwrap_or_default();
@@ -202,7 +201,7 @@ impl<'b> Splitter<'b> {
         place
     }
 
-    /// Passes over so many bytes.
+    /// Skips this many bytes.
     fn pass(&mut self, length: usize) -> Result<(), SplitError> {
         if length > self.longest {
             return Err(SplitError::TooLong { line: self.line });
@@ -216,8 +215,8 @@ impl<'b> Splitter<'b> {
         Ok(())
     }
 
-    /// Passes over the value that starts here. Whether it is well-formed inside is
-    /// for a parser to say.
+    /// Skips the value that starts here. A parser decides whether it is
+    /// well-formed inside.
     fn pass_value(&mut self) -> Result<(), SplitError> {
         let mut depth = 0_usize;
         loop {
@@ -265,21 +264,22 @@ impl<'b> Splitter<'b> {
         }
     }
 
-    /// Passes over a line end and the blanks behind it.
+    /// Skips a line end and the spaces after it.
     fn pass_indentation(&mut self) {
         let rest = self.window.filled().get(self.at + 1..).unwrap_or_default();
         let blanks = rest.iter().position(|byte| *byte != b' ').unwrap_or(rest.len());
         self.at += 1 + blanks;
     }
 
-    /// Passes over blanks, numbers and words inside a value.
+    /// Skips spaces, numbers and literals inside a value.
     fn pass_plain(&mut self) -> Result<(), SplitError> {
         self.at += 1;
         loop {
             let rest = self.window.filled().get(self.at..).unwrap_or_default();
             let is_end =
                 |byte: &u8| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']' | b',' | b':' | b'\n');
-            // A line end inside a value is a blank; behind a scalar it ends it.
+            // A line end inside a value is white space; after a scalar, it ends
+            // the value.
             match rest.iter().position(is_end) {
                 Some(length) => {
                     self.at += length;
@@ -303,8 +303,8 @@ impl<'b> Splitter<'b> {
         Ok(())
     }
 
-    /// The next byte that is no blank. The blanks before it are not needed any
-    /// more, however many there are.
+    /// The next byte that is not white space. The white space before it is
+    /// dropped, so any amount of it is fine.
     fn peek_solid(&mut self) -> Result<Option<u8>, SplitError> {
         loop {
             self.start = self.at;

@@ -1,4 +1,4 @@
-//! The text of a JSON literal in a source, of any length.
+//! The content of a JSON string in a source, of any length.
 
 use traj_core::port::Source;
 
@@ -11,11 +11,11 @@ const PIECE: usize = 64 * 1024;
 /// The longest escape: a pair of surrogates.
 const LONGEST_ESCAPE: usize = 12;
 
-/// The text between the quotes of a literal, without its escapes.
+/// The content of a JSON string, with its escapes decoded.
 pub(crate) struct LiteralBytes<'s> {
     source: &'s dyn Source,
     place: ByteRange,
-    /// How much of the literal was read.
+    /// How much of the literal was read so far.
     at: u64,
     raw: Vec<u8>,
     text: Vec<u8>,
@@ -27,7 +27,8 @@ impl<'s> LiteralBytes<'s> {
         Self { source, place, at: 0, raw: Vec::new(), text: Vec::new(), given: 0 }
     }
 
-    /// Reads on and takes the escapes out, but for one that may go on.
+    /// Reads a piece and decodes its escapes, except one at the end that may be
+    /// incomplete.
     fn fill(&mut self) -> Result<(), ReadError> {
         let left = usize::try_from(self.place.length - self.at).unwrap_or(usize::MAX);
         let start = self.raw.len();
@@ -76,8 +77,8 @@ impl ByteStream for LiteralBytes<'_> {
     }
 }
 
-/// The letter that an escape stands for, and how long it is. Half of a pair
-/// becomes the replacement letter.
+/// The character that an escape stands for, and the length of the escape. Half
+/// of a surrogate pair becomes the replacement character.
 fn unescape(escape: &[u8]) -> (char, usize) {
     let letter = match escape.get(1) {
         Some(b'n') => '\n',

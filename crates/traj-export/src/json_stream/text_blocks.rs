@@ -1,9 +1,9 @@
-//! Texts of any length, in blocks that are redacted one by one.
+//! Strings of any length, split into blocks that are redacted one by one.
 //!
-//! A block ends at a blank line or a line end, never inside a key block. A line
-//! longer than a block is cut at a blank or a comma, and only where the text
-//! around the cut is redacted alike in one piece and in two: then no rule
-//! looks across it.
+//! A block ends at an empty line or a line end, never inside a key block. A
+//! line longer than a block is cut at a space or a comma, and only where the
+//! text around the cut is redacted the same in one piece and in two: then no
+//! rule matches across it.
 
 use traj_core::redaction::{RedactionReport, Redactor, block_end};
 
@@ -13,25 +13,25 @@ use crate::json_stream::splitter::{ByteStream, ReadError};
 /// A block is at most this long.
 pub(crate) const BLOCK: usize = 4 * 1024 * 1024;
 
-/// Blocks of very many small JSON values are cut to this: parsing them would
-/// cost many times their length.
+/// The size of blocks of very many small JSON values: parsing them costs many
+/// times their length.
 const HEAVY_BLOCK: usize = 1024 * 1024;
 
-/// How much of the text on both sides of a cut is looked at.
+/// How much text is compared on each side of a cut.
 const SEAM: usize = 32 * 1024;
 
-/// How many places for a cut are tried.
+/// How many positions for a cut are tried.
 const TRIALS: usize = 16;
 
 /// How much is read at once.
 const PIECE: usize = 256 * 1024;
 
-/// What to do where a text has no place for a cut.
+/// What to do if a text has no position for a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoSeam {
-    /// Stop: what is redacted must not be cut elsewhere.
+    /// Stop: text that is redacted must not be cut anywhere else.
     GiveUp,
-    /// Go on with an overlap: what is only looked at may be seen twice.
+    /// Continue with an overlap: text that is only scanned may be seen twice.
     Overlap,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum BlockError {
     NoSeam,
 }
 
-/// A text as a list of blocks.
+/// Splits a text into blocks.
 pub(crate) struct TextBlocks<'b> {
     bytes: &'b mut dyn ByteStream,
     buffer: Vec<u8>,
@@ -81,7 +81,7 @@ impl<'b> TextBlocks<'b> {
     }
 
     fn fill(&mut self) -> Result<(), ReadError> {
-        // One byte more than a block tells whether it is the last one.
+        // One byte more than a block shows whether it is the last one.
         while !self.is_drained && self.buffer.len() <= self.longest {
             let length = self.buffer.len();
             self.buffer.resize(length + PIECE, 0);
@@ -94,11 +94,12 @@ impl<'b> TextBlocks<'b> {
     }
 }
 
-/// The last place up to `at` where no letter is cut.
+/// The last position up to `at` that does not split a character.
 fn letter_start(text: &[u8], at: usize) -> usize {
     let is_inside =
         |at: &usize| text.get(*at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
-    // A letter has at most four bytes; what is none may be cut anywhere.
+    // A character has at most four bytes; bytes that are not UTF-8 may be split
+    // anywhere.
     (at.saturating_sub(3)..=at).rev().find(|at| !is_inside(at)).unwrap_or(at)
 }
 
@@ -114,7 +115,7 @@ fn cut(text: &[u8], redactor: &Redactor) -> Option<usize> {
     }
     let mut end = text.len();
     for _ in 0..TRIALS {
-        // Not the very end: a seam has two sides.
+        // Not at the very end: a cut has two sides.
         let head = text.get(..end.checked_sub(SEAM)?)?;
         end = memchr::memrchr2(b' ', b',', head)? + 1;
         if is_seam(text, end, redactor) {
@@ -124,7 +125,8 @@ fn cut(text: &[u8], redactor: &Redactor) -> Option<usize> {
     None
 }
 
-/// Whether both sides of a place are redacted alike in one piece and in two.
+/// Whether the text around a position is redacted the same in one piece and in
+/// two.
 fn is_seam(text: &[u8], at: usize, redactor: &Redactor) -> bool {
     let side = |from: usize, to: usize| {
         String::from_utf8_lossy(text.get(from..to).unwrap_or_default()).into_owned()
@@ -160,7 +162,7 @@ mod tests {
         Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])))
     }
 
-    /// Small, to try much in little time.
+    /// Small, to keep the test fast.
     const SHORT: usize = 128 * 1024;
 
     fn blocks_of(text: &str, no_seam: NoSeam, longest: usize) -> Result<Vec<String>, BlockError> {
@@ -192,7 +194,8 @@ mod tests {
 
     #[test]
     fn a_cut_never_goes_through_a_secret() {
-        // A pair with blanks in it stands wherever a cut would like to be.
+        // A pair that contains a space is at every preferred position for a
+        // cut.
         let secret = ["Authorization: Bearer ", "q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
         let text = format!("{secret} and words without a line end, ").repeat(2 * SHORT / 90);
         let redactor = redactor();

@@ -1,17 +1,17 @@
-//! Buffers that were used and are used again.
+//! Buffers that are cleared and used again.
 
-/// A buffer with more room is not kept: it was made for a row of unusual length.
+/// A larger buffer is not kept: it was needed for a row of unusual length.
 const MOST_ROOM: usize = 4 * 1024 * 1024;
 
-/// Something that holds memory when it is empty.
+/// A buffer that keeps its memory when it is cleared.
 pub(crate) trait Reusable: Default {
-    /// The bytes it holds.
+    /// The allocated bytes.
     fn room(&self) -> usize;
 
-    /// Forgets what is in it.
+    /// Clears the content.
     fn empty(&mut self);
 
-    /// Forgets what is in it, and gives back memory of unusual size.
+    /// Clears the content and frees memory of unusual size.
     fn make_ready(&mut self) {
         if self.room() > MOST_ROOM {
             *self = Self::default();

@@ -1,8 +1,9 @@
-//! What the rules have seen of the parts of a file, in the order of the parts.
+//! Notes on the parts of a file that the rules approved, in the order of the
+//! parts.
 //!
-//! Written while the bundle is written, read while it is read back: a part of
-//! which the rules have seen every byte, and left it as it is, need not be
-//! looked at again.
+//! The notes are written together with the bundle and read when it is read
+//! back. A part that the rules saw in full and did not change is not scanned
+//! again.
 
 use std::num::NonZeroU32;
 
@@ -13,12 +14,12 @@ use traj_core::redaction::TextHasher;
 use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore};
 use crate::json_stream::splitter::SplitError;
 
-/// What is known of one part.
+/// The note on one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartNote {
-    /// How many bytes it has; `None` if nobody counted them.
+    /// Its length in bytes; `None` if it is unknown.
     pub(crate) length: Option<NonZeroU32>,
-    /// The hash of its bytes, if the rules have seen them and let them stay.
+    /// The hash of its bytes, if the rules approved them.
     pub(crate) seen: Option<u64>,
 }
 
@@ -28,7 +29,7 @@ impl PartNote {
         Self { length: u32::try_from(part.len()).ok().and_then(NonZeroU32::new), seen }
     }
 
-    /// The length, as lengths are given.
+    /// The length as a `usize`.
     pub(crate) fn byte_length(self) -> Option<usize> {
         self.length.and_then(|length| usize::try_from(length.get()).ok())
     }
@@ -52,20 +53,20 @@ impl FixedRecord for PartNote {
 
 /// The notes on the two files that hold nearly everything.
 pub(crate) struct ApprovedParts {
-    /// On the lines of `events.jsonl`.
+    /// Notes on the lines of `events.jsonl`.
     pub(crate) events: RecordStore<PartNote>,
-    /// On the entries of `session-branch.json`.
+    /// Notes on the entries of `session-branch.json`.
     pub(crate) entries: RecordStore<PartNote>,
     hasher: TextHasher,
 }
 
 impl ApprovedParts {
-    /// No parts yet; parts that are known by this hash.
+    /// Starts without notes; `hasher` identifies parts.
     pub(crate) fn new(hasher: TextHasher) -> Self {
         Self { events: RecordStore::new(), entries: RecordStore::new(), hasher }
     }
 
-    /// The notes on a file, to be read from the start.
+    /// The notes on a file, from the start.
     pub(crate) fn notes(&mut self, file: BundleFile) -> FileNotes<'_> {
         let store = match file {
             BundleFile::Events => &mut self.events,
@@ -76,7 +77,7 @@ impl ApprovedParts {
     }
 }
 
-/// The notes on one file. A part without one was not seen.
+/// The notes on one file. A part without a note was not approved.
 pub(crate) struct FileNotes<'l> {
     store: Option<&'l mut RecordStore<PartNote>>,
     pub(crate) hasher: Option<&'l TextHasher>,
@@ -84,12 +85,12 @@ pub(crate) struct FileNotes<'l> {
 }
 
 impl FileNotes<'_> {
-    /// For a file that nobody made notes on.
+    /// For a file without notes.
     pub(crate) const fn none() -> Self {
         Self { store: None, hasher: None, at: 0 }
     }
 
-    /// The note on the next part there is one on.
+    /// The note on the next part; an empty one after the last.
     pub(crate) fn peek(&mut self) -> Result<PartNote, SplitError> {
         match &mut self.store {
             Some(store) if self.at < store.len() => {
@@ -99,7 +100,7 @@ impl FileNotes<'_> {
         }
     }
 
-    /// The same, and on to the next.
+    /// Returns the note on the next part and advances.
     pub(crate) fn next(&mut self) -> Result<PartNote, SplitError> {
         let note = self.peek()?;
         self.at += 1;
@@ -107,7 +108,7 @@ impl FileNotes<'_> {
     }
 }
 
-/// Reads a part unless the rules have seen it, as it is. What they have seen is
+/// Parses a part unless the rules approved these bytes. Approved bytes are
 /// still checked to be JSON.
 pub(crate) fn parse_unseen<'t>(
     text: &'t str,
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(parse_unseen("{\"a\":1}", note, &hasher), Ok(None));
         assert!(parse_unseen("{\"a\":2}", note, &hasher).unwrap().is_some());
         assert!(parse_unseen("{\"a\":1}", PartNote::default(), &hasher).unwrap().is_some());
-        // Damage is told even where the bytes are the ones seen.
+        // Damage is reported even if the bytes are the approved ones.
         let broken = PartNote::on(b"{\"a\"", Some(hasher.hash(b"{\"a\"")));
         assert!(parse_unseen("{\"a\"", broken, &hasher).is_err());
     }

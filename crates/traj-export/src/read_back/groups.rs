@@ -1,8 +1,8 @@
-//! The parts of a file, lines or elements, handed on in groups.
+//! Reads the parts of a file (lines or elements) in groups.
 //!
-//! A group has one buffer for the bytes of all its parts: a buffer for each
-//! would cost more than what is done with most of them. The lines are therefore
-//! split in place, in the window of their group, and not by `traj_core::json::lines`.
+//! A group has one buffer for the bytes of all its parts: one buffer each would
+//! cost more than the work on most parts. Lines are therefore split in place,
+//! in the buffer of their group, and not by `traj_core::json::lines`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use crate::parallel::ordered::Fill;
 use crate::parallel::reusable::Reusable;
 use crate::read_back::approved_parts::{FileNotes, PartNote};
 
-/// Elements and lines longer than this were not written by us.
+/// Longer elements and lines were not written by traj.
 const LONGEST: usize = Reading::standard().bundle_line_bytes;
 
 /// Groups have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;
 
-/// A read of fewer bytes costs as much.
+/// The smallest read: fewer bytes cost as much.
 const LEAST_READ: usize = 16 * 1024;
 
-/// What a part costs besides its bytes: very small ones would fill memory.
+/// The cost of a part besides its bytes: very small parts would fill memory.
 const PART_BYTES: usize = 64;
 
 /// A part of a file.
@@ -35,12 +35,12 @@ pub(crate) struct FilePart<'g> {
     pub(crate) name: Option<&'g str>,
     pub(crate) is_item: bool,
     pub(crate) line: u64,
-    /// What is known of it.
+    /// The note on it.
     pub(crate) note: PartNote,
     pub(crate) bytes: &'g [u8],
 }
 
-/// Parts that are worked on together.
+/// Parts that one worker processes together.
 #[derive(Debug, Default)]
 pub(crate) struct PartGroup {
     bytes: ReadBuffer,
@@ -58,7 +58,7 @@ impl Reusable for PartGroup {
     }
 }
 
-/// Where in its group a part lies, and what it is.
+/// The range of a part in its group, and its description.
 #[derive(Debug)]
 struct PartRange {
     name: Option<Arc<str>>,
@@ -94,21 +94,21 @@ impl PartGroup {
         self.places.push(PartRange { name, is_item, line, note, range });
     }
 
-    /// What filling it came to.
+    /// The result of filling the group.
     fn filled(&self) -> Fill {
         let bytes = self.bytes.filled().len();
         if self.places.is_empty() { Fill::Done } else { Fill::of(bytes) }
     }
 
-    /// Whether so many bytes are enough for a group with so many parts.
+    /// Whether this many bytes and parts fill a group.
     const fn is_full(&self, bytes: usize) -> bool {
         bytes + self.places.len() * PART_BYTES >= GROUP_BYTES
     }
 }
 
-/// Takes a file apart.
+/// Splits a file into parts.
 pub(crate) trait PartReader: Send {
-    /// Puts the next parts and the notes on them into an empty group.
+    /// Fills an empty group with the next parts and the notes on them.
     fn fill(
         &mut self,
         group: &mut PartGroup,
@@ -116,10 +116,10 @@ pub(crate) trait PartReader: Send {
     ) -> Result<Fill, SplitError>;
 }
 
-/// The members and items of a document. There are notes on items only.
+/// The members and items of a document. Only items have notes.
 pub(crate) struct ElementParts<'b> {
     splitter: Splitter<'b>,
-    /// The name of the last element, as it is written and as it reads.
+    /// The name of the last element, as a literal and decoded.
     name: Option<(Vec<u8>, Option<Arc<str>>)>,
 }
 
@@ -159,10 +159,10 @@ fn read_name(literal: &[u8]) -> Option<Arc<str>> {
 }
 
 /// The lines of `events.jsonl`, read into their groups. An empty line is only
-/// allowed alone.
+/// allowed if it is the only one.
 pub(crate) struct LineParts<'b> {
     bytes: &'b mut dyn ByteStream,
-    /// What was read behind the last line of the group before.
+    /// The bytes after the last line of the previous group.
     rest: Vec<u8>,
     line: u64,
     is_drained: bool,
@@ -173,7 +173,7 @@ impl<'b> LineParts<'b> {
         Self { bytes, rest: Vec::new(), line: 0, is_drained: false }
     }
 
-    /// Reads what the group has room for: the rest is copied to the next one.
+    /// Reads as much as the group holds; the rest is copied to the next one.
     fn read_more(&mut self, group: &mut PartGroup) -> Result<(), SplitError> {
         let room = GROUP_BYTES.checked_sub(group.bytes.filled().len());
         let piece = room.map_or(GROUP_BYTES, |room| room.max(LEAST_READ));
@@ -221,7 +221,8 @@ impl PartReader for LineParts<'_> {
             }
             searched = filled.len();
             if self.is_drained {
-                // Every line of ours ends; what does not was cut off.
+                // Every line that traj writes ends with a line end; any other
+                // was cut off.
                 if start < searched {
                     return Err(SplitError::NotJson { line: self.line + 1 });
                 }
@@ -244,7 +245,7 @@ mod tests {
     use super::*;
     use crate::json_stream::splitter::ReadError;
 
-    /// Gives so many bytes at a time.
+    /// Returns this many bytes at a time.
     struct Sips<'b>(&'b [u8], usize);
 
     impl ByteStream for Sips<'_> {
@@ -259,7 +260,7 @@ mod tests {
     /// Lines with their numbers.
     type Numbered = Vec<(u64, Vec<u8>)>;
 
-    /// The lines, and in how many groups they came.
+    /// The lines, and the number of groups.
     fn lines(content: &[u8], sip: usize) -> Result<(Numbered, usize), SplitError> {
         let mut sips = Sips(content, sip);
         let mut parts = LineParts::new(&mut sips);

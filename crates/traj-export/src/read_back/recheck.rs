@@ -1,5 +1,5 @@
-//! Reading the finished files back: everything parses, and nothing is left
-//! that the rules would hide.
+//! Reads the finished files back: everything must parse, and nothing may be
+//! left that the rules would redact.
 
 use traj_core::port::{BundleWriter, SourceError};
 
@@ -11,7 +11,7 @@ use crate::progress::{Progress, Watched};
 use crate::read_back::approved_parts::ApprovedParts;
 use crate::read_back::scan::{self, Scan};
 
-/// Reads every file of a bundle in the making. What is found ends the export.
+/// Reads every file of an uncommitted bundle. A finding fails the export.
 pub(crate) fn recheck(
     bundle: &dyn BundleWriter,
     files: &[WrittenFile],
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_surviving_secret_ends_the_export_and_is_not_told() {
-        // Split so that no scanner takes this file for a leak.
+        // Split so that secret scanners do not flag this file.
         const LINE: &str =
             concat!("{\"a\":1}\n{\"b\":\"ghp", "_0123456789abcdefghijklmnopqrstuvwxyz\"}\n");
         let error = check(BundleFile::Events, LINE).unwrap_err();

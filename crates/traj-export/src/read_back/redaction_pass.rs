@@ -1,18 +1,19 @@
-//! The rules of one export, and what they have seen.
+//! The redaction rules of one export, with a cache and the hash of approved
+//! parts.
 
 use traj_core::json::Json;
 use traj_core::redaction::{Redacted, RedactionReport, Redactor, TextHasher};
 
 use crate::read_back::approved_parts::PartNote;
 
-/// How many texts are remembered, however many there are: what is forgotten is
-/// only looked at again. What comes twice, in the session and in the sidecar,
-/// mostly does so at about the same time.
+/// The size of the cache of redacted texts. A text that is no longer cached is
+/// only scanned again. Texts that occur twice, in the session and in the
+/// sidecar, usually do so at about the same time.
 const REMEMBERED: usize = 1 << 16;
 
-/// The members by which files, entries and events know each other, and by which
-/// they are read: what is hidden elsewhere in an event, an entry or a file does
-/// not hide them.
+/// The members that link files, entries and events to each other. A secret that
+/// is redacted elsewhere in an event, an entry or a file is not redacted in
+/// these members.
 pub(crate) const LINKS: [&str; 13] = [
     "traceSchema",
     "traceId",
@@ -29,7 +30,7 @@ pub(crate) const LINKS: [&str; 13] = [
     "workspaceDir",
 ];
 
-/// The rules, with a memory for texts, and the hash that parts are known by.
+/// The rules with a cache of texts, and the hash that identifies parts.
 pub(crate) struct RedactionPass {
     redactor: Redactor,
     hasher: TextHasher,
@@ -48,12 +49,12 @@ impl RedactionPass {
         &self.hasher
     }
 
-    /// The note on a part that the rules have seen or not.
+    /// The note on a part; `is_seen` says whether the rules approved it.
     pub(crate) fn note(&self, part: &[u8], is_seen: bool) -> PartNote {
         PartNote::on(part, is_seen.then(|| self.hasher.hash(part)))
     }
 
-    /// Whether the rules let an event stay as it is.
+    /// Whether the rules leave an event unchanged.
     pub(crate) fn passes(&self, event: &str) -> bool {
         let mut report = RedactionReport::new();
         let event = Json::parse(event);
@@ -63,8 +64,8 @@ impl RedactionPass {
         })
     }
 
-    /// Redacts a value that becomes a part of a file; says whether the rules
-    /// have seen what became of it, and let it stay.
+    /// Redacts a value that becomes a part of a file. Also returns whether the
+    /// rules saw and approved the result.
     pub(crate) fn redact<'a>(
         &self,
         value: Json<'a>,
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(redact(r#"{"a":1}"#), (r#"{"a":1}"#.to_owned(), true));
         let (text, is_seen) = redact(r#"{"password":"hunter2-and-more"}"#);
         assert!(text.contains("<redacted:") && !is_seen);
-        // The rules have looked again at a long text that they changed.
+        // The rules scan a long text again after changing it.
         let long = r#"{"log":"password=hunter2-and-more was said in the log of the build, and nothing else that had to go was to be found in any of its lines"}"#;
         let (text, is_seen) = redact(long);
         assert!(text.contains("<redacted:") && is_seen);

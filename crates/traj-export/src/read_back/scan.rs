@@ -1,4 +1,4 @@
-//! Parsing and scanning what a bundle holds, file by file.
+//! Parses the files of a bundle and scans them for secrets.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,17 +18,17 @@ use crate::parallel::reusable::Reusable as _;
 use crate::read_back::approved_parts::{self, FileNotes};
 use crate::read_back::groups::{ElementParts, FilePart, LineParts, PartGroup, PartReader};
 
-/// What was found in a file: the first places, and how many more there are.
+/// The findings in a file: the first ones, and how many more there are.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
     pub(crate) findings: Vec<RemainingSecret>,
     pub(crate) findings_omitted: u64,
-    /// Lines that are not what they should be.
+    /// Lines that are not valid.
     pub(crate) broken: Vec<BrokenPart>,
     pub(crate) broken_omitted: u64,
 }
 
-/// A place that is not as it should be.
+/// A line that is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BrokenPart {
     pub(crate) line: u64,
@@ -48,8 +48,8 @@ impl ScanResult {
     }
 }
 
-/// Adds to a list while it is short, and counts what is left out: the first
-/// ones tell enough, and a hostile file could fill memory.
+/// Adds to a list while it is short, and counts the rest: the first ones are
+/// enough, and a hostile file could fill memory.
 pub(crate) fn add_first<T>(
     kept: &mut Vec<T>,
     omitted: &mut u64,
@@ -65,11 +65,11 @@ pub(crate) fn add_first<T>(
     }
 }
 
-/// Looks at each part of a file; says what is wrong with it, if anything.
+/// Checks each part of a file; returns its defect, if it has one.
 pub(crate) type PartCheck<'c> =
     &'c (dyn Fn(&Json<'_>, &FilePart<'_>) -> Option<&'static str> + Sync);
 
-/// What a file is scanned with.
+/// The settings of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct Scan<'s> {
     pub(crate) redactor: &'s Redactor,
@@ -78,14 +78,14 @@ pub(crate) struct Scan<'s> {
 }
 
 impl<'s> Scan<'s> {
-    /// A scan of everything, in which only the rules have a say.
+    /// A scan of everything by the rules alone.
     pub(crate) fn new(redactor: &'s Redactor, workers: NonZeroUsize) -> Self {
         Self { redactor, workers, check: &|_, _| None }
     }
 }
 
-/// Scans one file; parts that `notes` say the rules have seen, as they are,
-/// are only checked to be JSON.
+/// Scans one file. Parts that `notes` list as approved are only checked to be
+/// JSON.
 pub(crate) fn scan(
     file: BundleFile,
     bytes: &mut dyn ByteStream,
@@ -120,12 +120,12 @@ const NOT_JSON: &str = "not JSON";
 const NOT_UTF8: &str = "not UTF-8";
 const TOO_MANY_VALUES: &str = "has more values than a bundle holds";
 
-/// What the parts of a file are scanned with.
+/// The values that the workers share while they scan a file.
 struct ScanContext<'s> {
     file: BundleFile,
     name: String,
     scan: Scan<'s>,
-    /// What the notes know parts by.
+    /// Identifies approved parts.
     hasher: Option<&'s TextHasher>,
 }
 
@@ -137,7 +137,7 @@ impl ScanContext<'_> {
                 scanned.add_broken(part.line, NOT_JSON);
                 continue;
             }
-            // What is broken is scanned all the same: it can be read by others.
+            // Broken parts are scanned too: other tools can read them.
             let text = text_of(part.bytes);
             if matches!(text, Cow::Owned(_)) {
                 scanned.add_broken(part.line, NOT_UTF8);
@@ -171,7 +171,7 @@ impl ScanContext<'_> {
         scanned
     }
 
-    /// Scans a part as text: it is no JSON, or too much of it.
+    /// Scans a part as text: it is not JSON, or holds too many values.
     fn scan_unparsed(&self, text: &str, line: u64, scanned: &mut ScanResult) {
         let mut report = RedactionReport::listing();
         drop(self.scan.redactor.text(text, &mut report));
@@ -179,8 +179,8 @@ impl ScanContext<'_> {
     }
 }
 
-/// Bytes as text, with U+FFFD for what is none: that is asked for second, as it
-/// is slower to find that there is nothing to replace.
+/// Bytes as text, with U+FFFD for invalid UTF-8. Replacing comes second,
+/// because it is slower when there is nothing to replace.
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -188,7 +188,7 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// What the rules look at: a part under its name.
+/// The value that the rules scan: a part under its name.
 fn document<'a>(file: BundleFile, value: Json<'a>, part: &FilePart<'a>) -> Json<'a> {
     match (part.name, part.is_item) {
         (None, false) => value,
@@ -207,10 +207,10 @@ fn named<'a>(name: impl Into<Cow<'a, str>>, value: Json<'a>) -> Json<'a> {
     Json::Object(object)
 }
 
-/// The paths of the inputs without their names: what stands under `session`
-/// there is a path and no session's cookie. Each in a list of its own, so that
-/// none is taken for the name of the next. Members that a manifest does not
-/// have are no paths and keep their names.
+/// The paths of the inputs without their names: the value of `session` there is
+/// a path and not a session cookie. Each is in its own list, so that none is
+/// taken for the name of the next. Members that a manifest does not have are
+/// not paths and keep their names.
 fn source_files(value: Json<'_>) -> Json<'_> {
     let Json::Object(files) = value else { return named(SOURCE_FILES, value) };
     let files = files.into_iter().map(|(name, path)| match path {
@@ -220,7 +220,7 @@ fn source_files(value: Json<'_>) -> Json<'_> {
     Json::Array(files.collect())
 }
 
-/// Scans a file as plain text, whatever it is.
+/// Scans a file as plain text, whatever its format.
 pub(crate) fn scan_text(
     file: &str,
     bytes: &mut dyn ByteStream,
@@ -251,8 +251,8 @@ pub(crate) fn scan_text(
     }
 }
 
-/// What rules found in a text, with its line where it lies in one; what lies in
-/// several has the line that the text begins with.
+/// The findings of the rules in a text, each with its line. A finding that
+/// spans several lines has the first line of the text.
 fn find_lines(
     file: &str,
     text: &str,
@@ -286,7 +286,7 @@ fn find_lines(
     findings
 }
 
-/// What was found besides secrets.
+/// The findings that are not secrets.
 fn others<'r>(report: &RedactionReport) -> impl Iterator<Item = &'r str> + use<'r> {
     let paths = (report.paths() > 0).then_some("host-path");
     paths.into_iter().chain((report.media() > 0).then_some("media"))

@@ -4,47 +4,48 @@ use std::ops::Range;
 
 use crate::json_stream::rows::ByteRange;
 
-/// A giant text, list or object while its row is shortened.
+/// A giant string, list or object while its row is shortened.
 #[derive(Clone, Debug)]
 pub(super) struct GiantValue {
-    /// What stands for it in the copy.
+    /// Its placeholder in the copy.
     pub(super) marker: Range<usize>,
-    /// Where it lies in the row; a text without its quotes.
+    /// Where it is in the row; for a string, without its quotes.
     pub(super) place: ByteRange,
     pub(super) is_text: bool,
-    /// The literal of its name in the copy, if it is a member.
+    /// Its name literal in the copy, if it is a member.
     pub(super) name: Option<Range<usize>>,
     /// The object that it is a member of, in the copy.
     pub(super) object: Option<Range<usize>>,
 }
 
-/// Stands for a giant until its marker is known.
+/// The placeholder of a giant until its marker is known.
 const STAND_IN: &[u8] = b"null";
 
 /// Copies JSON byte by byte, without its giants.
 pub(super) struct Shortener {
     short: Vec<u8>,
     max_text: usize,
-    /// Where the containers start that are left out, in order.
+    /// The start positions of the containers to leave out, in order.
     cuts: Vec<u64>,
-    /// The start of the one that is being left out, and how many are open in it.
+    /// The start of the container being left out, and how many are open in it.
     skipped: Option<(u64, usize)>,
-    /// How many bytes of the row have gone by.
+    /// How many bytes of the row were read.
     passed: u64,
     text: Option<OpenLiteral>,
-    /// A giant text that ended; whether it was a name shows in the next byte.
+    /// A giant string that has ended; the next byte shows whether it was a
+    /// name.
     ended: Option<ByteRange>,
     /// The last literal in the copy, and the last that was a name.
     literal: Range<usize>,
     name: Option<Range<usize>>,
-    /// Where the containers start in the copy that are open.
+    /// The start positions of the open containers in the copy.
     open: Vec<usize>,
     giants: Vec<GiantValue>,
     /// The giants in objects that are open, each with its depth.
     members: Vec<(usize, usize)>,
 }
 
-/// A text literal that is still open.
+/// A string literal that is still open.
 struct OpenLiteral {
     /// Where it starts in the copy.
     start: usize,
@@ -152,7 +153,7 @@ impl Shortener {
         }
     }
 
-    /// The innermost container has ended: what it is is known to its giants.
+    /// Ends the innermost container; its giants now know their object.
     fn close(&mut self) {
         let Some(start) = self.open.pop() else { return };
         let depth = self.open.len() + 1;

@@ -1,5 +1,5 @@
-//! Which giants are media, told as the rules tell it in ordinary rows: by the
-//! members beside them and by their ends.
+//! Recognises giants that are media, as the rules do in ordinary rows: by the
+//! members next to them and by their first and last bytes.
 
 use std::ops::Range;
 
@@ -15,23 +15,23 @@ use crate::json_stream::string::LiteralBytes;
 /// How much of a giant is decoded at once.
 const PIECE: usize = 64 * 1024;
 
-/// A letter of a text takes at most this many bytes of its literal.
+/// The most bytes that one character takes in a literal.
 const LONGEST_ESCAPE: u64 = 6;
 
-/// What stands for a giant that is a medium.
+/// The marker of a giant that is a media value.
 pub(super) struct MediaMark {
     pub(super) marker: String,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// Whether the members beside it say so, and are told the figures.
+    /// Whether the members next to it declare it, and get its figures.
     pub(super) is_member: bool,
 }
 
-/// Looks at the giants of one row.
+/// Examines the giants of one row.
 pub(super) struct MediaJudge<'s> {
     source: &'s dyn Source,
     copy: &'s [u8],
-    /// The object that was looked at last.
+    /// The object that was examined last.
     object: Option<(Range<usize>, Object<'s>)>,
 }
 
@@ -40,7 +40,7 @@ impl<'s> MediaJudge<'s> {
         Self { source, copy, object: None }
     }
 
-    /// The mark of a giant that is a medium; `place` is where it lies in the
+    /// The marker of a giant that is a media value; `place` is its range in the
     /// source.
     pub(super) fn mark(
         &mut self,
@@ -75,7 +75,7 @@ impl<'s> MediaJudge<'s> {
         Json::parse_shallow(text, depth).ok()
     }
 
-    /// The ends of a text, as much as the rules look at.
+    /// The start and end of a string, as far as the rules look at them.
     fn sample(&self, place: ByteRange) -> Result<String, ReadError> {
         let (head, tail) = (MediaStream::SAMPLE_HEAD, MediaStream::SAMPLE_TAIL);
         let ends = |length: usize| (length as u64 * LONGEST_ESCAPE).min(place.length);

@@ -1,37 +1,40 @@
-//! Which containers of a row are cut, so that the rest of it can be held.
+//! Decides which containers of a row are cut, so that the rest fits into
+//! memory.
 //!
-//! A row is mostly too heavy for one list in it. Every container is charged with
-//! what lies loose in it, that is, not in another heavy one; when the row
-//! exceeds what may be held, the heaviest goes, and what stands beside it stays.
+//! A row is usually too heavy because of one list in it. Every container is
+//! charged for its direct content, that is, for values that are not in another
+//! heavy container. When the row exceeds its budget, the heaviest container is
+//! cut and its siblings stay.
 
-/// What a shortened row may cost: its bytes, and what each value costs.
+/// The budget of a shortened row: its bytes, plus the cost of each value.
 const BUDGET: u64 = 4 * 1024 * 1024;
 
-/// What a value costs besides its bytes: parsed, it takes more than they do. A
-/// row that is heavy by its values exceeds the budget by them, too.
+/// The cost of a value besides its bytes: parsed, it takes more memory than
+/// they do. A row that is heavy because of its values exceeds the budget by
+/// them, too.
 const VALUE_COST: u64 = 20;
 
-/// What an object costs, even with a single member.
+/// The cost of an object, even with a single member.
 const OBJECT_COST: u64 = 4 * VALUE_COST;
 
-/// What the marker of something that was cut costs.
+/// The cost of the marker that replaces a cut value.
 const MARKER_COST: u64 = 200;
 
-/// No word of JSON has more letters.
+/// The length of the longest JSON literal name.
 const LONGEST_WORD: usize = 5;
 
-/// How a row is shortened.
+/// Thresholds for shortening a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CutPlan {
-    /// Texts longer than this are replaced.
+    /// Longer strings are replaced.
     pub(super) max_text: usize,
-    /// Containers that cost less are not worth a cut.
+    /// Containers that cost less are not cut.
     heavy: u64,
 }
 
 impl CutPlan {
-    /// Measures to try one after the other: long texts go before containers do,
-    /// and small containers only where there is nothing else.
+    /// The thresholds to try in order: long strings are cut before containers,
+    /// and small containers only as a last resort.
     pub(super) const ALL: [Self; 4] = [
         Self { max_text: 256 * 1024, heavy: BUDGET / 16 },
         Self { max_text: 32 * 1024, heavy: BUDGET / 16 },
@@ -40,30 +43,30 @@ impl CutPlan {
     ];
 }
 
-/// What came out of planning.
+/// The result of planning.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PlanOutcome {
-    /// Where the containers start that are cut, in order.
+    /// The start positions of the containers to cut, in order.
     Cuts(Vec<u64>),
-    /// The texts alone are too much: shorter ones must go.
+    /// The strings alone exceed the budget: shorter ones must be cut.
     LongTexts,
     /// The row is not JSON.
     NotJson,
-    /// What is left is too much whatever is cut.
+    /// The row exceeds the budget whatever is cut.
     TooLarge,
 }
 
-/// Looks at a row byte by byte.
+/// Plans the cuts of a row, byte by byte.
 pub(super) struct Planner {
     measure: CutPlan,
     open: Vec<OpenContainer>,
-    /// How many containers are open inside of the innermost one, which is cut.
+    /// How many containers are open inside the innermost one, which is cut.
     skipped: Option<usize>,
     /// Heavy containers that have ended.
     ended: Vec<EndedContainer>,
     cuts: Vec<u64>,
-    /// What everything costs that is not cut, and the part of it that texts
-    /// have which a smaller measure would replace.
+    /// The cost of everything that is not cut, and the part of it due to
+    /// strings that a smaller threshold would replace.
     total: u64,
     texts: u64,
     passed: u64,
@@ -72,7 +75,7 @@ pub(super) struct Planner {
     problem: Option<PlanOutcome>,
 }
 
-/// A container that is open.
+/// An open container.
 struct OpenContainer {
     start: u64,
     loose: u64,
@@ -85,7 +88,7 @@ struct EndedContainer {
     loose: u64,
 }
 
-/// A text that is open.
+/// An open string.
 struct OpenString {
     length: usize,
     escaped: bool,
@@ -108,7 +111,7 @@ impl Planner {
         }
     }
 
-    /// Takes the next byte, unless looking on makes no difference.
+    /// Takes the next byte, unless the outcome is already decided.
     pub(super) fn takes(&mut self, byte: u8) -> bool {
         self.push(byte);
         self.problem.is_none()
@@ -225,7 +228,7 @@ impl Planner {
     fn cut_heaviest(&mut self) {
         let ended = self.ended.iter().enumerate().max_by_key(|(_, ended)| ended.loose);
         let ended = ended.map(|(at, ended)| (at, ended.loose));
-        // The row itself cannot go.
+        // The row itself cannot be cut.
         let open = self.open.iter().enumerate().skip(1).max_by_key(|(_, open)| open.loose);
         let open = open.map(|(at, open)| (at, open.loose));
         match (ended, open) {
@@ -240,7 +243,8 @@ impl Planner {
         }
     }
 
-    /// The innermost open container that is heavy with all that are open in it.
+    /// The innermost open container that is heavy together with everything open
+    /// in it.
     fn heavy_chain(&self) -> Option<usize> {
         let mut sum = 0;
         for (at, open) in self.open.iter().enumerate().skip(1).rev() {
