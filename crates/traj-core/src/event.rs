@@ -61,7 +61,7 @@ pub struct Event {
     pub kind: EventKind,
     /// When, if the host knows better than the recorder's clock.
     pub at: Option<UnixMillis>,
-    /// The particulars; not public, so that their memory stays counted.
+    /// The payload; private, so that its memory stays accounted for.
     data: Option<Object<'static>>,
     /// The memory that the data takes, roughly.
     data_memory: usize,
@@ -77,13 +77,13 @@ impl Event {
         Self { kind, at: None, data, data_memory }
     }
 
-    /// The particulars.
+    /// The payload.
     #[must_use]
     pub const fn data(&self) -> Option<&Object<'static>> {
         self.data.as_ref()
     }
 
-    /// The particulars, without the rest.
+    /// Takes the payload out of the event.
     #[must_use]
     pub fn into_data(self) -> Option<Object<'static>> {
         self.data
@@ -95,7 +95,7 @@ impl Event {
         size_of::<Self>() + self.data_memory
     }
 
-    /// The same event with one more member in its data, behind the others.
+    /// The same event with one more member at the end of its payload.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Json<'static>>) -> Self {
         let mut value = value.into();
@@ -104,7 +104,7 @@ impl Event {
         self
     }
 
-    /// The same event with what ended its run early, behind the other members.
+    /// The same event with the reasons why its run ended early, after the other members.
     #[must_use]
     pub fn with_interruptions(self, interruptions: Interruptions) -> Self {
         interruptions

@@ -4,15 +4,34 @@
 //! Start with [`redaction`] to redact values, with [`dialect`] and [`run`] to
 //! read runs, and with [`event`] and [`capture`] to record them.
 //!
-//! Nothing here touches a file, a clock, the environment, a thread or a
-//! runtime. What the domain needs of the world it asks for through the traits
-//! in [`port`]; what the host knows about itself arrives as plain values
+//! The modules, in reading order:
+//!
+//! - [`json`]: JSON values, and the splitting of bytes into lines.
+//! - [`id`]: checked identifiers and the file names made from them.
+//! - [`timestamp`]: instants, as agents write them.
+//! - [`limits`]: how large events, files and lines may be.
+//! - [`event`]: what a host records.
+//! - [`redaction`]: hides secrets, paths and images.
+//! - [`capture`]: events become redacted lines within limits.
+//! - [`dialect`]: rows of each agent's files become facts.
+//! - [`run`]: facts become a run, with calls, tokens, time and cost.
+//! - [`location`]: which sidecar belongs to a session.
+//! - [`settings`]: the host's facts, the configuration file and the recorder's
+//!   settings.
+//! - [`care`]: watch, trim, repair and prune recorded sessions.
+//! - [`binding`]: which Codex thread continues a session.
+//! - [`port`]: the traits that adapters implement.
+//! - `memory`: strict in-memory adapters for every port (feature `memory`).
+//!
+//! The crate never touches a file, a clock, the environment, a thread or a
+//! runtime. It reaches the outside world only through the traits in [`port`];
+//! facts about the host arrive as plain values
 //! ([`settings::host::HostFacts`]).
 //!
-//! What a run leaves behind goes one way: an [`event::Event`] is redacted and
-//! cut to its limits by [`capture::Capture`], becomes a line with a number from
-//! whoever holds the file, and from then on is only read. Nothing reaches a
-//! sink unless it is [`redaction::Redacted`], and only redaction makes that.
+//! Recorded data flows one way: [`capture::Capture`] redacts an
+//! [`event::Event`] and cuts it to its limits, whoever holds the file numbers
+//! the line, and from then on it is only read. Nothing reaches a sink unless it
+//! is [`redaction::Redacted`], and only redaction makes that.
 //!
 //! ```
 //! use traj_core::capture::Capture;
@@ -33,13 +52,11 @@
 //! let mut line = String::new();
 //! capture.prepare(call.event(), UnixMillis::EPOCH).encode(1)?.write(1, &mut line);
 //!
-//! assert!(!line.contains(&password), "no character of the secret stays");
-//! let row = RuntimeRow::parse(line.trim_end()).expect("what is written reads back");
+//! assert!(!line.contains(&password), "the secret is gone");
+//! let row = RuntimeRow::parse(line.trim_end()).expect("a written line can be read");
 //! assert_eq!(row.kind(), "tool.call");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! The feature `memory` adds strict in-memory adapters for every port.
 
 pub mod binding;
 pub mod capture;

@@ -76,7 +76,7 @@ impl Durability {
 pub struct Settings {
     /// Whether anything is recorded (`TRAJECTORY`).
     pub enabled: bool,
-    /// A folder for all sidecars (`TRAJECTORY_DIR`), absolute.
+    /// A directory for all sidecars (`TRAJECTORY_DIR`), absolute.
     pub trajectory_dir: Option<String>,
     /// How long a flush may take (`TRAJECTORY_FLUSH_TIMEOUT_MS`, else
     /// `AGENT_CLEANUP_TIMEOUT_MS`).

@@ -265,7 +265,7 @@ fn what_does_not_belong_in_a_bundle_is_named() {
         error["message"].as_str().unwrap().to_owned()
     };
     home.folder.create_dir(format!("{bundle}/inner")).unwrap();
-    let message = "inner in the bundle's folder is not a regular file with a plain name";
+    let message = "inner in the bundle's directory is not a regular file with a plain name";
     assert_eq!((error("verify"), error("inspect")), (message.to_owned(), message.to_owned()));
     home.folder.remove_dir(format!("{bundle}/inner")).unwrap();
     home.folder.symlink("events.jsonl", format!("{bundle}/a\u{1b}b")).unwrap();
@@ -339,14 +339,15 @@ fn what_is_not_there_is_said_to_be_missing_and_where_to_look() {
         let output = home.traj(&[arguments, &base].concat());
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         let error = &result(&output)["error"];
-        assert!(error["message"].as_str().unwrap().starts_with("there is no file "), "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with("file ") && message.ends_with(" does not exist"), "{error}");
         assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
     }
     for arguments in [["verify", "gone/b"], ["verify", "gone"], ["inspect", "gone/b.zip"]] {
         let output = home.traj(&[&arguments[..], &["--json"]].concat());
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         let error = &result(&output)["error"];
-        assert_eq!(error["message"], format!("there is no bundle {}", arguments[1]));
+        assert_eq!(error["message"], format!("bundle {} does not exist", arguments[1]));
         assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
     }
     assert!(home.exports().is_empty());

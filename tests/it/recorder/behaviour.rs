@@ -216,7 +216,7 @@ fn drops_are_counted_while_the_storage_stalls_and_only_once() {
     let recorder = start(memory.clone(), &settings);
     recorder.record(Event::new(EventKind::parse("kind".repeat(400)), None));
     recorder.record(event("waits"));
-    let has_stalled = |error: String| error.contains("no space for the sidecar");
+    let has_stalled = |error: String| error.contains("no space left for the sidecar");
     while !recorder.stats().last_error.is_some_and(has_stalled) {
         recorder.flush();
     }
@@ -244,7 +244,7 @@ fn a_storage_that_fails_for_a_while_loses_and_repeats_nothing() {
     assert!(recorder.flush().is_complete());
     assert_eq!(texts(&content(&memory)), ["one", "two"]);
     assert_eq!(recorder.stats().dropped.total(), 0);
-    assert!(recorder.stats().last_error.unwrap().contains("no space for the sidecar"));
+    assert!(recorder.stats().last_error.unwrap().contains("no space left for the sidecar"));
 }
 
 #[test]

@@ -285,7 +285,7 @@ fn a_folder_that_everyone_can_write_to_is_warned_of() {
     assert_eq!(result(&output)["warning"], Value::Null);
     place.folder.set_permissions(".", Permissions::from_mode(0o777)).unwrap();
     let output = record(&place, &["--json"], &[], &events(1));
-    assert_eq!(result(&output)["warning"], "everyone can write to the sidecar's folder");
+    assert_eq!(result(&output)["warning"], "the sidecar's directory is world-writable");
     let people = record(&place, &[], &[], &events(1));
     assert!(String::from_utf8_lossy(&people.stdout).contains("WARNING: everyone can write"));
 

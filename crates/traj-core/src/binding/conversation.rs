@@ -65,7 +65,7 @@ impl ConversationData {
         }
     }
 
-    /// What the host shall keep.
+    /// What the host has to keep.
     #[must_use]
     pub fn to_json(&self) -> Json<'static> {
         let kept = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());

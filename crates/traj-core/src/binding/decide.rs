@@ -104,7 +104,7 @@ impl TransientReason {
 }
 
 /// Decides what to do with the stored thread. Working directory, model, credentials, permissions
-/// and instructions are no part of a thread's identity: they are sent again instead.
+/// and instructions are not part of a thread's identity: they are sent again instead.
 #[must_use]
 pub fn decide_binding(stored: Option<&BindingRecord>, wanted: &WantedThread) -> BindingDecision {
     let Some(stored) = stored else { return BindingDecision::Start };

@@ -59,7 +59,7 @@ pub struct RefusalWordings {
     pub open_elsewhere: Vec<String>,
     /// What the thread left on disk cannot be read.
     pub damaged: Vec<String>,
-    /// The text is no thread id.
+    /// The text is not a thread id.
     pub invalid_id: Vec<String>,
     /// The server does not know the method.
     pub unsupported: Vec<String>,

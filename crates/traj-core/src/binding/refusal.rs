@@ -24,7 +24,7 @@ pub enum RefusalKind {
     ThreadOpenElsewhere,
     /// The thread's file cannot be read.
     ThreadDamaged,
-    /// The text is no thread id at all.
+    /// The text is not a thread id at all.
     InvalidThreadId,
     /// This server does not have the method.
     Unsupported,

@@ -62,7 +62,7 @@ fn a_record_survives_the_round_trip() {
     assert!(text.contains("\"serviceTier\": \"priority\""));
 }
 
-/// Scenario 10, as we want it: damage is told apart from absence, and from a newer version.
+/// Scenario 10, as we want it: damage is distinguished from absence, and from a newer version.
 #[test]
 fn damage_is_named() {
     let text = encode_record(&full_record());
@@ -79,7 +79,7 @@ fn damage_is_named() {
     assert_eq!(decode_record(cleared.as_bytes()), Ok(StoredBinding::Cleared));
 }
 
-/// Scenarios 7 and 31 on a record of another tool: secrets stay behind, texts become hashes.
+/// Scenarios 7 and 31 on a record of another tool: secrets are left out, texts become hashes.
 #[test]
 fn a_record_of_another_tool_is_taken_over() {
     let original = r#"{

@@ -2,7 +2,7 @@
 //!
 //! - `input`: a text, then images in order.
 //! - `image`: inline data, paths and addresses of images.
-//! - `instructions`: what tells the model where it is.
+//! - `instructions`: texts that describe the model's surroundings.
 //! - `effort`: how much a model reasons.
 
 mod effort;

@@ -54,7 +54,7 @@ impl SessionStore {
     /// Reads a store.
     ///
     /// # Errors
-    /// When the text is no JSON object. Entries that are not sessions are
+    /// When the text is not a JSON object. Entries that are not sessions are
     /// skipped.
     pub fn parse(text: &str) -> Result<Self, SessionStoreError> {
         let store = Json::parse(text.trim_start_matches('\u{feff}'))?;
@@ -76,7 +76,7 @@ impl SessionStore {
     /// The session stored under `key`.
     ///
     /// # Errors
-    /// [`SessionStoreError::UnknownKey`] when there is none.
+    /// [`SessionStoreError::UnknownKey`] when no entry has that key.
     pub fn find(&self, key: &str) -> Result<&StoredSession, SessionStoreError> {
         let mut sessions = self.sessions.iter();
         sessions.find(|session| session.key == key).ok_or(SessionStoreError::UnknownKey)
@@ -124,9 +124,9 @@ pub fn is_safe_id(id: &str) -> bool {
 }
 
 /// The files that may hold a stored session, best first: the one the store
-/// names if it lies in the store's own folder or a sibling agent's, then the
-/// default name. Where a file lies is told by its text, so `.`, `..` and doubled
-/// slashes are resolved first; absolute files fit an absolute folder only.
+/// names if it lies in the store's own directory or a sibling agent's, then the
+/// default name. Paths are compared as text, so `.`, `..` and doubled
+/// slashes are resolved first; absolute files fit an absolute directory only.
 ///
 /// # Errors
 /// [`SessionStoreError::UnsafeId`] when no file may be named after the id.
@@ -167,7 +167,7 @@ fn is_inside(path: &str, folder: &str) -> bool {
 }
 
 /// Whether `path` is `<agents>/<other>/sessions/<file>` for the `<agents>`
-/// folder that `folder` belongs to.
+/// directory that `folder` belongs to.
 fn is_in_sibling(path: &str, folder: &str) -> bool {
     let Some((agent_dir, "sessions")) = folder.rsplit_once('/') else { return false };
     let Some((agents, _)) = agent_dir.rsplit_once('/') else { return false };

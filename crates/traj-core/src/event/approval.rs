@@ -11,7 +11,7 @@ pub struct Approval {
     pub thread_id: Option<String>,
     /// The turn it belongs to.
     pub turn_id: Option<String>,
-    /// What tells this question from others.
+    /// Distinguishes this question from others.
     pub approval_id: Option<String>,
     /// The call that waits for it.
     pub tool_call_id: Option<String>,

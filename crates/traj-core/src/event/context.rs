@@ -13,7 +13,7 @@ pub struct RunContext {
     pub session_key: Option<String>,
     /// The run within the session.
     pub run: Option<RunId>,
-    /// The folder the agent works in.
+    /// The directory the agent works in.
     pub workspace_dir: Option<String>,
     /// Who serves the model.
     pub provider: Option<String>,

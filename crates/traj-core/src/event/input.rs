@@ -4,7 +4,7 @@ use super::{Event, EventKind};
 use crate::json::{Json, ParseError};
 use crate::timestamp::UnixMillis;
 
-/// Why a line is no event. Names the place or the member, never the text.
+/// Why a line is not an event. Names the position or the member, never the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputProblem {
@@ -14,8 +14,8 @@ pub enum InputProblem {
     /// The line is JSON, but not an object.
     #[error("not a JSON object")]
     NotAnObject,
-    /// There is no type, or it is not a text.
-    #[error("\"type\" must be a text that is not blank")]
+    /// The type is missing or not a string.
+    #[error("\"type\" must be a non-blank string")]
     Type,
     /// The data is something else than an object.
     #[error("\"data\" must be an object")]

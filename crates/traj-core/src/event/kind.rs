@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// What an event tells. Kinds we do not know pass through untouched.
+        /// What an event reports. Unknown kinds pass through unchanged.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum EventKind {

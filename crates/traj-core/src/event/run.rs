@@ -45,7 +45,7 @@ pub struct SessionStarted {
     pub thread_id: Option<String>,
     /// The credentials profile, by name.
     pub auth_profile_id: Option<String>,
-    /// The folder the agent works in.
+    /// The directory the agent works in.
     pub workspace_dir: Option<String>,
     /// The agent's id.
     pub agent_id: Option<String>,
@@ -139,7 +139,7 @@ pub struct TraceArtifacts {
     pub usage: Option<Object<'static>>,
     /// What the assistant said.
     pub assistant_texts: Vec<String>,
-    /// Further members, in order, behind the others.
+    /// Further members, in order, after the others.
     pub more: Object<'static>,
 }
 

@@ -18,11 +18,11 @@ pub enum BundleNameError {
     /// Nothing, or nothing but separators.
     #[error("the name is empty")]
     Empty,
-    /// A path from the root of a filesystem, or from a home folder.
-    #[error("the name must be relative to the exports folder")]
+    /// A path from the root of a filesystem, or from a home directory.
+    #[error("the name must be relative to the exports directory")]
     NotRelative,
     /// A component is `.` or `..`.
-    #[error("the name must stay inside the exports folder")]
+    #[error("the name must stay inside the exports directory")]
     Escapes,
     /// A component has a character or an ending that filesystems treat
     /// specially.

@@ -17,7 +17,7 @@ const RESERVED: [&str; 22] = [
 /// The first part of a file name, made from a session id.
 ///
 /// An id of ASCII letters, digits, `_` and `-` is its own stem. Any other id
-/// keeps what is safe of it and gets a hash behind a dot; as no plain stem has
+/// keeps what is safe of it and gets a dot and a hash appended; as no plain stem has
 /// a dot, two ids never share a file.
 ///
 /// ```

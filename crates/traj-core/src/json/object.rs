@@ -31,7 +31,7 @@ impl<'a> Object<'a> {
         self.members.len()
     }
 
-    /// Whether there is no member.
+    /// Whether the object is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.members.is_empty()

@@ -21,7 +21,7 @@ pub enum ParseErrorKind {
     UnexpectedCharacter,
     /// A number is not written as JSON writes numbers.
     InvalidNumber,
-    /// A backslash is followed by something that is no escape.
+    /// A backslash is followed by something that is not an escape.
     InvalidEscape,
     /// A raw control character stands inside a text literal.
     ControlCharacter,
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    /// Reads a value that is no container and no text.
+    /// Reads a value that is neither a container nor a string.
     pub(super) fn scalar(&mut self) -> Result<Json<'a>, ParseError> {
         match self.peek() {
             Some(b't') => self.word("true", Json::Bool(true)),
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a text literal behind its opening quote.
+    /// Reads a string literal after its opening quote.
     fn text(&mut self) -> Result<Cow<'a, str>, ParseError> {
         let literal = text::read(self.source, self.at)
             .map_err(|(offset, kind)| ParseError { offset, kind })?;

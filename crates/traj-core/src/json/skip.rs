@@ -44,7 +44,7 @@ pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
     }
 }
 
-/// Closes what ends behind a completed value; true when nothing is open.
+/// Closes the containers that end after a completed value; true when none is open.
 fn close(parser: &mut Parser<'_>, open: &mut Vec<ContainerKind>) -> Result<bool, ParseError> {
     while let Some(kind) = open.last().copied() {
         parser.skip_blanks();

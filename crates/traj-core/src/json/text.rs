@@ -9,11 +9,11 @@ use super::plain::first_special;
 /// Where a literal ended and what it says.
 pub(super) struct StringLiteral<'a> {
     pub(super) text: Cow<'a, str>,
-    /// Offset just behind the closing quote.
+    /// Offset just after the closing quote.
     pub(super) end: usize,
 }
 
-/// Reads the literal whose first character behind the quote is at `start`.
+/// Reads the literal whose first character after the quote is at `start`.
 pub(super) fn read(
     source: &str,
     start: usize,
@@ -49,8 +49,8 @@ fn read_escaped(
     }
 }
 
-/// Passes over the literal whose first character behind the quote is at
-/// `start`; returns the offset behind its closing quote.
+/// Passes over the literal whose first character after the quote is at
+/// `start`; returns the offset after its closing quote.
 pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
     let mut from = start;
@@ -90,7 +90,7 @@ fn plain_end(bytes: &[u8], from: usize) -> Result<usize, (usize, ParseErrorKind)
     }
 }
 
-/// Appends the character escaped at `at`; returns the offset behind it.
+/// Appends the character escaped at `at`; returns the offset after it.
 fn escape(bytes: &[u8], at: usize, text: &mut String) -> Result<usize, (usize, ParseErrorKind)> {
     let plain = match bytes.get(at) {
         Some(b'"') => '"',

@@ -142,7 +142,7 @@ impl MemoryAppServer {
         }
     }
 
-    /// Kills the process: every listener hears of it, every later call fails.
+    /// Kills the process: every listener is notified, every later call fails.
     pub fn kill(&self) {
         let listeners = {
             let mut process = lock(&self.state);
@@ -215,7 +215,7 @@ impl MemoryAppServer {
         );
     }
 
-    /// Counts a call; tells the failure that takes its place.
+    /// Counts a call and returns the failure to inject, if any.
     fn begin(&self, method: &'static str) -> Result<Option<MemoryFailure>, AppServerError> {
         let failure = {
             let mut process = lock(&self.state);

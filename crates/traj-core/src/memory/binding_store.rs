@@ -35,7 +35,7 @@ struct BindingFile {
 
 /// The failure a test asked for.
 #[derive(Debug, thiserror::Error)]
-#[error("a failure was asked for")]
+#[error("injected failure")]
 struct InjectedFailure;
 
 impl MemoryBindingStore {

@@ -1,4 +1,4 @@
-//! A folder of blobs in memory.
+//! A directory of blobs in memory.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

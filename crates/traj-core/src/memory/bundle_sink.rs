@@ -193,7 +193,7 @@ impl Source for FinishedFile {
     }
 }
 
-/// A test that panicked elsewhere must not hide behind a poisoned lock.
+/// A test that panicked elsewhere must not be masked by a poisoned lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

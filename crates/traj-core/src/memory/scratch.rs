@@ -44,8 +44,8 @@ impl Scratch for MemoryScratch {
             let end = start.checked_add(buffer.len())?;
             self.bytes.get(start..end)
         });
-        let behind = || ScratchError::Storage("read behind the end of a scratch file".into());
-        buffer.copy_from_slice(part.ok_or_else(behind)?);
+        let past_end = || ScratchError::Storage("read past the end of a scratch file".into());
+        buffer.copy_from_slice(part.ok_or_else(past_end)?);
         Ok(())
     }
 }

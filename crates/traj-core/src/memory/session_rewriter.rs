@@ -13,7 +13,7 @@ use crate::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRew
 /// Something that happens between two steps of a rewrite.
 type Interference = Box<dyn FnMut(&mut MemoryFiles)>;
 
-/// The files behind one name.
+/// The files that had one name.
 #[derive(Debug, Default)]
 pub struct MemoryFiles {
     /// Every file that ever stood under the name, and candidates.
@@ -130,9 +130,9 @@ impl MemorySession {
 /// Why a step of the in-memory adapter fails.
 #[derive(Debug, thiserror::Error)]
 enum StepError {
-    #[error("the step was told to fail")]
+    #[error("the step fails on request")]
     Told,
-    #[error("another file stands under the name")]
+    #[error("another file has this name")]
     Replaced,
 }
 

@@ -73,7 +73,7 @@ impl MemoryTrajectoryStore {
         self.lock().sidecars.entry(session.clone()).or_default().text.extend_from_slice(bytes);
     }
 
-    /// Everything a sidecar holds, a torn line too; `None` when there is none.
+    /// Everything a sidecar holds, including a torn line; `None` when the session has no sidecar.
     #[must_use]
     pub fn content(&self, session: &SessionId) -> Option<Vec<u8>> {
         let shared = self.lock();

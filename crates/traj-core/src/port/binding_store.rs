@@ -19,7 +19,7 @@ impl BindingKey {
     /// Checks a name.
     ///
     /// # Errors
-    /// The name is empty, too long, hidden, or could lead out of its folder.
+    /// The name is empty, too long, hidden, or could lead out of its directory.
     pub fn parse(name: &str) -> Result<Self, BindingKeyError> {
         let is_bad = name.is_empty()
             || name.len() > LONGEST_KEY
@@ -71,7 +71,7 @@ impl Revision {
 pub struct LoadedBinding {
     /// The record.
     pub record: BindingRecord,
-    /// The state it was read in; none for a record of another tool, which is not stored here yet.
+    /// The state it was read in; `None` for a record of another tool, which is not stored here yet.
     pub revision: Option<Revision>,
 }
 
@@ -87,13 +87,13 @@ impl LoadedBinding {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindingStoreError {
-    /// Somebody else wrote in between; load again and decide anew.
-    #[error("the binding of {key} was changed by somebody else")]
+    /// Another process wrote in between; load and decide again.
+    #[error("the binding of {key} was changed by another process")]
     Conflict {
         /// The session.
         key: BindingKey,
     },
-    /// The stored record cannot be understood. It is still there; see [`BindingStore::set_aside`].
+    /// The stored record is unreadable. It is still there; see [`BindingStore::set_aside`].
     #[error("the binding of {key} cannot be read")]
     Unreadable {
         /// The session.
@@ -121,21 +121,22 @@ pub enum BindingStoreError {
 /// Keeps one binding record per session.
 ///
 /// Implementations MUST keep these promises:
-/// - a reader sees a whole record or none, also while somebody writes or dies writing;
+/// - a reader sees a whole record or none, even while another process writes or is killed;
 /// - [`save`](Self::save) and [`clear`](Self::clear) compare and change in one step, also between
 ///   processes, and what they report done survives a crash of the machine;
-/// - a record that cannot be understood is an error, never "none", and never overwritten.
+/// - an unreadable record is an error, is never taken as absent, and is never overwritten.
 pub trait BindingStore: Debug + Send + Sync {
-    /// The record of a session; none when it has never been bound or was given up.
+    /// The record of a session; `None` when it was never bound or the binding was given up.
     ///
     /// # Errors
-    /// The record cannot be understood, or storage fails.
+    /// The record is unreadable, or storage fails.
     fn load(&self, key: &BindingKey) -> Result<Option<LoadedBinding>, BindingStoreError>;
 
-    /// Stores a whole record if the stored state is still `expected`; none means "nothing stored".
+    /// Stores a whole record if the stored state is still `expected`; `None` means nothing is
+    /// stored.
     ///
     /// # Errors
-    /// Somebody else wrote in between, what is stored cannot be understood, or storage fails.
+    /// Another process wrote in between, the stored record is unreadable, or storage fails.
     fn save(
         &self,
         key: &BindingKey,
@@ -143,14 +144,15 @@ pub trait BindingStore: Debug + Send + Sync {
         expected: Option<&Revision>,
     ) -> Result<Revision, BindingStoreError>;
 
-    /// Gives the binding up if it still is to `thread`; tells whether it was.
+    /// Gives the binding up if it is still to `thread`, and returns whether it was.
+    /// [`decide_clear`](crate::binding::decide_clear) says how.
     ///
     /// # Errors
-    /// The record cannot be understood, or storage fails.
+    /// The record is unreadable, or storage fails.
     fn clear(&self, key: &BindingKey, thread: &ThreadId) -> Result<bool, BindingStoreError>;
 
-    /// Moves a record that cannot be understood out of the way and tells under which name it is
-    /// kept; none when what is stored is fine.
+    /// Moves an unreadable record aside and returns the name it is kept under; `None` when the
+    /// stored record is readable.
     ///
     /// # Errors
     /// Storage fails.

@@ -1,4 +1,4 @@
-//! The folder of long texts beside a sidecar.
+//! The directory of long texts beside a sidecar.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -29,16 +29,16 @@ pub trait BlobFolder: Debug {
     /// Every blob there is, in order; entries with other names are passed over.
     ///
     /// # Errors
-    /// When the folder cannot be read; a missing folder is an empty one.
+    /// When the directory cannot be read; a missing directory is an empty one.
     fn list(&self) -> Result<Vec<BlobDigest>, Box<dyn Error + Send + Sync>>;
 
-    /// The content of a blob; `None` when there is none of that name.
+    /// The content of a blob; `None` when no blob has that name.
     ///
     /// # Errors
     /// When it cannot be read.
     fn read(&self, digest: &BlobDigest) -> Result<Option<Vec<u8>>, BlobFolderError>;
 
-    /// Puts a blob into the folder, owner-only, whole or not at all.
+    /// Puts a blob into the directory, owner-only, whole or not at all.
     ///
     /// # Errors
     /// When it cannot be written.

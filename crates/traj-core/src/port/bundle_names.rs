@@ -42,7 +42,7 @@ impl BundleNames {
     }
 }
 
-/// Whether a path stays in the bundle, or its folder of blobs, on every system.
+/// Whether a path stays in the bundle, or its directory of blobs, on every system.
 fn is_safe(path: &str) -> bool {
     let is_plain = |part: &str| {
         !part.is_empty()

@@ -18,19 +18,19 @@ pub enum BundleSinkError {
         name: String,
     },
     /// The place for the bundle lies in another one.
-    #[error("the folder for {name} is itself a bundle")]
+    #[error("the directory for {name} is itself a bundle")]
     InsideBundle {
         /// The bundle's name.
         name: String,
     },
     /// The sink itself uses names of this form, and removes what has them.
-    #[error("{name} is a name for bundles under way")]
+    #[error("{name} is reserved for unfinished bundles")]
     ReservedName {
         /// The bundle's name.
         name: String,
     },
     /// The place for bundles is, or leads through, a link.
-    #[error("the folder for {name} is a link or leads out of its root")]
+    #[error("the directory for {name} is a link or leads out of its root")]
     UnsafePlace {
         /// The bundle's name.
         name: String,
@@ -41,7 +41,7 @@ pub enum BundleSinkError {
         /// The file in the bundle.
         file: BundleFile,
     },
-    /// There is no room left.
+    /// No space is left.
     #[error("no space left for the bundle {name}")]
     Full {
         /// The bundle's name.
@@ -55,7 +55,7 @@ pub enum BundleSinkError {
     Scratch(#[from] ScratchError),
     /// The bundle is there and complete, but may be gone after a crash, and it
     /// cannot be taken back either.
-    #[error("the bundle {name} was written, but the disk does not confirm it")]
+    #[error("the bundle {name} was written, but could not be synced to disk")]
     Unconfirmed {
         /// The bundle's name.
         name: String,
@@ -110,7 +110,7 @@ impl BundleFile {
     /// The files that every bundle has.
     pub const ALWAYS: [Self; 3] = [Self::Manifest, Self::Events, Self::SessionBranch];
 
-    /// The folder of blobs.
+    /// The directory of blobs.
     pub const BLOB_FOLDER: &str = "blobs";
 
     /// Those that a manifest lists once more, as far as they are there.
@@ -200,7 +200,7 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
 pub enum NameTaken {
     /// The bundle is refused: its name was chosen.
     Refuse,
-    /// The bundle gets the next free number behind its name.
+    /// The next free number is appended to the bundle's name.
     Renumber,
 }
 
@@ -235,7 +235,7 @@ pub trait BundleWriter: Debug + Send + Sync {
     /// A nameless file for intermediate results, gone when it is dropped.
     ///
     /// # Errors
-    /// When there is no room for one.
+    /// When no space is left for one.
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError>;
 
     /// Makes the bundle visible under its name, completely and durably.

@@ -7,28 +7,28 @@ use std::fmt::Debug;
 #[non_exhaustive]
 pub enum BundleSourceError {
     /// There is nothing of this name.
-    #[error("there is no bundle {name}")]
+    #[error("bundle {name} does not exist")]
     NotFound {
         /// The bundle as it was asked for.
         name: String,
     },
-    /// It is neither a folder nor an archive that we know.
+    /// It is neither a directory nor an archive that we know.
     #[error("{name} is not a bundle")]
     NotABundle {
         /// The bundle as it was asked for.
         name: String,
     },
-    /// It is a folder without the file that tells what is in it.
+    /// It is a directory without a manifest.
     #[error("{name} has no manifest.json")]
     NoManifest {
         /// The bundle as it was asked for.
         name: String,
     },
-    /// Something in the folder of a bundle is a link, a folder or a device, or
+    /// Something in the directory of a bundle is a link, a directory or a device, or
     /// has a name that no file of a bundle has.
-    #[error("{name} in the bundle's folder is not a regular file with a plain name")]
+    #[error("{name} in the bundle's directory is not a regular file with a plain name")]
     UnsafeFile {
-        /// Its path in the folder.
+        /// Its path in the directory.
         name: String,
     },
     /// An entry has a name that could lead out of the bundle, or is a link or
@@ -72,7 +72,7 @@ pub enum BundleSourceError {
 /// A bundle, read in place: nothing is unpacked.
 ///
 /// Implementations refuse entries that are not regular files directly in the
-/// bundle or its `blobs` folder, repeated names (also those that differ only in
+/// bundle or its `blobs` directory, repeated names (also those that differ only in
 /// case), more entries than a bundle has, and archives that unpack to far more
 /// than their manifest states (see [`StatedSizes`](super::StatedSizes)).
 pub trait BundleSource: Debug {

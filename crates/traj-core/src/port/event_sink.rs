@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use crate::event::Event;
 
-/// Takes events of one run. Recording never fails its host: whatever goes wrong stays behind this.
+/// Records events of one run. Recording never fails its host: errors stay inside the sink.
 pub trait EventSink: Debug + Send + Sync {
     /// Takes one event.
     fn record(&self, event: Event);

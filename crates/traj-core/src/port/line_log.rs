@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineLogError {
-    /// The log is a link, has several names, or is no regular file.
+    /// The log is a link, has several names, or is not a regular file.
     #[error("{name} is not a plain file of its own")]
     Refused {
         /// The log's name.
@@ -38,7 +38,7 @@ pub trait LineLog: Debug {
     /// See [`LineLogError`]; nothing was appended.
     fn append(&self, lines: &[String]) -> Result<(), LineLogError>;
 
-    /// Shows every complete line, until told to stop.
+    /// Shows every complete line until the callback stops.
     ///
     /// # Errors
     /// See [`LineLogError`].

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScratchError {
-    /// There is no room left.
+    /// No space is left.
     #[error("no space left for intermediate results")]
     Full,
     /// Something else is read than what was appended.
@@ -22,7 +22,7 @@ pub trait Scratch: Debug + Send {
     /// Appends bytes.
     ///
     /// # Errors
-    /// [`ScratchError::Full`] when there is no room.
+    /// [`ScratchError::Full`] when no space is left.
     fn append(&mut self, bytes: &[u8]) -> Result<(), ScratchError>;
 
     /// Fills `buffer` from `offset`.

@@ -71,13 +71,13 @@ pub struct RewriteReport {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewriteError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{name} does not exist")]
     Missing {
         /// The file's name.
         name: String,
     },
-    /// The file is a link, has several names, or is no regular file.
+    /// The file is a link, has several names, or is not a regular file.
     #[error("{name} is not a plain file of its own: {reason}")]
     Refused {
         /// The file's name.
@@ -92,13 +92,13 @@ pub enum RewriteError {
         name: String,
     },
     /// Someone else replaced the file, or rewrites it right now.
-    #[error("{name} was replaced by someone else")]
+    #[error("{name} was replaced by another process")]
     Conflict {
         /// The file's name.
         name: String,
     },
     /// The edit asked to stop.
-    #[error("the rewrite of {name} was called off")]
+    #[error("the rewrite of {name} was cancelled")]
     CalledOff {
         /// The file's name.
         name: String,
@@ -119,7 +119,7 @@ pub enum RewriteError {
 ///
 /// Implementations show every line to the edit once, in order, and replace the
 /// file in one step that readers see whole or not at all. Lines that anyone
-/// appended meanwhile are in the result, behind the edited ones and in the
+/// appended meanwhile are in the result, after the edited ones and in the
 /// order of their writing. Mode and owner stay. On an error the file is as it
 /// was. Of two rewrites at once one waits, or fails with
 /// [`RewriteError::Conflict`].

@@ -6,27 +6,27 @@ use std::fmt::Debug;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// There is no such file.
-    #[error("there is no file {name}")]
+    /// The file does not exist.
+    #[error("file {name} does not exist")]
     NotFound {
         /// The file as it was asked for.
         name: String,
     },
-    /// The file, or a folder on the way to it, is a link, or the file is not
+    /// The file, or a directory on the way to it, is a link, or the file is not
     /// a regular one.
     #[error("{name} is a link or not a regular file")]
     NotRegular {
         /// The file as it was asked for.
         name: String,
     },
-    /// The file lies outside every folder that may be read.
-    #[error("{name} lies outside the folders that may be read")]
+    /// The file lies outside every directory that may be read.
+    #[error("{name} is outside the readable directories")]
     Outside {
         /// The file as it was asked for.
         name: String,
     },
     /// The file is larger than one of its kind can be.
-    #[error("{name} is too large for what it should be")]
+    #[error("{name} is too large")]
     TooLarge {
         /// The file as it was asked for.
         name: String,
@@ -48,7 +48,7 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// Whether there simply is no such file.
+    /// Whether the file does not exist.
     #[must_use]
     pub const fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. })
@@ -58,7 +58,7 @@ impl SourceError {
 /// Opens inputs by name.
 ///
 /// Implementations never follow a link to the file or on the way to it below
-/// the folder they were given, never block on a file that is not regular, and
+/// the directory they were given, never block on a file that is not regular, and
 /// refuse names that lead out of their folders.
 pub trait Sources: Debug + Send + Sync {
     /// Opens a file for reading, fixed at the length it has now.
@@ -68,7 +68,7 @@ pub trait Sources: Debug + Send + Sync {
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError>;
 
     /// Opens a sidecar that a pointer leads to, or a blob of one, which may lie
-    /// outside the folders if the implementation was told so. Callers have to
+    /// outside the directories if the implementation allows it. Callers have to
     /// make sure that it belongs to the session.
     ///
     /// # Errors

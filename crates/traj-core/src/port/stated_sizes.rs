@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::BundleFile;
 
 /// What a manifest says of its files' sizes. An archive is read up to them:
-/// how much a text shrinks tells nothing about who packed it, a file that does
+/// how well a text compresses says nothing about who packed it, a file that does
 /// not end where it should does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatedSizes {

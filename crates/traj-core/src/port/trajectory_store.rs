@@ -39,7 +39,7 @@ pub enum SidecarError {
     },
     /// Storage has no room for what it was given; it may have some later, or
     /// for less.
-    #[error("there is no space for the sidecar")]
+    #[error("no space left for the sidecar")]
     NoSpace {
         /// What went wrong.
         #[source]
@@ -66,11 +66,11 @@ impl SidecarError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exposure {
-    /// Everyone can put files into its folder, and perhaps replace ours.
-    #[error("everyone can write to the sidecar's folder")]
+    /// Everyone can put files into its directory, and perhaps replace ours.
+    #[error("the sidecar's directory is world-writable")]
     OthersCanWrite,
-    /// Whoever owns its folder can replace what is in it.
-    #[error("the sidecar's folder belongs to another user")]
+    /// Whoever owns its directory can replace what is in it.
+    #[error("the sidecar's directory belongs to another user")]
     ForeignOwner,
 }
 
@@ -219,7 +219,7 @@ pub trait TrajectoryStore: Debug + Send + Sync {
 }
 
 /// The highest number a line can have: the last whole number that every JSON
-/// reader tells from the next.
+/// reader distinguishes from the next.
 pub const MAX_SEQUENCE: u64 = (1 << 53) - 1;
 
 /// The highest number that is believed of any line. Nobody counts that far, and

@@ -90,7 +90,7 @@ impl Prices {
         self.rows.len()
     }
 
-    /// Whether there are no rows.
+    /// Whether the table is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()

@@ -121,7 +121,7 @@ impl HostFacts {
         self.variables.get(configuration::PRICES).map(|path| self.absolute(path))
     }
 
-    /// The home folder: `OPENCLAW_HOME`, else `HOME`, else `USERPROFILE`.
+    /// The home directory: `OPENCLAW_HOME`, else `HOME`, else `USERPROFILE`.
     #[must_use]
     pub fn home(&self) -> Option<String> {
         let account_home = ["HOME", "USERPROFILE"].iter().find_map(|name| self.real(name));
@@ -134,8 +134,8 @@ impl HostFacts {
         }
     }
 
-    /// The harness's state folder: `OPENCLAW_STATE_DIR`, else `.openclaw` in
-    /// the home folder, or `.clawdbot` if only that is there.
+    /// The harness's state directory: `OPENCLAW_STATE_DIR`, else `.openclaw` in
+    /// the home directory, or `.clawdbot` if only that is there.
     #[must_use]
     pub fn state_dir(&self) -> Option<String> {
         if let Some(directory) = self.variables.shared("STATE_DIR").filter(|value| is_real(value)) {
@@ -146,7 +146,7 @@ impl HostFacts {
         existing.or(usual.first()).cloned()
     }
 
-    /// Where the state folder lies if no variable says so: under its name of
+    /// Where the state directory lies if no variable says so: under its name of
     /// today, and under the one it had before.
     #[must_use]
     pub fn usual_state_dirs(&self) -> Vec<String> {
@@ -156,7 +156,7 @@ impl HostFacts {
             .collect()
     }
 
-    /// Makes a path of the user's absolute: `~` is the home folder, relative
+    /// Makes a path of the user's absolute: `~` is the home directory, relative
     /// paths are meant from the current directory.
     #[must_use]
     pub fn absolute(&self, path: &str) -> String {
@@ -179,7 +179,7 @@ impl HostFacts {
     }
 }
 
-/// Scripts leave these words behind when a variable of theirs was not set.
+/// Scripts pass these words on when one of their own variables is not set.
 fn is_real(value: &str) -> bool {
     value != "undefined" && value != "null"
 }

@@ -36,8 +36,8 @@ struct ProseReading {
 }
 
 impl ProseReading {
-    /// Reads as much of an ISO date as there is; gives back the token behind
-    /// it. `None` where a time follows that is none.
+    /// Reads as much of an ISO date as there is and returns the token after
+    /// it. `None` if an invalid time follows.
     fn iso_date(&mut self, tokens: &mut DateTokens<'_>) -> Option<Option<DateToken>> {
         let first = tokens.next();
         let year = match first {
@@ -67,7 +67,7 @@ impl ProseReading {
             }
         }
         let next = tokens.next();
-        // With a good time behind it, the date would have been read as ISO.
+        // With a valid time after it, the date would have been read as ISO.
         if matches!(next, Some(DateToken::Word([b't', 0, 0], _))) { None } else { Some(next) }
     }
 
@@ -89,7 +89,7 @@ impl ProseReading {
         }
     }
 
-    /// What follows a sign behind a time or a zone.
+    /// What follows a sign after a time or a zone.
     fn offset(&mut self, sign: i64, tokens: &mut DateTokens<'_>) -> Option<()> {
         let (value, digits) = tokens.number().unwrap_or((0, 0));
         self.zone = if tokens.is_at(b':') {
@@ -165,7 +165,7 @@ impl ProseReading {
             self.zone = ZoneParts::hours(hours);
             return Some(());
         }
-        // Other words are greetings before a date and garbage behind one.
+        // Other words are ignored before a date and invalid after one.
         (!self.read_number && !tokens.is_at_number()).then_some(())
     }
 }
@@ -175,7 +175,7 @@ fn millis_of(fraction: i64, digits: usize) -> i64 {
     match digits {
         1 => fraction * 100,
         2 => fraction * 10,
-        // Only so many digits of a number are kept.
+        // Only this many digits of a number are kept.
         _ => (3..digits.min(DateToken::MOST_DIGITS)).fold(fraction, |millis, _| millis / 10),
     }
 }

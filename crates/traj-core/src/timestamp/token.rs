@@ -10,7 +10,7 @@ pub(super) enum DateToken {
 }
 
 impl DateToken {
-    /// So many digits of a number count, without the zeros that lead.
+    /// This many digits of a number count, leading zeros excluded.
     pub(super) const MOST_DIGITS: usize = 9;
 }
 
@@ -83,7 +83,7 @@ impl<'a> DateTokens<'a> {
         }
     }
 
-    /// The number that comes next, if it has so many digits.
+    /// The next number, if it has this many digits.
     pub(super) fn fixed(&mut self, digits: usize) -> Option<i64> {
         let before = self.rest;
         let number = self.number().filter(|(_, written)| *written == digits);
@@ -109,7 +109,7 @@ impl<'a> DateTokens<'a> {
         self.rest.first().is_some_and(u8::is_ascii_digit)
     }
 
-    /// Whether what comes next may stand directly behind a time.
+    /// Whether what comes next may directly follow a time.
     pub(super) fn may_follow_time(&self) -> bool {
         match self.rest {
             [b'z' | b'Z', next, ..] => !is_in_word(next),
@@ -119,7 +119,7 @@ impl<'a> DateTokens<'a> {
     }
 }
 
-/// Letters, and whatever comes behind the first of them: a bracket in a date
+/// Letters, and whatever follows the first of them: a bracket in a date
 /// spoils it as a word does.
 const fn is_in_word(byte: &u8) -> bool {
     *byte >= b'A'

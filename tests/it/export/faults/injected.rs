@@ -75,7 +75,7 @@ fn a_bundle_that_cannot_be_taken_back_is_said_to_be_there() {
         command.args(["--output", "b"]).env_clear().env("HOME", home.path());
         let output = command.env("PATH", "/usr/bin:/bin").current_dir(home.path()).output();
         let said = String::from_utf8(output.unwrap().stderr).unwrap();
-        if said.contains("was written, but the disk does not confirm it") {
+        if said.contains("was written, but could not be synced to disk") {
             assert!(home.traj(&["verify", "to/b"]).status.success(), "{number}");
             failed += 1;
         }

@@ -8,9 +8,9 @@ use crate::id::ThreadId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store states which of the two it found")]
 pub enum ForeignRecord {
-    /// There is one.
+    /// The session has such a record.
     Present,
-    /// There is none.
+    /// It has no such record.
     Absent,
 }
 

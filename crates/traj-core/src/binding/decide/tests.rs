@@ -1,4 +1,4 @@
-//! Every row of the decision table, and the rules behind its columns.
+//! Every row of the decision table, and the rules for its columns.
 
 use super::*;
 use crate::binding::{ContextEngineFacts, PluginPolicyContext};
@@ -243,7 +243,7 @@ fn deferred_loading_table() {
     }
 }
 
-/// Scenario 20: an equal engine is no reason to rotate, with its projection.
+/// Scenario 20: an equal engine does not cause a rotation, with its projection.
 #[test]
 fn an_equal_engine_resumes() {
     let mut wanted = WantedThread::plain();

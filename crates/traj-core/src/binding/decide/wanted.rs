@@ -11,7 +11,7 @@ pub struct WantedThread {
     pub tool_surface: ToolSurface,
     /// The tools that the host offers.
     pub tools: WantedTools,
-    /// MCP servers of the user's configuration; none when there are none.
+    /// MCP servers of the user's configuration; `None` when there are none.
     pub user_mcp: Option<Fingerprint>,
     /// MCP servers that the host brings.
     pub bundled_mcp: BundledMcp,
@@ -57,7 +57,7 @@ pub struct WantedTools {
     pub fingerprint: Fingerprint,
     /// The hash by the rules of imported records.
     pub imported: Fingerprint,
-    /// Whether there is no tool.
+    /// Whether there are no tools.
     pub is_empty: bool,
     /// Whether any tool is loaded on demand.
     pub contain_deferred: bool,

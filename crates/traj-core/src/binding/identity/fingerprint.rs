@@ -60,7 +60,7 @@ impl Fingerprint {
         Self(hashed(PREFIX, &canonical_text(&without_secrets(servers))))
     }
 
-    /// Reads a fingerprint that this crate wrote; anything else is none.
+    /// Reads a fingerprint that this crate wrote; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let known = [PREFIX, IMPORTED_PREFIX, OPAQUE_PREFIX];
@@ -75,7 +75,7 @@ impl Fingerprint {
         self.0.starts_with(IMPORTED_PREFIX)
     }
 
-    /// Whether the rules behind it are not known, so that it only compares with its like.
+    /// Whether the rules that made it are unknown, so that it only compares with its own kind.
     #[must_use]
     pub fn is_opaque(&self) -> bool {
         self.0.starts_with(OPAQUE_PREFIX)
@@ -212,7 +212,7 @@ mod tests {
         assert_ne!(with, without);
     }
 
-    /// Scenario 31: a secret's text is nowhere, and a rotated secret is no new identity.
+    /// Scenario 31: a secret's text is nowhere, and a rotated secret does not change the identity.
     #[test]
     fn secrets_of_servers_do_not_count_but_their_names_do() {
         let of = |text: &str| Fingerprint::of_mcp_servers(&json(text));

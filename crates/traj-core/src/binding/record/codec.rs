@@ -67,7 +67,9 @@ pub enum RecordError {
         what: &'static str,
     },
     /// A newer version wrote it; it is left alone.
-    #[error("the binding record has version {version}, and this program knows {BINDING_VERSION}")]
+    #[error(
+        "the binding record has version {version}, but this program supports {BINDING_VERSION}"
+    )]
     Newer {
         /// The version found.
         version: u64,

@@ -97,7 +97,7 @@ impl SandboxMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalsReviewer {
-    /// The client, and behind it a person.
+    /// The client, on behalf of a person.
     User,
     /// Codex's own reviewing agent.
     AutoReview,
@@ -119,7 +119,7 @@ impl ApprovalsReviewer {
 pub struct ServiceTier(String);
 
 impl ServiceTier {
-    /// Reads a tier; blank is none, `fast` is an older name of `priority`.
+    /// Reads a tier; a blank string is `None`, and `fast` is an older name of `priority`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let trimmed = text.trim();

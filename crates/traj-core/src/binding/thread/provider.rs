@@ -1,8 +1,9 @@
-//! Which model provider a thread is told to use.
+//! Which model provider a thread uses.
 
 /// What kind of credential a profile holds.
 ///
-/// The host looks this up; the profile's *name* never tells: `openai:work` may hold an API key.
+/// The host looks this up. The profile's *name* does not show it: `openai:work` may hold an API
+/// key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CredentialKind {

@@ -1,4 +1,4 @@
-//! How much a model shall think.
+//! How much a model reasons.
 
 use crate::binding::BindingProfile;
 

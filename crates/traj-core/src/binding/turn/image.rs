@@ -1,4 +1,4 @@
-//! Images of a turn: inline data checked and sniffed, paths and addresses told apart.
+//! Images of a turn: checks and sniffs inline data, and distinguishes paths from addresses.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

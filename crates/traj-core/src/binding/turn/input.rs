@@ -3,7 +3,7 @@
 use super::image::{ImageLocation, inline_image, is_image, locate};
 use crate::json::{Json, Object};
 
-/// What stands in for inline data that is no image.
+/// Replaces inline data that is not an image.
 const OMITTED: &str = "[codex user input] omitted image payload: invalid inline image data";
 
 /// One image of a turn.
@@ -63,7 +63,7 @@ impl TurnInput {
         self
     }
 
-    /// The items that `turn/start` takes. Inline data that is no image leaves a note; media that is
+    /// The items that `turn/start` takes. Inline data that is not an image leaves a note; media that is
     /// no image leaves nothing.
     #[must_use]
     pub fn items(&self) -> Vec<Json<'static>> {

@@ -14,7 +14,7 @@ pub enum ArtefactKind {
     Sidecar,
     /// A pointer to a sidecar.
     Pointer,
-    /// A folder of blobs.
+    /// A directory of blobs.
     Blobs,
     /// A binding to a Codex thread.
     Binding,
@@ -22,7 +22,7 @@ pub enum ArtefactKind {
     TrimQueue,
     /// Trims that can be taken back.
     TrimJournal,
-    /// A sidecar elsewhere: where a pointer names it, or in the folder of
+    /// A sidecar elsewhere: where a pointer names it, or in the directory of
     /// sidecars.
     RelocatedSidecar,
     /// The blobs of such a sidecar.
@@ -68,13 +68,13 @@ pub fn classify(name: &str) -> Option<(ArtefactKind, &str)> {
     })
 }
 
-/// A file, or folder of blobs, that could go.
+/// A file, or directory of blobs, that could go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Artefact {
     /// What it is.
     pub kind: ArtefactKind,
-    /// Its name in the folder of sessions, or its absolute path elsewhere.
+    /// Its name in the directory of sessions, or its absolute path elsewhere.
     pub place: String,
     /// Its size.
     pub bytes: u64,
@@ -163,7 +163,7 @@ pub fn listed_names(store: &SessionStore) -> BTreeSet<String> {
     listed
 }
 
-/// Whether the session of this stem has its file among the names of its folder,
+/// Whether the session of this stem has its file among the names of its directory,
 /// also under a longer name: hosts archive as `<id>.jsonl.<something>`.
 #[must_use]
 pub fn has_session(names: &[String], stem: &str) -> bool {

@@ -3,15 +3,15 @@
 use super::{Artefact, ArtefactKind, Orphans, Proof};
 use crate::timestamp::UnixMillis;
 
-/// How much may stay.
+/// Limits on what may stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrunePolicy {
-    /// What has not changed since then goes.
+    /// Artefacts that have not changed since then are removed.
     pub before: UnixMillis,
-    /// So many gone sessions may keep what is left of them.
+    /// At most this many vanished sessions keep their artefacts.
     pub max_entries: Option<u64>,
-    /// So many bytes may all artefacts have together.
+    /// All artefacts together may take at most this many bytes.
     pub max_bytes: Option<u64>,
 }
 
@@ -23,7 +23,7 @@ impl PrunePolicy {
     }
 }
 
-/// Why something goes or stays.
+/// Why an artefact is removed or kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PruneReason {
@@ -37,14 +37,14 @@ pub enum PruneReason {
     Recent,
     /// Stays: it does not prove that it is the session's.
     Unproven,
-    /// Stays: its session may be there in another folder.
+    /// Stays: its session may be there in another directory.
     Elsewhere,
-    /// Stays: a link, several names, or no regular file.
+    /// Stays: a link, several names, or not a regular file.
     NotPlain,
 }
 
 impl PruneReason {
-    /// Whether it goes.
+    /// Whether the artefact is removed.
     #[must_use]
     pub const fn goes(self) -> bool {
         matches!(self, Self::Old | Self::TooMany | Self::TooMuch)
@@ -76,7 +76,7 @@ impl PruneReason {
             Self::Elsewhere => {
                 "nothing proves that its session was in this directory; it may exist in another"
             }
-            Self::NotPlain => "it is a link, has several names, or is no regular file",
+            Self::NotPlain => "it is a link, has several names, or is not a regular file",
         }
     }
 }

@@ -13,13 +13,13 @@ pub enum Proof {
     /// It begins with an event of the very session it is said to be of.
     OwnFirstEvent,
     /// As [`Self::OwnFirstEvent`], but nothing proves that the session was in
-    /// this folder: it may well be there in another one.
+    /// this directory: it may well be there in another one.
     Elsewhere,
     /// It is empty.
     Empty,
     /// It does not begin like a sidecar.
     NotASidecar,
-    /// It is a link, has several names, or is no regular file.
+    /// It is a link, has several names, or is not a regular file.
     NotPlain,
     /// It cannot be looked at.
     Unreadable,

@@ -1,4 +1,4 @@
-//! Sidecars in a folder of their own that no pointer leads to any more.
+//! Sidecars in a directory of their own that no pointer leads to any more.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,16 @@ use crate::location::sidecar_candidates_in_folder;
 pub struct StrayOwner {
     /// The session's id.
     pub session_id: String,
-    /// The stem of its file in the folder of sessions; `None` when the event
+    /// The stem of its file in the directory of sessions; `None` when the event
     /// does not say that the session was there.
     pub stem: Option<String>,
 }
 
 impl StrayOwner {
-    /// Reads the first line of the file `name` in a folder of sidecars. `None`
-    /// when it is no sidecar, is not named after the session it states, or
-    /// says that the session lies in another folder than `sessions`, an
-    /// absolute path: other agents share the folder of sidecars.
+    /// Reads the first line of the file `name` in a directory of sidecars. `None`
+    /// when it is not a sidecar, is not named after the session it states, or
+    /// says that the session lies in another directory than `sessions`, an
+    /// absolute path: other agents share the directory of sidecars.
     #[must_use]
     pub fn of_first_line(line: &[u8], name: &str, sessions: &str) -> Option<Self> {
         let text = String::from_utf8_lossy(line);
@@ -47,7 +47,7 @@ impl StrayOwner {
         self.stem.as_deref().unwrap_or(&self.session_id)
     }
 
-    /// Whether the session is gone: neither among the names of its folder nor
+    /// Whether the session is gone: neither among the names of its directory nor
     /// among the ids and stems that the store lists.
     #[must_use]
     pub fn is_gone(&self, names: &[String], listed: &BTreeSet<String>) -> bool {
@@ -55,7 +55,7 @@ impl StrayOwner {
         !listed.contains(&self.session_id) && !listed.contains(stem) && !has_session(names, stem)
     }
 
-    /// What is proven of a session of this folder by `proof`, which was found
+    /// What is proven of a session of this directory by `proof`, which was found
     /// about the session's id: without a stem it may be of another agent's
     /// session, which is there.
     #[must_use]

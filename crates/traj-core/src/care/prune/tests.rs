@@ -140,7 +140,7 @@ fn a_stray_is_gone_when_neither_folder_nor_store_knows_its_session() {
     let by_file = r#"{"k":{"sessionId":"x","sessionFile":"/s/2026_s1.jsonl"}}"#;
     assert!(!named.is_gone(&[], &listed(by_file)));
     assert_eq!(named.proven(Proof::OwnFirstEvent), Proof::OwnFirstEvent);
-    // Without a word about the folder it goes by its id, and proves too little.
+    // Without a word about the directory it goes by its id, and proves too little.
     let unnamed = owner("{}");
     assert!(!unnamed.is_gone(&names(&["s1.jsonl"]), &listed("{}")));
     assert!(unnamed.is_gone(&[], &listed("{}")));

@@ -49,7 +49,7 @@ pub enum Problem {
     Torn,
     /// Zero bytes stand in it; they are left out.
     NulRun,
-    /// Bytes are no UTF-8; they become U+FFFD.
+    /// Bytes are not UTF-8; they become U+FFFD.
     InvalidUtf8,
     /// Several rows stand on one line; each gets its own.
     JoinedRows,
@@ -65,7 +65,7 @@ pub enum Problem {
     MissingParent,
     /// The row is its own ancestor; it follows the row before the circle.
     Cycle,
-    /// There is no header; one is added.
+    /// The header is missing; one is added.
     MissingHeader,
     /// The header is not the first row; it is moved there.
     LateHeader,
@@ -100,7 +100,7 @@ impl Problem {
         match self {
             Self::Torn => "breaks off; the unreadable part is left out",
             Self::NulRun => "holds zero bytes; they are left out",
-            Self::InvalidUtf8 => "holds bytes that are no UTF-8; they become U+FFFD",
+            Self::InvalidUtf8 => "contains bytes that are not UTF-8; they become U+FFFD",
             Self::JoinedRows => "holds several rows; each gets its own line",
             Self::Interleaved => "was written into another line; both are put together again",
             Self::NotARow => "is valid JSON but no row of such a file; it is kept",
@@ -136,7 +136,7 @@ pub(super) enum NewParent {
     Row(u64),
 }
 
-/// So many findings are kept, those of the first lines; the others are counted.
+/// This many problems are kept, those of the first lines; the others are only counted.
 const MOST_FINDINGS: usize = 1_000;
 
 /// What was found, however much it is.

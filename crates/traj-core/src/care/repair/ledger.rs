@@ -72,7 +72,7 @@ pub(super) struct Ledger {
     spilled: u64,
     /// The newest records.
     recent: Vec<[u8; SIZE]>,
-    /// So many are kept in memory.
+    /// This many are kept in memory.
     most_recent: usize,
 }
 

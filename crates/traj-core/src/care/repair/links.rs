@@ -1,7 +1,7 @@
 //! Parents that do not exist, and rows that are their own ancestors.
 //!
 //! Nothing is kept of links that are in order. A link is suspect if its parent
-//! does not exist or stands behind it; a circle holds at least one of the
+//! does not exist or comes after it; a circle holds at least one of the
 //! latter, for links that only lead back never close one. So the ids are taken
 //! in slices that fit into memory, the suspects are collected, and the ways
 //! between them are walked in one reading from the end: whoever waits for a row
@@ -64,9 +64,9 @@ pub(super) struct Links<'a> {
     pub(super) ledger: &'a Ledger,
     /// Rows that are left out of the copy.
     pub(super) left_out: &'a RowSet,
-    /// So many ids are held at a time.
+    /// This many ids are held at a time.
     pub(super) slice: usize,
-    /// So many suspects are mended.
+    /// This many suspects are repaired.
     pub(super) most: usize,
 }
 
@@ -102,7 +102,7 @@ impl Links<'_> {
         record.is_link && !self.left_out.contains(row)
     }
 
-    /// Links whose parent is missing or stands behind them, in file order.
+    /// Links whose parent is missing or comes after them, in file order.
     fn suspects(
         &self,
         findings: &mut ProblemTally,
@@ -221,7 +221,7 @@ impl Links<'_> {
     }
 
     /// Walks from every start along the parents to the first of `stops`, and
-    /// tells which one that is.
+    /// says which one that is.
     fn walk(
         &self,
         starts: &[WalkStart],

@@ -44,7 +44,7 @@ impl RowSplitter {
     }
 }
 
-/// Hears every line again and tells the lines of the copy.
+/// Takes every line again and returns the lines of the copy.
 #[derive(Debug)]
 pub struct Rebuild<'a> {
     diagnosis: &'a Diagnosis,

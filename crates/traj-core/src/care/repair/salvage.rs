@@ -8,7 +8,7 @@ use crate::json::{Json, ParseErrorKind};
 /// How rows begin in the files we know.
 const BEGINNINGS: [&str; 3] = ["{\"type\"", "{\"traceSchema\"", "{\"timestamp\""];
 
-/// A broken line is searched for so many beginnings of a row at most.
+/// A broken line is searched for at most this many beginnings of a row.
 const MOST_BEGINNINGS: usize = 64;
 
 /// What a line holds.
@@ -92,7 +92,7 @@ fn take_rows(text: &str, found: &mut Salvaged) {
     }
 }
 
-/// The complete value at the beginning of a text, and what is behind it.
+/// The complete value at the beginning of a text, and what follows it.
 fn first_value(text: &str) -> Option<(&str, &str)> {
     match Json::parse(text) {
         Ok(_) => Some((text, "")),
@@ -111,7 +111,7 @@ fn is_row(text: &str) -> bool {
     Json::parse(text).ok().and_then(|value| DocumentKind::of_row(&value)).is_some()
 }
 
-/// The next place behind the first character where a row may begin.
+/// The next position after the first character where a row may begin.
 fn next_beginning(text: &str) -> usize {
     let first = text.chars().next().map_or(0, char::len_utf8);
     let behind = text.get(first..).unwrap_or_default();

@@ -78,7 +78,7 @@ impl Survey {
     /// Hears the next line, given without its line end.
     ///
     /// # Errors
-    /// When there is no room for notes.
+    /// When the scratch file is full.
     pub fn line(&mut self, line: &[u8]) -> Result<(), RepairError> {
         self.diagnosis.lines += 1;
         let number = self.diagnosis.lines;

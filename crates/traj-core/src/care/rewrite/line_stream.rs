@@ -25,7 +25,7 @@ pub struct StreamCounts {
 
 /// Cuts what is read into lines, asks the edit, and hands on the result.
 ///
-/// The reader fills [`LineStream::space`], tells how much with
+/// The reader fills [`LineStream::space`], states how much with
 /// [`LineStream::filled`], and calls [`LineStream::pump`] after each read and
 /// [`LineStream::finish`] at the end.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 //! writer that had opened it before the exchange may still append to it, so
 //! retired generations are watched until nobody can write to them any more.
 //! What still arrived there is inserted where it belongs by another round:
-//! appending it at the end would put it behind lines written later.
+//! appending it at the end would put it after lines written later.
 
 /// Whether anyone has a retired generation open for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ pub fn released<G: Generations>(files: &mut G, limits: SettleLimits) -> bool {
 ///
 /// # Errors
 /// What the adapter returns before the first exchange; nothing has changed
-/// then. A failure behind it cannot be undone, and is told as
+/// then. A failure after it cannot be undone, and is reported as
 /// [`Settled::held`].
 pub fn settle<G: Generations>(
     files: &mut G,

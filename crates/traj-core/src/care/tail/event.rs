@@ -125,7 +125,7 @@ impl TailEvent {
         event
     }
 
-    /// Time of day, `--:--:--` when there is none.
+    /// Time of day, `--:--:--` when the event has no time.
     #[must_use]
     pub fn clock(&self) -> String {
         let clock = self.at.map(UnixMillis::to_iso).and_then(|iso| {

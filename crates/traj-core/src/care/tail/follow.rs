@@ -10,7 +10,7 @@ use crate::json::lines::{Line, Lines};
 use crate::limits::Reading;
 use crate::run::Origin;
 
-/// So many bytes before the place we read up to are compared on every look.
+/// This many bytes before the read position are compared on every look.
 ///
 /// This is how a file is noticed that was written anew in place, at the same
 /// length or longer. Times of files are not asked: two writes within a tick of

@@ -9,7 +9,7 @@ use crate::json::lines::{Line, LinesFromEnd};
 use crate::limits::Reading;
 use crate::run::Origin;
 
-/// So many of the newest events are known again later although a filter passed
+/// This many of the newest events are recognised later although a filter passed
 /// over them.
 const KNOWN: usize = 4_096;
 
@@ -89,7 +89,7 @@ impl LastEvents {
         events
     }
 
-    /// Bytes at the end of the file that are no complete event yet.
+    /// Bytes at the end of the file that are not a complete event yet.
     #[must_use]
     pub const fn unfinished(&self) -> u64 {
         self.unfinished

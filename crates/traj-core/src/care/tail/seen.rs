@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-/// So many of the newest events are remembered.
+/// This many of the newest events are remembered.
 const REMEMBERED: usize = 262_144;
 
 /// The newest events, by identity and number of appearances.

@@ -7,7 +7,7 @@ use super::TailEvent;
 use crate::run::{Fact, RunEvent, UsageScope};
 use crate::timestamp::UnixMillis;
 
-/// So many starts without an end are remembered.
+/// This many starts without an end are remembered.
 const OPEN_STARTS: usize = 4_096;
 
 /// No start that lies further before its end than this counts: 64 MiB.
@@ -66,7 +66,7 @@ impl SpanKey {
 }
 
 impl SpanEdge {
-    /// The edge that a fact is. A fact that states how long it took is none:
+    /// The edge that a fact states. A fact that states its own duration is not an edge:
     /// whatever else ends the span is timed.
     pub(super) fn of(event: &RunEvent<'_>) -> Option<Self> {
         Some(match &event.fact {

@@ -34,8 +34,8 @@ pub enum TrimError {
     /// A blob cannot be removed or put back.
     #[error(transparent)]
     Blob(#[from] BlobFolderError),
-    /// The folder of blobs cannot be read.
-    #[error("cannot read the folder of blobs")]
+    /// The directory of blobs cannot be read.
+    #[error("cannot read the blob directory")]
     BlobFolder(#[source] Box<dyn Error + Send + Sync>),
 }
 
@@ -70,7 +70,7 @@ pub struct DrainReport {
 }
 
 impl DrainReport {
-    /// The report in the shape hosts know; what is ours comes behind it.
+    /// The report in the shape hosts know, followed by traj's own members.
     #[must_use]
     pub fn to_json(&self) -> Json<'_> {
         let mut report = Object::with_capacity(12);
@@ -100,7 +100,7 @@ pub struct DrainRequest<'a> {
     pub session_file: &'a str,
     /// Trims that did not go through the queue.
     pub items: &'a [TrimItem],
-    /// The queue, if it is to be emptied.
+    /// The queue to empty, if any.
     pub queue: Option<&'a dyn LineLog>,
     /// Whether to write.
     pub mode: RewriteMode,

@@ -84,7 +84,7 @@ impl TrimEdit {
         let mut text = row.to_line();
         if numbered {
             // Forks point into numbered rollouts by byte offset: a row keeps
-            // its length, blanks behind the value mean nothing to a reader.
+            // its length; spaces after the value mean nothing to a reader.
             if text.len() > length {
                 self.tally = before;
                 self.tally.errors.push(format!(

@@ -2,11 +2,11 @@
 
 use crate::settings::host::HostFacts;
 
-/// What a host tells about the session a tool runs in.
+/// What a host states about the session a tool runs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "built literally by hosts, mirrors the contract")]
 pub struct SessionContext {
-    /// The agent's folder.
+    /// The agent's directory.
     pub agent_dir: Option<String>,
     /// The agent's id.
     pub agent_id: Option<String>,
@@ -18,7 +18,7 @@ pub struct SessionContext {
 /// when the host does not name a session.
 ///
 /// The root is `OPENCLAW_PATH` (or `TRAJ_PATH`), else `.openclaw` in the home
-/// folder. Ids that would lead elsewhere yield no candidate.
+/// directory. Ids that would lead elsewhere yield no candidate.
 #[must_use]
 pub fn host_session_candidates(context: &SessionContext, host: &HostFacts) -> Option<Vec<String>> {
     let session = context.session_id.as_deref().filter(|id| !id.is_empty())?;

@@ -1,5 +1,5 @@
 //! What people saw of the new generation: completed items, and the rows of the
-//! old one that state more than the model was told.
+//! old one that state more than the model saw.
 
 use std::borrow::Cow;
 

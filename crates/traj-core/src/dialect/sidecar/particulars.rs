@@ -7,13 +7,13 @@ use crate::redaction::Redacted;
 /// Members that hold the arguments of a call, best first.
 const ARGUMENTS: [&str; 2] = ["arguments", "args"];
 
-/// The particulars of an event.
+/// The payload of an event.
 #[must_use]
 pub fn data_of<'e, 'a>(event: &'e Json<'a>) -> Option<&'e Json<'a>> {
     event.get("data")
 }
 
-/// The particulars of an event, without the rest of it.
+/// Takes the payload out of an event.
 #[must_use]
 pub fn into_data(event: Json<'_>) -> Option<Json<'_>> {
     match event {
@@ -22,25 +22,25 @@ pub fn into_data(event: Json<'_>) -> Option<Json<'_>> {
     }
 }
 
-/// The particulars of an event that is a call.
+/// The payload of an event that is a call.
 #[must_use]
 pub fn call_data<'e, 'a>(event: &'e Json<'a>) -> Option<&'e Json<'a>> {
     is_of(event, &EventKind::ToolCall).then(|| data_of(event)).flatten()
 }
 
-/// What a tool was asked, in the particulars of its call.
+/// The arguments of a tool, in the payload of its call.
 #[must_use]
 pub fn call_arguments<'e, 'a>(data: &'e Json<'a>) -> Option<&'e Json<'a>> {
     ARGUMENTS.iter().find_map(|name| data.get(name))
 }
 
-/// Whether a member of a call's particulars holds what the tool was asked.
+/// Whether a member of a call's payload holds the tool's arguments.
 #[must_use]
 pub fn is_call_argument(name: &str) -> bool {
     ARGUMENTS.contains(&name)
 }
 
-/// The prompt that an event submits, and the event's particulars when the
+/// The prompt that an event submits, and the event's payload when the
 /// prompt in them was cut.
 #[must_use]
 pub fn submitted_prompt<'e, 'a>(event: Redacted<&'e Json<'a>>) -> Option<Redacted<&'e Json<'a>>> {
@@ -69,13 +69,13 @@ pub fn is_context_member(name: &str) -> bool {
     matches!(name, "systemPrompt" | "tools")
 }
 
-/// How the prompts were made, in the particulars that describe a run.
+/// How the prompts were built, in the payload that describes a run.
 #[must_use]
 pub fn prompting<'e, 'a>(metadata: &'e Json<'a>) -> Option<&'e Json<'a>> {
     metadata.get("prompting")
 }
 
-/// The skills that a run had, in the particulars that describe it.
+/// The skills of a run, in the payload that describes it.
 #[must_use]
 pub fn skills<'e, 'a>(metadata: &'e Json<'a>) -> Option<&'e [Json<'a>]> {
     metadata.get("skills")?.get("entries")?.as_array()

@@ -2,7 +2,7 @@
 
 use crate::json::{Json, Object};
 
-/// The particulars of the last events that tell how a run ended.
+/// The payloads of the last events that state how a run ended.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "three events tell it, by name")]
 pub struct Endings<'e, 'a> {
@@ -48,7 +48,7 @@ const MEMBERS: [(&str, LookedFor); 22] = [
     ("lastToolError", LookedFor::Artifacts),
 ];
 
-/// Whether a member of their particulars is one that [`Endings::push_members`]
+/// Whether a member of their payloads is one that [`Endings::push_members`]
 /// reads.
 #[must_use]
 pub fn is_result_member(name: &str) -> bool {
@@ -56,7 +56,7 @@ pub fn is_result_member(name: &str) -> bool {
 }
 
 impl<'a> Endings<'_, 'a> {
-    /// Whether no event tells anything.
+    /// Whether no event states anything.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.artifacts.is_none() && self.completed.is_none() && self.ended.is_none()

@@ -31,7 +31,7 @@ impl Tree {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether the branch is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -103,7 +103,7 @@ impl ActiveBranch {
         self.is_on.get(row).copied().unwrap_or_default()
     }
 
-    /// The branches that were left; none when there is no active one.
+    /// The branches that were left; `None` when no branch is active.
     #[must_use]
     pub const fn left(&self) -> Branches {
         self.left

@@ -107,7 +107,7 @@ pub enum BranchWarning {
 
 /// Walks from `start` to the root and shows each entry, leaf first.
 ///
-/// `show(ordinal, relinked)` is told whether `leaf` rows were passed between
+/// `show(ordinal, relinked)` learns whether `leaf` rows were passed between
 /// the entry and the parent shown next, so that its link can be rewritten.
 ///
 /// # Errors

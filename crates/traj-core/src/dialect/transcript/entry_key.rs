@@ -25,7 +25,7 @@ impl EntryKey {
             (salt, bytes).hash(&mut hasher);
             u128::from(hasher.finish())
         };
-        // 0xff is no length of a packed id.
+        // 0xff is not the length of a packed id.
         Self((((half(0) << 64) | half(1)) << 8) | 0xff)
     }
 

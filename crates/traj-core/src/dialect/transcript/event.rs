@@ -50,7 +50,7 @@ impl EventFrame {
     }
 }
 
-/// Events one behind the other, each complete but for its numbers.
+/// Consecutive events, each complete except for its numbers.
 #[derive(Clone, Debug, Default)]
 pub struct TranscriptEvents {
     text: RedactedText,
@@ -102,7 +102,7 @@ impl TranscriptEvents {
         (self.text.finish(), self.parts)
     }
 
-    /// The text of all events, one behind the other.
+    /// The text of all events, in order.
     #[must_use]
     pub const fn text(&self) -> &RedactedText {
         &self.text
@@ -120,7 +120,7 @@ impl TranscriptEvents {
         self.parts.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no events.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.parts.is_empty()

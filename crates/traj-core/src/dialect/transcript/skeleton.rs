@@ -30,12 +30,12 @@ pub struct Skeleton {
     pub next: Option<EntryKey>,
     /// Whether the row has a time, as entries on a branch must.
     pub timed: bool,
-    /// Whether the entry was appended beside the branch and is no leaf.
+    /// Whether the entry was appended beside the branch and is not a leaf.
     pub side: bool,
 }
 
 impl Skeleton {
-    /// Reads a row; `None` when it is no session row at all.
+    /// Reads a row; `None` when it is not a session row.
     #[must_use]
     pub fn read(row: &Json<'_>) -> Option<Self> {
         let object = row.as_object()?;

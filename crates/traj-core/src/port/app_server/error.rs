@@ -78,7 +78,7 @@ pub enum CloseCause {
     NotStarted,
     /// Its version is too old, or it did not tell.
     UnsupportedVersion {
-        /// The version it told.
+        /// The version that it stated.
         found: Option<String>,
     },
     /// It did not finish the handshake.
@@ -99,7 +99,7 @@ impl fmt::Display for CloseCause {
             Self::UnsupportedVersion { found: Some(found) } => {
                 write!(formatter, "version {found} is not supported")
             }
-            Self::UnsupportedVersion { found: None } => formatter.write_str("it tells no version"),
+            Self::UnsupportedVersion { found: None } => formatter.write_str("it states no version"),
             Self::Handshake => formatter.write_str("the handshake failed"),
         }
     }

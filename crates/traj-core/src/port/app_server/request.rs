@@ -16,7 +16,7 @@ pub struct ServerRequest {
     pub thread: Option<ThreadId>,
     /// The turn it belongs to.
     pub turn: Option<TurnId>,
-    /// The particulars.
+    /// The parameters.
     pub params: Json<'static>,
 }
 
@@ -68,9 +68,9 @@ pub enum HostAnswer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolOutcome {
-    /// What the model is told.
+    /// The answer to the model.
     pub text: String,
-    /// Whether it worked.
+    /// Whether the call succeeded.
     pub success: bool,
 }
 

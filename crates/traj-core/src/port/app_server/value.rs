@@ -25,7 +25,7 @@ pub struct ThreadSettings {
     /// Configuration that overrides the server's own. It may hold secrets: it goes to the server
     /// and nowhere else.
     pub config: Object<'static>,
-    /// What the model is told about the host.
+    /// Describes the host to the model.
     pub developer_instructions: Option<String>,
 }
 
@@ -119,7 +119,7 @@ impl OpenedThread {
 pub struct ThreadSummary {
     /// The thread.
     pub thread: ThreadId,
-    /// How many turns it has; none if the server does not tell.
+    /// How many turns it has; `None` if the server does not state it.
     pub turns: Option<u64>,
     /// Whether it is loaded in this server process.
     pub is_loaded: bool,

@@ -7,7 +7,7 @@ use crate::json::Json;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Content<'r> {
-    /// There is none.
+    /// No content.
     #[default]
     None,
     /// A string.
@@ -20,7 +20,7 @@ pub enum Content<'r> {
 const TEXT_MEMBERS: [&str; 6] = ["text", "output", "content", "result", "preview", "message"];
 
 impl<'r> Content<'r> {
-    /// The content in a value; null is none.
+    /// The content in a value; `None` for null.
     #[must_use]
     pub fn of(value: Option<&'r Json<'r>>) -> Self {
         match value {
@@ -107,7 +107,7 @@ impl<'r> Content<'r> {
         blocks.iter().filter(is_image).count() as u64
     }
 
-    /// Whether there is none, or none that is not blank.
+    /// Whether the content is missing or blank.
     #[must_use]
     pub fn is_blank(&self) -> bool {
         self.first_text().is_none()
@@ -147,7 +147,7 @@ pub enum Arguments<'r> {
 }
 
 impl<'r> Arguments<'r> {
-    /// The arguments in a value; null is none.
+    /// The arguments in a value; `None` for null.
     #[must_use]
     pub fn of(value: Option<&'r Json<'r>>) -> Self {
         match value {

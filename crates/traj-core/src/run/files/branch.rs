@@ -15,7 +15,7 @@ const MOST_ROWS: usize = 500_000;
 /// Which rows count.
 #[derive(Debug)]
 pub(super) enum RowFilter {
-    /// Every row: other agents' files are no trees.
+    /// Every row: other agents' files are not trees.
     Everything,
     /// Each entry follows the one before it, so far.
     Line { version: Option<SessionVersion>, last: Option<EntryKey>, rows: usize },

@@ -75,7 +75,7 @@ pub(super) struct ModelTally {
     pub(super) other_models: u64,
     pub(super) peak: Option<ContextPoint>,
     pub(super) points: Vec<ContextPoint>,
-    /// Every so many calls one is kept as a point.
+    /// One call in this many is kept as a point.
     stride: u64,
     /// The first record of each response: rows repeat it.
     seen: HashMap<u64, Usage>,

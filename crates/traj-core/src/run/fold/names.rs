@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How many names are told apart.
+/// How many names are counted separately.
 pub(super) const MOST_NAMES: usize = 200;
 
 /// How many characters of a name are kept.

@@ -47,7 +47,7 @@ pub(in crate::care::trim) fn trim_blobs(
     Ok(renamed)
 }
 
-/// Lets markers below `value` name the trimmed blobs; tells a change.
+/// Points markers below `value` to the trimmed blobs; true if one changed.
 pub(in crate::care::trim) fn rename(value: &mut Json<'_>, renamed: &Renamed) -> bool {
     let mut changed = false;
     match value {

@@ -6,7 +6,7 @@ use crate::care::trim::SENTINEL;
 use crate::dialect::shape::image;
 use crate::json::Json;
 
-/// What tells one picture from another.
+/// Identifies an image by its content.
 pub(in crate::care::trim) type ImageKey = [u8; 16];
 
 /// Shows every inline image below `value` to `decide`, in order, and puts a
