@@ -3,7 +3,7 @@
 //! One module per program and format generation. A dialect recognises its
 //! files ([`sniff`]) and decodes their rows into
 //! [`RunEvent`]s, one row at a time: whatever needs two
-//! rows, such as matching a result with its call, is done by whoever reads the
+//! rows, such as matching a result with its call, is left to the reader of the
 //! events. It never fails. A row that it does not know becomes
 //! [`Fact::Other`](crate::run::Fact::Other) with the row's type and keeps its
 //! raw value.

@@ -9,7 +9,7 @@
 //! - **Members keep their order, duplicates included.** A lookup sees the last
 //!   of several members with one name, as other readers do; writing emits all.
 //! - **Lone surrogates** (`"\ud83d"` without its pair, which other recorders
-//!   write when they cut a text) become U+FFFD instead of refusing the line.
+//!   write when they cut a string) become U+FFFD instead of refusing the line.
 //! - **Depth is a limit, not a stack overflow.** A container nested deeper
 //!   than [`MAX_DEPTH`] is checked, skipped and replaced by a marker object.
 //! - **Text is borrowed** from the input until something changes it.

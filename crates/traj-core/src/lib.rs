@@ -29,7 +29,7 @@
 //! ([`settings::host::HostFacts`]).
 //!
 //! Recorded data flows one way: [`capture::Capture`] redacts an
-//! [`event::Event`] and cuts it to its limits, whoever holds the file numbers
+//! [`event::Event`] and cuts it to its limits, the writer of the file numbers
 //! the line, and from then on it is only read. Nothing reaches a sink unless it
 //! is [`redaction::Redacted`], and only redaction makes that.
 //!

@@ -1,4 +1,4 @@
-//! How much is kept, and how much is read: two values, passed to whoever needs
+//! How much is kept, and how much is read: two values, passed to the code that needs
 //! them.
 
 mod reading;
@@ -24,7 +24,7 @@ pub struct Limits {
     pub sidecar_bytes: u64,
     /// Bytes of all blobs beside one sidecar.
     pub blob_budget_bytes: u64,
-    /// Characters of a text that its marker shows.
+    /// Characters of a string that its marker shows.
     pub preview_characters: usize,
 }
 

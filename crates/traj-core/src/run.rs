@@ -1,4 +1,4 @@
-//! The run model: one typed way to read what an agent did, whoever wrote it.
+//! The run model: one typed way to read what an agent did, whichever program wrote it.
 //!
 //! A [`Dialect`](crate::dialect::Dialect) turns the rows of a file into
 //! [`RunEvent`]s. Each states one [`Fact`]: a prompt, a tool call, its result,

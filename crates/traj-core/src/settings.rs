@@ -1,8 +1,8 @@
 //! Settings of the recorder, from variables to typed values.
 //!
 //! Every variable can be written with the prefix `OPENCLAW_` (where the
-//! original has it) or `TRAJ_`; ours wins. A value that makes no sense is
-//! ignored, as a recorder must not stop its host over a typo.
+//! original has it) or `TRAJ_`; ours wins. An invalid value is
+//! ignored: a recorder must not stop its host because of a typo.
 
 pub mod configuration;
 pub mod host;
@@ -21,7 +21,7 @@ pub enum WhenFull {
     /// Recording stops with a `trace.truncated` event.
     #[default]
     Stop,
-    /// The oldest whole lines make room.
+    /// The oldest whole lines are removed.
     Roll,
 }
 

@@ -28,7 +28,7 @@ impl UnixMillis {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(0);
 
-    /// An instant, if it lies within ±[`Self::MAX_DISTANCE`].
+    /// An instant, if it is within ±[`Self::MAX_DISTANCE`].
     #[must_use]
     pub const fn new(millis: i64) -> Option<Self> {
         if millis.unsigned_abs() <= Self::MAX_DISTANCE.unsigned_abs() {

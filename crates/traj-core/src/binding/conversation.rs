@@ -150,7 +150,7 @@ pub enum Claim {
     },
     /// The message runs as a turn.
     Run {
-        /// What is said to the model.
+        /// The prompt for the model.
         prompt: String,
     },
 }

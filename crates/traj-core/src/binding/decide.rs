@@ -171,7 +171,7 @@ fn engine_changed(
     stored != wanted
 }
 
-/// Compares two hashes. An opaque one, whose rules are not known, only compares with its like.
+/// Compares two hashes. An opaque one, whose rules are unknown, only compares with its own kind.
 fn differs(stored: Option<&Fingerprint>, wanted: Option<&Fingerprint>) -> bool {
     match (stored, wanted) {
         (Some(stored), Some(wanted)) if stored.is_opaque() != wanted.is_opaque() => false,

@@ -20,7 +20,7 @@ pub struct BindingProfile {
     pub queue_limit: usize,
     /// Notifications kept per turn until the turn is known.
     pub early_notifications: usize,
-    /// What is said when a turn ends without text.
+    /// The reply when a turn ends without text.
     pub empty_reply: String,
     /// The name by which threads know the host.
     pub service_name: String,

@@ -52,7 +52,7 @@ pub struct BindingRecord {
     pub plugin_policy: Option<PluginPolicyContext>,
     /// The context engine of the thread.
     pub context_engine: Option<ContextEngineBinding>,
-    /// Where Codex keeps the thread, as it said itself.
+    /// Where Codex keeps the thread, as Codex reports it.
     pub rollout_path: Option<String>,
     /// Turns that ended under this binding, as far as known.
     pub turns: u64,

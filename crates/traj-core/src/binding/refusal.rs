@@ -92,7 +92,7 @@ impl fmt::Display for RefusalKind {
 pub struct ServerText(String);
 
 impl ServerText {
-    /// Wraps what the server said.
+    /// Wraps the server's message.
     #[must_use]
     pub const fn new(text: String) -> Self {
         Self(text)

@@ -8,7 +8,7 @@
 //! the pointer or that event states that the session was in this directory: a
 //! pointer is a claim, not a proof, and a copied one claims what belongs to a
 //! session that exists elsewhere. The same holds in the directory of sidecars, if
-//! there is one: what lies there without a pointer goes if its first event
+//! there is one: a file there without a pointer is removed if its first event
 //! states a session of this directory of sessions, and that one is gone.
 
 mod artefact;

@@ -3,7 +3,7 @@
 //! Hosts append to their session without any lock of ours: they open the file,
 //! write a line and close it, or hold it open for hours. A rewrite therefore
 //! can never just write a new file and rename it over the old one: what was
-//! appended meanwhile would be gone. Two pieces, both free of I/O, do better:
+//! appended in between would be lost. Two pieces, both free of I/O, avoid that:
 //!
 //! - [`LineStream`] cuts a stream of bytes into lines and asks a [`LineEdit`]
 //!   what to do with each; blocks that cannot concern the edit pass unread, and

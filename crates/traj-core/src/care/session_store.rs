@@ -1,7 +1,7 @@
 //! OpenClaw's `sessions.json`: which session belongs to a key, and which file
 //! holds it.
 //!
-//! Only text is looked at here; whoever opens the file answers for links.
+//! Only text is examined here; the caller that opens the file checks for links.
 
 use std::collections::HashSet;
 
@@ -124,7 +124,7 @@ pub fn is_safe_id(id: &str) -> bool {
 }
 
 /// The files that may hold a stored session, best first: the one the store
-/// names if it lies in the store's own directory or a sibling agent's, then the
+/// names if it is in the store's own directory or a sibling agent's, then the
 /// default name. Paths are compared as text, so `.`, `..` and doubled
 /// slashes are resolved first; absolute files fit an absolute directory only.
 ///

@@ -1,11 +1,11 @@
-//! Trimming: the text of a past tool result makes room for a short one.
+//! Trimming: replaces the text of a past tool result by a short one.
 //!
 //! An agent names a tool call of its own past and, if it likes, a summary. The
 //! call is *queued*, and *drained* when the agent's turn has ended, because a
 //! host does not expect its session to change while the model speaks. A drain
 //! rewrites the result's text and shortens the trim call itself, which would
 //! otherwise hold the same summary a second time; the copies in the trajectory
-//! sidecar and in its blobs go the same way. See `docs/format/trim-v1.md`.
+//! sidecar and in its blobs are trimmed too. See `docs/format/trim-v1.md`.
 //!
 //! Everything here decides; reading and writing is done through
 //! [`SessionRewriter`](crate::port::SessionRewriter) and

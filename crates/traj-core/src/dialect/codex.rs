@@ -1,7 +1,7 @@
 //! Codex rollouts, of both generations.
 //!
-//! A row is `{timestamp, type, payload}`. What the model saw stands in
-//! `response_item` rows; what people saw stands beside it in `event_msg` rows,
+//! A row is `{timestamp, type, payload}`. `response_item` rows hold
+//! what the model saw; `event_msg` rows beside them hold what people saw,
 //! which repeat most of it. Each fact is taken from one of the two: prompts
 //! from what people saw, since the model's copy holds injected context too;
 //! texts, reasoning and calls from what the model saw, since the old
@@ -205,7 +205,7 @@ fn is_shown_type(kind: &str) -> bool {
 }
 
 /// The end of a turn. The old generation writes no error of a failed turn:
-/// that nothing was said is all there is.
+/// the absence of text is all there is.
 fn turn_complete<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     let error = payload.get("error").and_then(error_in);
     let has_answer = said(payload, "last_agent_message").is_some();

@@ -56,7 +56,7 @@ impl Dialect {
         match self {
             Self::Sidecar | Self::Bundle => row.get("data"),
             Self::CodexRollout => row.get("payload"),
-            // The members of an entry stand beside its id and its time.
+            // The members of an entry are next to its id and its time.
             Self::OpenClaw => {
                 let members = ["label", "name", "data", "customType", "targetId"];
                 members.iter().find_map(|name| row.get(name))

@@ -1,5 +1,5 @@
 //! Session transcripts: rows, old versions, the active branch, and the events
-//! that stand for its entries.
+//! that represent its entries.
 //!
 //! A transcript is a JSON Lines file: a header row, then entries that name
 //! their parent. It is an append-only tree; the *active branch* is the path

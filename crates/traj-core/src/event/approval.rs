@@ -36,7 +36,7 @@ pub enum ApprovalVerdict {
 }
 
 impl ApprovalVerdict {
-    /// The name as it stands in files.
+    /// The name used in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -27,7 +27,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The name as it stands in files.
+            /// The name used in files.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {

@@ -24,9 +24,9 @@ pub struct ModelCompleted {
     pub prompt_error: Option<String>,
     /// Tokens and cost, as the provider reports them.
     pub usage: Option<Object<'static>>,
-    /// What the assistant said.
+    /// The assistant's texts.
     pub assistant_texts: Vec<String>,
-    /// The conversation as it stood then.
+    /// The conversation at that point.
     pub messages_snapshot: Option<Vec<Json<'static>>>,
 }
 

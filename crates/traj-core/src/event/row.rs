@@ -14,7 +14,7 @@ pub enum RowProblem {
     NotAnEvent,
 }
 
-/// A runtime event as it stands in a sidecar, whole and untouched.
+/// A runtime event as a sidecar holds it, complete and unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuntimeRow<'a> {
     value: Json<'a>,

@@ -18,7 +18,7 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    /// The name as it stands in files.
+    /// The name used in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -137,7 +137,7 @@ pub struct TraceArtifacts {
     pub final_status: Option<RunStatus>,
     /// Tokens and cost, as the provider reports them.
     pub usage: Option<Object<'static>>,
-    /// What the assistant said.
+    /// The assistant's texts.
     pub assistant_texts: Vec<String>,
     /// Further members, in order, after the others.
     pub more: Object<'static>,

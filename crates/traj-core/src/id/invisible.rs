@@ -1,7 +1,7 @@
-//! Characters that nobody sees, or that move what is seen.
+//! Characters that are invisible or change how text is displayed.
 
-/// Whether a character steers what is shown (controls, directions, line and
-/// paragraph ends) or takes no room in it.
+/// Whether a character controls the display (controls, directions, line and
+/// paragraph separators) or has no width.
 pub(crate) const fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'

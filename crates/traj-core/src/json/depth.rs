@@ -53,7 +53,7 @@ impl Json<'_> {
     }
 }
 
-/// What stands in for a container that is nested too deep.
+/// Replaces a container that is nested too deeply.
 pub(super) fn depth_marker() -> Json<'static> {
     let mut marker = Object::with_capacity(3);
     marker.push("truncated", true);

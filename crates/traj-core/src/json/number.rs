@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A number as it stands in the source, so that nothing is lost to a float.
+/// A number as it is written in the source, so that nothing is lost to a float.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number<'a>(Cow<'a, str>);
 

@@ -23,7 +23,7 @@ pub enum ParseErrorKind {
     InvalidNumber,
     /// A backslash is followed by something that is not an escape.
     InvalidEscape,
-    /// A raw control character stands inside a text literal.
+    /// A string literal contains a raw control character.
     ControlCharacter,
     /// A complete value is followed by more text.
     TrailingText,
@@ -53,7 +53,7 @@ pub struct ParseError {
     pub kind: ParseErrorKind,
 }
 
-/// Reads a text; containers with `depth` others around them are passed over.
+/// Reads a document; containers with `depth` others around them are passed over.
 pub(super) fn parse(source: &str, depth: usize) -> Result<Json<'_>, ParseError> {
     let mut parser = Parser { source, at: 0, max_depth: depth };
     let mut value = Json::Null;
@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
         Ok(literal.text)
     }
 
-    /// Passes over a text literal, checking it as if it were read.
+    /// Passes over a string literal, checking it as if it were read.
     pub(super) fn skip_text(&mut self) -> Result<(), ParseError> {
         self.expect(b'"')?;
         self.at = text::skip(self.source, self.at)
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Indented files are blanks for a good part.
+    /// A good part of an indented file is spaces.
     fn skip_indentation(&mut self) {
         let rest = self.source.as_bytes().get(self.at..).unwrap_or_default();
         let (words, _) = rest.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! How far a text goes before a byte that JSON treats specially.
+//! How far a string goes before a byte that JSON treats specially.
 
 use wide::u8x16;
 
@@ -12,7 +12,7 @@ const fn all(byte: u8) -> u64 {
 /// Bytes that are asked together whether any of them is special.
 const BLOCK: usize = 16;
 
-/// Where the first quote, backslash or control character stands.
+/// The position of the first quote, backslash or control character.
 ///
 /// This sees every byte that is read or written: a block at a time, the rest in
 /// words.

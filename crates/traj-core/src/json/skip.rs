@@ -1,5 +1,5 @@
 //! Checks and passes over a container without building it: one byte of memory
-//! for each open level, whatever stands inside.
+//! for each open level, whatever it contains.
 
 use super::parse::{ParseError, Parser};
 

@@ -28,7 +28,7 @@ pub(super) fn read(
     read_escaped(source, start, stop)
 }
 
-/// Reads a literal that is plain up to `stop`, where its first escape stands.
+/// Reads a literal that is plain up to `stop`, where its first escape is.
 fn read_escaped(
     source: &str,
     start: usize,

@@ -42,7 +42,7 @@ impl<'a> Json<'a> {
         parse::parse(text, super::MAX_DEPTH)
     }
 
-    /// Reads only the outer levels of a text: containers with `depth` others
+    /// Reads only the outer levels of a document: containers with `depth` others
     /// around them are checked as strictly, but come out empty. For looking at
     /// the ids of a row without building its content.
     ///
@@ -98,7 +98,7 @@ impl<'a> Json<'a> {
         write::compact_around(self, name, out)
     }
 
-    /// Appends the value to `out` with two blanks of indentation a level,
+    /// Appends the value to `out` indented by two spaces a level,
     /// starting at `level`.
     pub fn write_pretty(&self, level: usize, out: &mut String) {
         write::pretty(self, level, out);

@@ -4,8 +4,8 @@
 use super::plain::first_special;
 use super::{Json, Object};
 
-/// The indentation of the deepest level that is indented. What lies deeper stands
-/// on one line: blanks before every value of a deep list would be a thousand
+/// The indentation of the deepest level that is indented. Deeper levels stay
+/// on one line: spaces before every value of a deep list would be a thousand
 /// times as long as the list.
 const BLANKS: &str = "                                ";
 const MOST_LEVELS: usize = BLANKS.len() / 2;

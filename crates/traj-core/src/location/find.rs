@@ -95,11 +95,11 @@ pub enum Lead {
     Named,
     /// The pointer beside the session.
     Pointer,
-    /// It lies beside the session under the session's name.
+    /// It is next to the session and has the session's name.
     Beside,
-    /// It lies in the directory of sidecars under the session's own name.
+    /// It is in the sidecar directory and has the session's own name.
     OwnName,
-    /// It lies there under a name that several sessions can have.
+    /// It is there under a name that several sessions can have.
     SharedName,
 }
 
@@ -120,7 +120,7 @@ pub enum Ownership {
     /// Only this session can have the name, and no event says otherwise: the
     /// file is empty or torn, or redaction has hidden the id in it.
     Name,
-    /// The user said so, and its first event does not.
+    /// The user named it, although its first event does not confirm it.
     Named,
 }
 
@@ -151,7 +151,7 @@ impl FoundSidecar {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// What lies in the place of the pointer cannot be read as one.
+    /// The file at the pointer's path is not a readable pointer.
     NotAPointer,
     /// The pointer, or the file's first event, is of another session.
     OtherSession,
@@ -168,7 +168,7 @@ pub enum Refusal {
     Unproven,
     /// A link, or not a regular file.
     NotRegular,
-    /// The file lies where it may not be read.
+    /// The file is outside the readable directories.
     Outside,
     /// The file cannot be read.
     Unreadable(SourceError),
@@ -366,7 +366,7 @@ fn open(
         }
         opened => opened,
     };
-    // What cannot be read elsewhere lies outside; here it is a failure.
+    // Elsewhere an unreadable file counts as outside; here it is a failure.
     let refusal = |error| match error {
         SourceError::NotFound { .. } => Refusal::Missing,
         SourceError::NotRegular { .. } => Refusal::NotRegular,

@@ -121,7 +121,7 @@ fn begins_as_ours(line: &[u8]) -> bool {
     line.iter().zip(start.as_bytes()).all(|(is, should)| is == should)
 }
 
-/// The whole rows of a head, without blanks around them. Zeros are what a loss
+/// The whole rows of a head, without white space around them. Zeros are what a loss
 /// of power leaves of lines that were not on the disk.
 fn rows(head: &[u8], is_all: bool) -> impl Iterator<Item = &[u8]> {
     let end = if is_all { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };

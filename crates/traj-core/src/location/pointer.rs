@@ -1,4 +1,4 @@
-//! The pointer beside a session: where its sidecar lies.
+//! The pointer beside a session: where its sidecar is.
 
 use super::names::{sidecar_beside, sidecar_candidates_in_folder};
 use super::path::{directory_of, join, name_of, normalise};
@@ -8,7 +8,7 @@ use crate::json::{Json, Object};
 /// Marks a pointer file.
 pub const POINTER_SCHEMA: &str = "openclaw-trajectory-pointer";
 
-/// What a pointer file says: the sidecar of this session lies there.
+/// The content of a pointer file: where the sidecar of this session is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pointer {
@@ -19,7 +19,7 @@ pub struct Pointer {
     /// The session file it was written for. Other recorders do not say.
     pub session_file: Option<String>,
     /// Whether schema and version are those we know. Readers of old files do
-    /// without; whoever deletes on a pointer's word must insist.
+    /// without; code that deletes because of a pointer must require it.
     pub is_marked: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::redaction::Redacted;
 /// The files of a committed bundle.
 pub type MemoryBundle = BTreeMap<BundleFile, String>;
 
-/// Bundles by name, with room for a fixed number of bytes.
+/// Bundles by name, with a fixed capacity in bytes.
 #[derive(Clone, Debug)]
 pub struct MemoryBundleSink {
     bundles: Bundles,
@@ -32,7 +32,7 @@ struct BundleFileState {
 }
 
 impl MemoryBundleSink {
-    /// A sink without bundles and with room for everything.
+    /// A sink without bundles and without a limit.
     #[must_use]
     pub fn new() -> Self {
         Self::with_room(usize::MAX)

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::port::{Scratch, ScratchError};
 
-/// Bytes with room for a fixed number of them.
+/// A scratch file with a fixed capacity.
 #[derive(Debug, Default)]
 pub struct MemoryScratch {
     bytes: Vec<u8>,
@@ -12,7 +12,7 @@ pub struct MemoryScratch {
 }
 
 impl MemoryScratch {
-    /// With room for everything.
+    /// A file of unlimited capacity.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -24,7 +24,7 @@ impl MemoryScratch {
         Self::sharing(ByteBudget::of(bytes))
     }
 
-    /// Takes its bytes from a room that others use too.
+    /// Takes its bytes from a budget that others share.
     pub(super) const fn sharing(room: ByteBudget) -> Self {
         Self { bytes: Vec::new(), room }
     }

@@ -16,9 +16,9 @@ type Interference = Box<dyn FnMut(&mut MemoryFiles)>;
 /// The files that had one name.
 #[derive(Debug, Default)]
 pub struct MemoryFiles {
-    /// Every file that ever stood under the name, and candidates.
+    /// Every file that ever had the name, and candidates.
     files: Vec<MemoryFile>,
-    /// The file that stands under the name now.
+    /// The file that has the name now.
     named: Option<usize>,
 }
 
@@ -33,7 +33,7 @@ struct MemoryFile {
 pub struct MemoryHandle(usize);
 
 impl MemoryFiles {
-    /// Opens what stands under the name, for appending.
+    /// Opens the current file for appending.
     pub fn open(&mut self) -> Option<MemoryHandle> {
         let index = self.named?;
         self.files[index].writers += 1;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::port::{Source, SourceError, Sources};
 
-/// What stands under a name.
+/// The file that has a name.
 #[derive(Clone, Debug)]
 enum StoredFile {
     File(Vec<u8>),
@@ -38,7 +38,7 @@ impl MemorySources {
         lock(&self.places).insert(name.into(), StoredFile::Link);
     }
 
-    /// Removes what stands under a name.
+    /// Removes the file that has a name.
     pub fn remove(&self, name: &str) {
         lock(&self.places).remove(name);
     }

@@ -1,7 +1,7 @@
 //! The Codex app-server, in our words.
 //!
-//! The port has two halves by caller: whoever keeps a binding alive opens threads
-//! ([`ThreadService`]), whoever runs a conversation runs turns ([`TurnService`]). A server process
+//! The port has two halves: [`ThreadService`] opens threads and keeps a binding alive,
+//! [`TurnService`] runs the turns of a conversation. A server process
 //! may die at any time; every call and every listener then ends at once.
 
 mod error;

@@ -17,7 +17,7 @@ pub enum BundleSinkError {
         /// The bundle's name.
         name: String,
     },
-    /// The place for the bundle lies in another one.
+    /// The bundle would be inside another bundle.
     #[error("the directory for {name} is itself a bundle")]
     InsideBundle {
         /// The bundle's name.
@@ -65,13 +65,13 @@ pub enum BundleSinkError {
     Storage {
         /// The bundle's name.
         name: String,
-        /// What the storage said.
+        /// The adapter's cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl BundleSinkError {
-    /// Whether more room would help.
+    /// Whether more free space would help.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         matches!(self, Self::Full { .. } | Self::Scratch(ScratchError::Full))
@@ -249,7 +249,7 @@ pub trait BundleWriter: Debug + Send + Sync {
 
 /// One file of a bundle in the making.
 pub trait BundleFileWriter: Debug + Send {
-    /// Appends a text.
+    /// Appends text.
     ///
     /// # Errors
     /// When it cannot be written.

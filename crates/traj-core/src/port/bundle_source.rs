@@ -56,7 +56,7 @@ pub enum BundleSourceError {
     /// The archive is cut or damaged.
     #[error("the archive is cut or damaged")]
     Damaged {
-        /// What the reader said.
+        /// The reader's cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Reading failed in a way that callers do not tell apart.
@@ -64,7 +64,7 @@ pub enum BundleSourceError {
     Storage {
         /// The bundle as it was asked for.
         name: String,
-        /// What the storage said.
+        /// The adapter's cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }

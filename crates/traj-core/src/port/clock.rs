@@ -1,4 +1,4 @@
-//! The time, for whoever stamps events.
+//! The current time.
 
 use std::fmt::Debug;
 

@@ -45,7 +45,7 @@ pub trait LineLog: Debug {
     fn read(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), LineLogError>;
 
     /// Keeps the lines that `keep` wants, in one step. A line may be shown
-    /// twice when another process appends meanwhile.
+    /// twice when another process appends at the same time.
     ///
     /// # Errors
     /// See [`LineLogError`]; the log is as it was.

@@ -41,7 +41,7 @@ pub struct NodeTurn {
     pub node: String,
     /// The session there.
     pub session: String,
-    /// What is said.
+    /// The message.
     pub prompt: String,
     /// Where the agent works there.
     pub cwd: Option<String>,

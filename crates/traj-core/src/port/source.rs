@@ -19,7 +19,7 @@ pub enum SourceError {
         /// The file as it was asked for.
         name: String,
     },
-    /// The file lies outside every directory that may be read.
+    /// The file is outside every readable directory.
     #[error("{name} is outside the readable directories")]
     Outside {
         /// The file as it was asked for.
@@ -42,7 +42,7 @@ pub enum SourceError {
     Storage {
         /// The file as it was asked for.
         name: String,
-        /// What the storage said.
+        /// The adapter's cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -95,7 +95,7 @@ pub trait Source: Debug + Send + Sync {
     /// part asked for.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), SourceError>;
 
-    /// Looks whether what was read still stands: growth is fine, anything
+    /// Checks that the bytes read so far are unchanged: growth is fine, anything
     /// else is a change.
     ///
     /// # Errors

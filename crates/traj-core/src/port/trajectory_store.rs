@@ -30,14 +30,14 @@ pub enum SidecarError {
         /// The budget.
         budget: u64,
     },
-    /// What stands in the sidecar's place must not be touched.
+    /// The file at the sidecar's path must not be touched.
     #[error("the sidecar is not safe to use")]
     Refused {
         /// What is wrong with it.
         #[source]
         source: Cause,
     },
-    /// Storage has no room for what it was given; it may have some later, or
+    /// Storage is full; it may have some later, or
     /// for less.
     #[error("no space left for the sidecar")]
     NoSpace {
@@ -137,7 +137,7 @@ pub struct Appended {
     pub first_source_sequence: u64,
     /// Bytes written, line ends included.
     pub bytes: u64,
-    /// Old lines that made room.
+    /// Old lines that were removed to make room.
     pub rolled_lines: u64,
 }
 
@@ -189,7 +189,7 @@ pub trait TrajectoryStore: Debug + Send + Sync {
     /// first line is there.
     ///
     /// # Errors
-    /// When what stands in its place is refused or cannot be opened.
+    /// When the file at its path is refused or cannot be opened.
     fn open(
         &self,
         session: &SessionId,

@@ -100,7 +100,7 @@ fn first_line(text: &str) -> Option<String> {
 }
 
 /// A text on one line of at most `longest` characters: runs of white space
-/// become one space, and an ellipsis stands for the rest.
+/// become one space, and an ellipsis replaces the rest.
 #[must_use]
 pub fn one_line(text: &str, longest: usize) -> String {
     let mut line = String::new();

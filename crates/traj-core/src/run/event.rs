@@ -16,7 +16,7 @@ pub enum Origin {
     Transcript,
 }
 
-/// Where in its source a row stands.
+/// The position of a row in its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Place {
@@ -60,7 +60,7 @@ pub struct RunEvent<'r> {
     pub at: Option<UnixMillis>,
     /// Which witness states it.
     pub origin: Origin,
-    /// Where the row stands in its source.
+    /// The position of the row in its source.
     pub place: Place,
     /// The id of the entry.
     pub entry: Option<&'r str>,

@@ -223,7 +223,7 @@ impl<'s> PairReading<'s> {
 
     /// Folds rows in the order of time, those of the sidecar first, until one
     /// of the files has to be read on. Returns the last line that was used of
-    /// each, with where it ends; `None` when a row stands beside the branch.
+    /// each, with where it ends; `None` when a row is not on the branch.
     fn merge(
         &mut self,
         recorded: Vec<FileRow<'_>>,
@@ -256,7 +256,7 @@ impl<'s> PairReading<'s> {
         Some(used)
     }
 
-    /// Folds a row; `false` when it stands beside the branch.
+    /// Folds a row; `false` when it is not on the branch.
     fn take(&mut self, row: FileRow<'_>, is_event: bool) -> bool {
         let json = match row.content {
             RowContent::Row(json) => json,

@@ -75,7 +75,7 @@ pub struct Fold {
     /// `None` when nobody asks for them.
     moments: Option<Moments>,
     stopwatch: Stopwatch,
-    /// How the recorder's runs and the agent's turns stand.
+    /// The state of the recorder's runs and the agent's turns.
     runtime_state: Option<RunState>,
     turn_state: Option<RunState>,
     /// How a run ended by its artifacts, if nothing else states it.

@@ -114,7 +114,7 @@ impl Run {
     }
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunState {
@@ -143,7 +143,7 @@ pub enum FirstFailure {
     Call(CallExample),
     /// An error outside a tool.
     Error {
-        /// Where it stands among the events.
+        /// Its position among the events.
         seq: u64,
         /// When.
         at: Option<UnixMillis>,
@@ -156,7 +156,7 @@ pub enum FirstFailure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moment {
-    /// Where it stands among the events.
+    /// Its position among the events.
     pub seq: u64,
     /// When.
     pub at: Option<UnixMillis>,

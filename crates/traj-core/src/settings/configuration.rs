@@ -1,8 +1,8 @@
 //! The configuration file: TOML with prices, roots, limits and defaults.
 //!
-//! Its keys are described in `docs/configuration.md`. Here it is only read
-//! from text; whoever holds the host finds the file and opens it. What the
-//! file sets counts where no environment variable does (see
+//! Its keys are described in `docs/configuration.md`. Here it is only parsed; the caller
+//! finds and opens the file. A value in the file counts where no environment
+//! variable is set (see
 //! [`HostFacts::configured_by`](crate::settings::host::HostFacts::configured_by)).
 
 mod key;
@@ -91,7 +91,7 @@ pub struct Configuration {
     /// Keys and values that cannot be used, in the order of the lines. All
     /// others are in force.
     pub problems: Vec<ConfigurationError>,
-    /// Variables that it stands in for: name, value and origin.
+    /// The variables that it replaces: name, value and origin.
     values: Vec<(&'static str, String, SettingOrigin)>,
 }
 
@@ -118,7 +118,7 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// The variables that it stands in for.
+    /// The variables that it replaces.
     pub(crate) fn values(&self) -> impl Iterator<Item = &(&'static str, String, SettingOrigin)> {
         self.values.iter()
     }
@@ -166,7 +166,7 @@ impl ConfigurationReader<'_> {
     }
 
     fn unknown(&mut self, name: &str, at: usize) {
-        // Whatever stands there instead of a key is not repeated at length.
+        // Text in place of a key is not repeated at length.
         const LONGEST: usize = 60;
         let problem = ConfigurationError::UnknownKey {
             line: toml_fault::line_at(self.text, at),

@@ -1,10 +1,10 @@
-//! What the host knows about itself, as a plain value read once at the edge.
+//! Facts about the host, as a plain value that the caller reads once.
 
 use std::collections::BTreeMap;
 
 use crate::settings::configuration::{self, Configuration, SettingOrigin};
 
-/// Environment variables by name, and what the configuration file says where
+/// Environment variables by name, and the values of the configuration file where
 /// they are not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
@@ -26,14 +26,14 @@ impl Variables {
         self.values(name).next()
     }
 
-    /// What is said of `TRAJ_<suffix>`: by the environment, under either
+    /// The values of `TRAJ_<suffix>`: from the environment, under either
     /// prefix, and by the file.
     pub(crate) fn shared_values(&self, suffix: &str) -> impl Iterator<Item = &str> {
         let set = self.shared_name(suffix).and_then(|name| self.environment(&name));
         set.into_iter().chain(self.configured(&format!("TRAJ_{suffix}")).map(|(value, _)| value))
     }
 
-    /// What is said of a variable: by the environment, and by the file.
+    /// The values of a variable: from the environment, then from the file.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
         self.environment(name).into_iter().chain(self.configured(name).map(|(value, _)| value))
     }
@@ -49,7 +49,7 @@ impl Variables {
         self.environment.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// What the file says in place of a variable, and where.
+    /// The file's value for a variable, and where it is set.
     pub(crate) fn configured(&self, name: &str) -> Option<(&str, &SettingOrigin)> {
         self.configured.get(name).map(|(value, origin)| (value.as_str(), origin))
     }
@@ -146,7 +146,7 @@ impl HostFacts {
         existing.or(usual.first()).cloned()
     }
 
-    /// Where the state directory lies if no variable says so: under its name of
+    /// The default state directory: under its name of
     /// today, and under the one it had before.
     #[must_use]
     pub fn usual_state_dirs(&self) -> Vec<String> {

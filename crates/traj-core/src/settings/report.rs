@@ -243,7 +243,7 @@ mod tests {
         fn what_comes_from_no_variable_is_as_without_any(all in environment()) {
             let bare = report(&BTreeMap::new());
             for (setting, bare) in report(&all).iter().zip(&bare) {
-                // The state directory lies in the home directory, wherever that came from.
+                // The state directory is in the home directory, whatever its origin.
                 if setting.origin.is_default() && setting.name != "state folder" {
                     prop_assert_eq!(&setting.value, &bare.value, "{}", setting.name);
                 }

@@ -13,7 +13,7 @@ use super::token::{DateToken, DateTokens};
 
 pub(super) fn parse(text: &str) -> Option<UnixMillis> {
     let mut reading = ProseReading::default();
-    // Clocks of some languages put narrow blanks in front of `PM`.
+    // Some locales put narrow spaces before `PM`.
     let text = text.replace(|letter: char| letter.is_whitespace() || letter == '\u{feff}', " ");
     let mut tokens = DateTokens::new(text.as_bytes());
     let mut next = reading.iso_date(&mut tokens)?;

@@ -19,7 +19,7 @@ pub(super) struct DateTokens<'a> {
 }
 
 impl<'a> DateTokens<'a> {
-    /// The only blanks of the text are spaces.
+    /// The text contains no white space except spaces.
     pub(super) const fn new(text: &'a [u8]) -> Self {
         Self { rest: text }
     }

@@ -2,7 +2,7 @@
 
 use crate::id::invisible::is_invisible;
 
-/// What stands for a text of which nothing is left.
+/// Replaces a text of which nothing is left.
 const UNKNOWN: &str = "<unknown>";
 
 /// Makes a text safe to show in a chat: control and direction characters become `?`, markup

@@ -16,7 +16,7 @@ const DEFAULT_RESERVE: f64 = 20_000.0;
 pub struct ContextEngineBinding {
     /// The engine's id.
     pub engine: String,
-    /// The text that stands for the engine's policy.
+    /// The text that represents the engine's policy.
     pub policy: String,
     /// The history that was placed at the start of the thread.
     pub projection: Option<Projection>,

@@ -25,12 +25,12 @@ const PREFIX: &str = "sha256:";
 const IMPORTED_PREFIX: &str = "imported-sha256:";
 const OPAQUE_PREFIX: &str = "opaque-sha256:";
 
-/// A hash that stands for one component of a thread's identity.
+/// A hash of one component of a thread's identity.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// The fingerprint of a JSON value as it stands.
+    /// The fingerprint of an unchanged JSON value.
     #[must_use]
     pub fn of(value: &Json<'_>) -> Self {
         Self(hashed(PREFIX, &canonical_text(value)))

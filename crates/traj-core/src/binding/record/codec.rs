@@ -226,7 +226,7 @@ pub(super) fn fill_shared(record: &mut BindingRecord, fields: &TypedMembers<'_>)
     record.context_engine = fields.0.get("contextEngine").and_then(ContextEngineBinding::from_json);
 }
 
-/// Reads members by type; a member of another type is as good as absent.
+/// Reads members by type; a member of another type counts as absent.
 pub(super) struct TypedMembers<'a>(pub(super) &'a Object<'a>);
 
 impl TypedMembers<'_> {

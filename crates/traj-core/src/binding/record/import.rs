@@ -15,7 +15,7 @@ use crate::timestamp::UnixMillis;
 /// What another tool's record file is called beside the session file.
 pub const IMPORT_SUFFIX: &str = ".codex-app-server.json";
 
-/// Reads another tool's record; `fallback` stands in for timestamps it lacks.
+/// Reads another tool's record; `fallback` replaces missing timestamps.
 ///
 /// # Errors
 /// The text is not a record of schema version 1 with a thread.

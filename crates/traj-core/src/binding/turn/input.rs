@@ -32,7 +32,7 @@ pub enum TurnImage {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TurnInput {
-    /// What is said.
+    /// The text.
     pub text: String,
     /// What is shown.
     pub images: Vec<TurnImage>,
@@ -63,8 +63,8 @@ impl TurnInput {
         self
     }
 
-    /// The items that `turn/start` takes. Inline data that is not an image leaves a note; media that is
-    /// no image leaves nothing.
+    /// The items that `turn/start` takes. Inline data that is not an image leaves a note;
+    /// other media leave nothing.
     #[must_use]
     pub fn items(&self) -> Vec<Json<'static>> {
         let images = self.images.iter().filter_map(TurnImage::item);

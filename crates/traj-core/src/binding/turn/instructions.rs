@@ -26,7 +26,7 @@ pub enum TurnTrigger {
     },
 }
 
-/// What is said to the model for one turn only.
+/// Instructions to the model for one turn only.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TurnBlocks {

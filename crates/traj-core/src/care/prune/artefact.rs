@@ -82,7 +82,7 @@ pub struct Artefact {
     pub modified: UnixMillis,
     /// What was found when it was looked at.
     pub proof: Proof,
-    /// The session that its first event has to state, if it lies elsewhere.
+    /// The session that its first event has to state, if it is elsewhere.
     pub owner: Option<String>,
 }
 

@@ -10,7 +10,7 @@ pub enum Proof {
     ByName,
     /// It begins with an event of a trajectory.
     FirstEvent,
-    /// It begins with an event of the very session it is said to be of.
+    /// It begins with an event of exactly the session it claims to belong to.
     OwnFirstEvent,
     /// As [`Self::OwnFirstEvent`], but nothing proves that the session was in
     /// this directory: it may well be there in another one.

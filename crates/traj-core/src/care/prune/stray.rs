@@ -22,7 +22,7 @@ pub struct StrayOwner {
 impl StrayOwner {
     /// Reads the first line of the file `name` in a directory of sidecars. `None`
     /// when it is not a sidecar, is not named after the session it states, or
-    /// says that the session lies in another directory than `sessions`, an
+    /// states that the session is in another directory than `sessions`, an
     /// absolute path: other agents share the directory of sidecars.
     #[must_use]
     pub fn of_first_line(line: &[u8], name: &str, sessions: &str) -> Option<Self> {

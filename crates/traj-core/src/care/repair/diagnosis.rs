@@ -47,17 +47,17 @@ impl DocumentKind {
 pub enum Problem {
     /// The line breaks off; what cannot be read is left out.
     Torn,
-    /// Zero bytes stand in it; they are left out.
+    /// It contains zero bytes; they are left out.
     NulRun,
     /// Bytes are not UTF-8; they become U+FFFD.
     InvalidUtf8,
-    /// Several rows stand on one line; each gets its own.
+    /// Several rows are on one line; each gets its own.
     JoinedRows,
     /// Two rows were written into each other; they are put together again.
     Interleaved,
     /// The line is valid but no row of such a file; it is kept.
     NotARow,
-    /// The same row stands there twice; the second one is left out.
+    /// The row is repeated; the repetition is left out.
     Repeated,
     /// Another row has the same id; both are kept.
     DuplicateId,
@@ -132,7 +132,7 @@ pub struct LineProblem {
 pub(super) enum NewParent {
     /// Nowhere: the row is a root.
     None,
-    /// To the row with this number, which stands before it.
+    /// To the row with this number, which comes before it.
     Row(u64),
 }
 

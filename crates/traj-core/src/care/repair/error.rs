@@ -6,7 +6,7 @@ use crate::port::ScratchError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairError {
-    /// The file has many rows, and the notes about them find no room.
+    /// The file has many rows, and no space is left for the notes about them.
     #[error("no space left for notes about the rows")]
     NoRoom,
     /// The notes cannot be written or read.

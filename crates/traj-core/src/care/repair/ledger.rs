@@ -17,7 +17,7 @@ pub(super) struct RowRecord {
     pub(super) id: RowKey,
     /// Key of its parent's id.
     pub(super) parent: RowKey,
-    /// The line it stands on.
+    /// Its line.
     pub(super) line: u64,
     /// What it is a row of, if of anything.
     pub(super) kind: Option<DocumentKind>,

@@ -35,7 +35,7 @@ impl BrokenLink {
 #[derive(Clone, Debug, Default)]
 pub(super) struct MendedLink {
     pub(super) parents: HashMap<u64, NewParent>,
-    /// Rows that become roots because there were too many to mend.
+    /// Rows that become roots because there were too many to repair.
     pub(super) roots: RowSet,
 }
 
@@ -271,7 +271,7 @@ fn no_parent() -> RowKey {
     EntryKey::of("").to_bytes()
 }
 
-/// The slice that an id belongs to: short ids are keys as they stand, and far
+/// The slice that an id belongs to: short ids are keys unchanged, and far
 /// from random.
 fn slice_of_id(id: &RowKey, slices: u64) -> u64 {
     let mut hasher = DefaultHasher::new();

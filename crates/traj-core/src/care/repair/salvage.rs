@@ -105,7 +105,7 @@ fn first_value(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Inside a torn row, only what can stand on its own is a row: the blocks of a
+/// Inside a torn row, only what is complete by itself is a row: the blocks of a
 /// message are objects too.
 fn is_row(text: &str) -> bool {
     Json::parse(text).ok().and_then(|value| DocumentKind::of_row(&value)).is_some()

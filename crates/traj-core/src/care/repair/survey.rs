@@ -22,7 +22,7 @@ pub(super) struct SurveyLimits {
     /// Digests or ids that are compared at a time: 25 MiB, with the table. It is
     /// what a table of that size holds before it grows.
     pub(super) slice: usize,
-    /// Broken links that are mended one by one: 10 MiB, with what is wanted of
+    /// Broken links that are repaired one by one: 10 MiB, with what is wanted of
     /// them in the copy. Rows with further ones become roots.
     pub(super) links: usize,
 }
@@ -46,7 +46,7 @@ pub struct Survey {
     first_timestamp: Option<String>,
 }
 
-/// Where the header stands.
+/// Where the header is.
 #[derive(Debug)]
 struct FoundHeader {
     row: u64,
@@ -156,7 +156,7 @@ impl Survey {
         Ok(self.diagnosis)
     }
 
-    /// Rows that stand there a second time.
+    /// Rows that are repeated.
     fn find_repeated(&mut self) -> Result<(), RepairError> {
         let Self { diagnosis, findings, ledger, limits, .. } = self;
         let slices = ledger.len().div_ceil(limits.slice as u64).max(1);

@@ -1,7 +1,7 @@
 //! The order of steps by which a rewrite loses nothing.
 //!
 //! The file under the session's name is the *current generation*. A round
-//! builds a candidate from it, takes over what was appended meanwhile and
+//! builds a candidate from it, takes over what was appended in between and
 //! exchanges the two in one step; the old generation is then *retired*. A
 //! writer that had opened it before the exchange may still append to it, so
 //! retired generations are watched until nobody can write to them any more.
@@ -57,17 +57,17 @@ pub trait Generations {
     /// When reading fails.
     fn whole_lines(&mut self, piece: Piece) -> Result<u64, Self::Error>;
 
-    /// Makes the candidate durable as far as it stands.
+    /// Makes the candidate durable in its current state.
     ///
     /// # Errors
     /// When the storage says so.
     fn sync(&mut self) -> Result<(), Self::Error>;
 
     /// Puts the candidate in the place of the current generation, in one step,
-    /// if that is still what stands there, and makes it durable.
+    /// if that is still the current file, and makes it durable.
     ///
     /// # Errors
-    /// When something else stands there, or the step failed and nothing changed;
+    /// When another file has the name, or the step failed and nothing changed;
     /// or when it was done and its durability cannot be promised.
     fn exchange(&mut self) -> Result<(), Self::Error>;
 
@@ -171,7 +171,7 @@ fn run<G: Generations>(
     let mut taken = snapshot;
     let mut length = edited;
     loop {
-        // The candidate stands up to `taken` of the current generation.
+        // The candidate covers the current generation up to `taken`.
         taken = take_over(files, current, taken, &mut length, settled)?;
         files.sync()?;
         // Writers that the sync held up go first: each of them would become a
@@ -290,7 +290,7 @@ fn rebuild<G: Generations>(
 ) -> Result<u64, G::Error> {
     let mut from = 0;
     let mut shift = 0;
-    // Retired generations stand in the order of their places.
+    // Retired generations are in the order of their places.
     for old in retired.iter_mut() {
         if let Some(piece) = pieces.iter().find(|piece| piece.generation == old.generation) {
             if old.place > from {

@@ -11,7 +11,7 @@ use crate::run::words::LONGEST_PREVIEW;
 use crate::run::{Origin, Place, one_line};
 use crate::timestamp::UnixMillis;
 
-/// How much an event should stand out.
+/// How prominent an event should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
@@ -46,7 +46,7 @@ pub struct TailEvent {
     pub error: Option<String>,
     /// How long it took, in milliseconds.
     pub duration: Option<u64>,
-    /// How much it should stand out.
+    /// How prominent it should be.
     pub severity: Severity,
     /// The tool call it belongs to.
     pub call_id: Option<String>,
@@ -90,7 +90,7 @@ impl TailEvent {
     /// Reads a line; `None` when it is not an event.
     #[must_use]
     pub fn parse(line: &[u8], origin: Origin, screen: &dyn Screen) -> Option<Self> {
-        // Checking text is far quicker than mending it.
+        // Checking text is far quicker than repairing it.
         let text = match std::str::from_utf8(line) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),

@@ -12,7 +12,7 @@ use crate::run::Origin;
 
 /// This many bytes before the read position are compared on every look.
 ///
-/// This is how a file is noticed that was written anew in place, at the same
+/// This detects a file that was rewritten in place, at the same
 /// length or longer. Times of files are not asked: two writes within a tick of
 /// the kernel's clock bear the same one, and a file that was merely touched
 /// bears another.
@@ -76,7 +76,7 @@ impl Follow {
     }
 
     /// Follows a file from `offset`, after its last events were read. `before`
-    /// is what stands before the offset, [`Self::comparable`] bytes of it.
+    /// is the content before the offset, [`Self::comparable`] bytes of it.
     #[must_use]
     pub fn from_middle(key: (u64, u64), offset: u64, before: &[u8], last: &LastEvents) -> Self {
         let mut follow = Self::new(last.origin());
@@ -106,7 +106,7 @@ impl Follow {
         self.is_untimed = false;
     }
 
-    /// How much of what stands before an offset is compared later.
+    /// How many bytes before an offset are compared later.
     #[must_use]
     pub fn comparable(offset: u64) -> usize {
         usize::try_from(offset).unwrap_or(RECENT).min(RECENT)
@@ -135,13 +135,13 @@ impl Follow {
     }
 
     /// What to read although nothing was added, because a file may be written
-    /// anew at its old length.
+    /// again at its old length.
     #[must_use]
     pub fn to_compare(&self) -> ReadRange {
         ReadRange { from: self.offset - self.recent.len() as u64, to: self.offset }
     }
 
-    /// Takes bytes that stand at `from`; `false` when the file was rewritten
+    /// Takes the bytes at `from`; `false` when the file was rewritten
     /// under us and has to be looked at again.
     pub fn feed(
         &mut self,

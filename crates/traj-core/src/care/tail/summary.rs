@@ -44,7 +44,7 @@ impl Summary {
     fn add(&mut self, fact: &Fact<'_>) {
         let words = preview(fact);
         match fact {
-            // It stands where errors stand.
+            // It is shown where errors are shown.
             Fact::Error(_) => {}
             _ if words.is_empty() => {}
             Fact::ToolCall(_) => self.calls.push(words),

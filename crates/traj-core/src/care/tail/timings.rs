@@ -10,11 +10,11 @@ use crate::timestamp::UnixMillis;
 /// This many starts without an end are remembered.
 const OPEN_STARTS: usize = 4_096;
 
-/// No start that lies further before its end than this counts: 64 MiB.
+/// A start further before its end than this does not count: 64 MiB.
 pub const FARTHEST_START: u64 = 64 * 1024 * 1024;
 
 /// The same for the start of a call, whose result follows within a few rows:
-/// 8 MiB. A result without a call makes nobody read more than that.
+/// 8 MiB. A result without a call never causes more than that to be read.
 const FARTHEST_CALL: u64 = 8 * 1024 * 1024;
 
 /// Something that takes time: a call, a prompt, a turn or a run, by its kind
@@ -144,7 +144,7 @@ impl Timings {
         }
     }
 
-    /// The file begins anew: what is open began before it.
+    /// The file begins again: open spans began before it.
     pub(super) fn begin_anew(&mut self) {
         self.starts.values_mut().for_each(|start| start.position = 0);
         self.order.iter_mut().for_each(|(_, position)| *position = 0);
@@ -258,7 +258,7 @@ mod tests {
             assert!(follow.feed(0, text.as_bytes(), &Everything, &mut note));
             let first = forward.len().saturating_sub(wanted);
             prop_assert_eq!(&last(text.as_bytes(), wanted, block), &forward[first..]);
-            // A follower that begins in the middle asks for what lies before.
+            // A follower that begins in the middle asks for the earlier part.
             let middle: usize = lines[..first].iter().map(String::len).sum();
             let none = LastEvents::new(Origin::Runtime, 0);
             let mut later = Follow::from_middle((1, 1), middle as u64, &[], &none);

@@ -138,7 +138,7 @@ impl<'a> AutoEdit<'a> {
             return false;
         }
         let note = format!("{} bytes of {} output, trimmed by rule", found.bytes, found.tool);
-        // A result that is shorter than what would stand for it is left alone.
+        // A result that is shorter than its replacement is left alone.
         if (SENTINEL.len() + 1 + note.len()) as u64 >= found.bytes {
             return false;
         }

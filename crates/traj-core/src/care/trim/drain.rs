@@ -191,7 +191,7 @@ pub(super) fn trim_copies(
     Ok(())
 }
 
-/// Rewrites a session, anew when someone else replaced it meanwhile.
+/// Rewrites a session, and tries again when another process replaced it.
 pub(super) fn with_retries<E: LineEdit>(
     port: &dyn SessionRewriter,
     mode: RewriteMode,
@@ -246,7 +246,7 @@ fn waiting(
     Ok((items, lines))
 }
 
-/// Removes what was read from the queue; what was queued meanwhile stays.
+/// Removes the entries that were read from the queue; later entries stay.
 fn settle(queue: &dyn LineLog, done: &[Vec<u8>]) -> Result<(), TrimError> {
     if !done.is_empty() {
         let done: BTreeSet<&[u8]> = done.iter().map(Vec::as_slice).collect();

@@ -15,7 +15,7 @@ pub const SENTINEL: &str = "[trimmed by self]";
 pub struct TrimItem {
     /// The call whose result is trimmed.
     pub target: ToolCallId,
-    /// What stands in its place; without it, only the mark.
+    /// The replacement text; without it, only the marker.
     pub replacement: Option<String>,
     /// The trim call itself, whose input is shortened.
     pub self_call: Option<ToolCallId>,

@@ -82,7 +82,7 @@ pub struct UndoRecord {
     pub document: Document,
     /// The sha256 of the line as it is now, in hex; empty for a blob.
     pub line: String,
-    /// What stood there before.
+    /// The original line.
     pub original: Vec<u8>,
 }
 

@@ -62,7 +62,7 @@ pub struct UndoableTrim {
     pub sidecar_lines: u64,
     /// Blobs that it removed.
     pub blobs: u64,
-    /// Bytes that would come back, what stands there now not counted.
+    /// Bytes that would come back, not counting the replacements.
     pub bytes: u64,
 }
 
@@ -150,8 +150,8 @@ impl LineEdit for UndoEdit {
     fn passed_over(&mut self, _bytes: u64) {}
 }
 
-/// Looks which originals stand in a document: a trim that was cut short has
-/// noted lines that it never changed, and there is nothing to take back.
+/// Finds originals that are still in a document: an interrupted trim has noted
+/// lines that it never changed, so there is nothing to undo.
 struct StandingOriginals<'r> {
     lengths: BTreeSet<usize>,
     missing: Vec<(usize, &'r [u8])>,

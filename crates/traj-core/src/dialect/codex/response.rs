@@ -40,7 +40,7 @@ fn is_known(kind: &str) -> bool {
     matches!(kind, "additional_tools" | "web_search_call" | "ghost_snapshot" | "compaction")
 }
 
-/// Messages of the assistant are its texts. Those of the user stand in another
+/// Messages of the assistant are its texts. Those of the user are in another
 /// row as they were typed; here they hold injected context as well.
 fn message<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     let content = Content::of(item.get("content"));

@@ -1,4 +1,4 @@
-//! Calls and results, wherever they stand in a value: as blocks of a message,
+//! Calls and results, anywhere in a value: as blocks of a message,
 //! in rows of a rollout, and in events of a sidecar, which hold whole
 //! conversations.
 

@@ -1,4 +1,4 @@
-//! Inline images: how they are written, and the text that may stand for one.
+//! Inline images: how they are written, and the text that may replace one.
 
 use super::text;
 use crate::json::{Json, Object};
@@ -12,7 +12,7 @@ pub(crate) fn may_hold_image(line: &[u8]) -> bool {
 pub(crate) struct ImageBlock<'j> {
     pub(crate) data: &'j str,
     pub(crate) media_type: String,
-    /// The kind of text block that may stand where the image stood.
+    /// The kind of text block that may replace the image.
     pub(crate) text_kind: &'static str,
 }
 

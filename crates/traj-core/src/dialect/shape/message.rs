@@ -46,7 +46,7 @@ pub(crate) fn is_result_block(block: &Json<'_>) -> bool {
     text(block, "type") == Some("tool_result")
 }
 
-/// Whether a message is what the user said, and not a result.
+/// Whether a message is from the user, and not a result.
 pub(crate) fn is_prompt(message: &Json<'_>) -> bool {
     text(message, "role") == Some("user") && !blocks(message).iter().any(is_result_block)
 }

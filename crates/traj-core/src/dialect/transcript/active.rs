@@ -65,7 +65,7 @@ impl Tree {
         };
         let mut left = Branches::default();
         if let Some(start) = start.filter(has_branch) {
-            // Warnings are the matter of whoever rewrites the session.
+            // Only a rewrite of the session reports warnings.
             let Ok(_) = walk_branch(&mut table, start, |_, _| Ok(()));
             let Ok(others) = branches_left(&mut table, self.rows.len() as u64);
             left = others;
@@ -89,7 +89,7 @@ impl Tree {
     }
 }
 
-/// Which rows stand on the active branch.
+/// Which rows are on the active branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActiveBranch {
     is_on: Vec<bool>,

@@ -1,4 +1,4 @@
-//! The events that stand for the entries of a branch.
+//! The events that represent the entries of a branch.
 
 mod plain;
 
@@ -13,7 +13,7 @@ use crate::timestamp::UnixMillis;
 #[derive(Clone, Debug)]
 pub struct EventFrame {
     session_id: Redacted<String>,
-    /// `"sessionId":…` up to `"workspaceDir":…`, as it stands in every event.
+    /// `"sessionId":…` up to `"workspaceDir":…`, as every event has it.
     middle: Redacted<String>,
 }
 
@@ -84,13 +84,13 @@ impl TranscriptEvents {
         Self { text: RedactedText::in_buffer(text), parts }
     }
 
-    /// Takes all events away again; the room for them stays.
+    /// Removes all events and keeps the capacity.
     pub fn clear(&mut self) {
         self.text.clear();
         self.parts.clear();
     }
 
-    /// The bytes there is room for.
+    /// The capacity in bytes.
     #[must_use]
     pub const fn capacity(&self) -> usize {
         self.text.capacity() + self.parts.capacity() * size_of::<EventParts>()

@@ -19,13 +19,13 @@ const fn is_trimmed(character: char) -> bool {
     )
 }
 
-/// The row without the blanks around it.
+/// The row without the white space around it.
 #[must_use]
 pub fn trim(row: &str) -> &str {
     row.trim_matches(is_trimmed)
 }
 
-/// Whether a row holds nothing but blanks.
+/// Whether a row is blank.
 #[must_use]
 pub fn is_blank(row: &str) -> bool {
     row.chars().all(is_trimmed)

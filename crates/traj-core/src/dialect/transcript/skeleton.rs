@@ -72,7 +72,7 @@ impl Skeleton {
         Self { kind, id, next, timed: false, side: false }
     }
 
-    /// Whether the row can stand on a branch.
+    /// Whether the row can be part of a branch.
     #[must_use]
     pub const fn is_candidate(&self) -> bool {
         matches!(self.kind, RowKind::Entry) && self.id.is_some() && self.timed

@@ -75,7 +75,7 @@ pub enum TurnStatus {
     Interrupted,
     /// The model or the server failed; its own words, if any.
     Failed {
-        /// What the server said.
+        /// The server's message.
         message: Option<String>,
     },
 }

@@ -141,7 +141,7 @@ impl ThreadSummary {
 pub struct StartTurn {
     /// The thread.
     pub thread: ThreadId,
-    /// What is said and shown.
+    /// The text and images.
     pub input: Vec<Json<'static>>,
     /// Where the turn works.
     pub cwd: Option<String>,

@@ -12,7 +12,7 @@ pub enum Outcome<'r> {
     Failed(Failure<'r>),
     /// It took too long.
     TimedOut,
-    /// A person or a policy said no.
+    /// A person or a policy declined it.
     Declined,
     /// Somebody stopped it.
     Interrupted,

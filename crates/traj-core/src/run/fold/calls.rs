@@ -105,7 +105,7 @@ impl CallRecord {
     }
 }
 
-/// The calls of one tool under one id. Models that number their calls anew in
+/// The calls of one tool under one id. Models that restart the numbering of their calls in
 /// every turn use an id again and again: the first that one witness states is
 /// the first that the other does.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ struct KeptResult {
     order: u64,
 }
 
-/// The calls so far. Ids and names may be of any length: hashes stand for them.
+/// The calls so far. Ids and names may be of any length: they are kept as hashes.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub(super) tools: BTreeMap<String, CallTotals>,

@@ -11,7 +11,7 @@ const KEPT: usize = 10;
 pub struct CallExample {
     /// Its number among the calls of the run.
     pub number: u64,
-    /// Where it stands among the events.
+    /// Its position among the events.
     pub seq: u64,
     /// Its id.
     pub id: Option<String>,
@@ -29,7 +29,7 @@ pub struct CallExample {
     pub output: Option<String>,
     /// When it began.
     pub started_at: Option<UnixMillis>,
-    /// Where its failure stands among the events.
+    /// The position of its failure among the events.
     pub(super) failed_at: u64,
 }
 

@@ -38,7 +38,7 @@ impl NameCounts {
 }
 
 /// The entry of a name; `None` when the name is new and there are too many
-/// already: whoever asks counts it among the others.
+/// already: the caller counts it among the others.
 pub(super) fn entry<'m, V: Default>(
     counts: &'m mut BTreeMap<String, V>,
     name: &str,

@@ -1,6 +1,6 @@
 //! The keys of the configuration file: one table.
 //!
-//! A key stands for an environment variable and counts where that is not set.
+//! A key corresponds to an environment variable and counts where that is not set.
 //! Whoever reads the variable therefore needs to know nothing of the file.
 
 use std::fmt;
@@ -83,7 +83,7 @@ pub(super) const KEYS: [ConfigurationKey; 22] = [
     key("defaults.codex", "TRAJ_CODEX", ValueKind::Program),
 ];
 
-/// The key that stands for a variable.
+/// The key that corresponds to a variable.
 pub(crate) fn key_of_variable(variable: &str) -> Option<&'static ConfigurationKey> {
     KEYS.iter().find(|key| key.variable == variable)
 }

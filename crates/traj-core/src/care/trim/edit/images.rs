@@ -1,4 +1,4 @@
-//! Inline images: where they stand, and what stands in their place.
+//! Inline images: where they are, and what replaces them.
 
 use sha2::{Digest as _, Sha256};
 

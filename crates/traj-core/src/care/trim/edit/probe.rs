@@ -8,7 +8,7 @@ use crate::json;
 
 /// Finds blocks of lines that may mention an id, however it is escaped.
 ///
-/// An id stands in a line as writers usually escape it, or some character of
+/// A line contains an id as writers usually escape it, or some character of
 /// it is written as `\uXXXX` (or `/` as `\/`). Both are searched for without
 /// parsing; a match may be a false one, a miss never is.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Results and calls wherever they stand in a value: in the rows of a Codex
+//! Results and calls anywhere in a value: in the rows of a Codex
 //! rollout, and in events of a sidecar, which hold whole conversations.
 
 use super::tally::{OpenItems, Tally};
@@ -141,7 +141,7 @@ fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> TextCha
     }
 }
 
-/// The name of the blob that holds a text too long for its event.
+/// The name of the blob that holds a string too long for its event.
 pub(in crate::care::trim) fn blob_of(value: &Json<'_>) -> Option<BlobDigest> {
     let is_marker = value.get("truncated").and_then(Json::as_bool) == Some(true);
     value.get("blob").and_then(Json::as_str).filter(|_| is_marker).and_then(BlobDigest::parse)
