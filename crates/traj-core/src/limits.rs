@@ -29,7 +29,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What is safe for a host that sets nothing.
+    /// Safe defaults for a host that sets nothing.
     #[must_use]
     pub const fn standard() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Where the files of a session lie: their names, the pointer beside the
+//! Where the files of a session are: their names, the pointer beside the
 //! session, and the one search that says which sidecar is the session's.
 //!
 //! [`find_sidecar`] is the only place that answers "which sidecar is this

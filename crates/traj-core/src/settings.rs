@@ -96,7 +96,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What holds when nothing is set.
+    /// The defaults.
     #[must_use]
     pub const fn standard() -> Self {
         Self {

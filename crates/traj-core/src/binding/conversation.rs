@@ -41,7 +41,7 @@ const APP_SERVER_KIND: &str = "codex-app-server-session";
 const CLI_NODE_KIND: &str = "codex-cli-node-session";
 
 impl ConversationData {
-    /// Reads what the host kept; none when it is not ours.
+    /// Reads what the host kept; `None` when it is not a binding of traj.
     #[must_use]
     pub fn from_json(value: &Json<'_>) -> Option<Self> {
         if value.get("version")?.as_u64()? != 1 {
@@ -163,7 +163,7 @@ const NODE_MISSING: &str =
 
 /// Decides what becomes of a message, before anything is sent anywhere.
 ///
-/// A message of somebody who may not command is swallowed, never run and never answered; so is one
+/// A message from a person without permission is dropped, never run and never answered; so is one
 /// without text.
 #[must_use]
 pub fn claim(

@@ -32,7 +32,7 @@ pub enum RefusalKind {
     NoActiveTurn,
     /// The client did not ask for the experimental API.
     ExperimentalApiOff,
-    /// The server is overloaded; the request was not looked at.
+    /// The server is overloaded; the request was not handled.
     Overloaded,
     /// Anything else.
     Other,

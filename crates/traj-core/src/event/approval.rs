@@ -1,4 +1,4 @@
-//! Somebody is asked to allow something, and decides.
+//! Approvals: the request and the decision.
 
 use super::{Event, EventKind};
 use crate::json::Object;
@@ -15,7 +15,7 @@ pub struct Approval {
     pub approval_id: Option<String>,
     /// The call that waits for it.
     pub tool_call_id: Option<String>,
-    /// What is to be allowed: a command, or a kind of change.
+    /// What needs approval: a command, or a kind of change.
     pub subject: Option<String>,
     /// Why it is asked.
     pub reason: Option<String>,

@@ -19,7 +19,7 @@ pub struct RunContext {
     pub provider: Option<String>,
     /// Which model.
     pub model_id: Option<String>,
-    /// Which API the model is spoken to with.
+    /// The API of the model.
     pub model_api: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Events as hosts hand them over in a pipe: one JSON object a line.
+//! Events that a host writes to a pipe: one JSON object per line.
 
 use super::{Event, EventKind};
 use crate::json::{Json, ParseError};
@@ -17,7 +17,7 @@ pub enum InputProblem {
     /// The type is missing or not a string.
     #[error("\"type\" must be a non-blank string")]
     Type,
-    /// The data is something else than an object.
+    /// The data is not an object.
     #[error("\"data\" must be an object")]
     Data,
     /// The time cannot be understood.

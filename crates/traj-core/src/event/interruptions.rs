@@ -1,6 +1,6 @@
-//! What can end a run before its time.
+//! What can end a run early.
 
-/// The six answers that harnesses give in `model.completed`, `trace.artifacts`
+/// The six flags that harnesses state in `model.completed`, `trace.artifacts`
 /// and `session.ended`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(

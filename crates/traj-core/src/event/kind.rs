@@ -44,7 +44,7 @@ kinds! {
     SessionStarted = "session.started",
     /// What the run was made of: harness, model, configuration, plugins.
     TraceMetadata = "trace.metadata",
-    /// Everything the model was about to see was put together.
+    /// The context for the model was compiled.
     ContextCompiled = "context.compiled",
     /// A prompt went to the model.
     PromptSubmitted = "prompt.submitted",
@@ -56,7 +56,7 @@ kinds! {
     ToolResult = "tool.result",
     /// A tool did not answer in time.
     ToolTimeout = "tool.timeout",
-    /// Somebody was asked to allow something.
+    /// An approval was requested.
     ApprovalAsked = "approval.asked",
     /// It was allowed, or not.
     ApprovalDecided = "approval.decided",
@@ -70,7 +70,7 @@ kinds! {
     TraceTruncated = "trace.truncated",
     /// A run ended.
     SessionEnded = "session.ended",
-    /// An assistant message was complete, nothing followed, the turn was let go.
+    /// An assistant message was complete and nothing followed, so the turn was released.
     TurnAssistantCompletionIdleRelease = "turn.assistant_completion_idle_release",
     /// A turn made no progress for too long.
     TurnProgressIdleTimeout = "turn.progress_idle_timeout",

@@ -1,5 +1,5 @@
 //! The memory an event takes: counted while it is made, when all of it is at
-//! hand, so that nobody has to walk through it again to keep a queue in bounds.
+//! hand, so that a queue can be bounded without walking the event again.
 
 use crate::json::{Json, MAX_DEPTH, Object};
 

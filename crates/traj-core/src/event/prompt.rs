@@ -49,7 +49,7 @@ pub struct ContextCompiled {
     pub messages: Option<Vec<Json<'static>>>,
     /// Tools the model may call; `None` when the host does not say.
     pub tools: Option<Vec<ToolDefinition>>,
-    /// Pictures that go with the prompt.
+    /// Images that go with the prompt.
     pub images_count: u64,
     /// The transcript entry it continues.
     pub transcript_leaf_id: Option<String>,
@@ -87,7 +87,7 @@ pub struct PromptSubmitted {
     pub system_prompt: Option<String>,
     /// The messages before it.
     pub messages: Option<Vec<Json<'static>>>,
-    /// Pictures that go with the prompt.
+    /// Images that go with the prompt.
     pub images_count: u64,
 }
 

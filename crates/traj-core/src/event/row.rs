@@ -1,4 +1,4 @@
-//! Reading a line of a sidecar back.
+//! Reads a line of a sidecar.
 
 use super::{SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::Json;
@@ -31,7 +31,7 @@ impl<'a> RuntimeRow<'a> {
         Self::from_json(value)
     }
 
-    /// Takes a value as an event if it is one.
+    /// Converts a value to an event.
     ///
     /// # Errors
     /// When the value is not an event of the schema.
@@ -77,7 +77,7 @@ impl<'a> RuntimeRow<'a> {
         self.said("sessionKey")
     }
 
-    /// Whether it says which model it is about.
+    /// Whether it names the model.
     #[must_use]
     pub fn names_model(&self) -> bool {
         ["provider", "modelId", "modelApi"].iter().any(|name| self.said(name).is_some())

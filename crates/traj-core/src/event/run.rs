@@ -1,4 +1,4 @@
-//! The beginning and the end of a run, and what it was made of.
+//! The start, the end and the metadata of a run.
 
 use super::{Event, EventKind};
 use crate::json::{Json, Object};

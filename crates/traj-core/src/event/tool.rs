@@ -1,4 +1,4 @@
-//! Calls of tools and what came of them.
+//! Tool calls and their results.
 
 use super::{Event, EventKind};
 use crate::json::{Json, Object};
@@ -93,7 +93,7 @@ impl ToolResult {
         self
     }
 
-    /// The result that replaces one that never came.
+    /// The result recorded for a call that was never answered.
     #[must_use]
     pub fn missing(tool_call_id: impl Into<String>, name: impl Into<String>) -> Self {
         let reason = Object::from_iter([("status", "failed"), ("reason", "missing_tool_result")]);

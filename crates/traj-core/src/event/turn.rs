@@ -32,7 +32,7 @@ pub struct TurnEvent {
     pub thread_id: String,
     /// The turn.
     pub turn_id: String,
-    /// Particulars of the moment: idle time, timeout, tool.
+    /// Details of the event: idle time, timeout, tool.
     pub details: Object<'static>,
 }
 

@@ -1,4 +1,4 @@
-//! How much is read of what: every limit with its default and its reason.
+//! The limits on reading, each with its default and its reason.
 
 use crate::settings::count;
 use crate::settings::host::HostFacts;
@@ -36,11 +36,11 @@ pub struct Reading {
     /// Bytes of an event or an element of a bundle: 32 MiB. Exports write
     /// shorter ones; a longer one is reported.
     pub bundle_line_bytes: usize,
-    /// Bytes of a line of a sidecar that the recorder goes on with: 64 MiB. It
+    /// Bytes of a line of a sidecar that the recorder continues: 64 MiB. It
     /// writes much shorter ones, but other recorders may not. Of a longer one
     /// only the number is looked for.
     pub sidecar_line_bytes: usize,
-    /// Bytes of a line of a log that traj keeps, as of the trims to be done:
+    /// Bytes of a line in one of traj's own logs, such as the trim queue:
     /// 64 MiB. A log with a longer line is not read.
     pub log_line_bytes: usize,
     /// Bytes of a message of an app-server: 64 MiB. A file that an agent has
@@ -92,13 +92,13 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The variable for the longest line that is read as a whole. It stands for
+    /// The variable for the longest line that is read as a whole. It sets
     /// [`input_line_bytes`](Self::input_line_bytes),
     /// [`scanned_line_bytes`](Self::scanned_line_bytes) and
     /// [`session_line_bytes`](Self::session_line_bytes).
     pub const LINE_BYTES: &str = "TRAJ_READ_LINE_BYTES";
 
-    /// What holds when nothing is set.
+    /// The defaults.
     #[must_use]
     pub const fn standard() -> Self {
         Self {

@@ -200,7 +200,7 @@ impl Refusal {
     }
 }
 
-/// Something that was looked at and refused.
+/// A candidate that was refused.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RefusedSidecar {
@@ -218,7 +218,7 @@ pub struct RefusedSidecar {
 pub struct SidecarSearch {
     /// The session's sidecar, if it has one.
     pub found: Option<FoundSidecar>,
-    /// What was looked at before, in order.
+    /// The candidates that were tried before, in order.
     pub refused: Vec<RefusedSidecar>,
 }
 

@@ -33,7 +33,7 @@ struct BindingFile {
     revision: u64,
 }
 
-/// The failure a test asked for.
+/// A failure that a test injects.
 #[derive(Debug, thiserror::Error)]
 #[error("injected failure")]
 struct InjectedFailure;

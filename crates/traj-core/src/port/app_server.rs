@@ -78,7 +78,7 @@ pub trait ThreadListener: Debug + Send + Sync {
     /// The server asks. None lets the safe default answer: nothing is granted.
     async fn request(&self, request: &ServerRequest) -> Option<HostAnswer>;
 
-    /// The server is gone; nothing more will come.
+    /// The server exited; no more messages will come.
     fn lost(&self, cause: CloseCause);
 }
 

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug};
 use crate::binding::{BindingRecord, RecordError};
 use crate::id::ThreadId;
 
-/// A cause that only the adapter knows.
+/// The adapter's cause.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Longest key in bytes, so that a suffix still fits into a file name.
@@ -108,7 +108,7 @@ pub enum BindingStoreError {
         /// The adapter's cause.
         source: Cause,
     },
-    /// Storage failed in a way the domain does not distinguish.
+    /// Storage failed for another reason.
     #[error("the binding of {key} cannot be stored or loaded")]
     Storage {
         /// The session.

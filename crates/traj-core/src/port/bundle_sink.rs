@@ -194,7 +194,7 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
     Some(digest)
 }
 
-/// What happens when a bundle's name is taken.
+/// What to do when a bundle's name is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameTaken {

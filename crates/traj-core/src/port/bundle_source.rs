@@ -1,4 +1,4 @@
-//! Reading a bundle back, whatever form it has.
+//! Reading a bundle, in any of its forms.
 
 use std::fmt::Debug;
 

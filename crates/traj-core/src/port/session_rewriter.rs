@@ -60,7 +60,7 @@ pub struct RewriteReport {
     pub bytes_before: u64,
     /// Bytes those became.
     pub bytes_after: u64,
-    /// Bytes that others appended meanwhile and that were kept.
+    /// Bytes that other processes appended during the rewrite and that were kept.
     pub merged_bytes: u64,
     /// A writer still holds the old file open; what it appends from now on
     /// goes to a file that is kept beside the session, not into the session.

@@ -28,37 +28,37 @@ pub enum Fact<'r> {
     SessionStarted(SessionStart<'r>),
     /// A run ended.
     SessionEnded(SessionEnd<'r>),
-    /// What the model was about to see was put together.
+    /// The context for the model was compiled.
     ContextCompiled(CompiledContext<'r>),
     /// A turn began.
     TurnStarted,
     /// A turn ended; `Some` names the error that ended it.
     TurnEnded(SessionEnd<'r>),
-    /// Somebody asked for something.
+    /// A prompt was submitted.
     Prompt(Prompt<'r>),
     /// The assistant said something.
     AssistantText(Content<'r>),
-    /// The model thought about something.
+    /// The model reasoned.
     Reasoning(Content<'r>),
     /// The model called a tool.
     ToolCall(ToolCallFact<'r>),
-    /// A tool answered, or is known not to have.
+    /// A tool answered, or is known not to have answered.
     ToolResult(ToolResultFact<'r>),
     /// A model call finished.
     ModelCall(ModelCall<'r>),
-    /// Somebody was asked to allow something.
+    /// An approval was requested.
     ApprovalAsked(ApprovalFact<'r>),
     /// It was decided.
     ApprovalDecided(ApprovalFact<'r>),
     /// The conversation was replaced by a summary.
     Compaction(Compaction<'r>),
-    /// Another model answers from here on.
+    /// The model changed.
     ModelChanged(ModelChange<'r>),
-    /// Another setting holds from here on.
+    /// A setting changed.
     ModeChanged(ModeChange<'r>),
     /// The conversation went back to an earlier point.
     Rewind(Rewind<'r>),
-    /// There are entries beside those that the run consists of.
+    /// There are entries that are not part of the run.
     Branches(Branches),
     /// Something was attached.
     Attachment(Attachment<'r>),
@@ -76,11 +76,11 @@ pub enum Fact<'r> {
         /// counted as unknown.
         is_known: bool,
     },
-    /// There are rows of a type that nobody knows, beside the other events.
+    /// There are rows of an unknown type among the other events.
     UnknownRows(UnknownRows<'r>),
 }
 
-/// What the model was about to see.
+/// The context for the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct CompiledContext<'r> {
@@ -90,13 +90,13 @@ pub struct CompiledContext<'r> {
     pub tools: Option<&'r Json<'r>>,
 }
 
-/// Somebody asked for something.
+/// A prompt was submitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct Prompt<'r> {
     /// The prompt.
     pub content: Content<'r>,
-    /// How many pictures came with it.
+    /// How many images came with it.
     pub images: u64,
     /// Why it was not sent, if it was not.
     pub skipped: Option<&'r str>,
@@ -161,7 +161,7 @@ pub struct ModelCall<'r> {
     pub scope: UsageScope,
     /// Of a counter, the part of the last call.
     pub last: Option<Usage>,
-    /// What the source says that it cost.
+    /// The cost that the source states.
     pub cost: Option<StatedCost>,
     /// Why the model stopped.
     pub stop_reason: Option<Cow<'r, str>>,
@@ -171,7 +171,7 @@ pub struct ModelCall<'r> {
     pub error: Option<Cow<'r, str>>,
 }
 
-/// Somebody was asked to allow something, or decided it.
+/// An approval was requested or decided.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct ApprovalFact<'r> {
@@ -179,9 +179,9 @@ pub struct ApprovalFact<'r> {
     pub id: Option<&'r str>,
     /// The call that it is about.
     pub call: Option<&'r str>,
-    /// What is to be allowed: a command, a path, a tool.
+    /// What needs approval: a command, a path, a tool.
     pub subject: Option<Cow<'r, str>>,
-    /// What was decided; `None` while it is open.
+    /// The decision; `None` while it is open.
     pub decision: Option<ApprovalOutcome>,
     /// Why.
     pub reason: Option<Cow<'r, str>>,
@@ -197,7 +197,7 @@ pub enum ApprovalOutcome {
     ApprovedForSession,
     /// No.
     Denied,
-    /// The request was withdrawn, or nobody answered.
+    /// The request was withdrawn or not answered.
     Cancelled,
 }
 
@@ -268,7 +268,7 @@ pub struct Branches {
     pub entries: u64,
 }
 
-/// Rows of one type that nobody knows, counted.
+/// A count of rows of one unknown type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a name and a count")]
 pub struct UnknownRows<'r> {
@@ -308,7 +308,7 @@ pub struct Hook<'r> {
 pub struct ErrorFact<'r> {
     /// What, in the source's words.
     pub text: Cow<'r, str>,
-    /// Which kind, where the source says.
+    /// The kind, where the source states it.
     pub kind: Option<&'r str>,
     /// Whether the harness went on by itself: a retry, for example.
     pub is_recovered: bool,

@@ -65,13 +65,13 @@ pub struct Run {
     pub time: TimeSplit,
     /// How often the conversation was replaced by a summary.
     pub compactions: u64,
-    /// How often somebody was asked to allow something.
+    /// How often an approval was requested.
     pub approvals_asked: u64,
     /// How often that was denied.
     pub approvals_denied: u64,
     /// How often the conversation went back.
     pub rewinds: u64,
-    /// How many branches of the conversation were left: the run is that of the
+    /// How many branches of the conversation were left: the run covers the
     /// other one.
     pub branches: u64,
     /// How many entries those have.
@@ -89,7 +89,7 @@ pub struct Run {
     pub lost_events: u64,
     /// How often a recorder stated that something is missing.
     pub losses: u64,
-    /// Rows of types that no dialect knows.
+    /// Rows of unknown types.
     pub unknown: BTreeMap<String, u64>,
     /// Rows of types beyond those.
     pub other_unknown: u64,

@@ -35,10 +35,10 @@ pub(crate) const PRICES: &str = "TRAJ_PRICES";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigurationError {
-    /// The file is too large. Nothing of it is in force.
+    /// The file is too large. None of it takes effect.
     #[error("the file is larger than {} bytes", Reading::standard().configuration_bytes)]
     TooLarge,
-    /// The file is not TOML. Nothing of it is in force.
+    /// The file is not TOML. None of it takes effect.
     #[error("line {line}: {problem}")]
     Syntax {
         /// The line, counted from one.
@@ -84,7 +84,7 @@ impl ConfigurationError {
     }
 }
 
-/// What a configuration file says.
+/// The values of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Configuration {

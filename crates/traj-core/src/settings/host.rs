@@ -77,13 +77,13 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
 pub struct HostFacts {
     /// Environment variables.
     pub variables: Variables,
-    /// The directory relative paths are meant from.
+    /// The directory that relative paths start from.
     pub current_dir: String,
     /// The account's name.
     pub user: Option<String>,
     /// The machine's name.
     pub host_name: Option<String>,
-    /// Those of [`Self::usual_state_dirs`] that are there.
+    /// Those of [`Self::usual_state_dirs`] that exist.
     pub existing_state_dirs: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl HostFacts {
         Self { variables, current_dir: current_dir.into(), ..Self::default() }
     }
 
-    /// These facts with what a configuration file says. It counts where no
+    /// These facts with the values of a configuration file. It counts where no
     /// variable is set.
     #[must_use]
     pub fn configured_by(mut self, configuration: &Configuration) -> Self {
@@ -156,7 +156,7 @@ impl HostFacts {
             .collect()
     }
 
-    /// Makes a path of the user's absolute: `~` is the home directory, relative
+    /// Makes a user's path absolute: `~` is the home directory, relative
     /// paths are meant from the current directory.
     #[must_use]
     pub fn absolute(&self, path: &str) -> String {
@@ -173,7 +173,7 @@ impl HostFacts {
         }
     }
 
-    /// A variable that was really set.
+    /// A variable that is set.
     pub(crate) fn real(&self, name: &str) -> Option<String> {
         self.variables.get(name).filter(|value| is_real(value)).map(str::to_owned)
     }

@@ -1,4 +1,4 @@
-//! Which settings are in effect, and where each came from.
+//! The settings in effect, and the origin of each.
 
 use crate::limits::Reading;
 use crate::settings::configuration::{self, Preferences, SettingOrigin, key_of_variable};

@@ -1,4 +1,4 @@
-//! Where a TOML file is wrong, and why, without repeating its values.
+//! Reports TOML errors by line, without repeating the file's values.
 
 /// The line of a byte, counted from one.
 pub(crate) fn line_at(text: &str, byte: usize) -> usize {

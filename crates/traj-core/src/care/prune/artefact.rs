@@ -20,7 +20,7 @@ pub enum ArtefactKind {
     Binding,
     /// Trims that wait.
     TrimQueue,
-    /// Trims that can be taken back.
+    /// Trims that can be undone.
     TrimJournal,
     /// A sidecar elsewhere: where a pointer names it, or in the directory of
     /// sidecars.
@@ -80,7 +80,7 @@ pub struct Artefact {
     pub bytes: u64,
     /// When it last changed.
     pub modified: UnixMillis,
-    /// What was found when it was looked at.
+    /// The result of examining it.
     pub proof: Proof,
     /// The session that its first event has to state, if it is elsewhere.
     pub owner: Option<String>,
@@ -120,7 +120,7 @@ impl Artefact {
     }
 }
 
-/// The artefacts of one session that is gone.
+/// The artefacts of one vanished session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Orphans {

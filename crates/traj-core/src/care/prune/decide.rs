@@ -1,4 +1,4 @@
-//! What goes, what stays, and why.
+//! Which artefacts are removed, which are kept, and why.
 
 use super::{Artefact, ArtefactKind, Orphans, Proof};
 use crate::timestamp::UnixMillis;
@@ -27,19 +27,19 @@ impl PrunePolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PruneReason {
-    /// Goes: the session is gone and it is old.
+    /// Removed: the session is gone and the artefact is old.
     Old,
-    /// Goes: there are too many.
+    /// Removed: there are too many.
     TooMany,
-    /// Goes: there is too much.
+    /// Removed: the artefacts take too much space.
     TooMuch,
-    /// Stays: not old enough.
+    /// Kept: not old enough.
     Recent,
-    /// Stays: it does not prove that it is the session's.
+    /// Kept: nothing proves that it belongs to the session.
     Unproven,
-    /// Stays: its session may be there in another directory.
+    /// Kept: its session may exist in another directory.
     Elsewhere,
-    /// Stays: a link, several names, or not a regular file.
+    /// Kept: a link, a file with several names, or not a regular file.
     NotPlain,
 }
 
@@ -81,7 +81,7 @@ impl PruneReason {
     }
 }
 
-/// What happens to one artefact.
+/// The decision about one artefact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PruneDecision {
@@ -93,7 +93,7 @@ pub struct PruneDecision {
     pub reason: PruneReason,
 }
 
-/// Decides about what is left of gone sessions, oldest first. `live_bytes` is
+/// Decides about the artefacts of vanished sessions, oldest first. `live_bytes` is
 /// the size of the artefacts of sessions that are there.
 #[must_use]
 pub fn decide_prune(

@@ -2,7 +2,7 @@
 
 use crate::location::SidecarHead;
 
-/// What was found when an artefact was looked at.
+/// The result of examining an artefact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Proof {
@@ -21,7 +21,7 @@ pub enum Proof {
     NotASidecar,
     /// It is a link, has several names, or is not a regular file.
     NotPlain,
-    /// It cannot be looked at.
+    /// It cannot be examined.
     Unreadable,
 }
 

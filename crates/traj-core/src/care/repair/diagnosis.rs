@@ -55,7 +55,7 @@ pub enum Problem {
     JoinedRows,
     /// Two rows were written into each other; they are put together again.
     Interleaved,
-    /// The line is valid but no row of such a file; it is kept.
+    /// The line is valid JSON but not a row of such a file; it is kept.
     NotARow,
     /// The row is repeated; the repetition is left out.
     Repeated,

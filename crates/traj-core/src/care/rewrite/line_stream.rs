@@ -1,4 +1,4 @@
-//! A stream of bytes as lines, each of them kept or replaced.
+//! A stream of bytes as lines, each kept or replaced.
 //!
 //! It has a window of its own instead of [`Lines`](crate::json::lines::Lines), because
 //! every byte goes on, and lines that stay as they are go on a block at a time.
@@ -119,7 +119,7 @@ impl LineStream {
         Ok(())
     }
 
-    /// Hands on the last line, which has no line end, if there is one.
+    /// Passes on the last line if it has no line end.
     ///
     /// # Errors
     /// What `out` returns.

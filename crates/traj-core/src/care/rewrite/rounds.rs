@@ -4,7 +4,7 @@
 //! builds a candidate from it, takes over what was appended in between and
 //! exchanges the two in one step; the old generation is then *retired*. A
 //! writer that had opened it before the exchange may still append to it, so
-//! retired generations are watched until nobody can write to them any more.
+//! retired generations are watched until no process can write to them.
 //! What still arrived there is inserted where it belongs by another round:
 //! appending it at the end would put it after lines written later.
 
@@ -125,7 +125,7 @@ struct RetiredGeneration {
     place: u64,
 }
 
-/// Waits until nobody has the file as it was found open for writing; `false`
+/// Waits until no process has the original file open for writing; `false`
 /// when a writer holds on, so that a replaced file would miss its lines.
 pub fn released<G: Generations>(files: &mut G, limits: SettleLimits) -> bool {
     for _ in 0..limits.held_pauses {

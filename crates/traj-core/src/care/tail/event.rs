@@ -1,4 +1,4 @@
-//! What one line of a sidecar or transcript comes down to.
+//! The summary of one line of a sidecar or transcript.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Which events are wanted, and what may be shown of them.
+//! Selects events, and hides what must not be shown.
 
 use super::TailEvent;
 use crate::json::Json;

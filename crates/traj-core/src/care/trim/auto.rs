@@ -28,7 +28,7 @@ pub enum Age {
     Before(UnixMillis),
 }
 
-/// What is trimmed without being named.
+/// Which results are trimmed without being named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AutoPolicy {

@@ -1,4 +1,4 @@
-//! Draining: what was queued takes effect, in the session and in every copy.
+//! Draining: queued trims take effect in the session and in every copy.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -21,7 +21,7 @@ use crate::port::{
 /// How often a rewrite is tried when someone else keeps replacing the file.
 const ATTEMPTS: u32 = 5;
 
-/// Why a trim did not happen, or not everywhere.
+/// Why a trim failed, in whole or in part.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrimError {

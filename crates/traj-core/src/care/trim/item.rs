@@ -1,4 +1,4 @@
-//! What is to be trimmed, and the tool by which an agent says so.
+//! What to trim, and the tool that an agent requests it with.
 
 use crate::id::{IdError, ToolCallId};
 use crate::json::{Json, Object};

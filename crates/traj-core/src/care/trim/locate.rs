@@ -2,7 +2,7 @@
 
 use crate::settings::host::HostFacts;
 
-/// What a host states about the session a tool runs in.
+/// A host's description of the session a tool runs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "built literally by hosts, mirrors the contract")]
 pub struct SessionContext {
@@ -14,7 +14,7 @@ pub struct SessionContext {
     pub session_id: Option<String>,
 }
 
-/// Where the session's file may lie, in the order in which to look; `None`
+/// Where the session's file may be, best first; `None`
 /// when the host does not name a session.
 ///
 /// The root is `OPENCLAW_PATH` (or `TRAJ_PATH`), else `.openclaw` in the home

@@ -1,4 +1,4 @@
-//! Taking a trim back.
+//! Undoing a trim.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::ControlFlow;
@@ -66,7 +66,7 @@ pub struct UndoableTrim {
     pub bytes: u64,
 }
 
-/// The trims that can be taken back, oldest first.
+/// The trims that can be undone, oldest first.
 ///
 /// # Errors
 /// When the journal cannot be read.

@@ -96,7 +96,7 @@ impl<'r> Content<'r> {
         bytes
     }
 
-    /// How many of the blocks are pictures.
+    /// How many of the blocks are images.
     #[must_use]
     pub fn images(&self) -> u64 {
         let Self::Value(Json::Array(blocks)) = self else { return 0 };
@@ -117,7 +117,7 @@ impl<'r> Content<'r> {
 /// Blocks nest a little; what is deeper is a value of the tool's own.
 const DEEPEST: usize = 4;
 
-/// Shows the texts in a value; `false` once nobody wants more.
+/// Shows the texts in a value; `false` once `show` stops.
 fn texts_in<'r>(value: &'r Json<'r>, depth: usize, show: &mut dyn FnMut(&'r str) -> bool) -> bool {
     match value {
         Json::String(text) => show(text),

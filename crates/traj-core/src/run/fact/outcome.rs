@@ -28,7 +28,7 @@ pub struct Failure<'r> {
     pub exit_code: Option<i64>,
     /// The signal that ended it.
     pub signal: Option<Cow<'r, str>>,
-    /// What the source says went wrong, where it says more than the output.
+    /// The error that the source states, where it says more than the output.
     pub error: Option<Cow<'r, str>>,
 }
 
@@ -54,7 +54,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// Whether something went wrong. A call that somebody declined or stopped
+    /// Whether the call failed. A call that a person declined or stopped
     /// did not go wrong; one without an answer is not known to have.
     #[must_use]
     pub const fn is_failure(&self) -> bool {

@@ -36,7 +36,7 @@ pub struct SessionEnd<'r> {
     /// Why, where nothing went wrong: a turn is interrupted by a person, or
     /// replaced by another.
     pub reason: Option<Cow<'r, str>>,
-    /// Whether this is the last word on the run. Artifacts, which are written
+    /// Whether this is the final statement on the run. Artifacts, which are written
     /// before the end, count only where nothing else states it.
     pub is_final: bool,
 }

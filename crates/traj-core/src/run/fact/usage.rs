@@ -100,7 +100,7 @@ impl Usage {
         self.input.saturating_add(self.output)
     }
 
-    /// Adds the tokens of another call. Anybody can write any number into a
+    /// Adds the tokens of another call. Any number can appear in a
     /// file, so sums stop at the largest one.
     pub const fn add(&mut self, other: &Self) {
         self.input = self.input.saturating_add(other.input);
