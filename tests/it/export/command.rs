@@ -269,7 +269,7 @@ fn what_does_not_belong_in_a_bundle_is_named() {
     assert_eq!((error("verify"), error("inspect")), (message.to_owned(), message.to_owned()));
     home.folder.remove_dir(format!("{bundle}/inner")).unwrap();
     home.folder.symlink("events.jsonl", format!("{bundle}/a\u{1b}b")).unwrap();
-    assert!(error("verify").starts_with("a\u{1b}b in the bundle's folder"));
+    assert!(error("verify").starts_with("a\u{1b}b in the bundle's directory"));
     home.folder.remove_file(format!("{bundle}/a\u{1b}b")).unwrap();
     home.folder.remove_file(format!("{bundle}/manifest.json")).unwrap();
     assert_eq!(error("verify"), "b has no manifest.json");

@@ -287,7 +287,10 @@ fn a_folder_that_everyone_can_write_to_is_warned_of() {
     let output = record(&place, &["--json"], &[], &events(1));
     assert_eq!(result(&output)["warning"], "the sidecar's directory is world-writable");
     let people = record(&place, &[], &[], &events(1));
-    assert!(String::from_utf8_lossy(&people.stdout).contains("WARNING: everyone can write"));
+    assert!(
+        String::from_utf8_lossy(&people.stdout)
+            .contains("WARNING: the sidecar's directory is world-writable")
+    );
 
     let mut doctor = traj_command(place.path());
     let doctor = doctor.args(["doctor", "--json"]).env("TRAJ_TRAJECTORY_DIR", place.path());
