@@ -1,8 +1,17 @@
 //! From an event to a line: redact, then cut to the limits, then encode.
 //!
-//! The order matters. A cut comes after redaction, so it can never save half a
-//! secret from a rule; what is cut goes whole, redacted, into a [`Blob`], so
-//! nothing is lost to a limit.
+//! The order matters. Cutting comes after redaction, so a cut can never hide
+//! half a secret from a rule. Whatever is cut goes whole and redacted into a
+//! [`Blob`], so a limit loses nothing. All of it is built from
+//! [`Redacted`] values, which only redaction can make.
+//!
+//! In reading order:
+//! - this file: [`Capture`], which does the three steps for one event;
+//! - `heading`: the members of a line before its numbers;
+//! - `cut`: the limits;
+//! - `blob`, `blob_names`: what was cut, and where it is named;
+//! - `block`: the lines of many events in one allocation;
+//! - `pending_line`: a line that waits for its numbers.
 //!
 //! ```
 //! use traj_core::capture::Capture;
@@ -41,23 +50,27 @@ pub use pending_line::{PendingLine, UnnumberedLine};
 
 use std::sync::Arc;
 
-use self::heading::KindMembers;
-use self::pending_line::{BlockText, Place};
+use self::heading::{KindMembers, LastTime};
+use self::pending_line::LineSpan;
 use crate::event::{Event, RunContext, SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::{Json, Object};
 use crate::limits::Limits;
-use crate::redaction::{Redacted, RedactionReport, Redactor};
+use crate::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
 
-/// Digits a number can have; kept free on every line for its place in the file.
+/// The most digits of a number; reserved on every line for `sourceSeq`.
 const NUMBER_DIGITS: usize = 20;
 
-/// Most lines need no more; those that do grow once or twice.
+/// Enough for most lines; the others grow once or twice.
 const USUAL_BYTES: usize = 512;
 
-/// Texts that are not searched again. Hosts record the same ones over and over:
-/// instructions, tools, and with every answer of the model the whole
-/// conversation so far. Of each, a hash is remembered, and where secrets stood.
+/// Enough for most headings.
+const USUAL_HEADING: usize = 64;
+
+/// How many strings are remembered, so that they are not searched again. Hosts
+/// record the same strings over and over: instructions, tools, and with every
+/// model response the whole conversation so far. The memory of each string is
+/// its hash and the positions of its secrets.
 const KNOWN_TEXTS: usize = 8_192;
 
 /// Turns the events of one run into lines.
@@ -65,26 +78,26 @@ const KNOWN_TEXTS: usize = 8_192;
 pub struct Capture {
     redactor: Redactor,
     limits: Limits,
-    /// `{…,"source":"runtime"` of every line, without the closing brace.
+    /// `…,"source":"runtime"`: the first members of every line.
     opening: Redacted<String>,
-    /// `"sessionId":…` and what follows it on every line, without braces.
+    /// `"sessionId":…`: the members after the numbers of every line.
     context: Redacted<String>,
     kinds: KindMembers,
 }
 
-/// An event does not fit a line even without its data.
+/// An event does not fit into a line even without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an event of {bytes} bytes does not fit a line of {limit}")]
+#[error("an event of {bytes} bytes does not fit into a line of {limit} bytes")]
 #[non_exhaustive]
 pub struct EventTooLarge {
-    /// Bytes it would need without its data.
+    /// The bytes that it would need without its data.
     pub bytes: usize,
-    /// Bytes a line may have.
+    /// The most bytes of a line.
     pub limit: usize,
 }
 
 impl EventTooLarge {
-    /// An event of this size, and the limit that it meets.
+    /// An event of this size that exceeds this limit.
     #[must_use]
     pub const fn new(bytes: usize, limit: usize) -> Self {
         Self { bytes, limit }
@@ -101,10 +114,8 @@ impl Capture {
         opening.push("schemaVersion", SCHEMA_VERSION);
         opening.push("traceId", context.session.as_str());
         opening.push("source", "runtime");
-        let opening = redactor.json(Json::Object(opening), &mut report).to_line();
-        let opening = opening.map(|line| line.trim_end_matches('}').to_owned());
-        let context = redactor.json(Json::Object(context.members()), &mut report).to_line();
-        let context = context.map(|line| inside_braces(&line).to_owned());
+        let opening = redactor.json(Json::Object(opening), &mut report).to_members();
+        let context = redactor.json(Json::Object(context.members()), &mut report).to_members();
         let kinds = KindMembers::new(&redactor);
         let redactor = redactor.remembering(KNOWN_TEXTS);
         Self { redactor, limits, opening, context, kinds }
@@ -113,30 +124,82 @@ impl Capture {
     /// Redacts an event and cuts it to the limits.
     #[must_use]
     pub fn prepare(&self, event: Event, now: UnixMillis) -> Prepared<'_> {
+        let mut heading = RedactedText::with_capacity(USUAL_HEADING);
+        let CutEvent { data, blobs, report } =
+            self.redact_and_cut(event, now, &mut LastTime::default(), &mut heading);
+        Prepared { capture: self, heading: heading.finish(), data, blobs, report }
+    }
+
+    /// Redacts an event, then cuts it to the limits. Appends its heading to
+    /// `heading`.
+    fn redact_and_cut(
+        &self,
+        event: Event,
+        now: UnixMillis,
+        last_time: &mut LastTime,
+        heading: &mut RedactedText,
+    ) -> CutEvent {
         let mut report = RedactionReport::default();
-        let at = event.at.unwrap_or(now);
-        let frame = self.kinds.frame(&self.redactor, &event.kind, at, &mut report);
+        self.kinds.write(&self.redactor, &event.kind, &mut report, heading);
+        last_time.write(event.at.unwrap_or(now), heading);
         let mut blobs = Vec::new();
         let data = event.into_data().map(|data| {
             let whole = self.redactor.json(Json::Object(data), &mut report);
             cut::to_limits(whole, &self.limits, &mut blobs)
         });
-        Prepared { capture: self, frame, data, blobs, report }
+        CutEvent { data, blobs, report }
     }
+
+    /// Begins a line at the end of `text`; its heading comes next.
+    fn begin_line(&self, text: &mut RedactedText) -> BegunLine {
+        let start = text.len();
+        text.push_static("{").push_text(&self.opening).push_static(",");
+        BegunLine { start, heading_at: text.len() }
+    }
+
+    /// Completes the line of which `text` ends with the heading. The numbers
+    /// belong after the heading.
+    fn end_line(
+        &self,
+        line: &BegunLine,
+        data: Option<&Redacted<Json<'static>>>,
+        text: &mut RedactedText,
+    ) -> LineSpan {
+        let numbers_at = text.len();
+        text.push_static(",").push_text(&self.context);
+        if let Some(data) = data {
+            text.push_static(",\"data\":").push_json(data.view());
+        }
+        text.push_static("}");
+        LineSpan { start: line.start, numbers_at, end: text.len() }
+    }
+}
+
+/// What redaction and the limits left of an event.
+struct CutEvent {
+    data: Option<Redacted<Json<'static>>>,
+    blobs: Vec<Blob>,
+    report: RedactionReport,
+}
+
+/// A line that ends before its heading.
+struct BegunLine {
+    start: usize,
+    heading_at: usize,
 }
 
 /// An event that is redacted and within its limits, but has no numbers yet.
 #[derive(Debug)]
 pub struct Prepared<'c> {
     capture: &'c Capture,
-    frame: Redacted<String>,
+    heading: Redacted<String>,
     data: Option<Redacted<Json<'static>>>,
     blobs: Vec<Blob>,
     report: RedactionReport,
 }
 
 impl Prepared<'_> {
-    /// Texts that have to be stored before the line that names them.
+    /// The blobs to store before the line that names them.
     #[must_use]
     pub fn blobs(&self) -> &[Blob] {
         &self.blobs
@@ -148,17 +211,16 @@ impl Prepared<'_> {
         &self.report
     }
 
-    /// Says in the event that a blob could not be stored.
+    /// Marks a blob in the event as not stored.
     pub fn omit_blob(&mut self, digest: &BlobDigest, reason: OmittedBlob) {
         if let Some(data) = &mut self.data {
-            data.amend(|json| blob::mark_omitted(json, digest, reason));
+            blob::mark_omitted(data, digest, reason);
         }
         self.blobs.retain(|blob| blob.digest() != digest);
     }
 
-    /// The line with the event's number in its run. If it would be longer than
-    /// a line may be, the data goes into a blob as a whole; look at
-    /// [`Self::blobs`] again.
+    /// The line with the event's number in its run. If the line would be too
+    /// long, all of the data moves into a blob: call [`Self::blobs`] again.
     ///
     /// # Errors
     /// When the event does not fit even without data.
@@ -180,33 +242,10 @@ impl Prepared<'_> {
     }
 
     fn assemble(&self, sequence: u64) -> PendingLine {
-        let Capture { opening, context, .. } = self.capture;
-        let mut text = String::with_capacity(USUAL_BYTES);
-        text.push_str(opening.as_ref());
-        text.push(',');
-        text.push_str(self.frame.as_ref());
-        let numbers_at = text.len();
-        write_behind_numbers(context, self.data.as_ref(), &mut text);
-        let place = Place { start: 0, numbers_at, end: text.len() };
-        UnnumberedLine::new(Arc::new(BlockText(text)), place).numbered(sequence)
+        let mut text = RedactedText::with_capacity(USUAL_BYTES);
+        let line = self.capture.begin_line(&mut text);
+        text.push_text(&self.heading);
+        let span = self.capture.end_line(&line, self.data.as_ref(), &mut text);
+        UnnumberedLine::new(Arc::new(text), span).numbered(sequence)
     }
-}
-
-/// Appends what stands behind the numbers of a line.
-fn write_behind_numbers(
-    context: &Redacted<String>,
-    data: Option<&Redacted<Json<'static>>>,
-    text: &mut String,
-) {
-    text.push(',');
-    text.push_str(context.as_ref());
-    if let Some(data) = data {
-        text.push_str(",\"data\":");
-        data.as_ref().write_compact(text);
-    }
-    text.push('}');
-}
-
-fn inside_braces(line: &str) -> &str {
-    line.strip_prefix('{').and_then(|line| line.strip_suffix('}')).unwrap_or(line)
 }

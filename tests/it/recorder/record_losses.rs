@@ -138,7 +138,7 @@ fn an_event_that_fits_no_line_is_a_loss_with_a_cause() {
     let output = record(&place, &["--json"], &[("TRAJ_MAX_LINE_BYTES", "700")], long.as_bytes());
     let said = error(&output);
     assert!(said.contains("1 event was not recorded"), "{said}");
-    assert!(said.contains("does not fit a line of 700"), "{said}");
+    assert!(said.contains("does not fit into a line of 700 bytes"), "{said}");
     assert!(said.contains("TRAJ_MAX_LINE_BYTES"), "{said}");
     assert!(result(&output)["droppedEventBytes"].as_u64().unwrap() > 1_600);
 }

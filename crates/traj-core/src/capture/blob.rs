@@ -1,4 +1,4 @@
-//! Texts too long for an event: stored once under the hash of what they say.
+//! Strings too long for an event, each stored once under the hash of its content.
 
 use std::fmt;
 
@@ -25,14 +25,14 @@ impl BlobDigest {
     }
 
     /// Checks a name from a file: 64 lower-case hexadecimal digits and nothing
-    /// else, so that it can stand in a path.
+    /// else, so that it is safe in a path.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         (name.len() == 64 && name.bytes().all(is_hex)).then(|| Self(name.to_owned()))
     }
 
-    /// The name's text.
+    /// The name as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -45,7 +45,7 @@ impl fmt::Display for BlobDigest {
     }
 }
 
-/// A redacted text that did not fit its event.
+/// A redacted string that did not fit into its event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     digest: BlobDigest,
@@ -57,6 +57,11 @@ impl Blob {
     #[must_use]
     pub fn new(text: Redacted<String>) -> Self {
         Self { digest: BlobDigest::of(text.as_ref().as_bytes()), text }
+    }
+
+    /// A blob of this text, whose digest is known.
+    pub(super) fn with_digest(digest: &Redacted<String>, text: Redacted<String>) -> Self {
+        Self { digest: BlobDigest(digest.as_ref().clone()), text }
     }
 
     /// Its name.
@@ -76,7 +81,7 @@ impl Blob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OmittedBlob {
-    /// The folder of blobs is at its budget.
+    /// The directory of blobs has reached its budget.
     Budget,
     /// It could not be written.
     Storage,
@@ -91,21 +96,18 @@ impl OmittedBlob {
     }
 }
 
-/// Replaces the name of a blob that was not stored by the reason.
-pub(super) fn mark_omitted(json: &mut Json<'_>, digest: &BlobDigest, reason: OmittedBlob) {
-    match json {
-        Json::Array(items) => {
-            items.iter_mut().for_each(|item| mark_omitted(item, digest, reason));
+/// Replaces the name of a blob that was not stored with the reason.
+pub(super) fn mark_omitted(
+    data: &mut Redacted<Json<'static>>,
+    digest: &BlobDigest,
+    reason: OmittedBlob,
+) {
+    data.amend_objects(&mut |object| {
+        let names_it = object.as_ref().get("truncated").and_then(Json::as_bool) == Some(true)
+            && object.as_ref().get("blob").and_then(Json::as_str) == Some(digest.as_str());
+        if names_it {
+            object.set_null("blob");
+            object.push_static("blobOmitted", reason.as_str());
         }
-        Json::Object(object) => {
-            let names_it = object.get("truncated").and_then(Json::as_bool) == Some(true)
-                && object.get("blob").and_then(Json::as_str) == Some(digest.as_str());
-            if names_it {
-                object.insert("blob", Json::Null);
-                object.push("blobOmitted", reason.as_str());
-            }
-            object.iter_mut().for_each(|(_, value)| mark_omitted(value, digest, reason));
-        }
-        _ => {}
-    }
+    });
 }

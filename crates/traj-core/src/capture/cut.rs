@@ -1,12 +1,12 @@
-//! Cutting redacted data to its limits, with a marker and a blob for what is
-//! cut.
+//! Cutting redacted data to its limits. Whatever is cut leaves a marker and
+//! goes into a blob.
 
 use super::blob::Blob;
 use crate::json::{Json, Object};
 use crate::limits::Limits;
 use crate::redaction::Redacted;
 
-/// Cuts texts, arrays, objects and depth; what is cut is added to `blobs`.
+/// Cuts strings, arrays, objects and depth. Adds what is cut to `blobs`.
 pub(super) fn to_limits(
     data: Redacted<Json<'static>>,
     limits: &Limits,
@@ -15,32 +15,30 @@ pub(super) fn to_limits(
     if fits(data.as_ref(), limits, 0) {
         return data;
     }
-    let mut cut = Vec::new();
-    let data = data.map(|data| Cutter { limits, cut: &mut cut }.value(data, 0));
-    blobs.extend(cut);
-    data
+    Cutter { limits, blobs }.value(data, 0)
 }
 
-/// Puts data that is too large as a whole into a blob.
+/// Moves data that is too large as a whole into a blob.
 pub(super) fn whole_data(
     data: &Redacted<Json<'static>>,
     limit: usize,
 ) -> (Redacted<Json<'static>>, Blob) {
-    let blob = Blob::new(data.to_line());
-    let mut marker = Object::with_capacity(5);
-    marker.push("truncated", true);
-    marker.push("originalBytes", blob.text().as_ref().len());
-    marker.push("limitBytes", limit);
-    marker.push("reason", "trajectory-event-size-limit");
-    name_blob(&mut marker, &blob);
-    (Redacted::part_of_redacted(Json::Object(marker)), blob)
+    let text = data.to_line();
+    let mut marker = Redacted::empty_object();
+    marker
+        .push_true("truncated")
+        .push_number("originalBytes", text.as_ref().len())
+        .push_number("limitBytes", limit)
+        .push_static("reason", "trajectory-event-size-limit");
+    let blob = store(text, &mut marker);
+    (marker.into_json(), blob)
 }
 
-/// Whether nothing has to be cut, as is so of nearly all events. A text has at
-/// most as many UTF-16 units as bytes.
+/// Whether nothing has to be cut, which is true of nearly all events. A string
+/// has at most as many UTF-16 units as bytes.
 fn fits(value: &Json<'_>, limits: &Limits, depth: usize) -> bool {
     match value {
-        Json::String(text) => text.len() <= limits.text_units,
+        Json::String(string) => string.len() <= limits.text_units,
         Json::Array(items) => {
             depth < limits.depth
                 && items.len() <= limits.array_items
@@ -57,96 +55,94 @@ fn fits(value: &Json<'_>, limits: &Limits, depth: usize) -> bool {
 
 struct Cutter<'a> {
     limits: &'a Limits,
-    cut: &'a mut Vec<Blob>,
+    blobs: &'a mut Vec<Blob>,
 }
 
 impl Cutter<'_> {
-    fn value(&mut self, value: Json<'static>, depth: usize) -> Json<'static> {
-        match value {
-            Json::String(text) => self.text(text.into_owned()),
+    fn value(&mut self, value: Redacted<Json<'static>>, depth: usize) -> Redacted<Json<'static>> {
+        match value.as_ref() {
+            Json::String(_) => self.string(value),
             Json::Array(_) | Json::Object(_) if depth >= self.limits.depth => {
                 let mut marker = marker("trajectory-depth-limit");
-                marker.push("limitDepth", self.limits.depth);
-                self.store(value.to_line(), &mut marker);
-                Json::Object(marker)
+                marker.push_number("limitDepth", self.limits.depth);
+                self.blobs.push(store(value.to_line(), &mut marker));
+                marker.into_json()
             }
-            Json::Array(items) => self.array(items, depth),
-            Json::Object(object) => self.object(object, depth),
-            scalar => scalar,
+            Json::Array(items) if items.len() > self.limits.array_items => {
+                let limit = self.limits.array_items;
+                let mut marker = marker("trajectory-array-size-limit");
+                marker.push_number("originalLength", items.len()).push_number("limitItems", limit);
+                self.container(value, limit, marker, depth)
+            }
+            Json::Object(object) if object.len() > self.limits.object_members => {
+                let limit = self.limits.object_members;
+                let mut marker = marker("trajectory-object-size-limit");
+                marker.push_number("originalKeys", object.len()).push_number("limitKeys", limit);
+                self.container(value, limit, marker, depth)
+            }
+            Json::Array(_) | Json::Object(_) => self.children(value, depth),
+            Json::Null | Json::Bool(_) | Json::Number(_) => value,
         }
     }
 
-    fn text(&mut self, text: String) -> Json<'static> {
-        // A text has at most as many UTF-16 units as bytes.
-        if text.len() <= self.limits.text_units {
-            return Json::from(text);
-        }
-        let units = text.chars().map(char::len_utf16).sum::<usize>();
+    fn string(&mut self, value: Redacted<Json<'static>>) -> Redacted<Json<'static>> {
+        let units = match value.as_ref() {
+            // A string has at most as many UTF-16 units as bytes.
+            Json::String(string) if string.len() > self.limits.text_units => {
+                string.chars().map(char::len_utf16).sum::<usize>()
+            }
+            _ => return value,
+        };
         if units <= self.limits.text_units {
-            return Json::from(text);
+            return value;
         }
+        let string = match value.into_string() {
+            Ok(string) => string,
+            Err(value) => return value,
+        };
         let mut marker = marker("trajectory-field-size-limit");
-        marker.push("originalChars", units);
-        marker.push("limitChars", self.limits.text_units);
-        marker.push("originalBytes", text.len());
-        let preview: String = text.chars().take(self.limits.preview_characters).collect();
-        marker.push("preview", preview);
-        self.store(text, &mut marker);
-        Json::Object(marker)
+        marker
+            .push_number("originalChars", units)
+            .push_number("limitChars", self.limits.text_units)
+            .push_number("originalBytes", string.as_ref().len())
+            .push_string("preview", string.first_characters(self.limits.preview_characters));
+        self.blobs.push(store(string, &mut marker));
+        marker.into_json()
     }
 
-    fn array(&mut self, mut items: Vec<Json<'static>>, depth: usize) -> Json<'static> {
-        let limit = self.limits.array_items;
-        let mut cut_here = None;
-        if items.len() > limit {
-            let mut marker = marker("trajectory-array-size-limit");
-            marker.push("originalLength", items.len());
-            marker.push("limitItems", limit);
-            let whole = Json::Array(items);
-            self.store(whole.to_line(), &mut marker);
-            items = if let Json::Array(items) = whole { items } else { Vec::new() };
-            items.truncate(limit);
-            cut_here = Some(Json::Object(marker));
-        }
-        let mut kept: Vec<Json<'static>> =
-            items.into_iter().map(|item| self.value(item, depth + 1)).collect();
-        kept.extend(cut_here);
-        Json::Array(kept)
+    /// An array or object with more than `limit` values: the first ones, and
+    /// the marker as the last.
+    fn container(
+        &mut self,
+        whole: Redacted<Json<'static>>,
+        limit: usize,
+        mut marker: Redacted<Object<'static>>,
+        depth: usize,
+    ) -> Redacted<Json<'static>> {
+        self.blobs.push(store(whole.to_line(), &mut marker));
+        let kept = self.children(whole.truncated(limit), depth);
+        kept.with_last("_truncated", marker.into_json())
     }
 
-    fn object(&mut self, mut object: Object<'static>, depth: usize) -> Json<'static> {
-        let limit = self.limits.object_members;
-        let mut cut_here = None;
-        if object.len() > limit {
-            let mut marker = marker("trajectory-object-size-limit");
-            marker.push("originalKeys", object.len());
-            marker.push("limitKeys", limit);
-            let whole = Json::Object(object);
-            self.store(whole.to_line(), &mut marker);
-            object = if let Json::Object(object) = whole { object } else { Object::new() };
-            object.truncate(limit);
-            cut_here = Some(Json::Object(marker));
-        }
-        let mut kept: Object<'static> =
-            object.into_iter().map(|(name, value)| (name, self.value(value, depth + 1))).collect();
-        kept.push_some("_truncated", cut_here);
-        Json::Object(kept)
-    }
-
-    fn store(&mut self, text: String, marker: &mut Object<'static>) {
-        let blob = Blob::new(Redacted::part_of_redacted(text));
-        name_blob(marker, &blob);
-        self.cut.push(blob);
+    fn children(
+        &mut self,
+        value: Redacted<Json<'static>>,
+        depth: usize,
+    ) -> Redacted<Json<'static>> {
+        value.map_children(|child| self.value(child, depth + 1))
     }
 }
 
-fn marker(reason: &'static str) -> Object<'static> {
-    let mut marker = Object::with_capacity(8);
-    marker.push("truncated", true);
-    marker.push("reason", reason);
+fn marker(reason: &'static str) -> Redacted<Object<'static>> {
+    let mut marker = Redacted::empty_object();
+    marker.push_true("truncated").push_static("reason", reason);
     marker
 }
 
-fn name_blob(marker: &mut Object<'static>, blob: &Blob) {
-    marker.push("blob", blob.digest().as_str().to_owned());
+/// Makes a blob of `text` and names it in the marker.
+fn store(text: Redacted<String>, marker: &mut Redacted<Object<'static>>) -> Blob {
+    let digest = text.sha256();
+    let blob = Blob::with_digest(&digest, text);
+    marker.push_string("blob", digest);
+    blob
 }

@@ -1,12 +1,12 @@
-//! What stands before an event's numbers: its kind and its time.
+//! The members before an event's numbers: its type and its time.
 
 use crate::event::EventKind;
 use crate::json::{Json, Object};
-use crate::redaction::{Redacted, RedactionReport, Redactor};
+use crate::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
 
-/// `"type":…` of the kinds that have names of their own, redacted once: the
-/// same words again would give the same again.
+/// `"type":…` of the built-in event types. Each is redacted once, because the
+/// same name always gives the same result.
 #[derive(Debug)]
 pub(super) struct KindMembers {
     known: Vec<Redacted<String>>,
@@ -19,37 +19,19 @@ impl KindMembers {
         Self { known: EventKind::KNOWN.iter().map(member).collect() }
     }
 
-    /// Appends `"type":…,"ts":…` of an event. A time that we write ourselves
-    /// needs no redaction: `stamp` is one.
-    pub(super) fn write_frame(
+    /// Appends `"type":…` of an event.
+    pub(super) fn write(
         &self,
         redactor: &Redactor,
         kind: &EventKind,
-        stamp: &str,
         report: &mut RedactionReport,
-        out: &mut String,
+        out: &mut RedactedText,
     ) {
         let known = EventKind::KNOWN.iter().zip(&self.known).find(|(known, _)| *known == kind);
         match known {
-            Some((_, member)) => out.push_str(member.as_ref()),
-            None => out.push_str(kind_member(redactor, kind, report).as_ref()),
-        }
-        out.push_str(r#","ts":""#);
-        out.push_str(stamp);
-        out.push('"');
-    }
-
-    /// What [`Self::write_frame`] writes.
-    pub(super) fn frame(
-        &self,
-        redactor: &Redactor,
-        kind: &EventKind,
-        at: UnixMillis,
-        report: &mut RedactionReport,
-    ) -> Redacted<String> {
-        let mut frame = String::with_capacity(64);
-        self.write_frame(redactor, kind, &at.to_iso(), report, &mut frame);
-        Redacted::part_of_redacted(frame)
+            Some((_, member)) => out.push_text(member),
+            None => out.push_text(&kind_member(redactor, kind, report)),
+        };
     }
 }
 
@@ -59,6 +41,25 @@ fn kind_member(
     report: &mut RedactionReport,
 ) -> Redacted<String> {
     let member = Object::from_iter([("type", kind.as_str().to_owned())]);
-    let line = redactor.json(Json::Object(member), report).to_line();
-    line.map(|line| super::inside_braces(&line).to_owned())
+    redactor.json(Json::Object(member), report).to_members()
+}
+
+/// The last time that was written: the next event is likely to have the same.
+#[derive(Debug, Default)]
+pub(super) struct LastTime(Option<(UnixMillis, Redacted<String>)>);
+
+impl LastTime {
+    /// Appends `,"ts":…`.
+    pub(super) fn write(&mut self, at: UnixMillis, out: &mut RedactedText) {
+        let written = match self.0.take() {
+            Some((known, written)) if known == at => written,
+            _ => {
+                let mut literal = RedactedText::new();
+                literal.push_instant(at);
+                literal.finish()
+            }
+        };
+        out.push_static(",\"ts\":").push_text(&written);
+        self.0 = Some((at, written));
+    }
 }

@@ -2,40 +2,39 @@
 
 use std::sync::Arc;
 
-/// An encoded event, complete but for `sourceSeq`: only whoever holds the file
-/// knows which number is next.
+use crate::redaction::RedactedText;
+
+/// An encoded event that lacks only `sourceSeq`: only the writer that holds the
+/// file knows which number is next.
 ///
-/// Lines that were captured together share one piece of memory.
+/// Lines that were captured together share one allocation. All of it is
+/// [`RedactedText`].
 #[derive(Clone, Debug)]
 pub struct PendingLine {
     line: UnnumberedLine,
     sequence: u64,
 }
 
-/// An encoded event without a number of any kind.
+/// An encoded event that has neither of its numbers yet.
 #[derive(Clone, Debug)]
 pub struct UnnumberedLine {
-    /// The texts of several lines, one behind the other.
-    block: Arc<BlockText>,
-    place: Place,
+    /// Several lines, one after the other.
+    block: Arc<RedactedText>,
+    span: LineSpan,
 }
 
-/// The texts of the lines of a block.
-#[derive(Debug)]
-pub(super) struct BlockText(pub(super) String);
-
-/// Where in a block a line stands.
+/// The position of a line in its block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct LineSpan {
     pub(super) start: usize,
-    /// Where the numbers go.
+    /// Where the numbers are inserted.
     pub(super) numbers_at: usize,
     pub(super) end: usize,
 }
 
 impl UnnumberedLine {
-    pub(super) const fn new(block: Arc<BlockText>, place: Place) -> Self {
-        Self { block, place }
+    pub(super) const fn new(block: Arc<RedactedText>, span: LineSpan) -> Self {
+        Self { block, span }
     }
 
     /// The line with the event's number in its run.
@@ -44,10 +43,10 @@ impl UnnumberedLine {
         PendingLine { line: self, sequence }
     }
 
-    /// What stands before the numbers and behind them.
+    /// The parts before and after the numbers.
     fn halves(&self) -> (&str, &str) {
-        let Place { start, numbers_at, end } = self.place;
-        let half = |range| self.block.0.get(range).unwrap_or_default();
+        let LineSpan { start, numbers_at, end } = self.span;
+        let half = |range| self.block.as_str().get(range).unwrap_or_default();
         (half(start..numbers_at), half(numbers_at..end))
     }
 }
@@ -59,7 +58,7 @@ impl PendingLine {
     /// Bytes of the line without its number in the file and its line end.
     #[must_use]
     pub fn bytes_without_number(&self) -> usize {
-        let Place { start, end, .. } = self.line.place;
+        let LineSpan { start, end, .. } = self.line.span;
         let digits = self.sequence.checked_ilog10().unwrap_or(0) as usize + 1;
         end - start + Self::SEQUENCE.len() + digits + Self::SOURCE_SEQUENCE.len()
     }
@@ -91,8 +90,9 @@ mod tests {
             source_sequence in any::<u64>(),
         ) {
             let sequence = sequence >> shift;
-            let block = Arc::new(BlockText("before{a}behind".to_owned()));
-            let line = UnnumberedLine::new(block, Place { start: 6, numbers_at: 8, end: 9 });
+            let mut block = RedactedText::new();
+            block.push_static("before{a}after");
+            let line = UnnumberedLine::new(Arc::new(block), LineSpan { start: 6, numbers_at: 8, end: 9 });
             let line = line.numbered(sequence);
             let mut out = String::new();
             line.write(source_sequence, &mut out);

@@ -1,12 +1,17 @@
 //! Redacted values, and how they are combined without losing the proof.
 //!
+//! The constructors of [`Redacted`] are private to redaction. The operations
+//! here are the only way to make one redacted value from others.
+//!
 //! - `proof`: [`Redacted`], the proof that redaction has seen a value;
+//! - `value`: redacted JSON, cut and extended;
 //! - `text`: [`RedactedText`], a text assembled from redacted parts;
 //! - `spill`: redacted texts in a scratch file.
 
 mod proof;
 mod spill;
 mod text;
+mod value;
 
 pub use proof::Redacted;
 pub use spill::{RedactedSpill, SpillSlot};

@@ -1,35 +1,24 @@
-//! The proof that a value went through redaction.
+//! The proof that redaction has seen a value.
+
+use sha2::{Digest as _, Sha256};
 
 use crate::json::Json;
 
-/// A value that redaction has seen. Sinks take nothing else.
+/// A value that redaction has seen. Sinks accept nothing else.
+///
+/// Only the redaction module can make one. The rest of the program can cut,
+/// encode and combine redacted values, and each such operation keeps the proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Redacted<T>(pub(in crate::redaction) T);
+pub struct Redacted<T>(pub(super) T);
 
 impl<T> Redacted<T> {
     pub(in crate::redaction) const fn witness(value: T) -> Self {
         Self(value)
     }
 
-    /// The value, as a plain one.
+    /// The plain value, without the proof.
     pub fn into_inner(self) -> T {
         self.0
-    }
-
-    /// Another form of the same redacted value: encoded, cut, taken apart.
-    /// `form` must not bring in text that redaction has not seen.
-    pub(crate) fn map<U>(self, form: impl FnOnce(T) -> U) -> Redacted<U> {
-        Redacted(form(self.0))
-    }
-
-    /// Changes the value in place, under the same promise as `map`.
-    pub(crate) fn amend(&mut self, change: impl FnOnce(&mut T)) {
-        change(&mut self.0);
-    }
-
-    /// Wraps a piece of a value that is being taken apart inside `map`.
-    pub(crate) const fn part_of_redacted(part: T) -> Self {
-        Self(part)
     }
 }
 
@@ -51,4 +40,37 @@ impl Redacted<Json<'_>> {
     pub fn to_pretty(&self) -> Redacted<String> {
         Redacted(self.0.to_pretty())
     }
+
+    /// The members of an object on one line, without the braces around them.
+    #[must_use]
+    pub(crate) fn to_members(&self) -> Redacted<String> {
+        let line = self.0.to_line();
+        let members = line.strip_prefix('{').and_then(|line| line.strip_suffix('}'));
+        Redacted(members.map(str::to_owned).unwrap_or(line))
+    }
+}
+
+impl Redacted<String> {
+    /// At most this many characters from the start.
+    #[must_use]
+    pub(crate) fn first_characters(&self, count: usize) -> Self {
+        Self(self.0.chars().take(count).collect())
+    }
+
+    /// The SHA-256 of the string, in hexadecimal.
+    #[must_use]
+    pub(crate) fn sha256(&self) -> Self {
+        Self(hexadecimal(&Sha256::digest(self.0.as_bytes())))
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string does not fail.
+        write!(digits, "{byte:02x}").ok();
+    }
+    digits
 }

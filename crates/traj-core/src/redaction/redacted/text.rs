@@ -7,73 +7,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::proof::Redacted;
 use crate::json::{Json, write_string};
-use crate::redaction::Redacted;
 use crate::timestamp::UnixMillis;
-
-impl<'a> Redacted<Json<'a>> {
-    /// The value, to look into; its parts are as redacted as the whole.
-    #[must_use]
-    pub const fn view(&self) -> Redacted<&Json<'a>> {
-        Redacted::witness(&self.0)
-    }
-
-    /// The same object with a digest as its last member.
-    #[must_use]
-    pub fn with_sha256(self, name: &'static str, digest: &[u8; 32]) -> Self {
-        use std::fmt::Write as _;
-        let mut text = String::from("sha256:");
-        for byte in digest {
-            // Writing to a string does not fail.
-            write!(text, "{byte:02x}").ok();
-        }
-        self.map(|mut value| {
-            if let Some(object) = value.as_object_mut() {
-                object.push(name, text);
-            }
-            value
-        })
-    }
-
-    /// The same object, in which the lists of one item each under `member` have
-    /// become values with these names, in order. Redaction has judged them
-    /// without their names: not all that is called `session` is a secret.
-    #[must_use]
-    pub fn with_names(self, member: &str, names: &[&'static str]) -> Self {
-        self.map(|mut value| {
-            let list = value.as_object_mut().and_then(|object| object.get_mut(member));
-            if let Some(list) = list
-                && let Json::Array(items) = std::mem::take(list)
-            {
-                let values = items.into_iter().filter_map(|item| match item {
-                    Json::Array(values) => values.into_iter().next(),
-                    _ => None,
-                });
-                *list = Json::Object(names.iter().copied().zip(values).collect());
-            }
-            value
-        })
-    }
-}
-
-impl<'e, 'a> Redacted<&'e Json<'a>> {
-    /// The member called `name`.
-    #[must_use]
-    pub fn get(self, name: &str) -> Option<Self> {
-        self.0.get(name).map(Redacted::witness)
-    }
-
-    /// The items, if this is an array.
-    pub fn items(self) -> Option<impl Iterator<Item = Self>> {
-        self.0.as_array().map(|items| items.iter().map(Redacted::witness))
-    }
-
-    /// The value itself, to decide by.
-    #[must_use]
-    pub const fn value(self) -> &'e Json<'a> {
-        self.0
-    }
-}
 
 /// A text made of constants, numbers and redacted values.
 #[derive(Clone, Debug, Default)]
@@ -99,10 +35,30 @@ impl RedactedText {
         Self(buffer)
     }
 
-    /// What was appended so far, to look at.
+    /// What was appended so far, as bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
+    }
+
+    /// What was appended so far.
+    #[must_use]
+    pub(crate) const fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// A copy of a part of the text; empty if there is no such part.
+    #[must_use]
+    pub(crate) fn part(&self, part: Range<usize>) -> Redacted<String> {
+        Redacted(self.0.get(part).unwrap_or_default().to_owned())
+    }
+
+    /// Drops everything after the first `bytes` bytes, if a character begins
+    /// there.
+    pub(crate) fn truncate(&mut self, bytes: usize) {
+        if self.0.is_char_boundary(bytes) {
+            self.0.truncate(bytes);
+        }
     }
 
     /// Appends a constant of the program.
@@ -207,7 +163,7 @@ impl RedactedText {
     /// The text so far.
     #[must_use]
     pub fn finish(self) -> Redacted<String> {
-        Redacted::witness(self.0)
+        Redacted(self.0)
     }
 }
 
@@ -215,21 +171,6 @@ impl RedactedText {
 mod tests {
     use super::*;
     use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
-
-    #[test]
-    fn values_get_names_that_they_are_not_judged_by() {
-        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
-        let redact = |json: &'static str| {
-            let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());
-            value.with_names("files", &["session", "runtime"]).to_line().into_inner()
-        };
-        assert_eq!(
-            redact(r#"{"a":1,"files":[["$WORKSPACE_DIR/s.jsonl"],["r"]],"b":2}"#),
-            r#"{"a":1,"files":{"session":"$WORKSPACE_DIR/s.jsonl","runtime":"r"},"b":2}"#
-        );
-        assert_eq!(redact(r#"{"files":[["s"]]}"#), r#"{"files":{"session":"s"}}"#);
-        assert_eq!(redact(r#"{"b":2}"#), r#"{"b":2}"#);
-    }
 
     #[test]
     fn an_object_is_written_around_a_value_to_come() {

@@ -275,7 +275,7 @@ impl<'t> Scan<'t> {
             Hook::Announced => code::read(self, start, end),
             Hook::Dsn => url::read_dsn(self, start),
             Hook::Escape => {
-                self.escape_seen |= deobfuscate::is_escape(self.slice(start, usize::MAX))
+                self.escape_seen |= deobfuscate::is_escape(self.slice(start, usize::MAX));
             }
         }
     }
