@@ -73,6 +73,7 @@ pub mod port;
 pub mod recording;
 pub mod redaction;
 pub mod run;
+mod scratch;
 pub mod settings;
 pub mod timestamp;
 

@@ -26,12 +26,12 @@ mod clock;
 mod event_sink;
 mod line_log;
 mod request_handler;
-mod scratch;
 mod session_rewriter;
 mod source;
 mod stated_sizes;
 mod trajectory_store;
 
+pub use crate::scratch::{Scratch, ScratchError};
 pub use app_server::{
     AppServer, AppServerError, ApprovalDecision, CloseCause, HostAnswer, ItemDetail, ListenGuard,
     OpenedThread, RequestKind, ResumeThread, ServerRequest, StartThread, StartTurn, ThreadEvent,
@@ -51,7 +51,6 @@ pub use clock::Clock;
 pub use event_sink::{EventSink, NoEvents};
 pub use line_log::{LineLog, LineLogError};
 pub use request_handler::{DenyAll, NodeSessions, NodeTurn, NodeTurnError, RequestHandler};
-pub use scratch::{Scratch, ScratchError};
 pub use session_rewriter::{
     LineEdit, LineVerdict, RewriteError, RewriteMode, RewriteReport, SessionRewriter,
 };

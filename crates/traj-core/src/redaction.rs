@@ -49,7 +49,7 @@ pub use marker::{MarkerKey, is_marker};
 pub use media::{MediaMark, MediaStream};
 pub use paths::PathLabels;
 pub use policy::RedactionPolicy;
-pub use redacted::{Redacted, RedactedSpill, RedactedText, SpillSlot};
+pub use redacted::{Redacted, RedactedSpill, RedactedText, SpillError, SpillSlot};
 pub use redactor::Redactor;
 pub use report::{FileReport, Finding, RedactionReport, Survivor};
 pub use reveal::RevealMap;

@@ -77,3 +77,9 @@ impl RemainingSecret {
         Self { rule, file, line }
     }
 }
+
+impl From<traj_core::redaction::SpillError> for ExportError {
+    fn from(error: traj_core::redaction::SpillError) -> Self {
+        Self::Sink(error.into())
+    }
+}

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug};
 use super::{Scratch, ScratchError, Source};
 use crate::capture::BlobDigest;
 use crate::id::BundleName;
-use crate::redaction::Redacted;
+use crate::redaction::{Redacted, SpillError};
 
 /// Why a bundle cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +75,15 @@ impl BundleSinkError {
     #[must_use]
     pub const fn is_full(&self) -> bool {
         matches!(self, Self::Full { .. } | Self::Scratch(ScratchError::Full))
+    }
+}
+
+impl From<SpillError> for BundleSinkError {
+    fn from(error: SpillError) -> Self {
+        match error {
+            SpillError::TooLong => Self::TooLong,
+            SpillError::Scratch(error) => Self::Scratch(error),
+        }
     }
 }
 

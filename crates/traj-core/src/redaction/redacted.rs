@@ -14,5 +14,5 @@ mod text;
 mod value;
 
 pub use proof::Redacted;
-pub use spill::{RedactedSpill, SpillSlot};
+pub use spill::{RedactedSpill, SpillError, SpillSlot};
 pub use text::RedactedText;

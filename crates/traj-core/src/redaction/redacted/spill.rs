@@ -1,12 +1,24 @@
-//! Redacted texts kept aside until their place is known.
+//! Redacted texts that wait in a scratch file until their position is known.
 
-use crate::port::{BundleSinkError, Scratch, ScratchError};
-use crate::redaction::{Redacted, RedactedText};
+use super::{Redacted, RedactedText};
+use crate::scratch::{Scratch, ScratchError};
 
-/// Texts are handed to the scratch file in pieces of about this size.
+/// Texts are written to the scratch file in pieces of about this size.
 const PIECE: usize = 256 * 1024;
 
-/// Where a text lies in a spill.
+/// Why a text cannot be kept in a spill or read back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpillError {
+    /// A single text is longer than a slot can describe.
+    #[error("a single text is longer than 4 GiB")]
+    TooLong,
+    /// The scratch file failed.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+}
+
+/// The position of a text in a spill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpillSlot {
@@ -17,15 +29,15 @@ pub struct SpillSlot {
 }
 
 impl SpillSlot {
-    /// A slot from its parts, as an index stores them.
+    /// A slot from the two numbers that an index stores.
     #[must_use]
     pub const fn new(offset: u64, length: u32) -> Self {
         Self { offset, length }
     }
 }
 
-/// Redacted texts in a nameless scratch file of ours. What is read back is
-/// what was put in, so it stays [`Redacted`].
+/// Redacted texts in a private scratch file without a name. The bytes that are
+/// read back are the bytes that were written, so they stay [`Redacted`].
 #[derive(Debug)]
 pub struct RedactedSpill {
     scratch: Box<dyn Scratch>,
@@ -45,10 +57,10 @@ impl RedactedSpill {
     /// Keeps a text.
     ///
     /// # Errors
-    /// When there is no room for it.
-    pub fn push(&mut self, text: &Redacted<String>) -> Result<SpillSlot, BundleSinkError> {
+    /// When the text is too long or the scratch file is full.
+    pub fn push(&mut self, text: &Redacted<String>) -> Result<SpillSlot, SpillError> {
         let offset = self.written + self.pending.len() as u64;
-        let length = u32::try_from(text.0.len()).map_err(|_| BundleSinkError::TooLong)?;
+        let length = u32::try_from(text.0.len()).map_err(|_| SpillError::TooLong)?;
         if text.0.len() >= PIECE {
             self.write_pending()?;
             self.scratch.append(text.0.as_bytes())?;
@@ -62,22 +74,22 @@ impl RedactedSpill {
         Ok(SpillSlot { offset, length })
     }
 
-    fn write_pending(&mut self) -> Result<(), BundleSinkError> {
+    fn write_pending(&mut self) -> Result<(), SpillError> {
         self.scratch.append(&self.pending)?;
         self.written += self.pending.len() as u64;
         self.pending.clear();
         Ok(())
     }
 
-    /// Appends a text that was kept to another one.
+    /// Appends a kept text to `text`.
     ///
     /// # Errors
-    /// When the scratch file cannot be read, or holds something else.
+    /// When the scratch file cannot be read or was changed.
     pub fn read_into(
         &mut self,
         slot: SpillSlot,
         text: &mut RedactedText,
-    ) -> Result<(), BundleSinkError> {
+    ) -> Result<(), SpillError> {
         let bytes = match slot.offset.checked_sub(self.written) {
             None => self.window(slot)?,
             Some(start) => {
@@ -91,8 +103,8 @@ impl RedactedSpill {
         Ok(())
     }
 
-    /// The slot's bytes, read with those behind it: texts are mostly read in
-    /// the order they were kept.
+    /// The slot's bytes, read together with those after it: texts are mostly
+    /// read in the order in which they were written.
     fn window(&mut self, slot: SpillSlot) -> Result<&[u8], ScratchError> {
         let length = u64::from(slot.length);
         let window_end = self.window_start + self.window.len() as u64;
@@ -134,7 +146,7 @@ mod tests {
             spill.read_into(slots[number], &mut text).unwrap();
             assert_eq!(text.finish().into_inner(), format!("{number}{long}"));
         }
-        let behind = SpillSlot::new(spill.written + 1, 99);
-        assert!(spill.read_into(behind, &mut RedactedText::new()).is_err());
+        let past_the_end = SpillSlot::new(spill.written + 1, 99);
+        assert!(spill.read_into(past_the_end, &mut RedactedText::new()).is_err());
     }
 }

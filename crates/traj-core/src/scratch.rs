@@ -1,4 +1,6 @@
-//! Room for intermediate results.
+//! Scratch files for intermediate results: plain bytes, appended and read by
+//! position. The trait is public as [`crate::port::Scratch`]; it is defined here
+//! because redaction needs it and the ports need redaction.
 
 use std::fmt::Debug;
 
@@ -6,23 +8,23 @@ use std::fmt::Debug;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScratchError {
-    /// No space is left.
+    /// There is no space left.
     #[error("no space left for intermediate results")]
     Full,
-    /// Something else is read than what was appended.
+    /// The bytes read are not the bytes appended.
     #[error("an intermediate file was changed from outside")]
     Damaged,
-    /// Writing or reading failed in a way that callers do not tell apart.
+    /// Any other failure to write or read.
     #[error("cannot keep intermediate results")]
     Storage(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Room for intermediate results: append, then read by position.
+/// A file for intermediate results: append, then read by position.
 pub trait Scratch: Debug + Send {
     /// Appends bytes.
     ///
     /// # Errors
-    /// [`ScratchError::Full`] when no space is left.
+    /// [`ScratchError::Full`] when there is no space left.
     fn append(&mut self, bytes: &[u8]) -> Result<(), ScratchError>;
 
     /// Fills `buffer` from `offset`.
