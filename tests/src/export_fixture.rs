@@ -13,8 +13,7 @@ use traj_export::{
     ExportError, ExportPorts, ExportReport, ExportRequest, Selection, SidecarHints, Silent, export,
 };
 
-/// The header of a current session.
-pub const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/home/ann/shop"}"#;
+use crate::rows::{HEADER, next_message, user};
 
 /// A redactor with the paths of the fixtures.
 pub fn redactor() -> Redactor {
@@ -37,30 +36,11 @@ pub fn request() -> ExportRequest {
     request
 }
 
-/// A message entry at a second of 10:00.
-pub fn message(id: &str, parent: Option<&str>, second: u32, message: &str) -> String {
-    let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
-    format!(
-        r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-06-01T10:00:{second:02}.000Z","message":{message}}}"#
-    )
-}
-
-/// A runtime event of `s1`; `rest` is appended to its envelope.
-pub fn runtime(kind: &str, ts: &str, seq: u32, rest: &str) -> String {
-    format!(
-        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s1","source":"runtime","type":"{kind}","ts":"{ts}","seq":{seq},"sessionId":"s1"{rest}}}"#
-    )
-}
-
-/// A session of this many messages of a kilobyte, one behind the other.
+/// A session of this many messages of a kilobyte, each the child of the one before.
 pub fn long_session(rows: u32) -> String {
-    let text = format!(r#"{{"role":"user","content":"{}"}}"#, "word ".repeat(200));
-    let mut session = vec![HEADER.to_owned()];
-    for number in 0..rows {
-        let parent = number.checked_sub(1).map(|before| format!("m{before}"));
-        session.push(message(&format!("m{number}"), parent.as_deref(), number % 60, &text));
-    }
-    session.join("\n")
+    let text = user(&"word ".repeat(200));
+    let messages = (0..rows).map(|number| next_message(number, &text).json());
+    [HEADER.to_owned()].into_iter().chain(messages).collect::<Vec<_>>().join("\n")
 }
 
 /// What came out.

@@ -7,7 +7,7 @@ use cap_std::fs::Dir;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::export_fixture::{HEADER, message, runtime};
+use crate::rows::{HEADER, event, message};
 use crate::traj_binary::traj_command;
 
 /// Where exports of the workspace `ws` go.
@@ -44,7 +44,8 @@ impl ExportHome {
             home.path().display()
         );
         home.put_session(&[message("a", None, 1, &text)]);
-        let event = runtime("session.started", "2026-06-01T10:00:00Z", 1, r#","data":{"n":1}"#);
+        let event =
+            event("session.started", "2026-06-01T10:00:00Z", 1).with("data", r#"{"n":1}"#).json();
         home.folder.write("s1.trajectory.jsonl", event).expect("it is writable");
         home
     }

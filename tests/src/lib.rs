@@ -9,6 +9,7 @@ pub mod export_home;
 pub mod json_schema;
 pub mod model_server;
 pub mod pinned;
+pub mod rows;
 pub mod session_fixtures;
 pub mod sidecar;
 pub mod skipped;

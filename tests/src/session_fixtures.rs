@@ -1,6 +1,6 @@
 //! Small sessions of every dialect, for tests that compare readers.
 
-use crate::export_fixture::{HEADER, message, runtime};
+use crate::rows::{self, HEADER, message, rollout};
 
 /// The files of a session with the id `s1`.
 #[derive(Clone, Debug)]
@@ -45,10 +45,10 @@ fn exits_with_three() -> Vec<String> {
     vec![
         HEADER.to_owned(),
         message("a", None, 1, PROMPT),
-        message("b", Some("a"), 2, &call("c1", "make")),
-        message("c", Some("b"), 5, &result("c1", r#"{"exitCode":3}"#)),
-        message("d", Some("c"), 6, &call("c2", "make test")),
-        message("e", Some("d"), 9, &result("c2", r#"{"exitCode":0}"#)),
+        message("b", Some("a"), 2, call("c1", "make")),
+        message("c", Some("b"), 5, result("c1", r#"{"exitCode":3}"#)),
+        message("d", Some("c"), 6, call("c2", "make test")),
+        message("e", Some("d"), 9, result("c2", r#"{"exitCode":0}"#)),
         message("f", Some("e"), 11, ANSWER),
     ]
 }
@@ -58,8 +58,12 @@ fn at(second: u32) -> String {
 }
 
 fn event(kind: &str, second: u32, number: u32, data: &str) -> String {
-    let rest = format!(r#","runId":"r1","provider":"openai","modelId":"gpt-5.4","data":{data}"#);
-    runtime(kind, &at(second), number, &rest)
+    rows::event(kind, &at(second), number)
+        .text("runId", "r1")
+        .text("provider", "openai")
+        .text("modelId", "gpt-5.4")
+        .with("data", data)
+        .json()
 }
 
 /// What a recorder saw of the same session; it knows no exit codes.
@@ -107,15 +111,6 @@ fn older(rows: &[String], version: u32) -> Vec<String> {
         }
     };
     rows.map(without).collect()
-}
-
-fn rollout(rows: &[(&str, &str)]) -> Vec<String> {
-    let row = |(second, (kind, payload)): (usize, &(&str, &str))| {
-        format!(
-            r#"{{"timestamp":"2026-06-01T10:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#
-        )
-    };
-    rows.iter().enumerate().map(row).collect()
 }
 
 const OLD_ROLLOUT: &[(&str, &str)] = &[
@@ -176,9 +171,7 @@ const NEW_ROLLOUT: &[(&str, &str)] = &[
 /// The same rows with entries between and after them whose types are not known.
 fn with_unknown_entries(mut rows: Vec<String>) -> Vec<String> {
     let unknown = |kind: &str, id: &str, parent: &str, second: u32| {
-        format!(
-            r#"{{"type":"{kind}","id":"{id}","parentId":"{parent}","timestamp":"2026-06-01T10:00:{second:02}.000Z","role":"user"}}"#
-        )
+        rows::entry(kind, id, Some(parent), second).text("role", "user").json()
     };
     rows.insert(2, unknown("mystery", "a2", "a", 2));
     for row in &mut rows {
@@ -229,8 +222,8 @@ pub fn all() -> Vec<SessionFixture> {
     ];
     let mut branched = rows.clone();
     branched.extend([
-        message("g", Some("a"), 20, &call("c9", "make clean")),
-        message("h", Some("g"), 22, &result("c9", r#"{"exitCode":0}"#)),
+        message("g", Some("a"), 20, call("c9", "make clean")),
+        message("h", Some("g"), 22, result("c9", r#"{"exitCode":0}"#)),
     ]);
     let mut branched = SessionFixture::new("a branch that was left", branched, Vec::new());
     branched.is_straight = false;

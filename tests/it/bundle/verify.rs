@@ -8,17 +8,14 @@ use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
 use traj_core::memory::MemoryBundleSource;
 use traj_export::{VerifyReport, verify};
-use traj_tests::export_fixture::{exported, message, redactor, runtime};
+use traj_tests::export_fixture::{exported, redactor};
+use traj_tests::rows::{event, message, user};
 
 fn bundle() -> MemoryBundleSource {
-    let text = r#"{"role":"user","content":"hello there"}"#;
-    let event = runtime(
-        "context.compiled",
-        "2026-06-01T10:00:00Z",
-        1,
-        r#","data":{"systemPrompt":"be brief","tools":[]}"#,
-    );
-    MemoryBundleSource::of(&exported(&[message("a", None, 1, text)], &[event]).files)
+    let event = event("context.compiled", "2026-06-01T10:00:00Z", 1)
+        .with("data", r#"{"systemPrompt":"be brief","tools":[]}"#)
+        .json();
+    MemoryBundleSource::of(&exported(&[message("a", None, 1, user("hello there"))], &[event]).files)
 }
 
 fn check(bundle: &MemoryBundleSource) -> VerifyReport {
@@ -27,7 +24,7 @@ fn check(bundle: &MemoryBundleSource) -> VerifyReport {
 
 #[test]
 fn an_export_of_rows_that_repeat_their_members_is_sound() {
-    let row = runtime("x", "2026-06-01T10:00:00Z", 1, r#","data":{"k":1}"#);
+    let row = event("x", "2026-06-01T10:00:00Z", 1).with("data", r#"{"k":1}"#);
     for again in [
         r#""seq":7"#,
         r#""type":"other""#,
@@ -41,8 +38,8 @@ fn an_export_of_rows_that_repeat_their_members_is_sound() {
         r#""sourceSeq":9,"sourceSeq":10"#,
         r#""unknown":1,"unknown":2"#,
     ] {
-        let row = row.replace(r#"{"k":1}}"#, &format!(r#"{{"k":1}},{again}}}"#));
-        let export = exported(&[], &[row, runtime("y", "2026-06-01T11:00:00Z", 2, "")]);
+        let row = row.clone().verbatim(again).json();
+        let export = exported(&[], &[row, event("y", "2026-06-01T11:00:00Z", 2).json()]);
         assert_eq!(export.report.runtime_event_count, 2, "{again}");
         assert!(check(&MemoryBundleSource::of(&export.files)).is_sound(), "{again}");
         let event = &export.events()[0];
@@ -281,9 +278,9 @@ fn files_belong_to_one_session_one_time_and_one_branch() {
 fn entries_have_events_and_events_have_entries() {
     let text = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
     let rows = [
-        message("a", None, 1, &text("one")),
-        message("b", Some("a"), 2, &text("two")),
-        message("c", Some("b"), 3, &text("three")),
+        message("a", None, 1, text("one")),
+        message("b", Some("a"), 2, text("two")),
+        message("c", Some("b"), 3, text("three")),
     ];
     let forged = |path: &str, from: &str, to: &str| {
         let mut bundle = MemoryBundleSource::of(&exported(&rows, &[]).files);

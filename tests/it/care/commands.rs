@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use traj_tests::rows;
 use traj_tests::traj_binary::{masked, names_in, printed, traj_command};
 
 fn run(home: &Path, arguments: &[&str]) -> Output {
@@ -18,16 +19,17 @@ fn document(output: &Output) -> Value {
 }
 
 fn event(session: &str) -> String {
-    format!(
-        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"{session}","source":"runtime","type":"session.ended","ts":"2026-06-01T10:00:00.000Z","seq":1,"sourceSeq":1,"sessionId":"{session}","provider":"openai","modelId":"gpt","data":{{"status":"success","usage":{{"input":5,"output":2}}}}}}"#
-    ) + "\n"
+    rows::event("session.ended", &rows::at(0), 1)
+        .of(session)
+        .with("sourceSeq", 1)
+        .text("provider", "openai")
+        .text("modelId", "gpt")
+        .with("data", r#"{"status":"success","usage":{"input":5,"output":2}}"#)
+        .line()
 }
 
 fn pointer(session: &str, target: &Path) -> String {
-    format!(
-        r#"{{"traceSchema":"openclaw-trajectory-pointer","schemaVersion":1,"sessionId":"{session}","runtimeFile":"{}"}}"#,
-        target.display()
-    )
+    rows::pointer(session, target.display()).json()
 }
 
 #[test]
@@ -120,12 +122,11 @@ fn prune_keeps_what_is_young_unless_a_budget_asks() {
 #[test]
 fn repair_reports_by_line_and_writes_a_sound_copy_beside_the_original() {
     let home = tempfile::tempdir().unwrap();
-    let header =
-        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-06-01T10:00:00Z","cwd":"/"}"#;
+    let header = rows::header("s").text("timestamp", "2026-06-01T10:00:00Z").text("cwd", "/");
     let entry = |id: &str, parent: &str| {
-        format!(
-            r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2026-06-01T10:00:00Z","message":{{"role":"user","content":"x"}}}}"#
-        )
+        rows::entry("message", id, Some(parent), 0)
+            .text("timestamp", "2026-06-01T10:00:00Z")
+            .with("message", rows::user("x"))
     };
     let damaged =
         format!("{header}\n\0\0\0{}\n{{\"type\":\"mess{}\n", entry("a", "gone"), entry("b", "a"));
@@ -144,8 +145,8 @@ fn repair_reports_by_line_and_writes_a_sound_copy_beside_the_original() {
     insta::assert_json_snapshot!(masked(document(&written), &["/result/file", "/result/copy"]));
     assert_eq!(fs::read_to_string(home.path().join("s.jsonl")).unwrap(), damaged);
     let copy = fs::read_to_string(home.path().join("s.repaired.jsonl")).unwrap();
-    let expected = [header.to_owned(), entry("a", "").replace("\"\"", "null"), entry("b", "a")];
-    assert_eq!(copy, expected.join("\n") + "\n");
+    let expected = [header, entry("a", "").with("parentId", "null"), entry("b", "a")];
+    assert_eq!(copy, expected.map(|row| row.line()).concat());
     assert!(run(home.path(), &["repair", "s.repaired.jsonl"]).status.success());
     // A second copy never takes the place of the first.
     assert!(run(home.path(), &["repair", "s.jsonl", "--write"]).status.success());

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
+use traj_tests::rows::{at, entry, event, header, message, tool_result, user};
 use traj_tests::small_disk::{BALLAST, SmallDisk};
 use traj_tests::traj_binary::{traj_binary, traj_command};
 
@@ -104,14 +105,9 @@ fn names(files: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
 
 /// A session with one large result, and small ones.
 fn session() -> String {
-    let result = |id: &str, text: &str| {
-        format!(
-            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-06-01T10:00:02.000Z","message":{{"role":"toolResult","toolCallId":"{id}","toolName":"read","content":[{{"type":"text","text":"{text}"}}],"isError":false}}}}"#
-        )
-    };
-    let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/w"}"#;
+    let result = |id: &str, text: &str| message(id, None, 2, tool_result(id, "read", text));
     let lines = [
-        header.to_owned(),
+        header("s").json(),
         result("large", &"a long listing ".repeat(16_000)),
         result("small", &"text ".repeat(20)),
         result("own", &"other text ".repeat(2_000)),
@@ -189,18 +185,17 @@ fn a_copy_that_cannot_be_written_is_not_there() {
 #[test]
 fn notes_about_many_rows_go_to_a_file_that_nobody_sees() {
     let row = |number: u32, parent: u32| {
-        format!(
-            r#"{{"type":"message","id":"{number}","parentId":"{parent}","timestamp":"2026-06-01T10:00:00Z","message":{{"role":"user","content":""}}}}"#
-        )
+        entry("message", &number.to_string(), Some(&parent.to_string()), 0)
+            .with("message", user(""))
     };
     let place = Scarce::Limited(tempfile::tempdir().unwrap());
     let header = session().lines().next().unwrap().to_owned();
-    let mut rows = vec![header, row(0, 0).replace("\"0\",\"t", "null,\"t")];
-    rows.extend((1..80_000).map(|number| row(number, number - 1)));
+    let mut rows = vec![header, row(0, 0).with("parentId", "null").json()];
+    rows.extend((1..80_000).map(|number| row(number, number - 1).json()));
     let sound = rows.join("\n") + "\n";
     // A repetition far behind the row it repeats, and a parent that is gone.
     rows.push(rows[10].clone());
-    rows.push(row(80_000, 99_999));
+    rows.push(row(80_000, 99_999).json());
     put(&place, "s.jsonl", &(rows.join("\n") + "\n"));
     place.fails_with(
         8,
@@ -210,16 +205,16 @@ fn notes_about_many_rows_go_to_a_file_that_nobody_sees() {
     place.freely(&["repair", "s.jsonl", "--write"]);
     let files = place.files();
     assert_eq!(names(&files), ["s.jsonl", "s.repaired.jsonl"]);
-    let expected = sound + &row(80_000, 79_999) + "\n";
+    let expected = sound + &row(80_000, 79_999).line();
     assert!(files["s.repaired.jsonl"] == expected.into_bytes());
 }
 
 #[test]
 fn pruning_needs_no_room() {
-    let event = r#"{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"gone","source":"runtime","type":"x","ts":"2026-06-01T10:00:00.000Z","seq":1,"sessionId":"gone","data":{}}"#;
+    let event = event("x", &at(0), 1).of("gone").with("data", "{}");
     for place in Scarce::all() {
         put(&place, "s.jsonl", &session());
-        put(&place, "gone.trajectory.jsonl", &format!("{event}\n"));
+        put(&place, "gone.trajectory.jsonl", &event.line());
         put(&place, "gone.codex-binding.json", "{}");
         let output = place.traj(0, &["prune", "--sessions", ".", "--older-than", "0s"]);
         assert!(output.status.success(), "{output:?}");

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use traj_tests::rows;
 use traj_tests::traj_binary::{names_in, traj_command};
 
 /// A home with a folder of sessions and one of sidecars.
@@ -49,9 +50,8 @@ impl Home {
 }
 
 fn event(session: &str, data: &str) -> String {
-    format!(
-        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"{session}","source":"runtime","type":"session.started","ts":"2026-06-01T10:00:00.000Z","seq":1,"sourceSeq":1,"sessionId":"{session}","data":{data}}}"#
-    ) + "\n"
+    let event = rows::event("session.started", &rows::at(0), 1).of(session);
+    event.with("sourceSeq", 1).with("data", data).line()
 }
 
 fn document(output: &Output) -> Value {
@@ -86,13 +86,8 @@ fn sidecars_without_a_pointer_go_by_their_own_word_only() {
         let pipe = Command::new("mkfifo").arg(home.at("sidecars/pipe.jsonl")).status().unwrap();
         assert!(pipe.success());
         // One that a pointer still leads to is told once, and a hostile pointer gets nothing.
-        let pointer = |session: &str, target: &str| {
-            let target = home.at(target);
-            format!(
-                r#"{{"traceSchema":"openclaw-trajectory-pointer","schemaVersion":1,"sessionId":"{session}","runtimeFile":"{}"}}"#,
-                target.display()
-            )
-        };
+        let pointer =
+            |session: &str, target: &str| rows::pointer(session, home.at(target).display()).json();
         home.put("sidecars/moved.jsonl", &home.started("moved", "sessions/moved.jsonl"));
         home.put("sessions/moved.trajectory-path.json", &pointer("moved", "sidecars/moved.jsonl"));
         home.put("sessions/evil.trajectory-path.json", &pointer("evil", "sidecars/live.jsonl"));

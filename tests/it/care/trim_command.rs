@@ -9,6 +9,7 @@ use std::process::Output;
 
 use serde_json::Value;
 use tempfile::TempDir;
+use traj_tests::rows;
 use traj_tests::traj_binary::{masked, printed, traj_command};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/ws"}"#;
@@ -216,10 +217,7 @@ fn what_is_not_a_plain_file_is_refused_with_a_hint() {
     fs::remove_file(home.path().join("s1.trajectory.jsonl")).unwrap();
     let victim = home.path().join("victim.jsonl");
     fs::write(&victim, format!("{EVENT}\n")).unwrap();
-    let pointer = format!(
-        r#"{{"traceSchema":"openclaw-trajectory-pointer","schemaVersion":1,"sessionId":"s1","runtimeFile":"{}"}}"#,
-        victim.display()
-    );
+    let pointer = rows::pointer("s1", victim.display()).json();
     fs::write(home.path().join("s1.trajectory-path.json"), pointer).unwrap();
     assert!(trim(home.path(), &["--tool-call", "c1"]).status.success());
     assert_eq!(fs::read_to_string(&victim).unwrap(), format!("{EVENT}\n"));

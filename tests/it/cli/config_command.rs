@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::process::Output;
 
 use serde_json::Value;
-use traj_tests::export_fixture::{HEADER, message};
 use traj_tests::export_home::{ExportHome as Home, result};
+use traj_tests::rows::{HEADER, message};
 use traj_tests::traj_binary::{printed, traj_command};
 
 const FILE: &str = ".config/traj/config.toml";

@@ -2,8 +2,8 @@
 //! configuration file, or those that come with traj.
 
 use serde_json::Value;
-use traj_tests::export_fixture::message;
 use traj_tests::export_home::{ExportHome as Home, result};
+use traj_tests::rows::message;
 use traj_tests::traj_binary::{printed, traj_command};
 
 /// A session with one call of a model: a million tokens in, none out.

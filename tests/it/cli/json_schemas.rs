@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
-use traj_tests::export_fixture::message;
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
 use traj_tests::json_schema::violations;
+use traj_tests::rows::message;
 use traj_tests::traj_binary::{names_in, printed, traj_command};
 
 fn docs() -> PathBuf {

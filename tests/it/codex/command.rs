@@ -7,6 +7,7 @@ use serde_json::Value;
 use traj_tests::codex_rig::{CodexRig, PATIENCE, VERSIONS};
 use traj_tests::json_schema::violations;
 use traj_tests::model_server::Reply;
+use traj_tests::rows;
 use traj_tests::traj_binary::traj_command;
 
 /// `traj codex VERB` on the rig's Codex and its playground.
@@ -97,8 +98,7 @@ fn an_export_explains_the_run() {
     let Some(rig) = CodexRig::new("0.166.0") else { return };
     rig.model.script("work", [Reply::escalated_shell("touch forbidden"), Reply::text("all done")]);
     let session = rig.root().join("session.jsonl");
-    let header = r#"{"type":"session","version":3,"id":"s-1","timestamp":"2026-11-16T00:00:00.000Z","cwd":"/w"}"#;
-    write(&session, &format!("{header}\n"));
+    write(&session, &rows::header("s-1").line());
     let turn = run(&rig, "turn", &["--prompt", "work, please"]);
     assert!(turn.status.success(), "{}", text(&turn.stderr));
 

@@ -6,14 +6,11 @@ use serde_json::json;
 use traj_core::memory::{MemoryBundleSink, MemorySources};
 use traj_core::port::BundleFile;
 use traj_export::{ExportPorts, Progress, Stage, export};
-use traj_tests::export_fixture::{HEADER, export_from, exported, message, request};
+use traj_tests::export_fixture::{export_from, exported, request};
+use traj_tests::rows::{self, HEADER, USER, message};
 
-const USER: &str = r#"{"role":"user","content":"hi"}"#;
-
-fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
-    format!(
-        r#"{{"type":"{kind}","id":"{id}","parentId":"{parent}","timestamp":"2026-06-01T10:00:30.000Z"{rest}}}"#
-    )
+fn entry(kind: &str, id: &str, parent: &str, members: &str) -> String {
+    rows::entry(kind, id, Some(parent), 30).verbatim(members).json()
 }
 
 #[test]
@@ -22,22 +19,22 @@ fn abandoned_branches_stay_behind_and_every_entry_type_has_its_event() {
         &[
             message("a", None, 1, USER),
             message("x", Some("a"), 2, r#"{"role":"assistant","content":"abandoned"}"#),
-            entry("branch_summary", "b", "a", r#","fromId":"a","summary":"s","fromHook":true"#),
-            entry("label", "l", "b", r#","targetId":"a","label":"good""#),
-            entry("custom", "c", "l", r#","customType":"todo","data":{"n":1}"#),
-            entry("custom_message", "m", "c", r#","customType":"n","content":"c","display":true"#),
+            entry("branch_summary", "b", "a", r#""fromId":"a","summary":"s","fromHook":true"#),
+            entry("label", "l", "b", r#""targetId":"a","label":"good""#),
+            entry("custom", "c", "l", r#""customType":"todo","data":{"n":1}"#),
+            entry("custom_message", "m", "c", r#""customType":"n","content":"c","display":true"#),
             entry(
                 "compaction",
                 "k",
                 "m",
-                r#","summary":"s","firstKeptEntryId":"b","tokensBefore":8"#,
+                r#""summary":"s","firstKeptEntryId":"b","tokensBefore":8"#,
             ),
-            entry("model_change", "o", "k", r#","provider":"p","modelId":"m""#),
-            entry("thinking_level_change", "t", "o", r#","thinkingLevel":"high""#),
-            entry("session_info", "i", "t", r#","name":"n""#),
-            entry("reset", "r", "i", r#","reason":"new topic","firstKeptEntryId":"k""#),
-            entry("mystery", "y", "r", r#","payload":1"#),
-            entry("message", "z", "y", r#","message":{"role":"bashExecution","command":"ls"}"#),
+            entry("model_change", "o", "k", r#""provider":"p","modelId":"m""#),
+            entry("thinking_level_change", "t", "o", r#""thinkingLevel":"high""#),
+            entry("session_info", "i", "t", r#""name":"n""#),
+            entry("reset", "r", "i", r#""reason":"new topic","firstKeptEntryId":"k""#),
+            entry("mystery", "y", "r", r#""payload":1"#),
+            entry("message", "z", "y", r#""message":{"role":"bashExecution","command":"ls"}"#),
         ],
         &[],
     );

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use traj_core::memory::{MemoryBundleSink, MemorySources};
 use traj_core::port::{Source, SourceError, Sources};
 use traj_export::{ExportError, ExportPorts, Silent, export};
-use traj_tests::export_fixture::{HEADER, long_session, message, request, runtime};
+use traj_tests::export_fixture::{long_session, request};
+use traj_tests::rows::{HEADER, event, message};
 
 /// Sources whose session changes as soon as it was opened.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ fn rows_that_read_otherwise_the_second_time_end_the_export() {
     for (of_session, name) in [(true, "s1.jsonl"), (false, "s1.trajectory.jsonl")] {
         for reads in 0..20 {
             let sources = MemorySources::new();
-            let events = (0..30).map(|number| runtime("x", "2026-06-01T10:00:00Z", number, ""));
+            let events = (0..30).map(|number| event("x", "2026-06-01T10:00:00Z", number).json());
             let session = if of_session { long_session(30) } else { HEADER.to_owned() };
             sources.put("s1.jsonl", session);
             if !of_session {

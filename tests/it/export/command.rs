@@ -6,8 +6,8 @@ use cap_std::fs::MetadataExt as _;
 use traj_core::capture::BlobDigest;
 use traj_core::json::Json;
 use traj_export::SchemaName;
-use traj_tests::export_fixture::runtime;
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
+use traj_tests::rows::event;
 use traj_tests::traj_binary::traj_command;
 
 #[test]
@@ -170,7 +170,7 @@ fn documents_carry_nothing_that_steers_a_terminal() {
     let home = Home::new();
     let steering = "a\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{2028}b";
     let kind = format!("custom.{steering}");
-    let event = runtime(&kind, "2026-06-01T10:00:00Z", 1, "");
+    let event = event(&kind, "2026-06-01T10:00:00Z", 1).json();
     home.folder.write("s1.trajectory.jsonl", event).unwrap();
     assert!(home.export(&["--output", "b"]).status.success());
     let bundle = format!("{EXPORTS}/b");

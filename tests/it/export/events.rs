@@ -5,28 +5,27 @@ use serde_json::json;
 use traj_core::capture::BlobDigest;
 use traj_core::memory::MemorySources;
 use traj_core::port::BundleFile;
-use traj_tests::export_fixture::{HEADER, export_from, exported, message, request, runtime};
+use traj_tests::export_fixture::{export_from, exported, request};
+use traj_tests::rows::{self, HEADER, USER, event, message};
 
-const USER: &str = r#"{"role":"user","content":"hi"}"#;
-
-fn at(kind: &str, second: u32, seq: u32, rest: &str) -> String {
-    runtime(kind, &format!("2026-06-01T10:00:{second:02}.000Z"), seq, rest)
+fn at(kind: &str, second: u32, seq: u32, members: &str) -> String {
+    event(kind, &rows::at(second), seq).verbatim(members).json()
 }
 
 #[test]
 fn events_are_ordered_by_instant_then_source_then_number() {
-    let ordered = |ts: &str, name: &str, seq: u32| runtime(name, ts, seq, "");
+    let ordered = |ts: &str, name: &str, seq: u32| event(name, ts, seq).json();
     let export = exported(
         &[message("a", None, 5, USER), message("b", Some("a"), 6, USER)],
         &[
             ordered("2026-06-01T12:00:05.000+02:00", "offset", 2),
             ordered("2026-06-01T10:00:05Z", "plain", 1),
-            runtime("later", "2026-06-01T10:00:05Z", 9, r#","sourceSeq":"x""#),
+            event("later", "2026-06-01T10:00:05Z", 9).with("sourceSeq", r#""x""#).json(),
             ordered("12/25/2026", "christmas", 1),
             ordered("Jun 1 2026", "midnight", 1),
             ordered("+010000-01-01T00:00:00.000Z", "year-10000", 1),
             ordered("1970-01-01", "epoch", 1),
-            runtime("negative", "2026-06-01T10:00:05Z", 3, r#","sourceSeq":-1"#),
+            event("negative", "2026-06-01T10:00:05Z", 3).with("sourceSeq", r#"-1"#).json(),
         ],
     );
     assert_eq!(
@@ -94,7 +93,7 @@ proptest! {
             .map(|(place, (second, seq))| {
                 let kind = format!("r{place}");
                 expected.push(((*second, 0, u64::from(*seq)), kind.clone(), None));
-                at(&kind, *second, *seq, r#","data":{"n":1}"#)
+                at(&kind, *second, *seq, r#""data":{"n":1}"#)
             })
             .collect();
         expected.sort_by_key(|(key, ..)| *key);
@@ -113,7 +112,7 @@ proptest! {
 
 #[test]
 fn rows_that_are_no_events_are_counted_and_other_sessions_skipped() {
-    let good = at("good", 1, 1, r#","extra":{"kept":true}"#);
+    let good = at("good", 1, 1, r#""extra":{"kept":true}"#);
     let rows = [
         good.clone(),
         "{torn".to_owned(),
@@ -121,8 +120,8 @@ fn rows_that_are_no_events_are_counted_and_other_sessions_skipped() {
         good.replace("\"runtime\"", "\"transcript\""),
         good.replace("\"seq\":1", "\"seq\":\"1\""),
         good.replace("\"sessionId\":\"s1\"", "\"sessionId\":\"other\""),
-        at("null-data", 1, 1, r#","data":null"#),
-        at("array-data", 1, 1, r#","data":[]"#),
+        at("null-data", 1, 1, r#""data":null"#),
+        at("array-data", 1, 1, r#""data":[]"#),
     ];
     let export = exported(&[], &rows);
     assert_eq!(export.sequence(), ["good"]);
@@ -135,29 +134,29 @@ fn rows_that_are_no_events_are_counted_and_other_sessions_skipped() {
 
 #[test]
 fn the_smaller_files_come_from_the_last_events_of_their_kind() {
-    let model = r#","provider":"p","modelId":"m""#;
+    let model = r#""provider":"p","modelId":"m""#;
     let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{"path":"/x/Deploy/SKILL.md"}}]}"#;
     let export = exported(
         &[message("a", None, 1, call)],
         &[
-            at("trace.metadata", 1, 1, r#","data":{"harness":{"old":true}}"#),
-            at("prompt.submitted", 2, 2, r#","data":{"prompt":"p1"}"#),
-            at("prompt.submitted", 3, 3, r#","data":{"prompt":5}"#),
+            at("trace.metadata", 1, 1, r#""data":{"harness":{"old":true}}"#),
+            at("prompt.submitted", 2, 2, r#""data":{"prompt":"p1"}"#),
+            at("prompt.submitted", 3, 3, r#""data":{"prompt":5}"#),
             at("prompt.submitted", 4, 4, &format!(r#"{model},"data":{{"prompt":"p2"}}"#)),
             at(
                 "context.compiled",
                 5,
                 5,
-                r#","data":{"systemPrompt":"be brief","tools":[{"name":"read"}]}"#,
+                r#""data":{"systemPrompt":"be brief","tools":[{"name":"read"}]}"#,
             ),
-            at("model.completed", 6, 6, r#","data":{"usage":{"input":9},"promptCache":{"c":1}}"#),
-            at("session.ended", 7, 7, r#","data":{"status":"success","aborted":false}"#),
-            at("trace.artifacts", 8, 8, r#","data":{"promptCache":null,"toolMetas":null}"#),
+            at("model.completed", 6, 6, r#""data":{"usage":{"input":9},"promptCache":{"c":1}}"#),
+            at("session.ended", 7, 7, r#""data":{"status":"success","aborted":false}"#),
+            at("trace.artifacts", 8, 8, r#""data":{"promptCache":null,"toolMetas":null}"#),
             at(
                 "trace.metadata",
                 9,
                 9,
-                r#","data":{"model":null,"skills":{"entries":[{"name":"deploy","filePath":"/y/deploy/SKILL.md"},null]},"prompting":{"skillsPrompt":"sp","systemPromptReport":[1]},"unknown":1}"#,
+                r#""data":{"model":null,"skills":{"entries":[{"name":"deploy","filePath":"/y/deploy/SKILL.md"},null]},"prompting":{"skillsPrompt":"sp","systemPromptReport":[1]},"unknown":1}"#,
             ),
         ],
     );
@@ -200,7 +199,7 @@ fn the_smaller_files_come_from_the_last_events_of_their_kind() {
 
 #[test]
 fn results_are_those_of_the_latest_run() {
-    let run = |name: &str, data: &str| format!(r#","runId":"{name}","data":{data}"#);
+    let run = |name: &str, data: &str| format!(r#""runId":"{name}","data":{data}"#);
     let export = exported(
         &[],
         &[
@@ -226,8 +225,8 @@ fn long_prompts_are_whole_and_their_blobs_come_along() {
         r#"{{"truncated":true,"reason":"trajectory-field-size-limit","preview":"start","blob":"{digest}"}}"#
     );
     let rows = [
-        at("prompt.submitted", 1, 1, &format!(r#","data":{{"prompt":{marker}}}"#)),
-        at("context.compiled", 2, 2, &format!(r#","data":{{"systemPrompt":{marker}}}"#)),
+        at("prompt.submitted", 1, 1, &format!(r#""data":{{"prompt":{marker}}}"#)),
+        at("context.compiled", 2, 2, &format!(r#""data":{{"systemPrompt":{marker}}}"#)),
     ];
     sources.put("s1.trajectory.jsonl", rows.join("\n"));
     sources.put(format!("s1.trajectory.blobs/{digest}"), prompt.as_str());
@@ -261,7 +260,7 @@ fn blobs_of_any_length_come_along() {
         let marker = format!(
             r#"{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}"#
         );
-        rows.push(at(kind, 1, number as u32, &format!(r#","data":{{"prompt":{marker}}}"#)));
+        rows.push(at(kind, 1, number as u32, &format!(r#""data":{{"prompt":{marker}}}"#)));
         sources.put(format!("s1.trajectory.blobs/{digest}"), text.as_str());
         digests.push(digest);
     }
@@ -294,7 +293,7 @@ fn secrets_and_paths_are_hidden_everywhere_and_counted() {
             "prompt.submitted",
             1,
             1,
-            &format!(r#","workspaceDir":"/home/ann/shop","data":{{"prompt":"use {secret}"}}"#),
+            &format!(r#""workspaceDir":"/home/ann/shop","data":{{"prompt":"use {secret}"}}"#),
         )],
     );
     for (file, content) in &export.files {

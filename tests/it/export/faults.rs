@@ -13,15 +13,14 @@ use traj_core::memory::{MemoryBundleSink, MemorySources};
 use traj_core::port::{BundleFile, Source, SourceError, Sources};
 use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor, RuleSet};
 use traj_export::{ExportError, ExportPorts, Silent, export};
-use traj_tests::export_fixture::{
-    HEADER, export_from, exported, long_session, message, request, runtime,
-};
+use traj_tests::export_fixture::{export_from, exported, long_session, request};
+use traj_tests::rows::{HEADER, USER, event, message, user};
 
 #[test]
 fn a_full_disk_leaves_nothing_whenever_it_is_full() {
     let sources = MemorySources::new();
     sources.put("s1.jsonl", long_session(20));
-    sources.put("s1.trajectory.jsonl", runtime("x", "2026-06-01T10:00:00Z", 1, ""));
+    sources.put("s1.trajectory.jsonl", event("x", "2026-06-01T10:00:00Z", 1).json());
     let mut request = request();
     request.workers = std::num::NonZeroUsize::new(2).unwrap();
     let mut room = 0;
@@ -86,9 +85,10 @@ fn a_disk_that_fails_leaves_nothing_whenever_it_fails() {
         sources.put(format!("s1.trajectory.blobs/{digest}"), text);
         format!(r#"{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}"#)
     });
-    let compiled = format!(r#","data":{{"systemPrompt":{system},"tools":[{other}]}}"#);
-    let events = (1..1_000).map(|number| runtime("x", "2026-06-01T10:00:00Z", number, ""));
-    let compiled = runtime("context.compiled", "2026-06-01T10:00:00Z", 0, &compiled);
+    let compiled = format!(r#"{{"systemPrompt":{system},"tools":[{other}]}}"#);
+    let events = (1..1_000).map(|number| event("x", "2026-06-01T10:00:00Z", number).json());
+    let compiled =
+        event("context.compiled", "2026-06-01T10:00:00Z", 0).with("data", compiled).json();
     let events = [compiled].into_iter().chain(events);
     sources.put("s1.trajectory.jsonl", events.collect::<Vec<_>>().join("\n"));
     let mut request = request();
@@ -115,7 +115,7 @@ fn a_disk_that_fails_leaves_nothing_whenever_it_fails() {
 fn an_event_that_rules_of_ones_own_make_unreadable_ends_the_export() {
     let sources = MemorySources::new();
     sources.put("s1.jsonl", HEADER);
-    sources.put("s1.trajectory.jsonl", runtime("x", "2026-06-01T10:00:00Z", 1, ""));
+    sources.put("s1.trajectory.jsonl", event("x", "2026-06-01T10:00:00Z", 1).json());
     let file = "[[rules]]\nid = \"own\"\nregex = '''openclaw-trajectory'''\n";
     let rules = RuleSet::builtin().with_file(file).unwrap();
     let policy = RedactionPolicy::standard(MarkerKey::new([7; 32])).with_rules(rules);
@@ -139,16 +139,16 @@ fn a_giant_row_keeps_its_place_and_its_text_becomes_a_blob() {
     };
     let rows = [
         HEADER.to_owned(),
-        message("a", None, 1, r#"{"role":"user","content":"before"}"#),
+        message("a", None, 1, user("before")),
         row("b", "a", &giant),
         row("x", "b", "abandoned"),
         row("c", "b", "after"),
     ];
     sources.put("s1.jsonl", rows.join("\n"));
-    let prompt = format!(r#","data":{{"prompt":"{giant}"}}"#);
+    let prompt = format!(r#"{{"prompt":"{giant}"}}"#);
     sources.put(
         "s1.trajectory.jsonl",
-        runtime("prompt.submitted", "2026-06-01T10:00:00Z", 1, &prompt),
+        event("prompt.submitted", "2026-06-01T10:00:00Z", 1).with("data", prompt).json(),
     );
     let export = export_from(&sources, &request()).unwrap();
     assert_eq!(
@@ -185,7 +185,7 @@ fn pictures_in_giant_rows_are_hidden_as_in_ordinary_ones() {
     blocks.push(json!({"type": "image", "source": {
         "type": "base64", "media_type": "image/jpeg", "data": picture(17 * 1024 * 1024)
     }}));
-    let rows = [message("a", None, 1, &ordinary), message("b", Some("a"), 2, &content(&blocks))];
+    let rows = [message("a", None, 1, &ordinary), message("b", Some("a"), 2, content(&blocks))];
     let export = exported(&rows, &[]);
     assert!(!export.files.values().any(|text| text.contains("q83vASNFq83v")));
     assert!(!export.files.keys().any(|file| matches!(file, BundleFile::Blob(_))));
@@ -209,9 +209,12 @@ fn a_blob_that_is_a_picture_of_several_blocks_is_left_out() {
     sources.put("s1.jsonl", HEADER);
     sources.put(format!("s1.trajectory.blobs/{digest}"), picture.as_str());
     let data = format!(
-        r#","data":{{"x":{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}}}"#
+        r#"{{"x":{{"truncated":true,"reason":"trajectory-field-size-limit","blob":"{digest}"}}}}"#
     );
-    sources.put("s1.trajectory.jsonl", runtime("x", "2026-06-01T10:00:00Z", 1, &data));
+    sources.put(
+        "s1.trajectory.jsonl",
+        event("x", "2026-06-01T10:00:00Z", 1).with("data", data).json(),
+    );
     let export = export_from(&sources, &request()).unwrap();
     assert_eq!(export.notices(), ["blob-too-large [0]"]);
     assert!(!export.files.values().any(|text| text.contains("q83vASNFq83v")));
@@ -230,9 +233,8 @@ fn a_heavy_list_becomes_a_blob_and_what_stands_beside_it_stays() {
         {"type": "toolCall", "id": "c2", "name": "ls", "arguments": {}},
     ]});
     let data = json!({"finalStatus": "ok", "assistantTexts": ["done"], "toolMetas": rows});
-    let event =
-        runtime("trace.artifacts", "2026-06-01T10:00:00Z", 1, &format!(r#","data":{data}"#));
-    let export = exported(&[message("a", None, 1, &content.to_string())], &[event]);
+    let event = event("trace.artifacts", "2026-06-01T10:00:00Z", 1).with("data", data).json();
+    let export = exported(&[message("a", None, 1, content)], &[event]);
     assert_eq!(
         export.sequence(),
         ["trace.artifacts", "assistant.message a", "tool.call a", "tool.call a"]
@@ -264,7 +266,7 @@ fn deep_nesting_and_many_values_do_not_hurt() {
     let many = format!("[{}1]", "1,".repeat(600_000));
     let sources = MemorySources::new();
     let row = |id: &str, parent: Option<&str>, content: &str| {
-        message(id, parent, 1, &format!(r#"{{"role":"user","content":{content}}}"#))
+        message(id, parent, 1, format!(r#"{{"role":"user","content":{content}}}"#))
     };
     let rows = [
         HEADER.to_owned(),
@@ -285,7 +287,7 @@ fn deep_nesting_and_many_values_do_not_hurt() {
 #[test]
 fn blanks_without_end_are_nothing_that_is_missing() {
     let blanks = " ".repeat(17 << 20);
-    let row = message("a", None, 1, r#"{"role":"user","content":"hi"}"#);
+    let row = message("a", None, 1, USER);
     let export = exported(&[blanks.clone(), format!("{blanks}{row}")], &[]);
     assert_eq!(export.report.transcript_event_count, 1);
     assert!(export.notices().is_empty(), "{:?}", export.notices());
@@ -312,7 +314,7 @@ fn a_key_in_the_items_of_a_giant_list_does_not_end_the_export() {
 #[test]
 fn a_deep_list_of_many_values_is_not_made_longer_by_its_indentation() {
     let content = format!("{}{}1{}", "[".repeat(900), "1,".repeat(20_000), "]".repeat(900));
-    let rows = [message("a", None, 1, &format!(r#"{{"role":"user","content":{content}}}"#))];
+    let rows = [message("a", None, 1, format!(r#"{{"role":"user","content":{content}}}"#))];
     let export = exported(&rows, &[]);
     assert!(export.files[&BundleFile::SessionBranch].len() < 3 * content.len());
 }

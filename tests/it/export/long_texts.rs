@@ -4,7 +4,8 @@
 use traj_core::capture::BlobDigest;
 use traj_core::memory::MemorySources;
 use traj_core::port::BundleFile;
-use traj_tests::export_fixture::{Exported, HEADER, export_from, request, runtime};
+use traj_tests::export_fixture::{Exported, export_from, request};
+use traj_tests::rows::{HEADER, event};
 
 /// A text in a blob of its own; the marker that stands for it.
 fn stored(sources: &MemorySources, text: &str) -> (String, BlobDigest) {
@@ -19,7 +20,7 @@ fn marker(digest: &BlobDigest) -> String {
 
 fn export(sources: &MemorySources, events: &[(&str, String)]) -> Exported {
     let rows = (1..).zip(events).map(|(number, (kind, data))| {
-        runtime(kind, "2026-06-01T10:00:02Z", number, &format!(r#","data":{data}"#))
+        event(kind, "2026-06-01T10:00:02Z", number).with("data", data).json()
     });
     sources.put("s1.jsonl", HEADER);
     sources.put("s1.trajectory.jsonl", rows.collect::<Vec<_>>().join("\n"));

@@ -2,8 +2,8 @@
 
 use std::process::Stdio;
 
-use traj_tests::export_fixture::message;
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, left_behind, result};
+use traj_tests::rows::message;
 use traj_tests::traj_binary::{names_in, traj_command};
 
 #[test]

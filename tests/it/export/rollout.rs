@@ -8,6 +8,7 @@ use traj_core::port::BundleFile;
 use traj_core::run::{Fact, Place};
 use traj_export::{ExportError, Selection};
 use traj_tests::export_fixture::{Exported, export_from, request};
+use traj_tests::rows;
 
 const OLD: &[(&str, &str)] = &[
     (
@@ -50,12 +51,7 @@ const NEW: &[(&str, &str)] = &[
 ];
 
 fn rollout(rows: &[(&str, &str)]) -> String {
-    let row = |(second, (kind, payload)): (usize, &(&str, &str))| {
-        format!(
-            r#"{{"timestamp":"2026-06-01T10:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#
-        )
-    };
-    rows.iter().enumerate().map(row).collect::<Vec<_>>().join("\n") + "\n"
+    rows::rollout(rows).join("\n") + "\n"
 }
 
 fn export_of(content: &str, allows_empty: bool) -> Result<Exported, ExportError> {

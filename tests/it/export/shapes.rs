@@ -5,27 +5,26 @@
 
 use traj_core::memory::MemorySources;
 use traj_core::port::BundleFile;
-use traj_tests::export_fixture::{HEADER, export_from, exported, message, request, runtime};
+use traj_tests::export_fixture::{export_from, exported, request};
+use traj_tests::rows::{self, HEADER, USER, assistant, event, message, pointer};
 
-const USER: &str = r#"{"role":"user","content":"hi"}"#;
-
-fn assistant(blocks: &str) -> String {
-    format!(r#"{{"role":"assistant","content":[{blocks}]}}"#)
-}
-
-fn entry(kind: &str, id: &str, parent: &str, second: u32, rest: &str) -> String {
-    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
-    format!(
-        r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2026-06-01T10:00:{second:02}.000Z"{rest}}}"#
-    )
+fn entry(kind: &str, id: &str, parent: &str, second: u32, members: &str) -> String {
+    let parent = Some(parent).filter(|parent| !parent.is_empty());
+    rows::entry(kind, id, parent, second).verbatim(members).json()
 }
 
 /// An event of a recorder: numbered in its source, with the run and the model.
 fn recorded(kind: &str, second: u32, number: u32, data: &str) -> String {
-    let rest = format!(
-        r#","sourceSeq":{number},"sessionKey":"agent:main:main","runId":"r1","workspaceDir":"/home/ann/shop","provider":"acme","modelId":"m1","modelApi":"chat","data":{data}"#
-    );
-    runtime(kind, &format!("2026-06-01T10:00:{second:02}.500Z"), number, &rest)
+    event(kind, &format!("2026-06-01T10:00:{second:02}.500Z"), number)
+        .with("sourceSeq", number)
+        .text("sessionKey", "agent:main:main")
+        .text("runId", "r1")
+        .text("workspaceDir", "/home/ann/shop")
+        .text("provider", "acme")
+        .text("modelId", "m1")
+        .text("modelApi", "chat")
+        .with("data", data)
+        .json()
 }
 
 #[test]
@@ -39,7 +38,7 @@ fn a_plain_run_with_everything_a_recorder_writes() {
             message("a", None, 2, USER),
             message("b", Some("a"), 4, &read),
             message("c", Some("b"), 5, result),
-            message("d", Some("c"), 8, &assistant(r#"{"type":"text","text":"baked"}"#)),
+            message("d", Some("c"), 8, assistant(r#"{"type":"text","text":"baked"}"#)),
         ],
         &[
             recorded("session.started", 1, 1, r#"{"trigger":"user","toolCount":1}"#),
@@ -77,44 +76,44 @@ fn a_plain_run_with_everything_a_recorder_writes() {
 fn a_session_with_abandoned_branches_and_every_kind_of_entry() {
     let export = exported(
         &[
-            entry("session_info", "i1", "", 1, r#","name":"menu""#),
-            entry("model_change", "i2", "i1", 2, r#","provider":"acme","modelId":"m1""#),
-            entry("thinking_level_change", "i3", "i2", 2, r#","thinkingLevel":"low""#),
+            entry("session_info", "i1", "", 1, r#""name":"menu""#),
+            entry("model_change", "i2", "i1", 2, r#""provider":"acme","modelId":"m1""#),
+            entry("thinking_level_change", "i3", "i2", 2, r#""thinkingLevel":"low""#),
             message("u", Some("i3"), 3, USER),
-            message("x1", Some("u"), 4, &assistant("")),
+            message("x1", Some("u"), 4, assistant("")),
             message("x2", Some("x1"), 5, USER),
             entry(
                 "branch_summary",
                 "b",
                 "u",
                 6,
-                r#","fromId":"u","summary":"s","details":{"n":1},"fromHook":true"#,
+                r#""fromId":"u","summary":"s","details":{"n":1},"fromHook":true"#,
             ),
-            entry("label", "l1", "b", 7, r#","targetId":"u","label":"keep""#),
-            entry("label", "l2", "l1", 7, r#","targetId":"u""#),
-            entry("custom", "c1", "l2", 8, r#","customType":"list","data":{"apiKey":"plain"}"#),
+            entry("label", "l1", "b", 7, r#""targetId":"u","label":"keep""#),
+            entry("label", "l2", "l1", 7, r#""targetId":"u""#),
+            entry("custom", "c1", "l2", 8, r#""customType":"list","data":{"apiKey":"plain"}"#),
             entry(
                 "custom_message",
                 "c2",
                 "c1",
                 9,
-                r#","customType":"n","content":[],"display":true,"details":{}"#,
+                r#""customType":"n","content":[],"display":true,"details":{}"#,
             ),
             entry(
                 "compaction",
                 "k1",
                 "c2",
                 10,
-                r#","summary":"s","firstKeptEntryId":"u","tokensBefore":9,"details":{}"#,
+                r#""summary":"s","firstKeptEntryId":"u","tokensBefore":9,"details":{}"#,
             ),
             entry(
                 "compaction",
                 "k2",
                 "k1",
                 10,
-                r#","summary":"s","firstKeptEntryId":"u","tokensBefore":1,"fromHook":true"#,
+                r#""summary":"s","firstKeptEntryId":"u","tokensBefore":1,"fromHook":true"#,
             ),
-            entry("unheard_of", "z", "k2", 11, r#","payload":{}"#),
+            entry("unheard_of", "z", "k2", 11, r#""payload":{}"#),
             message("m1", Some("z"), 12, r#"{"role":"custom","customType":"e","content":"c"}"#),
             message("m2", Some("m1"), 13, r#"{"role":"bashExecution","command":"ls"}"#),
             message("m3", Some("m2"), 14, r#"{"role":"compactionSummary","summary":"s"}"#),
@@ -144,9 +143,10 @@ fn a_plain_list_of_the_first_version() {
 #[test]
 fn rows_of_every_broken_kind() {
     let timed = |id: &str, parent: &str, timestamp: &str| {
-        format!(
-            r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":{timestamp},"message":{USER}}}"#
-        )
+        rows::entry("message", id, Some(parent), 0)
+            .with("timestamp", timestamp)
+            .with("message", USER)
+            .json()
     };
     let mut rows = vec![
         format!("\u{feff}{HEADER}"),
@@ -197,11 +197,10 @@ fn rows_of_every_broken_kind() {
         "{oops".to_owned(),
         "[]".to_owned(),
         good.replace("\"sessionId\":\"s1\"", "\"sessionId\":\"other\""),
-        runtime("no.data", "2026-06-01T10:00:01.000Z", 2, ""),
-        runtime("text.number", "2026-06-01T10:00:01.000Z", 3, r#","sourceSeq":"7""#),
-        runtime("float.version", "2026-06-01T10:00:03Z", 100, "")
-            .replace("\"schemaVersion\":1", "\"schemaVersion\":1.0"),
-        runtime("endless.seq", "2026-06-01T10:00:03Z", 1, "").replace("\"seq\":1", "\"seq\":1e999"),
+        event("no.data", "2026-06-01T10:00:01.000Z", 2).json(),
+        event("text.number", "2026-06-01T10:00:01.000Z", 3).with("sourceSeq", r#""7""#).json(),
+        event("float.version", "2026-06-01T10:00:03Z", 100).with("schemaVersion", "1.0").json(),
+        event("endless.seq", "2026-06-01T10:00:03Z", 1).with("seq", "1e999").json(),
     ];
     sources.put("s1.trajectory.jsonl", sidecar.join("\r\n"));
     insta::assert_snapshot!(export_from(&sources, &request()).unwrap().outline());
@@ -212,7 +211,7 @@ fn a_branch_that_bites_its_tail() {
     let export = exported(
         &[
             message("a", Some("c"), 1, USER),
-            message("b", Some("a"), 2, &assistant("")),
+            message("b", Some("a"), 2, assistant("")),
             message("c", Some("b"), 3, USER),
         ],
         &[],
@@ -222,12 +221,13 @@ fn a_branch_that_bites_its_tail() {
 
 #[test]
 fn a_branch_whose_root_is_lost() {
-    let numbered = message("e", None, 5, USER).replace("\"parentId\":null", "\"parentId\":5");
+    let numbered =
+        rows::entry("message", "e", None, 5).with("parentId", 5).with("message", USER).json();
     let export = exported(
         &[
             message("a", None, 1, USER),
             message("c", Some("b"), 3, USER),
-            message("d", Some("c"), 4, &assistant("")),
+            message("d", Some("c"), 4, assistant("")),
             numbered.clone(),
             message("f", Some("d"), 6, USER),
         ],
@@ -277,7 +277,7 @@ fn metadata_and_artifacts_of_several_runs() {
             "a",
             None,
             1,
-            &assistant(
+            assistant(
                 r#"{"type":"toolCall","id":"r1","name":"read","arguments":{"path":"C:\\Users\\ann\\skills\\Bake\\SKILL.md"}},{"type":"toolCall","id":"r2","name":"read","arguments":{"nested":[{"filePath":"x/grill/skill.md"}]}}"#,
             ),
         )],
@@ -334,8 +334,7 @@ fn a_sidecar_that_a_pointer_leads_to() {
     sources.put("s1.jsonl", format!("{HEADER}\n{}", message("a", None, 1, USER)));
     sources.put("s1.trajectory.jsonl", recorded("default", 2, 1, "{}"));
     sources.put("moved/s1.jsonl", recorded("moved", 2, 1, "{}"));
-    let pointer = r#"{"traceSchema":"openclaw-trajectory-pointer","schemaVersion":1,"sessionId":"s1","runtimeFile":"moved/s1.jsonl"}"#;
-    sources.put("s1.trajectory-path.json", pointer);
+    sources.put("s1.trajectory-path.json", pointer("s1", "moved/s1.jsonl").json());
     let export = export_from(&sources, &request()).unwrap();
     insta::assert_snapshot!(export.outline());
     let files = &export.json(BundleFile::Manifest).unwrap()["sourceFiles"];

@@ -5,12 +5,11 @@ use traj_core::id::SessionId;
 use traj_core::memory::MemorySources;
 use traj_core::port::{BundleFile, SourceError};
 use traj_export::{ExportError, ExportLimits, Selection};
-use traj_tests::export_fixture::{HEADER, export_from, message, request, runtime};
-
-const USER: &str = r#"{"role":"user","content":"hi"}"#;
+use traj_tests::export_fixture::{export_from, request};
+use traj_tests::rows::{self, HEADER, USER, message};
 
 fn event(kind: &str) -> String {
-    runtime(kind, "2026-06-01T10:00:01Z", 1, "")
+    rows::event(kind, "2026-06-01T10:00:01Z", 1).json()
 }
 
 fn session() -> MemorySources {
@@ -20,9 +19,7 @@ fn session() -> MemorySources {
 }
 
 fn pointer(session: &str, target: &str) -> String {
-    format!(
-        r#"{{"traceSchema":"openclaw-trajectory-pointer","schemaVersion":1,"sessionId":"{session}","runtimeFile":"{target}"}}"#
-    )
+    rows::pointer(session, target).json()
 }
 
 #[test]

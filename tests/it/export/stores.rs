@@ -1,7 +1,7 @@
 //! `traj export --session-key`: sessions as an OpenClaw store names them.
 
-use traj_tests::export_fixture::HEADER;
 use traj_tests::export_home::{ExportHome as Home, result};
+use traj_tests::rows::HEADER;
 use traj_tests::traj_binary::traj_command;
 
 #[test]

@@ -1,17 +1,14 @@
 //! Exports on several threads: faster at best, never different.
 
-use traj_tests::export_fixture::message;
 use traj_tests::export_home::{EXPORTS, ExportHome as Home};
+use traj_tests::rows::{next_message, user};
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
     let home = Home::new();
     // Many groups of rows, so that several are under way at a time.
-    let text = format!(r#"{{"role":"user","content":"{}"}}"#, "some words ".repeat(400));
-    let row = |number: u32| {
-        let parent = number.checked_sub(1).map(|before| format!("m{before}"));
-        message(&format!("m{number}"), parent.as_deref(), number % 60, &text)
-    };
+    let text = user(&"some words ".repeat(400));
+    let row = |number: u32| next_message(number, &text).json();
     home.put_session(&(0..500).map(row).collect::<Vec<_>>());
     let export = |threads: &str| {
         let name = format!("with-{threads}");

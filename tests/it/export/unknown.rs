@@ -1,8 +1,8 @@
 //! What nobody can read is an error with a hint, and nothing is written.
 
 use serde_json::Value;
-use traj_tests::export_fixture::HEADER;
 use traj_tests::export_home::{ExportHome, result};
+use traj_tests::rows::HEADER;
 
 /// Files that no dialect knows.
 const FOREIGN: [(&str, &str); 3] = [

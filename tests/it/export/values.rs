@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use traj_core::memory::MemoryBundleSource;
 use traj_core::port::BundleFile;
 use traj_export::verify;
-use traj_tests::export_fixture::{Exported, exported, message, redactor, runtime};
+use traj_tests::export_fixture::{Exported, exported, redactor};
+use traj_tests::rows::{entry, event, message};
 
 fn said(id: &str, parent: Option<&str>, second: u32, content: &Value) -> String {
-    message(id, parent, second, &json!({"role": "user", "content": content}).to_string())
+    message(id, parent, second, json!({"role": "user", "content": content}).to_string())
 }
 
 /// One message per content, each linked to the one before.
@@ -71,8 +72,8 @@ fn long_texts_are_neither_cut_nor_a_place_to_hide() {
 #[test]
 fn a_long_prompt_is_whole_in_every_file() {
     let prompt = format!("You work in /home/ann/shop/ {}", "and follow rules. ".repeat(400));
-    let data = format!(r#","data":{{"systemPrompt":"{prompt}","tools":[]}}"#);
-    let event = runtime("context.compiled", "2026-06-01T10:00:00Z", 1, &data);
+    let data = json!({"systemPrompt": prompt, "tools": []});
+    let event = event("context.compiled", "2026-06-01T10:00:00Z", 1).with("data", data).json();
     let export = exported(&[], &[event]);
     let whole = prompt.replace("/home/ann/shop", "$WORKSPACE_DIR");
     assert_eq!(export.json(BundleFile::Prompts).unwrap()["system"], whole.as_str());
@@ -195,9 +196,10 @@ fn paths_are_replaced_as_paths_and_nothing_else_is() {
 #[test]
 fn entries_with_odd_times_are_ordered_by_instant() {
     let label = |id: &str, parent: &str, timestamp: &str| {
-        format!(
-            r#"{{"type":"label","id":"{id}","parentId":"{parent}","timestamp":{timestamp},"targetId":"a"}}"#
-        )
+        entry("label", id, Some(parent), 0)
+            .with("timestamp", timestamp)
+            .text("targetId", "a")
+            .json()
     };
     let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"k","name":"t","arguments":{}}]}"#;
     let export = exported(
@@ -213,12 +215,14 @@ fn entries_with_odd_times_are_ordered_by_instant() {
             label("i", "h", "-62198755200000"),
         ],
         &[
-            runtime("second", "2026-06-01T10:00:05.000Z", 2, r#","sourceSeq":2"#),
-            runtime("first", "2026-06-01t10:00:05.000z", 9, r#","sourceSeq":1"#),
-            runtime("unnumbered", "2026-06-01 10:00:05Z", 3, r#","sourceSeq":"x""#),
-            runtime("negative", "2026-06-01T12:00:05.0000+02:00", 5, r#","sourceSeq":-1"#),
-            runtime("by.seq", "2026-06-01T10:00:05Z", 6, r#","sourceSeq":null"#),
-            runtime("blank", " 2026-06-01T10:00:04.000Z ", 1, ""),
+            event("second", "2026-06-01T10:00:05.000Z", 2).with("sourceSeq", r#"2"#).json(),
+            event("first", "2026-06-01t10:00:05.000z", 9).with("sourceSeq", r#"1"#).json(),
+            event("unnumbered", "2026-06-01 10:00:05Z", 3).with("sourceSeq", r#""x""#).json(),
+            event("negative", "2026-06-01T12:00:05.0000+02:00", 5)
+                .with("sourceSeq", r#"-1"#)
+                .json(),
+            event("by.seq", "2026-06-01T10:00:05Z", 6).with("sourceSeq", r#"null"#).json(),
+            event("blank", " 2026-06-01T10:00:04.000Z ", 1).json(),
         ],
     );
     insta::assert_snapshot!(export.outline());
@@ -230,8 +234,8 @@ fn what_events_are_known_by_is_not_hidden_with_what_equals_it() {
     // The id of the session, of an entry and a time, each as a token elsewhere.
     let user = r#"{"role":"user","content":"the password is e-1234-abcd and that is all"}"#;
     let rows = [message("e-1234-abcd", None, 1, user)];
-    let data = r#","data":{"arguments":{"token":"2026-06-01T10:00:02.000Z"}}"#;
-    let event = runtime("tool.call", "2026-06-01T10:00:02.000Z", 1, data);
+    let data = r#"{"arguments":{"token":"2026-06-01T10:00:02.000Z"}}"#;
+    let event = event("tool.call", "2026-06-01T10:00:02.000Z", 1).with("data", data).json();
     let export = exported(&rows, &[event]);
     let events = export.events();
     assert_eq!(events[0]["entryId"], "e-1234-abcd");

@@ -10,6 +10,7 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use traj_tests::rows;
 use traj_tests::traj_binary::{printed, traj_command};
 
 const LISTING: &str = "a long listing of files";
@@ -46,11 +47,7 @@ impl Home {
     }
 
     fn point(&self, file: &str, id: &str, target: &str) {
-        let pointer = serde_json::json!({
-            "traceSchema": "openclaw-trajectory-pointer", "schemaVersion": 1,
-            "sessionId": id, "runtimeFile": target,
-        });
-        self.put(file, &pointer.to_string());
+        self.put(file, &rows::pointer(id, target).json());
     }
 
     fn run(&self, arguments: &[&str], input: &str) -> Output {
@@ -133,7 +130,8 @@ impl Home {
 
     fn record(&self, session: &str, id: &str, mark: &str) {
         let record = ["record", "--session", session, "--session-id", id];
-        let lines = rows(mark).map(|(kind, data)| serde_json::json!({"type": kind, "data": data}));
+        let lines =
+            marked(mark).map(|(kind, data)| serde_json::json!({"type": kind, "data": data}));
         let output = self.run(&record, &lines.map(|line| format!("{line}\n")).concat());
         assert!(output.status.success(), "{output:?}");
     }
@@ -154,24 +152,22 @@ fn mark_in(file: &str) -> String {
 }
 
 fn transcript(id: &str) -> String {
-    format!(
-        "{}\n{}\n",
-        serde_json::json!({"type": "session", "version": 3, "id": id, "timestamp": "2026-06-01T10:00:00.000Z", "cwd": "/ws"}),
-        serde_json::json!({"type": "message", "id": "b", "parentId": null, "timestamp": "2026-06-01T10:00:02.000Z", "message": {"role": "toolResult", "toolCallId": "c1", "toolName": "read", "content": [{"type": "text", "text": LISTING}], "isError": false}}),
-    )
+    let result = rows::message("b", None, 2, rows::tool_result("c1", "read", LISTING));
+    format!("{}\n{result}\n", rows::header(id).text("cwd", "/ws"))
 }
 
 /// A sidecar: a marked prompt, and the result of the call in the transcript.
 fn sidecar(id: &str, mark: &str) -> String {
-    let rows = rows(mark).into_iter().zip(1..);
-    let rows = rows.map(|((kind, data), seq)| {
-        serde_json::json!({"traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": id, "source": "runtime", "type": kind, "ts": "2026-06-01T10:00:02.000Z", "seq": seq, "sourceSeq": seq, "sessionId": id, "data": data})
+    let numbered = (1..).zip(marked(mark));
+    let rows = numbered.map(|(number, (kind, data))| {
+        let event = rows::event(kind, &rows::at(2), number).of(id);
+        event.with("sourceSeq", number).with("data", data).line()
     });
-    rows.map(|row| format!("{row}\n")).collect()
+    rows.collect()
 }
 
 /// The types and data of the events of a sidecar.
-fn rows(mark: &str) -> [(&'static str, Value); 2] {
+fn marked(mark: &str) -> [(&'static str, Value); 2] {
     let result = serde_json::json!({"toolCallId": "c1", "name": "read", "success": true, "contentItems": [{"type": "inputText", "text": LISTING}]});
     [("prompt.submitted", serde_json::json!({"prompt": mark})), ("tool.result", result)]
 }

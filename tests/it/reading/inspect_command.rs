@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
 use serde_json::Value;
-use traj_tests::export_fixture::{HEADER, runtime};
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
+use traj_tests::rows::{HEADER, event, next_message};
 use traj_tests::traj_binary::traj_command;
 
 /// How many events are shown.
@@ -26,12 +26,7 @@ fn refusal(home: &Home, subject: &str) -> (Option<i32>, Value) {
 #[test]
 fn calls_with_an_id_that_was_used_before_are_shown() {
     let home = Home::new();
-    let row = |number: u32, message: &str| {
-        let parent = number.checked_sub(1).map_or("null".to_owned(), |id| format!("\"m{id}\""));
-        format!(
-            r#"{{"type":"message","id":"m{number}","parentId":{parent},"timestamp":"2026-06-01T10:00:{number:02}.000Z","message":{message}}}"#
-        )
-    };
+    let row = |number: u32, message: &str| next_message(number, message).json();
     let rows: Vec<String> = [("read", false), ("shell", false), ("shell", true)]
         .into_iter()
         .zip(0..)
@@ -87,7 +82,7 @@ fn a_sidecar_shows_its_session() {
     // A session keeps being one, whatever its name.
     home.folder.write("odd.trajectory.jsonl", HEADER).unwrap();
     assert_eq!(events(&home, "odd.trajectory.jsonl"), 0);
-    let foreign = runtime("x", "2026-06-01T10:00:00Z", 1, "").replace("\"s1\"", "\"../s\"");
+    let foreign = event("x", "2026-06-01T10:00:00Z", 1).of("../s").json();
     home.folder.write("foreign.jsonl", foreign).unwrap();
     let (code, message) = refusal(&home, "foreign.jsonl");
     assert_eq!(code, Some(2), "{message}");

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use traj_tests::rows::rollout_row;
 use traj_tests::sidecar::Place;
 use traj_tests::traj_binary::traj_command;
 
@@ -14,10 +15,8 @@ const LIMIT: (&str, &str) = ("TRAJ_READ_LINE_BYTES", "400");
 
 /// A rollout whose second of three prompts has more bytes than the limit.
 fn rollout() -> String {
-    let row = |kind: &str, payload: Value| {
-        let row = json!({"timestamp": "2026-06-01T10:00:00Z", "type": kind, "payload": payload});
-        format!("{row}\n")
-    };
+    let row =
+        |kind: &str, payload: Value| rollout_row(kind, "2026-06-01T10:00:00Z", payload).line();
     let prompt = |text: &str| row("event_msg", json!({"type": "user_message", "message": text}));
     let header = row("session_meta", json!({"id": "s", "cli_version": "0.169.0"}));
     [header, prompt("hi"), prompt(&"x".repeat(1_000)), prompt("bye")].concat()

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use traj_tests::rows;
 use traj_tests::traj_binary::{printed, traj_command};
 
 const SESSIONS: &str = ".openclaw/agents/main/sessions";
@@ -42,13 +43,14 @@ impl Home {
 
     /// A session that changed so many seconds after a day in 2030.
     fn session(&self, folder: &str, id: &str, workspace: &str, changed: u64) {
-        let header = serde_json::json!({"type": "session", "version": 3, "id": id, "timestamp": "2026-06-01T10:00:00.000Z", "cwd": workspace});
-        let event = serde_json::json!({"traceSchema": "openclaw-trajectory", "schemaVersion": 1, "traceId": id, "source": "runtime", "type": "session.started", "ts": "2026-06-01T10:00:02.000Z", "seq": 1, "sourceSeq": 1, "sessionId": id, "data": {}});
+        let header = rows::header(id).text("cwd", workspace);
+        let event = rows::event("session.started", &rows::at(2), 1).of(id);
+        let event = event.with("sourceSeq", 1).with("data", "{}");
         for (name, row) in
             [(format!("{id}.jsonl"), header), (format!("{id}.trajectory.jsonl"), event)]
         {
             let name = format!("{folder}/{name}");
-            self.put(&name, &format!("{row}\n"));
+            self.put(&name, &row.line());
             let stamp = format!("@{}", 1_900_000_000 + changed);
             let touched = Command::new("touch").args(["-d", &stamp]).arg(self.path(&name)).status();
             assert!(touched.unwrap().success());
@@ -110,10 +112,8 @@ fn a_session_is_named_by_path_key_id_or_the_beginning_of_one() {
 fn rollouts_of_codex_are_named_by_their_id() {
     let home = Home::new();
     let id = "0197f2c4-5d1e-7a3b-9c68-2f4e8d0b1a57";
-    let row = format!(
-        r#"{{"timestamp":"2026-06-01T10:00:00Z","type":"session_meta","payload":{{"id":"{id}","cwd":"{}"}}}}"#,
-        home.path("ws").display()
-    );
+    let payload = serde_json::json!({"id": id, "cwd": home.path("ws")});
+    let row = rows::rollout_row("session_meta", &rows::at(0), payload).json();
     let name = format!("sessions/2026/06/01/rollout-2026-06-01T10-00-00-{id}.jsonl");
     home.put(&format!(".codex/{name}"), &row);
     let repaired = |arguments: &[&str]| {

@@ -9,7 +9,8 @@ use traj_core::memory::{MemoryBundle, MemoryBundleSource, MemorySources};
 use traj_core::port::{BundleFile, Sources as _};
 use traj_core::run::{Fold, Prices, Run, SessionFiles};
 use traj_export::{Selection, read_run_events};
-use traj_tests::export_fixture::{Exported, HEADER, export_from, message, request, runtime};
+use traj_tests::export_fixture::{Exported, export_from, request};
+use traj_tests::rows::{self, HEADER, message, user};
 use traj_tests::session_fixtures;
 
 /// The rollouts of `tests/fixtures/rollouts`.
@@ -117,10 +118,8 @@ fn rollouts_of_both_generations_are_the_same_run_in_a_bundle() {
 /// A transcript with a branch that was left, a failed command, a compaction, a
 /// model change and a rewind; times of the sidecar's events lie between.
 fn conversation() -> String {
-    let entry = |kind: &str, id: &str, parent: &str, second: u32, rest: &str| {
-        format!(
-            r#"{{"type":"{kind}","id":"{id}","parentId":"{parent}","timestamp":"2026-06-01T10:00:{second:02}.000Z",{rest}}}"#
-        )
+    let entry = |kind: &str, id: &str, parent: &str, second: u32, members: &str| {
+        rows::entry(kind, id, Some(parent), second).verbatim(members).json()
     };
     let call = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I run them."},{"type":"toolCall","id":"c1","name":"bash","arguments":{"command":"make test"}},{"type":"toolCall","id":"c2","name":"read","arguments":{"path":"a.txt"}}],"provider":"openai","model":"gpt-5.4","usage":{"input":100,"cacheRead":20,"output":9},"stopReason":"toolUse"}"#;
     let left = r#"{"role":"assistant","content":[{"type":"toolCall","id":"c9","name":"bash","arguments":{"command":"rm x"}}],"provider":"openai","model":"gpt-5.4","usage":{"input":7,"output":7}}"#;
@@ -129,18 +128,18 @@ fn conversation() -> String {
     let broken = r#"{"role":"assistant","content":[],"provider":"openai","model":"gpt-5.5","stopReason":"error","errorMessage":"overloaded"}"#;
     [
         HEADER.to_owned(),
-        message("a", None, 1, r#"{"role":"user","content":"make the tests pass"}"#),
+        message("a", None, 1, user("make the tests pass")),
         message("b", Some("a"), 4, call),
         message("c", Some("b"), 9, failed),
         message("d", Some("c"), 10, read),
         message("x", Some("d"), 12, left),
-        message("y", Some("x"), 13, r#"{"role":"user","content":"no, not that"}"#),
-        message("z", Some("d"), 14, r#"{"role":"user","content":"another way"}"#),
+        message("y", Some("x"), 13, user("no, not that")),
+        message("z", Some("d"), 14, user("another way")),
         entry("branch_summary", "e", "d", 15, r#""fromId":"y","summary":"It was removed.""#),
         entry("model_change", "f", "e", 16, r#""provider":"openai","modelId":"gpt-5.5""#),
         entry("thinking_level_change", "g", "f", 17, r#""thinkingLevel":"high""#),
         entry("compaction", "h", "g", 18, r#""summary":"One fails.","tokensBefore":900"#),
-        message("i", Some("h"), 20, r#"{"role":"user","content":"try again"}"#),
+        message("i", Some("h"), 20, user("try again")),
         message("j", Some("i"), 25, broken),
         entry("label", "k", "j", 26, r#""targetId":"j","label":"bad""#),
     ]
@@ -151,7 +150,7 @@ fn conversation() -> String {
 fn recorded() -> String {
     let at = |second: u32| format!("2026-06-01T10:00:{second:02}.500Z");
     let event = |kind: &str, second: u32, data: &str| {
-        runtime(kind, &at(second), second, &format!(r#","runId":"r1","data":{data}"#))
+        rows::event(kind, &at(second), second).text("runId", "r1").with("data", data).json()
     };
     [
         event("session.started", 0, r#"{"trigger":"user"}"#),
@@ -206,11 +205,11 @@ fn rows_that_nobody_knows_are_counted_in_the_manifest() {
     // More types than are told apart.
     let entry = |number: u32| {
         let (kind, parent) = (number % 250, number - 1);
-        format!(
-            r#"{{"type":"type{kind}","id":"e{number}","parentId":"e{parent}","timestamp":1790000000000}}"#
-        )
+        rows::entry(&format!("type{kind}"), &format!("e{number}"), Some(&format!("e{parent}")), 0)
+            .with("timestamp", 1_790_000_000_000_u64)
+            .json()
     };
-    let prompt = message("e0", None, 1, r#"{"role":"user","content":"go"}"#);
+    let prompt = message("e0", None, 1, user("go"));
     let rows = [HEADER.to_owned(), prompt].into_iter().chain((1..=600).map(entry));
     let rows: Vec<String> = rows.collect();
     let run = assert_same_run("many types", &rows.join("\n"), "");

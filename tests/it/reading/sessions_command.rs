@@ -9,29 +9,29 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde_json::Value;
 use tempfile::TempDir;
 use traj_tests::export_home::result;
+use traj_tests::rows;
 use traj_tests::traj_binary::{printed, traj_command};
 
 /// A transcript with one prompt at this minute of 10 o'clock.
 fn transcript(id: &str, minute: u32) -> String {
-    format!(
-        r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-06-01T09:00:00Z"}}
-{{"type":"message","id":"a","parentId":null,"timestamp":"2026-06-01T10:{minute:02}:00Z","message":{{"role":"user","content":"hi"}}}}
-"#
-    )
+    let header = rows::header(id).without("cwd").text("timestamp", "2026-06-01T09:00:00Z");
+    let prompt = rows::entry("message", "a", None, 0).text("timestamp", &at(minute));
+    header.line() + &prompt.with("message", rows::USER).line()
+}
+
+fn at(minute: u32) -> String {
+    format!("2026-06-01T10:{minute:02}:00Z")
 }
 
 fn event(id: &str, kind: &str, minute: u32, data: &str) -> String {
-    format!(
-        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"{id}","source":"runtime","type":"{kind}","ts":"2026-06-01T10:{minute:02}:00Z","seq":{minute},"sessionId":"{id}","data":{data}}}"#
-    ) + "\n"
+    rows::event(kind, &at(minute), minute).of(id).with("data", data).line()
 }
 
 fn rollout(id: &str, minute: u32) -> String {
-    format!(
-        r#"{{"timestamp":"2026-06-01T10:00:00Z","type":"session_meta","payload":{{"id":"{id}","cli_version":"0.169.0"}}}}
-{{"timestamp":"2026-06-01T10:{minute:02}:00Z","type":"event_msg","payload":{{"type":"user_message","message":"hi"}}}}
-"#
-    )
+    let header = format!(r#"{{"id":"{id}","cli_version":"0.169.0"}}"#);
+    let prompt = r#"{"type":"user_message","message":"hi"}"#;
+    rows::rollout_row("session_meta", &at(0), header).line()
+        + &rows::rollout_row("event_msg", &at(minute), prompt).line()
 }
 
 struct Home(TempDir);
@@ -235,7 +235,7 @@ fn a_sidecar_of_another_session_is_listed_on_its_own() {
 #[test]
 fn the_table_has_a_header_and_no_tabs() {
     let home = two_trees();
-    home.put("one/e.jsonl", &transcript("e\\u001b[31m日本", 7));
+    home.put("one/e.jsonl", &transcript("e\u{1b}[31m日本", 7));
     let arguments = ["sessions", "one", "two"];
     let output = traj_command(home.0.path()).args(arguments).output().unwrap();
     insta::with_settings!({filters => vec![(r"\d+ B|\d+\.\d KiB", "[size]"), (" +", " ")]}, {

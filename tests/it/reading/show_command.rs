@@ -6,8 +6,8 @@ use std::path::Path;
 
 use insta::assert_snapshot;
 use regex::Regex;
-use traj_tests::export_fixture::{message, runtime};
 use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
+use traj_tests::rows::{self, assistant, at, message, next_message, rollout, user};
 use traj_tests::traj_binary::{printed, traj_command};
 
 const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
@@ -17,11 +17,7 @@ const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
 fn failing_run() -> Home {
     let home = Home::new();
     let row = |number: u32, message: &str| {
-        let parent = number.checked_sub(1).map_or("null".to_owned(), |id| format!("\"m{id}\""));
-        format!(
-            r#"{{"type":"message","id":"m{number}","parentId":{parent},"timestamp":"2026-06-01T10:00:{:02}.000Z","message":{message}}}"#,
-            number * 2
-        )
+        next_message(number, message).text("timestamp", &at(number * 2)).json()
     };
     let call = |model: &str, text: &str, id: &str, command: &str| {
         format!(
@@ -38,16 +34,16 @@ fn failing_run() -> Home {
     let wide = "テストを実行します: 日本語の長い文章は二桁の幅を取ります。";
     let hostile = r"no rule \u001b]0;title\u0007 \u202eabc";
     home.put_session(&[
-        row(0, r#"{"role":"user","content":"Run the tests."}"#),
+        row(0, &user("Run the tests.").json()),
         row(1, &call("gpt-5.4", wide, "c1", "ls")),
         row(2, &answer("c1", &lines.join("\\n"), 0)),
         row(3, &call("house-model", "Now the tests.", "c2", "make test")),
         row(4, &answer("c2", hostile, 3)),
-        row(5, r#"{"role":"user","content":"Stop."}"#),
+        row(5, &user("Stop.").json()),
     ]);
     let event = |kind: &str, time: &str, seq: u32, data: &str| {
         let ts = format!("2026-06-01T10:00:{time}Z");
-        runtime(kind, &ts, seq, &format!(r#","data":{data}"#))
+        rows::event(kind, &ts, seq).with("data", data).json()
     };
     let events = [
         event("session.started", "00", 1, "{}"),
@@ -130,8 +126,9 @@ fn a_failure_is_shown_from_what_led_to_it() {
         rows.push(row.to_owned());
         if index == 0 {
             rows.extend([
-                r#"{"type":"message","id":"p0","parentId":null,"timestamp":"2026-06-01T09:00:00.000Z","message":{"role":"user","content":"Say hello."}}"#.to_owned(),
-                r#"{"type":"message","id":"p1","parentId":"p0","timestamp":"2026-06-01T09:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"Hello."}]}}"#.to_owned(),
+                message("p0", None, 0, user("Say hello.")).replace("T10", "T09"),
+                message("p1", Some("p0"), 2, assistant(r#"{"type":"text","text":"Hello."}"#))
+                    .replace("T10", "T09"),
             ]);
         }
     }
@@ -227,9 +224,8 @@ fn no_text_of_a_run_steers_the_terminal() {
     ];
     let home = Home::new();
     home.put_session(&[session.replace('@', hostile)]);
-    let events = events.map(|(kind, data)| {
-        runtime(kind, "2026-06-01T10:00:07Z", 1, &format!(r#","data":{data}"#))
-    });
+    let events = events
+        .map(|(kind, data)| rows::event(kind, "2026-06-01T10:00:07Z", 1).with("data", data).json());
     home.folder
         .write("s1.trajectory.jsonl", events.join("\n").replace('@', hostile) + "\n")
         .unwrap();
@@ -269,12 +265,7 @@ fn a_rollout_of_codex_is_shown() {
         ),
         ("event_msg", r#"{"type":"task_complete","turn_id":"u1"}"#),
     ];
-    let rows = rows.iter().enumerate().map(|(second, (kind, payload))| {
-        format!(
-            r#"{{"timestamp":"2026-06-01T10:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#
-        )
-    });
-    home.folder.write("s1.jsonl", rows.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    home.folder.write("s1.jsonl", rollout(&rows).join("\n") + "\n").unwrap();
     home.folder.remove_file("s1.trajectory.jsonl").unwrap();
     assert_snapshot!(shown(&home, 100, &[]), @r"
     session  t1

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use traj_tests::export_fixture::message;
 use traj_tests::export_home::ExportHome as Home;
+use traj_tests::rows::message;
 use traj_tests::traj_binary::traj_command;
 
 /// What a command writes to a terminal of 60 columns, and its exit code.

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
+use traj_tests::rows;
 use traj_tests::traj_binary::traj_command;
 
 fn event(number: u32, text: &str) -> String {
-    format!(
-        r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s","source":"runtime","type":"custom.{text}","ts":"2026-06-01T10:00:{:02}.000Z","seq":{number},"sourceSeq":{number},"sessionId":"s","data":{{"name":"n{number}"}}}}"#,
-        number % 60
-    ) + "\n"
+    let data = format!(r#"{{"name":"n{number}"}}"#);
+    runtime(number, &format!("custom.{text}"), &data)
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -55,8 +54,8 @@ fn filters_json_and_steering_characters() {
 
 /// An event with data of its own.
 fn runtime(number: u32, kind: &str, data: &str) -> String {
-    let event = event(number, "x").replace("custom.x", kind);
-    event.replace(&format!(r#"{{"name":"n{number}"}}"#), data)
+    let event = rows::event(kind, &rows::at(number % 60), number).of("s");
+    event.with("sourceSeq", number).with("data", data).line()
 }
 
 /// What `traj tail` prints of a session with these files.

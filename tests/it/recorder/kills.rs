@@ -4,6 +4,7 @@
 use cap_std::fs::OpenOptions;
 use traj_core::port::{Room, TrajectoryStore as _};
 use traj_tests::dice::Dice;
+use traj_tests::rows;
 use traj_tests::sidecar::{Place, SidecarContent, lines, options, session};
 use traj_tests::traj_binary::traj_command;
 
@@ -133,8 +134,7 @@ fn a_line_that_is_torn_at_any_byte_is_closed_off_and_reported() {
 
 /// What people read with says that a line is missing.
 fn assert_reported(place: &Place) {
-    let header = r#"{"type":"session","version":3,"id":"chat","timestamp":"2026-06-01T10:00:00.000Z","cwd":"/"}"#;
-    place.folder.write("chat.jsonl", format!("{header}\n")).unwrap();
+    place.folder.write("chat.jsonl", rows::header("chat").line()).unwrap();
     let mut command = traj_command(place.path());
     let output = command.args(["export", "--session", "chat.jsonl", "--json"]).output().unwrap();
     let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

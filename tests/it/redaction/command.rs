@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
+use traj_tests::rows;
 use traj_tests::traj_binary::traj_command;
 
 fn redact(home: &Path, arguments: &[&str], input: &str) -> Output {
@@ -127,12 +128,8 @@ fn a_scan_names_rule_and_place_and_never_the_value() {
 #[test]
 fn a_scan_looks_into_archives_where_they_are() {
     let home = tempfile::tempdir().unwrap();
-    let session = concat!(
-        r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-06-01T10:00:00.000Z"}"#,
-        "\n",
-        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-06-01T10:00:01.000Z","message":{"role":"user","content":"ticket desk-4711"}}"#,
-        "\n",
-    );
+    let ticket = rows::message("a1", None, 1, rows::user("ticket desk-4711"));
+    let session = format!("{}\n{ticket}\n", rows::HEADER);
     std::fs::write(home.path().join("s1.jsonl"), session).unwrap();
     let export = ["export", "--session", "s1.jsonl", "--output-root", ".", "--output", "b"];
     let exported =

@@ -7,7 +7,8 @@ use traj_core::memory::MemoryBundleSource;
 use traj_core::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
 use traj_core::run::Prices;
 use traj_export::{inspect_checked, verify};
-use traj_tests::export_fixture::{redactor, runtime};
+use traj_tests::export_fixture::redactor;
+use traj_tests::rows;
 
 use super::{bundle, check, problem_after, replace};
 
@@ -153,8 +154,8 @@ fn nothing_is_shown_of_a_broken_bundle_with_a_secret() {
     let secret = secret();
     let escaped: String = secret.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
     let event = |text: &str| {
-        let data = format!(r#","data":{{"prompt":"{text}"}}"#);
-        runtime("prompt.submitted", "2026-06-01T10:00:00Z", 1, &data)
+        let data = format!(r#"{{"prompt":"{text}"}}"#);
+        rows::event("prompt.submitted", "2026-06-01T10:00:00Z", 1).with("data", data).json()
     };
     let look = |bundle: &MemoryBundleSource| {
         inspect_checked(bundle, &redactor(), NonZeroUsize::MIN, Prices::shipped())

@@ -6,17 +6,14 @@ use std::process::{Child, Command, Stdio};
 
 use cap_std::fs::{Permissions, PermissionsExt as _};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
-use traj_tests::export_fixture::message;
 use traj_tests::export_home::{EXPORTS, ExportHome, result};
+use traj_tests::rows::{message, next_message, user};
 use traj_tests::traj_binary::{traj_binary, traj_command};
 
 /// Rows of about a kilobyte.
-fn long_session(home: &ExportHome, rows: usize) {
-    let text = format!(r#"{{"role":"user","content":"{}"}}"#, "word ".repeat(200));
-    let row = |number: usize| {
-        let parent = number.checked_sub(1).map(|before| format!("m{before}"));
-        message(&format!("m{number}"), parent.as_deref(), 1, &text)
-    };
+fn long_session(home: &ExportHome, rows: u32) {
+    let text = user(&"word ".repeat(200));
+    let row = |number: u32| next_message(number, &text).json();
     home.put_session(&(0..rows).map(row).collect::<Vec<_>>());
 }
 
@@ -208,10 +205,10 @@ fn giants_and_rubbish_are_exported_with_a_notice() {
     let deep = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
     let user = |content: &str| format!(r#"{{"role":"user","content":{content}}}"#);
     let mut rows = vec![
-        message("a", None, 1, &user(r#""first""#)),
-        message("b", Some("a"), 2, &user(&format!("\"{giant}\""))),
-        message("c", Some("b"), 3, &user(&deep)),
-        message("d", Some("c"), 4, &user(r#""last ~""#)),
+        message("a", None, 1, user(r#""first""#)),
+        message("b", Some("a"), 2, user(&format!("\"{giant}\""))),
+        message("c", Some("b"), 3, user(&deep)),
+        message("d", Some("c"), 4, user(r#""last ~""#)),
     ];
     drop((giant, deep));
     home.put_session(&rows);
