@@ -74,9 +74,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     problems.extend(rust.iter().flat_map(|(path, text)| names.check(path, text)));
     problems.extend(documents::format_pages(&files, &workspace.read("docs/format/README.md")?));
 
-    problems.extend(documents::missing_places(&workspace.read("CONTRIBUTING.md")?, |path| {
-        workspace.sh.path_exists(path)
-    }));
+    let exists = |path: &str| workspace.sh.path_exists(path);
+    problems.extend(documents::missing_places(&workspace.read("CONTRIBUTING.md")?, exists));
+    let scenarios = "docs/codex-scenarios.md";
+    problems.extend(documents::missing_files(scenarios, &workspace.read(scenarios)?, exists));
 
     let known = workspace.read("xtask/tidy/known-problems.txt")?;
     let (known, problems) = list::divide_known(problems, &known);

@@ -47,21 +47,21 @@ pub(super) fn dead_links(path: &str, text: &str, exists: impl Fn(&str) -> bool) 
 pub(super) fn missing_places(page: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let (_, section) = page.split_once("\n## Where does it go\n").unwrap_or_default();
     let section = section.split("\n## ").next().unwrap_or_default();
-    let rows = section.lines().filter(|line| line.starts_with("| "));
+    missing_files("CONTRIBUTING.md", section, exists)
+}
+
+/// Paths in the tables of a page that do not exist.
+pub(super) fn missing_files(name: &str, page: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let rows = page.lines().filter(|line| line.starts_with("| "));
     let is_path =
-        |name: &&str| !name.contains(' ') && (name.contains('/') || name.ends_with(".md"));
+        |word: &&str| !word.contains(' ') && (word.contains('/') || word.ends_with(".md"));
     let named: Vec<&str> =
         rows.flat_map(|row| row.split('`').skip(1).step_by(2)).filter(is_path).collect();
     if named.is_empty() {
-        return vec!["CONTRIBUTING.md: \"Where does it go\" names no file".to_owned()];
+        return vec![format!("{name}: its table names no file")];
     }
-    named
-        .into_iter()
-        .filter(|path| !exists(path))
-        .map(|path| {
-            format!("CONTRIBUTING.md: \"Where does it go\" names {path}, which does not exist")
-        })
-        .collect()
+    let missing = named.into_iter().filter(|path| !exists(path));
+    missing.map(|path| format!("{name}: its table names {path}, which does not exist")).collect()
 }
 
 /// Pages that a source file names and that do not exist.
