@@ -31,6 +31,22 @@ impl TurnSpec {
     }
 }
 
+/// Everything that [`run_bound_turn`] needs to know about one turn.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it and name every part")]
+pub struct BoundTurnRequest<'a> {
+    /// The session, and what the turn wants of its thread.
+    pub plan: &'a ThreadPlan,
+    /// The input of the turn.
+    pub spec: &'a TurnSpec,
+    /// Limits, approvals and cancellation.
+    pub options: &'a TurnOptions,
+    /// What is recorded about the turn besides its events.
+    pub facts: &'a TurnFacts,
+    /// Where the turn is recorded.
+    pub sink: &'a Arc<dyn EventSink>,
+}
+
 /// A turn that ran.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -76,12 +92,9 @@ pub async fn run_bound_turn(
     lifecycle: &ThreadLifecycle,
     server: &dyn AppServer,
     loaded: &LoadedThreads,
-    plan: &ThreadPlan,
-    spec: &TurnSpec,
-    options: &TurnOptions,
-    facts: &TurnFacts,
-    sink: &Arc<dyn EventSink>,
+    request: BoundTurnRequest<'_>,
 ) -> Result<BoundTurn, BoundTurnError> {
+    let BoundTurnRequest { plan, spec, options, facts, sink } = request;
     let threads: &dyn ThreadService = server;
     let mut ready = lifecycle
         .ready(threads, loaded, plan, &options.cancel)
@@ -158,10 +171,14 @@ mod tests {
             }
             let spec = TurnSpec::new(TurnInput::text("hello"));
             let facts = TurnFacts::new("hello");
-            let turn =
-                run_bound_turn(&lifecycle, &server, &loaded, &plan, &spec, &options, &facts, &sink)
-                    .await
-                    .unwrap();
+            let request = BoundTurnRequest {
+                plan: &plan,
+                spec: &spec,
+                options: &options,
+                facts: &facts,
+                sink: &sink,
+            };
+            let turn = run_bound_turn(&lifecycle, &server, &loaded, request).await.unwrap();
             threads.push(turn.ready.thread().clone());
         }
         assert_eq!(threads[0], threads[1]);

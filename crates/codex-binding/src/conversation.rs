@@ -6,29 +6,32 @@
 //! somebody who may not command is ever run.
 
 mod active;
+mod inbound;
 mod reply;
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
-    BindingProfile, Claim, ConversationData, ExecPolicy, ExecutionFacts, InboundMessage,
-    Permissions, ServiceTier, TurnInput, claim, effective_permissions,
+    BindingProfile, BindingRecord, Claim, ConversationData, Permissions, ServiceTier, claim,
+    effective_permissions,
 };
+use traj_core::id::ThreadId;
 use traj_core::port::{
-    AppServerError, BindingKey, EventSink, NodeSessions, NodeTurn, RequestHandler,
+    AppServerError, BindingKey, CloseCause, NodeSessions, NodeTurn, RequestHandler,
 };
 use traj_core::redaction::Redactor;
 
 pub use active::ControlOutcome;
+pub use inbound::{Handled, HostPermissions, Inbound, ServerChoice};
 
 use active::ActiveTurns;
 use reply::{failure_reply, turn_reply};
 
-use crate::bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
+use crate::bound_turn::{BoundTurn, BoundTurnError, BoundTurnRequest, TurnSpec, run_bound_turn};
 use crate::keyed_queue::{KeyedQueue, QueueError};
 use crate::lifecycle::{LifecycleError, ThreadLifecycle, ThreadPlan};
-use crate::pool::{ClientPool, Connector, PoolKey};
+use crate::pool::ClientPool;
 use crate::turn::{TurnFacts, TurnOptions, TurnOutcome};
 
 /// How often a server that goes before the turn begins is replaced.
@@ -56,70 +59,6 @@ impl ConversationOptions {
     pub fn standard(handler: Arc<dyn RequestHandler>, redactor: Redactor) -> Self {
         Self { profile: BindingProfile::standard(), handler, nodes: None, redactor }
     }
-}
-
-/// A message that arrived, with everything the host knows about it.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Inbound {
-    /// What the host keeps with the conversation; none when it is not bound.
-    pub data: Option<ConversationData>,
-    /// The message.
-    pub message: InboundMessage,
-    /// What the message shows beside its text.
-    pub media: TurnInput,
-    /// What the host knows about the session.
-    pub facts: ExecutionFacts,
-    /// How far the host lets it execute, resolved just now.
-    pub policy: ExecPolicy,
-    /// The permissions of the runtime.
-    pub runtime: Permissions,
-    /// What the turn wants of its thread; permissions are filled in here.
-    pub plan: ThreadPlan,
-    /// The server it runs on.
-    pub server: PoolKey,
-    /// Starts that server.
-    pub connector: Arc<dyn Connector>,
-    /// Where the run is recorded.
-    pub sink: Arc<dyn EventSink>,
-}
-
-impl Inbound {
-    /// A message of a bound conversation.
-    #[must_use]
-    pub fn new(
-        data: Option<ConversationData>,
-        message: InboundMessage,
-        plan: ThreadPlan,
-        server: (PoolKey, Arc<dyn Connector>),
-        permissions: (ExecPolicy, Permissions),
-        sink: Arc<dyn EventSink>,
-    ) -> Self {
-        Self {
-            data,
-            message,
-            media: TurnInput::text(""),
-            facts: ExecutionFacts::default(),
-            policy: permissions.0,
-            runtime: permissions.1,
-            plan,
-            server: server.0,
-            connector: server.1,
-            sink,
-        }
-    }
-}
-
-/// What became of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Handled {
-    /// It is not ours; others may handle it.
-    NotOurs,
-    /// It was swallowed.
-    Silent,
-    /// It is answered.
-    Reply(String),
 }
 
 /// The bound conversations of a host. Clones share them.
@@ -207,7 +146,8 @@ impl Conversations {
             Err(error) => return failure_reply(FAILED, &error, &self.options),
         };
         let chosen = stored.as_ref().map_or((None, None), |r| (r.approval_policy, r.sandbox));
-        let permissions = match effective_permissions(&inbound.policy, chosen, inbound.runtime) {
+        let allowed = &inbound.permissions;
+        let permissions = match effective_permissions(&allowed.policy, chosen, allowed.runtime) {
             Ok(permissions) => permissions,
             // Refused before anything is sent anywhere.
             Err(refusal) => return failure_reply(FAILED, &refusal, &self.options),
@@ -232,7 +172,7 @@ impl Conversations {
         prompt: &str,
         cancel: &CancellationToken,
     ) -> Result<BoundTurn, BoundTurnError> {
-        let server = |error| BoundTurnError::Thread(LifecycleError::Server(error));
+        let server_error = |error| BoundTurnError::Thread(LifecycleError::Server(error));
         let mut input = inbound.media.clone();
         prompt.clone_into(&mut input.text);
         let mut facts = TurnFacts::new(prompt);
@@ -241,12 +181,13 @@ impl Conversations {
         facts.images = u64::try_from(input.images.len()).unwrap_or(0);
         facts.tools.clone_from(&inbound.plan.tools);
         let spec = TurnSpec::new(input);
+        let choice = &inbound.server;
         let mut starts = 1;
         loop {
-            let lease = self.pool.lease(&inbound.server, inbound.connector.as_ref()).await;
-            let lease = lease.map_err(server)?;
-            let gone = || AppServerError::Closed { cause: traj_core::port::CloseCause::NotStarted };
-            let connection = Arc::clone(lease.server().ok_or_else(|| server(gone()))?);
+            let lease = self.pool.lease(&choice.key, choice.connector.as_ref()).await;
+            let lease = lease.map_err(server_error)?;
+            let gone = || AppServerError::Closed { cause: CloseCause::NotStarted };
+            let connection = Arc::clone(lease.server().ok_or_else(|| server_error(gone()))?);
             let profile = &self.options.profile;
             let mut options = TurnOptions::standard(Arc::clone(&self.options.handler));
             options.timeout = profile.turn_timeout;
@@ -254,17 +195,15 @@ impl Conversations {
             options.early_notifications = profile.early_notifications;
             options.cancel = cancel.child_token();
             options.observer = Some(self.active.observer(queue_key, &connection));
-            let turn = run_bound_turn(
-                &self.lifecycle,
-                connection.as_ref(),
-                lease.loaded(),
-                &inbound.plan,
-                &spec,
-                &options,
-                &facts,
-                &inbound.sink,
-            )
-            .await;
+            let request = BoundTurnRequest {
+                plan: &inbound.plan,
+                spec: &spec,
+                options: &options,
+                facts: &facts,
+                sink: &inbound.sink,
+            };
+            let (server, loaded) = (connection.as_ref(), lease.loaded());
+            let turn = run_bound_turn(&self.lifecycle, server, loaded, request).await;
             self.active.ended(queue_key);
             match turn {
                 Err(error) if error.is_lost_before_start() && starts < STARTS => starts += 1,
@@ -285,13 +224,13 @@ impl Conversations {
     pub async fn bind(
         &self,
         plan: &ThreadPlan,
-        thread: Option<&traj_core::id::ThreadId>,
-        server: &PoolKey,
-        connector: &dyn Connector,
+        thread: Option<&ThreadId>,
+        server: &ServerChoice,
         cancel: &CancellationToken,
-    ) -> Result<traj_core::binding::BindingRecord, LifecycleError> {
-        let lease = self.pool.lease(server, connector).await.map_err(LifecycleError::Server)?;
-        let gone = AppServerError::Closed { cause: traj_core::port::CloseCause::NotStarted };
+    ) -> Result<BindingRecord, LifecycleError> {
+        let lease = self.pool.lease(&server.key, server.connector.as_ref()).await;
+        let lease = lease.map_err(LifecycleError::Server)?;
+        let gone = AppServerError::Closed { cause: CloseCause::NotStarted };
         let connection = lease.server().ok_or(LifecycleError::Server(gone))?;
         match thread {
             Some(thread) => self.lifecycle.attach(connection.as_ref(), plan, thread).await,
@@ -377,7 +316,7 @@ impl Conversations {
         key: &BindingKey,
         permissions: Permissions,
     ) -> Result<(), LifecycleError> {
-        let change = move |record: &mut traj_core::binding::BindingRecord| {
+        let change = move |record: &mut BindingRecord| {
             record.approval_policy = Some(permissions.approval);
             record.sandbox = Some(permissions.sandbox);
         };

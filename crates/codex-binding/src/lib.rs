@@ -16,7 +16,8 @@
 //! use std::sync::Arc;
 //!
 //! use codex_binding::{
-//!     LoadedThreads, ThreadLifecycle, ThreadPlan, TurnFacts, TurnOptions, TurnSpec, run_bound_turn,
+//!     BoundTurnRequest, LoadedThreads, ThreadLifecycle, ThreadPlan, TurnFacts, TurnOptions,
+//!     TurnSpec, run_bound_turn,
 //! };
 //! use traj_core::binding::TurnInput;
 //! use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryCodexHome};
@@ -32,17 +33,14 @@
 //! let options = TurnOptions::standard(Arc::new(DenyAll::new()));
 //! let sink: Arc<dyn EventSink> = Arc::new(NoEvents::new());
 //!
-//! let turn = run_bound_turn(
-//!     &lifecycle,
-//!     &server,
-//!     &LoadedThreads::new(),
-//!     &plan,
-//!     &TurnSpec::new(TurnInput::text("hello")),
-//!     &options,
-//!     &TurnFacts::new("hello"),
-//!     &sink,
-//! )
-//! .await?;
+//! let request = BoundTurnRequest {
+//!     plan: &plan,
+//!     spec: &TurnSpec::new(TurnInput::text("hello")),
+//!     options: &options,
+//!     facts: &TurnFacts::new("hello"),
+//!     sink: &sink,
+//! };
+//! let turn = run_bound_turn(&lifecycle, &server, &LoadedThreads::new(), request).await?;
 //! assert_eq!(turn.report.text, "echo: hello");
 //! # Ok(())
 //! # }
@@ -59,9 +57,12 @@ mod rpc;
 pub mod transport;
 mod turn;
 
-pub use bound_turn::{BoundTurn, BoundTurnError, TurnSpec, run_bound_turn};
+pub use bound_turn::{BoundTurn, BoundTurnError, BoundTurnRequest, TurnSpec, run_bound_turn};
 pub use client::{Client, ClientCounters, ClientOptions};
-pub use conversation::{ControlOutcome, ConversationOptions, Conversations, Handled, Inbound};
+pub use conversation::{
+    ControlOutcome, ConversationOptions, Conversations, Handled, HostPermissions, Inbound,
+    ServerChoice,
+};
 pub use lifecycle::{
     HowOpened, LifecycleError, LoadedThreads, LostHistory, PluginApps, PluginBuild, ReadyThread,
     ThreadLifecycle, ThreadPlan,

@@ -7,26 +7,26 @@
 
 mod error;
 mod loaded;
+mod opening;
 mod plan;
 mod record;
 
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use traj_core::binding::{
-    BindingDecision, BindingRecord, RefusalKind, decide_binding, needs_plugin_build,
-};
+use traj_core::binding::BindingRecord;
 use traj_core::id::ThreadId;
 use traj_core::port::{
-    AppServerError, BindingKey, BindingStore, BindingStoreError, Clock, LoadedBinding,
-    OpenedThread, ResumeThread, Revision, StartThread, ThreadService,
+    BindingKey, BindingStore, BindingStoreError, Clock, LoadedBinding, ResumeThread, Revision,
+    ThreadService,
 };
 
 pub use error::LifecycleError;
 pub use loaded::LoadedThreads;
 pub use plan::{HowOpened, LostHistory, PluginApps, PluginBuild, ReadyThread, ThreadPlan};
 
-use record::{attached_record, keep_chosen, resumed_record, started_record};
+use opening::ThreadOpening;
+use record::attached_record;
 
 /// How often a lost race for the record is run again.
 const ATTEMPTS: u32 = 4;
@@ -56,147 +56,15 @@ impl ThreadLifecycle {
         plan: &ThreadPlan,
         cancel: &CancellationToken,
     ) -> Result<ReadyThread, LifecycleError> {
+        let opening = ThreadOpening { lifecycle: self, server, loaded, cancel };
         for _ in 0..ATTEMPTS {
-            match self.attempt(server, loaded, plan, cancel).await {
+            match opening.attempt(plan).await {
                 // Somebody else bound the session in between: their thread counts.
                 Err(LifecycleError::Store(BindingStoreError::Conflict { .. })) => {}
                 settled => return settled,
             }
         }
         Err(LifecycleError::Contended { key: plan.key.clone() })
-    }
-
-    async fn attempt(
-        &self,
-        server: &dyn ThreadService,
-        loaded: &LoadedThreads,
-        plan: &ThreadPlan,
-        cancel: &CancellationToken,
-    ) -> Result<ReadyThread, LifecycleError> {
-        let stored = self.load(&plan.key).await?;
-        let record = stored.as_ref().map(|stored| &stored.record);
-        let mut plan = plan.clone();
-        let mut built = None;
-        if needs_plugin_build(record, &plan.wanted) {
-            built = plan.build_plugins().await;
-        }
-        let decision = decide_binding(record, &plan.wanted);
-        match (decision, stored) {
-            (BindingDecision::Resume { thread }, Some(stored)) => {
-                self.resume(server, loaded, &plan, stored, thread, cancel).await
-            }
-            (BindingDecision::Rotate { reasons }, Some(stored)) => {
-                let previous = stored.record.thread.clone();
-                let how = HowOpened::Rotated { previous, reasons };
-                self.start(server, loaded, &mut plan, Some(stored), how, built, cancel).await
-            }
-            (BindingDecision::Transient { reason }, Some(stored)) => {
-                let how = HowOpened::Transient { reason };
-                self.start(server, loaded, &mut plan, Some(stored), how, built, cancel).await
-            }
-            (_, stored) => {
-                let how = HowOpened::Started;
-                self.start(server, loaded, &mut plan, stored, how, built, cancel).await
-            }
-        }
-    }
-
-    async fn resume(
-        &self,
-        server: &dyn ThreadService,
-        loaded: &LoadedThreads,
-        plan: &ThreadPlan,
-        stored: LoadedBinding,
-        thread: ThreadId,
-        cancel: &CancellationToken,
-    ) -> Result<ReadyThread, LifecycleError> {
-        let mut settings = plan.settings.clone();
-        keep_chosen(&mut settings, &stored.record);
-        let call = server.resume_thread(ResumeThread::new(thread.clone(), settings));
-        let opened = match cancelled_or(cancel, call).await? {
-            Ok(opened) if opened.thread == thread => opened,
-            Ok(opened) => {
-                let (asked, answered) = (thread, opened.thread);
-                return Err(LifecycleError::ThreadMismatch { asked, answered });
-            }
-            Err(error) => match error.refusal() {
-                Some(RefusalKind::ThreadGone) if loaded.contains(&thread) => {
-                    OpenedThread::new(thread)
-                }
-                Some(RefusalKind::ThreadGone) => {
-                    let how = HowOpened::Replaced { lost: LostHistory::of(&stored.record) };
-                    let mut plan = plan.clone();
-                    let stored = Some(stored);
-                    return self.start(server, loaded, &mut plan, stored, how, None, cancel).await;
-                }
-                Some(RefusalKind::ThreadArchived) => {
-                    return Err(LifecycleError::Archived { thread });
-                }
-                Some(RefusalKind::ThreadOpenElsewhere) => {
-                    return Err(LifecycleError::OpenElsewhere { thread });
-                }
-                Some(RefusalKind::ThreadDamaged) => {
-                    return Err(LifecycleError::DamagedThread { thread });
-                }
-                Some(RefusalKind::InvalidThreadId) => {
-                    return Err(LifecycleError::InvalidThread { thread });
-                }
-                _ => return Err(LifecycleError::Server(error)),
-            },
-        };
-        loaded.insert(opened.thread.clone());
-        let record = resumed_record(plan, &stored.record, &opened, self.clock.now());
-        self.save(&plan.key, &record, stored.revision).await?;
-        Ok(ReadyThread::new(record, HowOpened::Resumed))
-    }
-
-    async fn start(
-        &self,
-        server: &dyn ThreadService,
-        loaded: &LoadedThreads,
-        plan: &mut ThreadPlan,
-        stored: Option<LoadedBinding>,
-        how: HowOpened,
-        built: Option<PluginBuild>,
-        cancel: &CancellationToken,
-    ) -> Result<ReadyThread, LifecycleError> {
-        let built = match built {
-            Some(built) => Some(built),
-            None => plan.build_plugins().await,
-        };
-        let mut settings = plan.settings.clone();
-        if let Some(stored) = &stored {
-            keep_chosen(&mut settings, &stored.record);
-        }
-        if let Some(built) = &built {
-            for (name, value) in built.config.iter() {
-                settings.config.insert(name.to_owned(), value.clone());
-            }
-        }
-        let mut start = StartThread::new(plan.cwd.clone(), settings);
-        start.service_name = Some(plan.service_name.clone());
-        start.dynamic_tools.clone_from(&plan.tools);
-        start.environments.clone_from(&plan.environments);
-        let opened = cancelled_or(cancel, server.start_thread(start)).await?;
-        let opened = opened.map_err(LifecycleError::Server)?;
-        loaded.insert(opened.thread.clone());
-        let (old, revision) = match stored {
-            Some(stored) => (Some(stored.record), stored.revision),
-            None => (None, None),
-        };
-        let record = started_record(plan, old.as_ref(), &opened, built, self.clock.now());
-        if cancel.is_cancelled() {
-            return Err(LifecycleError::Cancelled);
-        }
-        if !matches!(how, HowOpened::Transient { .. }) {
-            let saved = self.save(&plan.key, &record, revision).await;
-            if let Err(error) = saved {
-                // The thread is nobody's now; a failure to let go of it changes nothing.
-                let _courtesy = server.release_thread(&opened.thread).await;
-                return Err(error);
-            }
-        }
-        Ok(ReadyThread::new(record, how))
     }
 
     /// Binds a session to a thread that exists, after the server has loaded it. Nothing is known of
@@ -314,18 +182,6 @@ impl ThreadLifecycle {
             Ok(result) => result.map_err(LifecycleError::Store),
             Err(_) => Err(LifecycleError::Cancelled),
         }
-    }
-}
-
-/// Waits for a call unless somebody calls it off.
-async fn cancelled_or<T>(
-    cancel: &CancellationToken,
-    call: impl Future<Output = Result<T, AppServerError>> + Send,
-) -> Result<Result<T, AppServerError>, LifecycleError> {
-    tokio::select! {
-        biased;
-        () = cancel.cancelled() => Err(LifecycleError::Cancelled),
-        result = call => Ok(result),
     }
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use codex_binding::transport::{MemoryPeer, ServerCommand, memory};
 use codex_binding::{
     Client, ClientPool, Connection, Connector, ConversationOptions, Conversations, Handled,
-    Inbound, PoolKey, ThreadLifecycle, ThreadPlan,
+    HostPermissions, Inbound, PoolKey, ServerChoice, ThreadLifecycle, ThreadPlan,
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +15,7 @@ use traj_core::binding::{
 };
 use traj_core::json::Json;
 use traj_core::memory::{FixedClock, MemoryBindingStore};
-use traj_core::port::{AppServerError, BindingKey, DenyAll, NoEvents};
+use traj_core::port::{AppServerError, BindingKey, DenyAll};
 use traj_core::redaction::MarkerKey;
 use traj_tests::codex_rig::client_options;
 
@@ -71,14 +71,13 @@ fn message(session: &str) -> Result<Inbound, Box<dyn std::error::Error>> {
     let command = ServerCommand::codex("scripted", vec![], "/");
     let server = PoolKey::of(&command, None, &MarkerKey::new([1; 32]));
     let runtime = Permissions::new(ApprovalPolicy::Never, SandboxMode::ReadOnly);
-    Ok(Inbound::new(
-        Some(data),
+    let inbound = Inbound::new(
         InboundMessage::new(Some(true), Some("hello".to_owned()), None),
         ThreadPlan::new(BindingKey::parse(session)?, "/"),
-        (server, Arc::new(Scripted)),
-        (ExecPolicy::resolve(&[], None), runtime),
-        Arc::new(NoEvents::new()),
-    ))
+        ServerChoice { key: server, connector: Arc::new(Scripted) },
+        HostPermissions { policy: ExecPolicy::resolve(&[], None), runtime },
+    );
+    Ok(inbound.in_conversation(data))
 }
 
 #[derive(Debug)]

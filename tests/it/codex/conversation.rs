@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use codex_binding::transport::ServerCommand;
 use codex_binding::{
-    ClientPool, Connection, Connector, ConversationOptions, Conversations, Handled, Inbound,
-    PoolKey,
+    ClientPool, Connection, Connector, ConversationOptions, Conversations, Handled,
+    HostPermissions, Inbound, PoolKey, ServerChoice,
 };
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
@@ -35,14 +35,15 @@ fn message(rig: &Arc<CodexRig>, text: &str) -> Inbound {
     let command = ServerCommand::codex(rig.program(), rig.environment(), rig.workspace());
     let server = PoolKey::of(&command, None, &MarkerKey::new([1; 32]));
     let runtime = Permissions::new(ApprovalPolicy::Never, SandboxMode::WorkspaceWrite);
+    let connector = Arc::new(RigConnector(Arc::clone(rig)));
     Inbound::new(
-        Some(data),
         InboundMessage::new(Some(true), Some(text.to_owned()), None),
         rig.plan(),
-        (server, Arc::new(RigConnector(Arc::clone(rig)))),
-        (ExecPolicy::resolve(&[], None), runtime),
-        Arc::new(rig.events.clone()),
+        ServerChoice { key: server, connector },
+        HostPermissions { policy: ExecPolicy::resolve(&[], None), runtime },
     )
+    .in_conversation(data)
+    .recorded_in(Arc::new(rig.events.clone()))
 }
 
 /// Turns on one server, its death, and turns on the next one: one thread, all its history.

@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use traj_core::binding::{
-    ApprovalPolicy, ExecLayer, RefusalKind, SandboxMode, ServiceTier as Tier,
+    ApprovalPolicy, ExecLayer, ExecPolicy, InboundMessage, RefusalKind, SandboxMode,
+    ServiceTier as Tier,
 };
 use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryEventSink, MemoryFailure};
 use traj_core::port::{BindingStore as _, DenyAll, NodeTurnError};
@@ -12,6 +13,7 @@ use traj_core::redaction::{MarkerKey, RedactionPolicy};
 
 use super::*;
 use crate::pool::tests::MemoryConnector;
+use crate::pool::{Connector, PoolKey};
 use crate::transport::ServerCommand;
 
 pub(super) struct World {
@@ -51,14 +53,12 @@ impl World {
         let server = PoolKey::of(&command, None, &MarkerKey::new([1; 32]));
         let connector: Arc<dyn Connector> = self.connector.clone();
         let runtime = Permissions::new(ApprovalPolicy::Never, SandboxMode::WorkspaceWrite);
-        Inbound::new(
-            Some(data()),
-            message,
-            ThreadPlan::new(key(), "/w"),
-            (server, connector),
-            (ExecPolicy::resolve(&[], None), runtime),
-            Arc::new(self.events.clone()),
-        )
+        let server = ServerChoice { key: server, connector };
+        let policy = ExecPolicy::resolve(&[], None);
+        let permissions = HostPermissions { policy, runtime };
+        Inbound::new(message, ThreadPlan::new(key(), "/w"), server, permissions)
+            .in_conversation(data())
+            .recorded_in(Arc::new(self.events.clone()))
     }
 
     pub(super) async fn say(&self, text: &str) -> String {
@@ -72,7 +72,7 @@ impl World {
         self.connector.started.lock().unwrap()[server].calls()
     }
 
-    pub(super) fn record(&self) -> traj_core::binding::BindingRecord {
+    pub(super) fn record(&self) -> BindingRecord {
         self.store.load(&key()).unwrap().unwrap().record
     }
 }
@@ -118,7 +118,7 @@ async fn a_touched_policy_refuses_before_anything_is_sent() {
     let world = world();
     for (mode, words) in [("deny", "tools.exec.mode=deny"), ("ask", "interactive approvals")] {
         let mut inbound = world.message("hi");
-        inbound.policy = ExecPolicy::resolve(&[ExecLayer::mode(mode)], None);
+        inbound.permissions.policy = ExecPolicy::resolve(&[ExecLayer::mode(mode)], None);
         let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
         assert!(matches!(&handled, Handled::Reply(reply) if reply.contains(words)), "{handled:?}");
     }
@@ -295,19 +295,15 @@ async fn a_thousand_conversations_share_one_server() {
 async fn binding_attaches_or_starts() {
     let world = world();
     let inbound = world.message("x");
-    let (server, connector) = (inbound.server.clone(), inbound.connector.clone());
     let never = CancellationToken::new();
-    let bound = world
-        .conversations
-        .bind(&inbound.plan, None, &server, connector.as_ref(), &never)
-        .await
-        .unwrap();
+    let bound =
+        world.conversations.bind(&inbound.plan, None, &inbound.server, &never).await.unwrap();
     assert_eq!(world.say("one").await, "echo: one");
     assert_eq!(world.record().thread, bound.thread);
     world.conversations.bind_denied(&data(), &key()).await.unwrap();
     let attached = world
         .conversations
-        .bind(&inbound.plan, Some(&bound.thread), &server, connector.as_ref(), &never)
+        .bind(&inbound.plan, Some(&bound.thread), &inbound.server, &never)
         .await
         .unwrap();
     assert_eq!(attached.thread, bound.thread);

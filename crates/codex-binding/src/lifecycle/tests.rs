@@ -3,11 +3,14 @@
 use async_trait::async_trait;
 use mockall::{Sequence, mock};
 use traj_core::binding::{
-    ApprovalPolicy, BindingOrigin, Fingerprint, SandboxMode, ServerText, ServiceTier, ToolSurface,
+    ApprovalPolicy, BindingOrigin, Fingerprint, RefusalKind, SandboxMode, ServerText, ServiceTier,
+    ToolSurface,
 };
 use traj_core::json::Json;
 use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryCodexHome, MemoryFailure};
-use traj_core::port::{StartTurn, ThreadSummary, TurnService as _};
+use traj_core::port::{
+    AppServerError, OpenedThread, StartThread, StartTurn, ThreadSummary, TurnService as _,
+};
 
 use super::*;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::Args;
 use codex_binding::{
-    BoundTurn, BoundTurnError, Client, HowOpened, LoadedThreads, ThreadLifecycle, ThreadPlan,
-    TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnSpec, run_bound_turn,
+    BoundTurn, BoundTurnError, BoundTurnRequest, Client, HowOpened, LoadedThreads, ThreadLifecycle,
+    ThreadPlan, TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnSpec, run_bound_turn,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -145,8 +145,9 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let lifecycle = lifecycle(&found.store);
     let turn = runtime()?.block_on(async {
         interrupt_on_signal(&options.cancel, output);
-        run_with_restarts(arguments, &lifecycle, plan, &spec, &options, &facts, &sink, host, output)
-            .await
+        let request =
+            BoundTurnRequest { plan, spec: &spec, options: &options, facts: &facts, sink: &sink };
+        run_with_restarts(&arguments.server, &lifecycle, request, host, output).await
     });
     if let Some(recorder) = &recorder {
         let flushed = recorder.flush();
@@ -169,22 +170,17 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 
 /// A server that dies before the turn begins is replaced: nothing was said to it yet.
 async fn run_with_restarts(
-    arguments: &Arguments,
+    server: &ServerArguments,
     lifecycle: &ThreadLifecycle,
-    plan: &ThreadPlan,
-    spec: &TurnSpec,
-    options: &TurnOptions,
-    facts: &TurnFacts,
-    sink: &Arc<dyn EventSink>,
+    request: BoundTurnRequest<'_>,
     host: &Host,
     output: &Output,
 ) -> Result<BoundTurn, CommandError> {
     let mut starts = 1;
     loop {
-        let client = connect(&arguments.server, host, output).await?;
+        let client = connect(server, host, output).await?;
         let loaded = LoadedThreads::new();
-        let turn =
-            run_bound_turn(lifecycle, &client, &loaded, plan, spec, options, facts, sink).await;
+        let turn = run_bound_turn(lifecycle, &client, &loaded, request).await;
         client.stop().await;
         match turn {
             Ok(turn) => return Ok(turn),
