@@ -4,14 +4,14 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 use traj_core::settings::configuration::Color;
 
 use crate::command::Command;
 use crate::compose::Host;
-use crate::output;
+use crate::{help, output};
 
-/// The flags of all commands are listed after those of the command itself.
+/// The flags of all commands are listed after the command's own flags.
 const LAST: usize = 900;
 
 #[derive(Debug, Parser)]
@@ -20,39 +20,40 @@ const LAST: usize = 900;
     about = "The flight recorder for agent runs: record, redact, export, verify and repair what an \
              agent did",
     long_about = "The flight recorder for agent runs: record, redact, export, verify and repair \
-                  what an agent did.\n\nA session is what an agent keeps of a conversation, its \
-                  transcript: a file of JSON lines. Its sidecar (NAME.trajectory.jsonl) lies \
-                  beside it and holds the events that were recorded. A bundle is both together, \
-                  without secrets, to be sent to others. The store is the file in which OpenClaw \
-                  lists its sessions by key.",
-    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged input",
-    after_long_help = "Examples:\n  \
-                       traj sessions                            which sessions there are\n  \
-                       traj tail --follow                       what happens in the newest one\n  \
-                       traj export s.jsonl                      make a bundle of one\n  \
-                       traj verify BUNDLE                       check one that you were sent\n\n\
-                       Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged \
-                       input"
+                  what an agent did.\n\nA session is an agent's transcript of a conversation: a \
+                  file of JSON lines. Its sidecar (NAME.trajectory.jsonl) is the file next to it \
+                  with the recorded events. A bundle contains both, without secrets, so that you \
+                  can share it. The store is the file in which OpenClaw lists its sessions by key.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj sessions       list your sessions\n",
+        "  traj show           read the newest one\n",
+        "  traj tail --follow  watch it while it runs\n",
+        "  traj export         make a bundle of it\n",
+        "  traj verify BUNDLE  check a bundle that somebody sent you\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged input"
+    )
 )]
 // A doc comment would hide the texts above.
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Print one JSON document instead of text, errors included
+    /// Print one JSON document instead of text, also for errors
     #[arg(long, global = true, display_order = LAST)]
     pub(crate) json: bool,
 
-    /// When to use colours [default: as configured, else auto]
+    /// When to use colors [default: as configured, else auto]
     #[arg(long, global = true, value_enum, value_name = "WHEN", display_order = LAST + 1)]
     pub(crate) color: Option<ColorChoice>,
 
-    /// Say nothing that is not a result or an error
+    /// Print only results and errors
     #[arg(long, short, global = true, display_order = LAST + 2)]
     pub(crate) quiet: bool,
 }
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set
@@ -76,12 +77,15 @@ impl ColorChoice {
 
 /// The clap definition, for completions and the man page.
 pub(crate) fn definition() -> clap::Command {
-    Cli::command()
+    help::with_groups(Cli::command())
 }
 
 /// Parses the command line; prints help and usage errors itself.
 pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
-    Cli::try_parse_from(host.arguments()).map_err(|error| {
+    let parsed = definition().try_get_matches_from(host.arguments()).and_then(|mut matches| {
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition()))
+    });
+    parsed.map_err(|error| {
         let wants_json = asks_for_json(host.arguments());
         if error.use_stderr() && wants_json {
             output::usage_error_as_json(&error)
@@ -92,7 +96,7 @@ pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
     })
 }
 
-/// Whether `--json` is among the options; behind `--` there are none.
+/// Whether `--json` is among the options. There are none after `--`.
 fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
     let mut options = arguments.take_while(|argument| argument != "--");
     options.any(|argument| argument == "--json")
@@ -103,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_looks_like_the_option_is_none() {
+    fn a_name_that_looks_like_the_option_is_not_one() {
         let asks = |line: &str| asks_for_json(line.split(' ').map(OsString::from));
         assert!(asks("traj verify --bogus --json"));
         assert!(asks("traj --json verify --bogus -- x"));

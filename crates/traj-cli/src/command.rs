@@ -44,38 +44,37 @@ pub(crate) enum Command {
     Export(export::Arguments),
     #[command(about = "List sessions")]
     Sessions(sessions::Arguments),
-    #[command(about = "Show the newest events of a session, and follow it")]
+    #[command(about = "Print the newest events of a session and follow it")]
     Tail(tail::Arguments),
-    #[command(about = "Replace past tool results by short ones, or take that back")]
+    #[command(about = "Shorten past tool results, or undo that")]
     Trim(trim::Arguments),
-    #[command(about = "Remove what is left of sessions that are gone")]
+    #[command(about = "Remove files of sessions that no longer exist")]
     Prune(prune::Arguments),
-    #[command(about = "Say what is wrong with a session or sidecar, and write a sound copy")]
+    #[command(about = "Find problems in a session file and write a repaired copy")]
     Repair(repair::Arguments),
-    #[command(about = "Show which settings are in effect, and try every place we write to")]
+    #[command(about = "Check the setup: settings, directories and where traj can write")]
     Doctor(doctor::Arguments),
-    #[command(about = "Show the settings in effect, and where each comes from")]
+    #[command(about = "Show the settings in effect and where each comes from")]
     Config(config::Arguments),
     #[command(about = "Bind sessions to Codex threads and run turns on them")]
     Codex(codex::Arguments),
-    #[command(about = "Show a session or bundle at a glance")]
+    #[command(about = "Summarise a session or bundle")]
     Inspect(inspect::Arguments),
-    #[command(about = "Show the conversation of a session or bundle")]
+    #[command(about = "Read the conversation of a session or bundle")]
     Show(show::Arguments),
-    #[command(about = "Check a bundle: complete, unchanged, well-formed, free of secrets")]
+    #[command(about = "Check that a bundle is complete, unchanged and free of secrets")]
     Verify(verify::Arguments),
-    #[command(about = "Print the JSON Schema of a bundle file")]
+    #[command(about = "Print the JSON Schema of a bundle file or of --json output")]
     Schema(schema::Arguments),
-    #[command(about = "Hide secrets in standard input and write the rest to standard output")]
+    #[command(about = "Replace secrets in standard input with markers")]
     Redact(redact::Arguments),
-    #[command(about = "Look for secrets in files, folders and bundles")]
+    #[command(about = "Search files, directories and bundles for secrets")]
     Scan(scan::Arguments),
     #[command(about = "List, check and explain the redaction rules")]
     Rules(rules::Arguments),
-    #[command(about = "Print shell completions")]
+    #[command(about = "Print a shell completion script")]
     Completions(completions::Arguments),
     #[command(about = "Print the man page")]
-    #[command(hide = true)]
     Man(man::Arguments),
 }
 

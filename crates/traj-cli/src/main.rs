@@ -7,6 +7,7 @@ mod command_error;
 mod compose;
 mod export_place;
 mod export_setup;
+mod help;
 mod input_lines;
 mod interruptible_input;
 mod interruption;

@@ -13,13 +13,13 @@ use crate::compose::Host;
 /// Which rules are in force.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RuleOptions {
-    /// Add rules and allow-lists from a TOML file; a gitleaks configuration is one
+    /// Add rules and allow-lists from a TOML file, such as a gitleaks configuration
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
-    /// E-mail addresses, telephone, card and account numbers too
+    /// Include e-mail addresses and telephone, card and account numbers
     #[arg(long)]
     personal_data: bool,
-    /// Public network addresses too
+    /// Include public network addresses
     #[arg(long)]
     addresses: bool,
 }
@@ -81,10 +81,10 @@ pub(crate) fn read_text(host: &Host, path: &Path) -> Result<String, CommandError
 /// Where the marker key comes from.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyOptions {
-    /// Make markers with the key in this file, made if it is missing
+    /// The key file for markers; created if it is missing
     #[arg(long, value_name = "FILE", conflicts_with = "ephemeral_key")]
     key_file: Option<PathBuf>,
-    /// Make markers with a key nobody keeps: they tell secrets apart within this run only
+    /// Use a random key, so that markers are comparable within this run only
     #[arg(long)]
     ephemeral_key: bool,
 }

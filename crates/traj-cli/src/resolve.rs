@@ -43,8 +43,8 @@ const PATH_ENDINGS: [&str; 5] = [".jsonl", ".json", ".zip", ".tar.zst", ".tzst"]
 /// Which session or bundle.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SubjectArguments {
-    /// The session: its file, key or id, or the beginning of a key or id; a bundle where the
-    /// command can read one
+    /// The session: a file, a key, an id, or the beginning of a key or id. Commands that read
+    /// bundles also accept a bundle
     #[arg(value_name = "SESSION", conflicts_with_all = ["session", "session_key"])]
     pub(crate) subject: Option<PathBuf>,
     /// The session's transcript

@@ -14,10 +14,12 @@ fn helps(words: &[String], found: &mut BTreeMap<Vec<String>, String>) {
     let output = traj_command(home.path()).args(words).arg("--help").output().unwrap();
     assert!(output.status.success(), "{words:?}");
     let help = printed(&output);
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names = listed.take_while(|line| !line.is_empty()).filter_map(|line| {
-        // What a command is for may take several lines; its name stands at the left.
-        line.strip_prefix("  ").filter(|line| !line.starts_with(' '))?.split(' ').next()
+    // Commands are listed between the usage and the options, below one heading or several.
+    let listed = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+    let names = listed.take_while(|line| *line != "Options:").filter_map(|line| {
+        // The description of a command may take several lines; its name is at the left.
+        let line = line.strip_prefix("  ").filter(|line| line.starts_with(char::is_alphabetic))?;
+        line.split(' ').next()
     });
     for name in names.filter(|name| *name != "help") {
         helps(&[words, &[name.to_owned()]].concat(), found);
@@ -36,7 +38,12 @@ fn every_command_explains_itself() {
     let helps = all_helps();
     assert!(helps.len() > 20, "{:?}", helps.keys());
     for (words, help) in helps {
-        assert!(help.contains("Exit codes: ") || words == ["completions"], "{words:?}");
+        assert!(help.contains("\nExit codes: "), "{words:?}");
+        let examples = help.split_once("\nExamples:\n").map(|(_, rest)| rest);
+        let examples = examples.unwrap_or_else(|| panic!("{words:?} has no examples"));
+        let first = examples.lines().next().unwrap_or_default();
+        let example = [&["traj".to_owned()], words.as_slice()].concat().join(" ");
+        assert!(first.starts_with("  ") && first.contains(&example), "{words:?}: {first}");
         let name = [&["help".to_owned()], words.as_slice()].concat().join("_");
         // The flags of all commands are shown once, with the command itself.
         let own = match help.split_once("      --json\n") {

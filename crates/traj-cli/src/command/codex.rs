@@ -25,11 +25,22 @@ use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 
-/// Those of all verbs.
-const EXIT_CODES: &str = "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 the binding or a file that was given is damaged";
+/// The exit codes of all subcommands.
+const EXIT_CODES: &str =
+    "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 the binding or an input file is damaged";
+
+/// The end of a help text.
+fn help_end(examples: &[&str]) -> String {
+    let examples: String = examples.iter().map(|line| format!("  {line}\n")).collect();
+    format!("Examples:\n{examples}\n{EXIT_CODES}")
+}
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = help_end(&[
+    "traj codex turn --session s.jsonl --prompt 'Summarise this'",
+    "traj codex status --session s.jsonl",
+    "traj codex list --folder ~/chats",
+]))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -38,17 +49,17 @@ pub(crate) struct Arguments {
 // A doc comment would hide the `long_about` of the arguments.
 #[derive(Debug, Subcommand)]
 enum Verb {
-    #[command(about = "Bind a session to a new thread, or to one that exists")]
+    #[command(about = "Bind a session to a new or existing thread")]
     Bind(bind::Arguments),
-    #[command(about = "Run one turn on the session's thread and print the reply")]
+    #[command(about = "Run one turn on the thread of a session and print the reply")]
     Turn(turn::Arguments),
-    #[command(about = "Show what is remembered of a session, and whether its thread is there")]
+    #[command(about = "Show the binding of a session, and whether its thread exists")]
     Status(status::Arguments),
-    #[command(about = "Tell what the next turn would do with the thread, and why")]
+    #[command(about = "Explain what the next turn would do with the thread")]
     Explain(explain::Arguments),
-    #[command(about = "Give a session's binding up; the thread stays with Codex")]
+    #[command(about = "Remove the binding of a session; Codex keeps the thread")]
     Detach(detach::Arguments),
-    #[command(about = "List the bindings of a folder")]
+    #[command(about = "List the bindings in a directory")]
     List(list::Arguments),
 }
 

@@ -11,11 +11,19 @@ use crate::output::Output;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Prints completions for a shell, to be read by it: `source <(traj completions \
-                  bash)`, or `traj completions fish | source`. Keys of sessions are completed too."
+    long_about = "Prints a completion script for a shell. The script also completes session \
+                  keys.",
+    after_help = concat!(
+        "Examples:\n",
+        "  source <(traj completions bash)        bash, in this shell\n",
+        "  traj completions fish | source         fish, in this shell\n",
+        "  traj completions zsh > ~/.zfunc/_traj  zsh, in a directory of fpath\n",
+        "\n",
+        "Exit codes: 0 done · 2 wrong usage"
+    )
 )]
 pub(crate) struct Arguments {
-    /// The shell to complete for
+    /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -16,7 +16,15 @@ use crate::output::Output;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 done · 1 failed · 2 the configuration file cannot be used")]
+#[command(
+    after_help = concat!(
+        "Examples:\n",
+        "  traj config show --origin  every setting, and where it comes from\n",
+        "  traj config path           the location of the configuration file\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed · 2 the configuration file cannot be used"
+    )
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -27,35 +35,41 @@ pub(crate) struct Arguments {
 enum Verb {
     #[command(about = "Show every setting in effect")]
     Show(ShowArguments),
-    #[command(about = "Print where the configuration file is, or would be")]
+    #[command(about = "Print the path of the configuration file")]
     Path(PathArguments),
 }
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Shows every setting in effect with its key in the configuration file. A flag wins \
-                  over an environment variable, a variable over the file, and the file over the \
-                  default.",
-    after_help = "Examples:\n  \
-                  traj config show                    what is in effect\n  \
-                  traj config show --origin           and where each value comes from\n  \
-                  TRAJ_CONFIG=team.toml traj config show --origin\n\n\
-                  Exit codes: 0 done · 1 failed · 2 the configuration file cannot be used"
+    long_about = "Shows every setting in effect with its key in the configuration file. A flag \
+                  overrides an environment variable, a variable overrides the file, and the file \
+                  overrides the default.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj config show                        every setting in effect\n",
+        "  traj config show --origin               and where each value comes from\n",
+        "  TRAJ_CONFIG=team.toml traj config show  with another file\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed · 2 the configuration file cannot be used"
+    )
 )]
 struct ShowArguments {
-    /// Say where each value comes from: a flag, a variable, a line of the file, or the default
+    /// Show where each value comes from: a flag, a variable, a line of the file, or the default
     #[arg(long)]
     origin: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Prints where the configuration file is, or would be: as TRAJ_CONFIG says, else \
-                  traj/config.toml in XDG_CONFIG_HOME, else ~/.config/traj/config.toml.",
-    after_help = "Examples:\n  \
-                  traj config path\n  \
-                  $EDITOR \"$(traj config path)\"\n\n\
-                  Exit codes: 0 done · 1 there is no place for it · 2 wrong usage"
+    long_about = "Prints the path of the configuration file, whether or not it exists: TRAJ_CONFIG if \
+                  set, else traj/config.toml in XDG_CONFIG_HOME, else ~/.config/traj/config.toml.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj config path\n",
+        "  $EDITOR \"$(traj config path)\"\n",
+        "\n",
+        "Exit codes: 0 done · 1 no location is known · 2 wrong usage"
+    )
 )]
 struct PathArguments {}
 

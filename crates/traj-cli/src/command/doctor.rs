@@ -20,18 +20,25 @@ use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Shows which configuration file, folders, variables, modes, limits, key file and \
-                  Codex binary are in effect and where each came from. With --probe a canary is written, read, \
-                  redacted and exported through every place we write to; one that records nothing \
+    long_about = "Shows which configuration file, directories, variables, modes, limits, key \
+                  file and Codex executable are in effect, and where each comes \
+                  from.\n\n--probe also writes a test event to every location that traj writes \
+                  to, reads it back, redacts it and exports it. A location that records nothing \
                   is a failure.",
-    after_help = "Exit codes: 0 all is well · 1 a probe failed or the configuration cannot be used · \
-                  2 wrong usage"
+    after_help = concat!(
+        "Examples:\n",
+        "  traj doctor          show what is in effect\n",
+        "  traj doctor --probe  also test every location\n",
+        "\n",
+        "Exit codes: 0 no problems · 1 a probe failed or the configuration cannot be used · 2 \
+         wrong usage"
+    )
 )]
 pub(crate) struct Arguments {
-    /// Send a canary through every place we write to
+    /// Write and export a test event in every location that traj writes to
     #[arg(long)]
     probe: bool,
-    /// The Codex executable; without it `TRAJ_CODEX`, else `codex` on the `PATH`
+    /// The Codex executable [default: TRAJ_CODEX, else `codex` on the PATH]
     #[arg(long, value_name = "FILE")]
     codex: Option<PathBuf>,
 }

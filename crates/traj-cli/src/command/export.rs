@@ -34,21 +34,20 @@ const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Writes a support bundle of a session: its events in order, the active branch, \
-                  prompts, tools and results, with secrets and local paths hidden. The bundle is \
-                  read back and scanned before it appears; when anything fails, nothing does. \
-                  Without SESSION, the newest session of this workspace is exported, else of \
-                  this machine.",
+    long_about = "Exports a session as a support bundle: its events in order, the active \
+                  branch, prompts, tools and results. Secrets and local paths are \
+                  hidden.\n\nThe bundle is read back and scanned before it appears. If anything \
+                  fails, no bundle is written. Without SESSION, exports the newest session of \
+                  this workspace, or else of this machine.",
     after_help = concat!(
         "Examples:\n",
         "  traj export                                the newest session of this workspace\n",
-        "  traj export agent:main:main --archive zip  a key, as one file\n",
-        "  traj export 0197f2c4 --output bug-1234     the beginning of an id\n",
+        "  traj export agent:main:main --archive zip  by key, as one file\n",
+        "  traj export 0197f2c4 --output bug-1234     by the beginning of an id\n",
         "\n",
-        "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing \
-         was written · 4 the store is damaged, or the session file is not one \
-         that traj knows · 128+N ended by signal N, nothing was \
-         written"
+        "Exit codes: 0 exported · 1 failed · 2 wrong usage · 3 a secret survived, nothing was \
+         written · 4 the store is damaged, or the session file has an unknown format · 128+N \
+         ended by signal N, nothing was written"
     )
 )]
 pub(crate) struct Arguments {
@@ -57,31 +56,31 @@ pub(crate) struct Arguments {
     /// The session's id, if the transcript does not state it
     #[arg(long, value_name = "ID", requires = "session")]
     session_id: Option<String>,
-    /// The sidecar [default: found beside the session]
+    /// The sidecar [default: the one next to the session]
     #[arg(long, value_name = "FILE")]
     runtime: Option<PathBuf>,
-    /// The folder the agent worked in; its path is hidden in the bundle
+    /// The directory that the agent worked in; the bundle hides its path
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// The bundle's name, relative to the exports folder [default: session and time]
+    /// The name of the bundle, relative to the exports directory [default: session and time]
     #[arg(long, value_name = "NAME")]
     output: Option<String>,
-    /// Another folder for bundles [default: .openclaw/trajectory-exports in the workspace]
+    /// The exports directory [default: .openclaw/trajectory-exports in the workspace]
     #[arg(long, value_name = "DIR")]
     output_root: Option<PathBuf>,
-    /// Write one file instead of a folder
+    /// Write one file instead of a directory
     #[arg(long, value_enum, value_name = "FORM")]
     archive: Option<Archive>,
-    /// The time to write into the bundle [default: SOURCE_DATE_EPOCH, else now]
+    /// The creation time of the bundle [default: SOURCE_DATE_EPOCH, else now]
     #[arg(long, value_name = "TIME")]
     now: Option<String>,
-    /// How many threads work on the bundle [default: one for each core, four at most]
+    /// The number of threads [default: one per core, at most four]
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
-    /// Refuse what is larger than other exporters accept
+    /// Reject sessions that are larger than other exporters accept
     #[arg(long)]
     strict_limits: bool,
-    /// Export a session file that gives no events all the same
+    /// Export the session even if it contains no events
     #[arg(long)]
     allow_empty: bool,
 }

@@ -19,31 +19,31 @@ use describe::describe;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Shows what happened in a session: timeline, models, tool calls with durations \
-                  and errors, usage and cost, what was redacted, warnings. Reads a bundle in \
-                  place; a session file is exported to a temporary folder first, so what is shown \
-                  is redacted. Reads a bundle (directory, zip, tar.zst), a session or its sidecar. \
-                  Without SESSION, the newest session of this workspace is shown, else of this \
+    long_about = "Summarises a session: timeline, models, tool calls with durations and errors, \
+                  usage and cost, what was redacted, and warnings.\n\nSESSION can be a bundle \
+                  (directory, zip, tar.zst), a session or its sidecar. A session is first \
+                  exported to a temporary directory, so all output is redacted. Without \
+                  SESSION, inspects the newest session of this workspace, or else of this \
                   machine.",
     after_help = concat!(
         "Examples:\n",
-        "  traj inspect               the newest session of this workspace\n",
-        "  traj inspect 0197f2c4      the beginning of an id\n",
-        "  traj inspect bug-1234.zip  a bundle\n",
-        "  traj inspect 0197f2c4 --prices prices.toml\n",
+        "  traj inspect                       the newest session of this workspace\n",
+        "  traj inspect 0197f2c4              by the beginning of an id\n",
+        "  traj inspect bug-1234.zip          a bundle\n",
+        "  traj inspect --prices prices.toml  with your own prices\n",
         "\n",
         "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
-         survived · 4 damaged or not a bundle, shown as far as it goes · \
-         128+N ended by signal N"
+         survived · 4 damaged or not a bundle, shown as far as possible · 128+N ended by signal \
+         N"
     )
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// The folder the agent worked in; its path is hidden
+    /// The directory that the agent worked in; the output hides its path
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// A file with prices, which win over those that come with traj [default: as configured]
+    /// A price file that overrides the built-in prices [default: as configured]
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }

@@ -10,6 +10,16 @@ use crate::command_error::CommandError;
 use crate::output::Output;
 
 #[derive(Debug, Args)]
+#[command(
+    long_about = "Prints the man page of traj in roff format.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj man | man -l -  read it\n",
+        "  traj man > traj.1    save it, for a package\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed · 2 wrong usage"
+    )
+)]
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(_arguments: &Arguments, output: &Output) -> Outcome {

@@ -21,33 +21,40 @@ use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Removes sidecars, pointers, blobs, bindings and trim logs whose session is gone: \
-                  neither its transcript nor an entry of the store is there any more. What is old \
-                  goes; a budget takes younger ones too, oldest first. A sidecar that a pointer \
-                  names elsewhere goes only if its own first event states the session, and the \
-                  pointer or that event states that the session was in this directory; so does \
-                  one without a pointer in the directory that TRAJ_TRAJECTORY_DIR names. Nothing else is ever removed, \
-                  whatever a pointer claims.",
-    after_help = "Exit codes: 0 done · 1 failed, or something could not be removed · 2 wrong usage · \
-                  4 the store is damaged"
+    long_about = "Removes the sidecars, pointers, blobs, bindings and trim logs of sessions \
+                  that no longer exist, that is, of sessions without a transcript and without a \
+                  store entry. Old files are removed; a budget also removes younger ones, \
+                  oldest first.\n\nA sidecar outside this directory is removed only if a \
+                  pointer names it or it is in TRAJ_TRAJECTORY_DIR, if its own first event \
+                  names the session, and if the pointer or that event places the session in \
+                  this directory. Nothing else is ever removed, whatever a pointer claims.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj prune --sessions DIR --dry-run         list what would be removed\n",
+        "  traj prune --sessions DIR --older-than 7d   remove what is a week old\n",
+        "  traj prune --sessions DIR --max-bytes 500M  also stay within a budget\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed, or something could not be removed · 2 wrong usage · 4 \
+         the store is damaged"
+    )
 )]
 pub(crate) struct Arguments {
-    /// The folder of sessions
+    /// The directory with the sessions
     #[arg(long, value_name = "DIR")]
     sessions: PathBuf,
-    /// The store that lists them [default: sessions.json in the folder]
+    /// The store that lists the sessions [default: sessions.json in the directory]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-    /// Remove what has not changed for so long, like 12h or 30d
+    /// Remove files that have not changed for this long, such as 12h or 30d
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = quantity::duration)]
     older_than: Duration,
-    /// Keep what is left of so many gone sessions at most, the newest
+    /// Keep the files of at most N removed sessions, the newest
     #[arg(long, value_name = "N")]
     max_entries: Option<u64>,
-    /// Keep so many bytes of sidecars, blobs and the like at most, like 500M
+    /// Keep at most this many bytes of such files, such as 500M
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     max_bytes: Option<u64>,
-    /// Say what would go and why, and remove nothing
+    /// Show what would be removed and why, without removing anything
     #[arg(long)]
     dry_run: bool,
 }

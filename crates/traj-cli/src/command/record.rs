@@ -32,49 +32,50 @@ const INPUT_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Reads one JSON object a line from standard input, {\"type\": …, \"data\": {…}, \
-                  \"ts\": …}, and records each as an event: redacted, within the limits, \
-                  crash-safe. Lines that are no event are reported by number and do not stop the \
-                  rest; other members of a line are not recorded, which is a warning. With --json \
-                  the numbers of the first 10000 lines of either kind are listed. A full queue slows the pipe down; nothing is dropped for it. SIGINT and \
-                  SIGTERM end the reading: what was read by then is recorded, within the time a \
-                  flush may take, and reported; a second one ends the command at once.",
+    long_about = "Reads events from standard input, one JSON object per line: {\"type\": …, \
+                  \"data\": {…}, \"ts\": …}. Records each one in the session's sidecar, \
+                  redacted, within the size limits and crash-safe.\n\nInvalid lines are reported by line number and skipped. \
+                  Unknown fields are ignored with a warning. --json lists the first 10000 line \
+                  numbers of each kind. A full queue applies backpressure; no events are \
+                  dropped.\n\nSIGINT and SIGTERM stop reading. Events that were read by then \
+                  are still recorded and reported, as long as the flush timeout allows. A \
+                  second signal ends the command at once.",
     after_help = concat!(
         "Examples:\n",
         "  agent | traj record chat.jsonl       a session that need not exist yet\n",
-        "  agent | traj record agent:main:main  the key of one that does\n",
+        "  agent | traj record agent:main:main  a session of the store, by its key\n",
         "\n",
-        "Exit codes: 0 every event was recorded, with all its texts · 1 failed, or an event \
-         or a long text was lost · 2 wrong usage · 4 some lines were no events · 130 ended \
-         by SIGINT · 143 ended by SIGTERM"
+        "Exit codes: 0 every event was recorded in full · 1 failed, or an event or a long \
+         string was lost · 2 wrong usage · 4 some lines were invalid · 130 ended by SIGINT · \
+         143 ended by SIGTERM"
     )
 )]
 pub(crate) struct Arguments {
-    /// The session: its file, which need not exist yet, or the key or id of one that does
+    /// The session: a file, which need not exist yet, or the key or id of an existing session
     #[arg(value_name = "SESSION", required_unless_present = "session", conflicts_with = "session")]
     subject: Option<PathBuf>,
-    /// The session's transcript; the sidecar goes beside it
+    /// The session's transcript; the sidecar is written next to it
     #[arg(long, value_name = "FILE")]
     session: Option<PathBuf>,
-    /// The session's id [default: what its files state, else the name of the file]
+    /// The session's id [default: as stated in its files, else the file name]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// The harness's own name for the conversation
+    /// The key by which the agent knows the conversation
     #[arg(long, value_name = "KEY")]
     session_key: Option<String>,
     /// The run within the session
     #[arg(long, value_name = "ID")]
     run_id: Option<String>,
-    /// The folder the agent works in
+    /// The directory that the agent works in
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Who serves the model
+    /// The provider of the model
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// Which model
+    /// The name of the model
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Which API the model is spoken to with
+    /// The API through which the model is called
     #[arg(long, value_name = "NAME")]
     model_api: Option<String>,
 }

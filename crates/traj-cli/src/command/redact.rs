@@ -25,35 +25,43 @@ const NAMED_LINES: usize = 20;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Hides secrets in standard input and writes the rest to standard output. Each is \
-                  replaced by a marker that names the rule and, by a hash, tells it from others. \
-                  What was hidden is told on standard error, with --json as one document there.",
-    after_help = "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 some lines were no JSON"
+    long_about = "Copies standard input to standard output and replaces each secret with a \
+                  marker. The marker names the rule and contains a hash, so that the same \
+                  secret always gets the same marker. A report of what was hidden goes to \
+                  standard error; with --json it is one JSON document.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj redact < log.txt > clean.txt            plain text\n",
+        "  traj redact --jsonl < s.jsonl > clean.jsonl  JSON lines\n",
+        "  traj redact --rules gitleaks.toml < log.txt  with additional rules\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 some lines were not JSON"
+    )
 )]
 pub(crate) struct Arguments {
-    /// Every line is a JSON value (the default if the input begins like one)
+    /// Read one JSON value per line (the default if the input starts with one)
     #[arg(long, conflicts_with = "text")]
     jsonl: bool,
-    /// The input is plain text
+    /// Read plain text
     #[arg(long)]
     text: bool,
     #[command(flatten)]
     rules: RuleOptions,
     #[command(flatten)]
     key: KeyOptions,
-    /// Write what was hidden, by rule and place, to a file; never values
+    /// Write a report of what was hidden, by rule and location, never with values
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Write which secret each marker stands for, encrypted to --recipient
+    /// Write a map from markers to secrets, encrypted for --recipient
     #[arg(long, value_name = "FILE", requires = "recipient")]
     reveal_map: Option<PathBuf>,
-    /// The age recipient of the map (age1…)
+    /// The age public key that can read the map (age1…)
     #[arg(long, value_name = "RECIPIENT", requires = "reveal_map")]
     recipient: Option<String>,
-    /// Also replace paths below this folder by $WORKSPACE_DIR
+    /// Also replace paths below this directory with $WORKSPACE_DIR
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Leave paths, user and host name as they are
+    /// Keep paths, user name and host name
     #[arg(long)]
     keep_paths: bool,
 }

@@ -25,26 +25,26 @@ const SHOWN: usize = 50;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Reads a session, a trajectory sidecar or a Codex rollout and says by line what \
-                  is wrong with it: torn lines, zero bytes, invalid UTF-8, repeated and \
-                  interleaved rows, missing parents, circles, headers and ordinals. With --write a \
-                  sound copy appears beside the file, which itself is never touched. No valid row \
-                  is ever left out of the copy. Files of any size are examined in 64 MiB of \
-                  memory, and up to three times the longest line on top of it. Without --write, the \
-                  newest session is taken if none is named.",
+    long_about = "Examines a session, a sidecar or a Codex rollout and reports problems by \
+                  line: torn lines, zero bytes, invalid UTF-8, repeated and interleaved rows, \
+                  missing parents, cycles, and wrong headers and ordinals.\n\n--write writes a \
+                  repaired copy next to the file and leaves the original unchanged. The copy \
+                  contains every valid row. Files of any size are examined in 64 MiB of memory \
+                  plus three times the longest line. Without --write and SESSION, examines the \
+                  newest session.",
     after_help = concat!(
         "Examples:\n",
         "  traj repair chat.jsonl        a file\n",
-        "  traj repair 0197f2c4 --write  the beginning of an id\n",
+        "  traj repair 0197f2c4 --write  by the beginning of an id\n",
         "\n",
-        "Exit codes: 0 nothing is wrong, or the copy was written · 1 failed · 2 wrong \
-         usage · 4 the file is damaged"
+        "Exit codes: 0 no problems, or the copy was written · 1 failed · 2 wrong usage · 4 the \
+         file is damaged"
     )
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// Write a sound copy beside it
+    /// Write a repaired copy next to the file
     #[arg(long)]
     write: bool,
 }

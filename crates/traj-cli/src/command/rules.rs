@@ -19,8 +19,17 @@ use crate::terminal_text::escape_control;
 const EXIT_CODES: &str =
     "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 a rule fails its examples";
 
+fn help_end(examples: &[&str]) -> String {
+    let examples: String = examples.iter().map(|line| format!("  {line}\n")).collect();
+    format!("Examples:\n{examples}\n{EXIT_CODES}")
+}
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = help_end(&[
+    "traj rules                          list all rules",
+    "traj rules explain aws-bedrock-key  show one rule",
+    "traj rules check --rules mine.toml  test the rules of a file",
+]))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -29,19 +38,19 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// List all rules (the default)
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = help_end(&["traj rules list", "traj rules list --rules mine.toml"]))]
     List {
         #[command(flatten)]
         rules: RuleOptions,
     },
-    /// Hold every rule against its examples
-    #[command(after_help = EXIT_CODES)]
+    /// Test every rule with its examples
+    #[command(after_help = help_end(&["traj rules check", "traj rules check --rules mine.toml"]))]
     Check {
         #[command(flatten)]
         rules: RuleOptions,
     },
     /// Show what one rule looks for
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = help_end(&["traj rules explain aws-bedrock-key"]))]
     Explain {
         /// The rule's id
         id: String,

@@ -29,14 +29,22 @@ const DEEPEST: usize = 64;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Looks for secrets that a rule would hide and tells file, line, rule and place of \
-                  each, never the value. Folders are looked at with all that is in them but .git, \
-                  archived bundles where they are; what could not be looked at is told.",
-    after_help = "Exit codes: 0 nothing found · 1 not found or not readable · 2 wrong usage · 3 \
-                  secrets found"
+    long_about = "Searches files for secrets that a rule would hide. Reports the file, line, \
+                  rule and location of each secret, never its value. Directories are searched \
+                  recursively except .git, and archived bundles without unpacking them. Files \
+                  that could not be read are reported.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj scan .                            the current directory\n",
+        "  traj scan bug-1234.zip                 an archived bundle\n",
+        "  traj scan logs --personal-data --json  with personal data, as JSON\n",
+        "\n",
+        "Exit codes: 0 nothing found · 1 not found or not readable · 2 wrong usage · 3 secrets \
+         found"
+    )
 )]
 pub(crate) struct Arguments {
-    /// Files, folders and bundles to look at
+    /// Files, directories and bundles to search
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]

@@ -17,18 +17,21 @@ const DOCUMENTS: &str = "cli/";
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Prints the JSON Schema of a file in a bundle, or of the document that a command \
-                  prints with --json: `cli/` and the words of the command, joined by hyphens. \
-                  Without a name all names are listed.",
-    after_help = "Examples:\n  \
-                  traj schema                     all names\n  \
-                  traj schema event               a line of events.jsonl\n  \
-                  traj schema cli/inspect         what `traj inspect --json` prints\n  \
-                  traj schema cli/codex-turn      what `traj codex turn --json` prints\n\n\
-                  Exit codes: 0 done · 2 wrong usage"
+    long_about = "Prints the JSON Schema of a file in a bundle, or of the document that a \
+                  command prints with --json. The schema of a command is called `cli/` plus the \
+                  words of the command, joined by hyphens. Without NAME, lists all names.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj schema                 list all names\n",
+        "  traj schema event           a line of events.jsonl\n",
+        "  traj schema cli/inspect     the output of `traj inspect --json`\n",
+        "  traj schema cli/codex-turn  the output of `traj codex turn --json`\n",
+        "\n",
+        "Exit codes: 0 done · 2 wrong usage"
+    )
 )]
 pub(crate) struct Arguments {
-    /// Which one
+    /// The name of the schema
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }

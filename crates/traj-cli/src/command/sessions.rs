@@ -26,45 +26,49 @@ const SHOWN_PROBLEMS: usize = 10;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Lists sessions, newest first, with the time of their last event, the agent, how \
-                  the last run ended, size, recorded events, tool calls, tokens, model, and key or \
-                  id. Times are UTC. `open` means that the last run began and did not end.\n\n\
-                  Without ROOT these are the sessions below the configured roots, else those of the \
-                  agent's store, the files beside the store, and the rollouts of Codex. A sidecar that has no transcript is listed \
-                  too. Columns shrink to fit the terminal.",
-    after_help = "Examples:\n  \
-                  traj sessions --limit 10\n  \
-                  traj sessions --since 2d --status error,open\n  \
-                  traj sessions ~/.codex/sessions /backup/sessions --json\n\n\
-                  Exit codes: 0 done · 1 failed, or a file could not be read · 2 wrong usage · \
-                  4 the store is damaged"
+    long_about = "Lists sessions, newest first: the time of the last event, the agent, how the \
+                  last run ended, size, recorded events, tool calls, tokens, model, and key or \
+                  id. Times are UTC. `open` means that the last run has started but not \
+                  ended.\n\nWithout ROOT, lists the sessions below the configured roots. If \
+                  none are configured, lists the sessions of the agent's store, the files next \
+                  to the store, and the Codex rollouts. A sidecar without a transcript is \
+                  listed too. Columns shrink to fit the terminal.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj sessions --limit 10                        the ten newest\n",
+        "  traj sessions --since 2d --status error,open    runs of the last two days that did not succeed\n",
+        "  traj sessions ~/.codex/sessions /backup --json  two directories, as JSON\n",
+        "\n",
+        "Exit codes: 0 done · 1 failed, or a file could not be read · 2 wrong usage · 4 the \
+         store is damaged"
+    )
 )]
 pub(crate) struct Arguments {
-    /// Directories to search with everything below them, session files, or stores
+    /// Directories to search recursively, session files, or stores
     #[arg(value_name = "ROOT", conflicts_with_all = ["store", "agent"])]
     roots: Vec<PathBuf>,
-    /// The store that lists them [default: the agent's]
+    /// The store that lists the sessions [default: the agent's]
     #[arg(long, value_name = "FILE", conflicts_with = "sessions")]
     store: Option<PathBuf>,
-    /// Search this directory; the same as ROOT
+    /// Search this directory; same as ROOT
     #[arg(long, value_name = "DIR")]
     sessions: Option<PathBuf>,
     /// The agent whose sessions are listed [default: main, and Codex]
     #[arg(long, value_name = "ID", conflicts_with_all = ["store", "sessions"])]
     agent: Option<String>,
-    /// Only sessions with an event since then: a duration like 2d, or a date
+    /// Only sessions with an event since then: a duration such as 2d, or a date
     #[arg(long, value_name = "WHEN", value_parser = since)]
     since: Option<Since>,
-    /// Only so many, the newest
+    /// Only the N newest sessions
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Only sessions whose last run ended like this
+    /// Only sessions whose last run ended this way
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     status: Vec<Status>,
-    /// A file with prices, which win over those that come with traj [default: as configured]
+    /// A price file that overrides the built-in prices [default: as configured]
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Print the keys only, one a line, for the completion of shells
+    /// Print only the keys, one per line (used by shell completions)
     #[arg(long, conflicts_with_all = ["since", "limit", "status"])]
     keys: bool,
 }

@@ -44,49 +44,52 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug, Args)]
 #[command(
     long_about = "Shows the conversation of a session: prompts, replies, commands with their \
-                  outcome, duration and output, tokens, context size and cost of model calls, \
-                  approvals, errors, and how it ended. Reads a bundle in place; a session file is \
-                  exported to a temporary directory first, so what is shown is redacted. What the \
-                  transcript and the sidecar both state is shown once. Times are those of the time \
-                  zone that TZ names, else of the machine's. Reads a bundle (directory, zip, \
-                  tar.zst), a session or its sidecar. Without SESSION, the newest session of this \
-                  workspace is shown, else of this machine.\n\n\
-                  On a terminal the text goes through the pager that TRAJ_PAGER or PAGER names.",
-    after_help = "Examples:\n  \
-                  traj show                             the newest session of this workspace\n  \
-                  traj show 0197f2c4                    the beginning of an id\n  \
-                  traj show BUNDLE --failed             from what led to the first failure\n  \
-                  traj show BUNDLE --turn 2 --full      one turn, with all lines\n  \
-                  traj show BUNDLE --call call_7Hq2vN   one call, with all of its output\n\n\
-                  Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
-                  survived · 4 damaged or not a bundle, shown as far as it goes · \
-                  128+N ended by signal N"
+                  outcome, duration and output, model calls with tokens, context size and cost, \
+                  approvals, errors, and how the run ended.\n\nSESSION can be a bundle \
+                  (directory, zip, tar.zst), a session or its sidecar. A session is first \
+                  exported to a temporary directory, so all output is redacted. What both the \
+                  transcript and the sidecar state is shown once. Times are in the time zone of \
+                  TZ, or else of the machine. Without SESSION, shows the newest session of this \
+                  workspace, or else of this machine.\n\nOn a terminal, the text goes through \
+                  the pager in TRAJ_PAGER or PAGER.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj show                            the newest session of this workspace\n",
+        "  traj show 0197f2c4                   by the beginning of an id\n",
+        "  traj show BUNDLE --failed            start at the first failure\n",
+        "  traj show BUNDLE --turn 2 --full     one turn, with all lines\n",
+        "  traj show BUNDLE --call call_7Hq2vN  one call, with its full output\n",
+        "\n",
+        "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
+         survived · 4 damaged or not a bundle, shown as far as possible · 128+N ended by signal \
+         N"
+    )
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// Start at the first failure, with what led to it
+    /// Start at the first failure and what led to it
     #[arg(long, conflicts_with_all = ["turn", "call"])]
     failed: bool,
-    /// Show one turn; 0 is what came before the first prompt
+    /// Show one turn; turn 0 is everything before the first prompt
     #[arg(long, value_name = "N", conflicts_with = "call")]
     turn: Option<u64>,
-    /// Show one call, with all of its output
+    /// Show one call with its full output
     #[arg(long, value_name = "ID")]
     call: Option<String>,
-    /// Show all lines of every text and output
+    /// Show every text and output in full
     #[arg(long)]
     full: bool,
-    /// Show the model's reasoning too
+    /// Include the model's reasoning
     #[arg(long)]
     reasoning: bool,
-    /// Print to standard output, also on a terminal
+    /// Do not use a pager
     #[arg(long)]
     no_pager: bool,
-    /// The directory the agent worked in; its path is hidden
+    /// The directory that the agent worked in; the output hides its path
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// A file with prices, which win over those that come with traj [default: as configured]
+    /// A price file that overrides the built-in prices [default: as configured]
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 }

@@ -31,39 +31,38 @@ const POLL: Duration = Duration::from_millis(1_000);
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Prints the newest events of a session's trajectory, one readable line each: \
-                  time, type, session, what happened, how long it took, tokens and errors. What is \
-                  printed is redacted. With --follow it goes on as events are recorded, through rotation, replacement, \
-                  overwriting and truncation of the file, without losing or repeating one. With \
-                  --json every event is one JSON object on a line of its own, schema traj-tail/2. \
-                  Without SESSION, the newest session of this workspace is shown, else of this \
-                  machine.",
+    long_about = "Prints the newest events of a session, redacted, one line per event: time, \
+                  type, session, what happened, duration, tokens and errors.\n\n--follow keeps \
+                  printing as events are recorded. It survives rotation, replacement, \
+                  overwriting and truncation of the file without losing or repeating an event. \
+                  --json prints one JSON object per line (schema traj-tail/2). Without SESSION, \
+                  shows the newest session of this workspace, or else of this machine.",
     after_help = concat!(
         "Examples:\n",
         "  traj tail                           the newest session of this workspace\n",
-        "  traj tail agent:main:main -f        a key, followed\n",
-        "  traj tail 0197f2c4 --type 'tool.*'  the beginning of an id\n",
+        "  traj tail agent:main:main -f        by key, and keep following\n",
+        "  traj tail 0197f2c4 --type 'tool.*'  by the beginning of an id, tools only\n",
         "\n",
-        "Exit codes: 0 the end was reached · 1 the file cannot be read · 2 wrong usage · \
-         4 the store is damaged · 130 ended by SIGINT · 143 ended by SIGTERM"
+        "Exit codes: 0 reached the end · 1 the file cannot be read · 2 wrong usage · 4 the \
+         store is damaged · 130 ended by SIGINT · 143 ended by SIGTERM"
     )
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// Go on as events are recorded
+    /// Keep printing as events are recorded
     #[arg(long, short)]
     follow: bool,
-    /// How many events to begin with
+    /// The number of past events to print first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 80)]
     tail: usize,
-    /// Only events whose type matches, for example `tool.*`
+    /// Only events whose type matches, such as `tool.*`
     #[arg(long = "type", value_name = "GLOB")]
     kind: Option<Glob>,
-    /// Only events whose line matches, or any part of their redacted row
+    /// Only events whose printed line or redacted row matches
     #[arg(long, value_name = "REGEX")]
     grep: Option<Regex>,
-    /// Rows of the transcript too
+    /// Include the rows of the transcript
     #[arg(long)]
     transcript: bool,
 }

@@ -27,20 +27,20 @@ use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Replaces the text of past tool results by a short one, in the session, in its \
-                  trajectory sidecar and in the sidecar's blobs. Lines that others append \
-                  meanwhile are kept, and every other line stays as it is, byte for byte. What \
-                  was trimmed can be taken back with --undo for a while, unless --irreversible \
-                  is given. Only a sidecar whose first event is of the session is touched; one \
-                  that cannot be used is an error, and nothing is changed then.",
+    long_about = "Replaces the text of past tool results with a short text: in the session, in \
+                  its sidecar and in the sidecar's blobs. All other lines stay the same, byte \
+                  for byte, including lines that other programs append meanwhile.\n\n--undo \
+                  restores trimmed text for a limited time, unless the trim was --irreversible. \
+                  A sidecar is only changed if its first event belongs to the session. If the \
+                  sidecar cannot be used, the command fails and changes nothing.",
     after_help = concat!(
         "Examples:\n",
         "  traj trim 0197f2c4 --tool-call call_7       one result\n",
-        "  traj trim agent:main:main --auto --dry-run  what is old and large\n",
-        "  traj trim chat.jsonl --undo                 the newest trim\n",
+        "  traj trim agent:main:main --auto --dry-run  list what is old and large\n",
+        "  traj trim chat.jsonl --undo                 undo the newest trim\n",
         "\n",
-        "Exit codes: 0 done · 1 failed, or something could not be trimmed or taken back · \
-         2 wrong usage"
+        "Exit codes: 0 done · 1 failed, or something could not be trimmed or restored · 2 wrong \
+         usage"
     )
 )]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true)
@@ -48,48 +48,48 @@ use crate::terminal_text::escape_control;
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// The tool call whose result is trimmed
+    /// Trim the result of this tool call
     #[arg(long, value_name = "ID")]
     tool_call: Option<String>,
-    /// What stands in its place, behind the mark of a trim; without it, only the mark
+    /// Replacement text, after the trim marker [default: marker only]
     #[arg(long, value_name = "TEXT", requires = "tool_call")]
     replacement: Option<String>,
-    /// The trim call itself, whose input is shortened
+    /// The tool call that asked for the trim; its input is shortened
     #[arg(long, value_name = "ID", requires = "tool_call")]
     self_call: Option<String>,
-    /// Carry out the trims that wait in this queue; `-` is the one beside the session
+    /// Run the trims in this queue; `-` is the queue next to the session
     #[arg(long, value_name = "FILE")]
     queue: Option<PathBuf>,
-    /// Only put the call into the queue, for the end of the agent's turn
+    /// Only add the trim to the queue, to run after the agent's turn
     #[arg(long, requires_all = ["tool_call", "self_call"])]
     enqueue: bool,
-    /// Trim results that are old and large, and images that come again
+    /// Trim results that are both old and large, and repeated images
     #[arg(long, conflicts_with_all = ["tool_call", "queue", "undo"])]
     auto: bool,
-    /// With --auto: only results that are older than so many turns, or than an age like 30d
+    /// With --auto: only results older than this many turns, or than a duration such as 30d
     #[arg(long, value_name = "N", default_value = "20", requires = "auto")]
     older_than: String,
-    /// With --auto: only results with more text than this, like 4K
+    /// With --auto: only results with more text than this, such as 4K
     #[arg(long, value_name = "BYTES", default_value = "4K", value_parser = quantity::size, requires = "auto")]
     larger_than: u64,
-    /// With --auto: leave repeated images alone
+    /// With --auto: keep repeated images
     #[arg(long, requires = "auto")]
     keep_images: bool,
-    /// Take a trim back: the newest, or the one that was made at this time; with --dry-run all
-    /// that can be taken back are listed
+    /// Undo the newest trim, or the one made at TIME; with --dry-run, list every trim that can be
+    /// undone
     #[arg(long, value_name = "TIME", num_args = 0..=1, value_parser = undo::made_at,
         conflicts_with_all = ["tool_call", "queue"])]
     undo: Option<Option<UnixMillis>>,
-    /// With --undo: take everything back that can be
+    /// With --undo: undo every trim that can be undone
     #[arg(long, requires = "undo")]
     all: bool,
-    /// Keep nothing by which this, or an earlier trim, could be taken back
+    /// Delete what is needed to undo this trim or an earlier one
     #[arg(long)]
     irreversible: bool,
-    /// How long the trim can be taken back, like 12h or 7d
+    /// How long the trim can be undone, such as 12h or 7d
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = quantity::duration)]
     keep_undo: Duration,
-    /// Say what would happen, and change nothing
+    /// Show what would happen without changing anything
     #[arg(long)]
     dry_run: bool,
 }

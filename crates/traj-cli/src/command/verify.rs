@@ -20,14 +20,20 @@ use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Checks a bundle in place, folder or archive: every file against the manifest's \
-                  size and digest, every line against its schema, and all of it against the \
-                  redaction rules. Nothing is unpacked.",
-    after_help = "Exit codes: 0 sound · 1 not found or not readable · 2 wrong usage · 3 a secret \
-                  survived · 4 damaged or not a bundle"
+    long_about = "Checks a bundle in place, without unpacking it: every file against its size \
+                  and digest in the manifest, every line against its schema, and everything \
+                  against the redaction rules.",
+    after_help = concat!(
+        "Examples:\n",
+        "  traj verify bug-1234             a directory\n",
+        "  traj verify bug-1234.zip --json  an archive, as JSON\n",
+        "\n",
+        "Exit codes: 0 no problems · 1 not found or not readable · 2 wrong usage · 3 a secret \
+         survived · 4 damaged or not a bundle"
+    )
 )]
 pub(crate) struct Arguments {
-    /// The bundle: a folder, a zip or a tar.zst file
+    /// The bundle: a directory, a zip file or a tar.zst file
     #[arg(value_name = "BUNDLE")]
     bundle: PathBuf,
 }

@@ -11,7 +11,7 @@ use traj_core::id::ThreadId;
 use super::super::Outcome;
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, runtime};
-use super::{Bound, EXIT_CODES, lifecycle, lifecycle_error};
+use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
@@ -21,18 +21,18 @@ use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Binds a session to a thread of Codex. With --thread the thread must exist: it \
-                  is loaded once to be sure. Without it a thread is started; Codex writes it to \
-                  disk with its first turn.",
-    after_help = EXIT_CODES
+    long_about = "Binds a session to a Codex thread. With --thread, the thread must exist; \
+                  Codex loads it once to make sure. Without --thread, Codex starts a new thread \
+                  and writes it to disk with its first turn.",
+    after_help = help_end(&["traj codex bind --session s.jsonl", "traj codex bind --session s.jsonl --thread 0197f2c4-…"])
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// The thread to bind to
+    /// The existing thread to bind to
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
-    /// Replace a binding to another thread
+    /// Replace an existing binding to another thread
     #[arg(long)]
     replace: bool,
     #[command(flatten)]

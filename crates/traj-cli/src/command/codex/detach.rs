@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::Outcome;
-use super::{EXIT_CODES, store, store_error};
+use super::{help_end, store, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
@@ -14,11 +14,11 @@ use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = help_end(&["traj codex detach --session s.jsonl", "traj codex detach --session s.jsonl --set-aside"]))]
 pub(super) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// Move a record that cannot be read out of the way; it is kept
+    /// Rename a binding that cannot be read instead of removing it
     #[arg(long)]
     set_aside: bool,
 }

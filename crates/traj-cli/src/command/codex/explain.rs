@@ -8,7 +8,7 @@ use traj_core::binding::{BindingDecision, ComponentState, decide_binding, explai
 
 use super::super::Outcome;
 use super::plan::PlanArguments;
-use super::{Bound, EXIT_CODES};
+use super::{Bound, help_end};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
@@ -17,10 +17,10 @@ use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Compares what the session's thread was started with and what these flags ask \
-                  for, component by component, and tells what `traj codex turn` with the same \
-                  flags would do. Nothing is started and nothing is changed.",
-    after_help = EXIT_CODES
+    long_about = "Compares the terms on which the thread was started with the terms that these \
+                  flags ask for, one by one, and explains what `traj codex turn` would do with \
+                  the same flags. Nothing is started or changed.",
+    after_help = help_end(&["traj codex explain --session s.jsonl --model gpt-5-codex"])
 )]
 pub(super) struct Arguments {
     #[command(flatten)]

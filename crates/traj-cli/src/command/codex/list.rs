@@ -10,19 +10,19 @@ use traj_core::port::BindingStore as _;
 use traj_fs::{FsBindingStore, SystemClock};
 
 use super::super::Outcome;
-use super::{EXIT_CODES, store_error};
+use super::{help_end, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = help_end(&["traj codex list", "traj codex list --folder ~/chats"]))]
 pub(super) struct Arguments {
-    /// A session file; the bindings beside it are listed
+    /// A session file; lists the bindings next to it
     #[arg(long, value_name = "FILE", conflicts_with = "folder")]
     session: Option<PathBuf>,
-    /// The folder; without it, the current one
+    /// The directory [default: the current one]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }

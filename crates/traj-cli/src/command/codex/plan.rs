@@ -15,28 +15,28 @@ use crate::compose::Host;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArguments {
-    /// The folder the agent works in [default: the one of the binding, else the current one]
+    /// The directory that the agent works in [default: as bound, else the current one]
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// The model, as Codex names it
+    /// The model, by its name in Codex
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Who serves the model, as Codex's configuration names it
+    /// The provider of the model, by its name in Codex's configuration
     #[arg(long, value_name = "NAME")]
     model_provider: Option<String>,
-    /// When Codex asks before it acts; without an answer it is declined
+    /// When Codex asks for approval; requests are declined
     #[arg(long, value_enum, value_name = "WHEN")]
     approval: Option<Approval>,
-    /// What Codex may touch
+    /// What Codex may change
     #[arg(long, value_enum, value_name = "MODE")]
     sandbox: Option<Sandbox>,
-    /// The service tier: priority, flex, or another one that Codex knows
+    /// The service tier: priority, flex, or another one that Codex offers
     #[arg(long, value_name = "NAME")]
     service_tier: Option<String>,
-    /// MCP servers for the thread: a JSON file with one object, a member per server
+    /// A JSON file with the MCP servers of the thread: one object, one member per server
     #[arg(long, value_name = "FILE")]
     mcp_servers: Option<PathBuf>,
-    /// Tools to offer: a JSON file with a list of tool specifications
+    /// A JSON file with tools to offer: a list of tool specifications
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
 }

@@ -14,10 +14,10 @@ use crate::output::Output;
 
 #[derive(Debug, Args)]
 pub(super) struct ServerArguments {
-    /// The Codex executable; without it `TRAJ_CODEX`, else `codex` on the `PATH`
+    /// The Codex executable [default: TRAJ_CODEX, else `codex` on the PATH]
     #[arg(long, value_name = "PATH")]
     codex: Option<PathBuf>,
-    /// Hand this variable of our environment to Codex, beside the harmless ones; may be repeated
+    /// Pass this environment variable to Codex, besides the harmless ones; may be repeated
     #[arg(long = "env", value_name = "NAME")]
     variables: Vec<String>,
 }

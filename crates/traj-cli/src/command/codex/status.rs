@@ -10,7 +10,7 @@ use traj_core::timestamp::UnixMillis;
 
 use super::super::Outcome;
 use super::server::{ServerArguments, connect, runtime};
-use super::{EXIT_CODES, store, store_error};
+use super::{help_end, store, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
@@ -18,11 +18,11 @@ use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = help_end(&["traj codex status --session s.jsonl", "traj codex status --session s.jsonl --offline --json"]))]
 pub(super) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// Do not ask Codex whether the thread is there
+    /// Do not ask Codex whether the thread exists
     #[arg(long)]
     offline: bool,
     #[command(flatten)]

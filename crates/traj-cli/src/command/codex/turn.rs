@@ -25,7 +25,7 @@ use traj_fs::{Recorder, SystemClock};
 use super::super::{Outcome, record};
 use super::plan::PlanArguments;
 use super::server::{ServerArguments, connect, redactor, runtime, server_error};
-use super::{Bound, EXIT_CODES, lifecycle, lifecycle_error};
+use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
@@ -39,31 +39,33 @@ const STARTS: u32 = 3;
 
 #[derive(Debug, Args)]
 #[command(
-    long_about = "Runs one turn with the installed Codex on the thread that holds the session's \
-                  history, and prints the reply. The thread is resumed, or started if there is \
-                  none; what Codex asks is declined, never granted. The turn is recorded in the \
-                  session's sidecar, which lies beside its file like the binding. Ctrl-C interrupts the turn on the server, then exits; a second one exits at once.",
-    after_help = EXIT_CODES
+    long_about = "Runs one turn on the Codex thread that holds the session's history, and \
+                  prints the reply. The thread is resumed, or started if there is none. \
+                  Requests for approval are always declined. The turn is recorded in the \
+                  session's sidecar; the sidecar and the binding are files next to the \
+                  session.\n\nCtrl-C interrupts the turn on the server, then exits. A second \
+                  Ctrl-C exits at once.",
+    after_help = help_end(&["traj codex turn --session s.jsonl --prompt 'Summarise this'", "git diff | traj codex turn --session s.jsonl --prompt -", "traj codex turn --session s.jsonl --prompt 'What is this?' --image plot.png"])
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
-    /// What to say; `-` reads standard input
+    /// The prompt; `-` reads it from standard input
     #[arg(long, value_name = "TEXT")]
     prompt: String,
-    /// Show this image; may be repeated
+    /// Attach this image; may be repeated
     #[arg(long, value_name = "FILE")]
     image: Vec<PathBuf>,
-    /// How much to think: minimal, low, medium, high or xhigh
+    /// The reasoning effort: minimal, low, medium, high or xhigh
     #[arg(long, value_name = "LEVEL")]
     effort: Option<String>,
-    /// Tell the model this for the one turn, beside the prompt
+    /// Additional instructions for this turn only
     #[arg(long, value_name = "TEXT")]
     instructions: Option<String>,
-    /// Give up after this many seconds; the turn is interrupted then
+    /// Interrupt the turn after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
     timeout: u64,
-    /// The session's id, for the recording; without it the one in the transcript, else its name
+    /// The session's id in the recording [default: as in the transcript, else the file name]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
     /// Do not record the turn
