@@ -104,7 +104,7 @@ pub enum TurnError {
     #[error("the turn was not started")]
     NotStarted(#[source] AppServerError),
     /// The server went while the turn ran. The thread will show the turn as interrupted.
-    #[error("the server went during turn {turn}: {cause}")]
+    #[error("the server exited during turn {turn}: {cause}")]
     Lost {
         /// The turn.
         turn: TurnId,

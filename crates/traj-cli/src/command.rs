@@ -99,7 +99,7 @@ pub(crate) fn run(cli: Cli, host: &Host, output: &Output) -> Outcome {
         }
         if matches!(cli.command, Command::Record(_)) {
             let parts = [vec![fault.message.clone()], fault.causes()].concat().join(": ");
-            output.note(&format!("warning: {parts}; what cannot be used is ignored"));
+            output.note(&format!("warning: {parts}; invalid settings are ignored"));
         }
     }
     match cli.command {

@@ -134,7 +134,7 @@ impl Host {
     pub(crate) fn folder_or_new(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
         traj_fs::create_folder(&root()?, &below_links(&path)).map_err(|error| {
-            CommandError::failure(format!("cannot open or make the folder {}", path.display()))
+            CommandError::failure(format!("cannot open or create the directory {}", path.display()))
                 .because(error)
         })
     }
@@ -186,7 +186,7 @@ impl Host {
             if opened.is_some_and(|folder| traj_fs::is_bundle(&folder)) {
                 let message = format!("{} is itself a bundle", folder.display());
                 return Err(CommandError::failure(message)
-                    .hint("a bundle holds nothing but its files; name another folder"));
+                    .hint("a bundle must contain only its own files; choose another directory"));
             }
         }
         Ok(())
@@ -249,7 +249,7 @@ impl Host {
         const HINT: &str = "TMPDIR names the folder for temporary files";
         let parent = self.named_root(Path::new(self.temporary_path()));
         TemporaryFolder::create(&parent.map_err(|error| error.hint(HINT))?).map_err(|error| {
-            CommandError::failure("cannot make a temporary folder").because(error).hint(HINT)
+            CommandError::failure("cannot create a temporary directory").because(error).hint(HINT)
         })
     }
 
@@ -264,7 +264,7 @@ impl Host {
         let path = self.absolute(file);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(CommandError::usage(format!("{} does not name a file", path.display()))
-                .hint("the root folder is none of the files or folders that traj works on"));
+                .hint("`/` is not a valid session or bundle path"));
         };
         let name = name.to_str().ok_or_else(|| CommandError::not_utf8(&path))?;
         Ok((parent.to_path_buf(), name.to_owned()))
@@ -359,12 +359,12 @@ fn cannot_open(
     path: &Path,
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> CommandError {
-    CommandError::failure(format!("cannot open the folder {}", path.display())).because(error)
+    CommandError::failure(format!("cannot open the directory {}", path.display())).because(error)
 }
 
 /// The filesystem's root: where ambient authority becomes a value.
 #[expect(clippy::disallowed_methods, reason = "the composition root holds ambient authority")]
 pub(crate) fn root() -> Result<Dir, CommandError> {
     Dir::open_ambient_dir("/", cap_std::ambient_authority())
-        .map_err(|error| CommandError::failure("cannot open the root folder").because(error))
+        .map_err(|error| CommandError::failure("cannot open the root directory").because(error))
 }

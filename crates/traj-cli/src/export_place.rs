@@ -37,7 +37,7 @@ impl ExportPlace {
         host: &Host,
     ) -> Result<Self, CommandError> {
         let root = host.named_root(workspace).map_err(|error| {
-            error.hint("the bundle goes under the workspace; --output-root DIR names another place")
+            error.hint("bundles are written below the workspace; choose another place with --output-root DIR")
         })?;
         // Looked at before any work is done: one that is no real folder is refused.
         let mut folder = None;
@@ -47,9 +47,9 @@ impl ExportPlace {
                 Err(error) if error.is_not_found() => break,
                 Err(error) => {
                     let message = format!("cannot use the folder {name} in the workspace");
-                    return Err(CommandError::failure(message)
-                        .because(error)
-                        .hint("it must be a real folder; --output-root DIR names another place"));
+                    return Err(CommandError::failure(message).because(error).hint(
+                        "it must be a real directory; choose another place with --output-root DIR",
+                    ));
                 }
             }
         }

@@ -27,7 +27,7 @@ pub(crate) fn redactor(
     workspace: &Path,
 ) -> Result<Redactor, CommandError> {
     let key = host.marker_key().or_else(|error| {
-        output.note(&format!("{}; using a key for this run only", error.message));
+        output.note(&format!("{}; using a temporary key for this run", error.message));
         Host::passing_key()
     })?;
     let labels = host.path_labels(Some(workspace));

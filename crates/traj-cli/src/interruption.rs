@@ -54,7 +54,7 @@ impl Interruption {
             Ok(signal) if signal > 0 => {
                 let kind = ErrorKind::Interrupted { signal };
                 CommandError::new(kind, format!("ended by signal {signal}"))
-                    .hint("nothing was left behind; run it again")
+                    .hint("no partial output was left; run it again")
             }
             _ => error,
         }

@@ -59,7 +59,7 @@ pub(crate) fn add_file(rules: RuleSet, host: &Host, path: &Path) -> Result<RuleS
     rules.with_file(&text).map_err(|error| {
         CommandError::usage(format!("cannot use the rules in {}", path.display()))
             .because(error)
-            .hint("`traj rules check --rules FILE` looks at a file by itself; the form is described in docs/format/redaction.md")
+            .hint("test the file with `traj rules check --rules FILE`; docs/format/redaction.md describes its format")
     })
 }
 

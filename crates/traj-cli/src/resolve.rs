@@ -35,7 +35,7 @@ const LISTED: usize = 10;
 const MOST_HEADERS: usize = 500;
 
 /// How to find out which sessions there are.
-const LIST_HINT: &str = "run `traj sessions` to see which sessions there are";
+const LIST_HINT: &str = "run `traj sessions` to list the sessions";
 
 /// How paths to sessions and bundles end.
 const PATH_ENDINGS: [&str; 5] = [".jsonl", ".json", ".zip", ".tar.zst", ".tzst"];
@@ -301,7 +301,7 @@ fn newest(listed: &Listed<'_>) -> Result<(Known, &'static str), CommandError> {
     match (timed.into_iter().next(), problem) {
         (Some((_, known)), _) => Ok((known, "machine")),
         (None, Some(problem)) => Err(problem),
-        (None, None) => Err(CommandError::usage("name a session: none was found here")
+        (None, None) => Err(CommandError::usage("no session was found; name one")
             .hint("give a path, a key or an id")),
     }
 }

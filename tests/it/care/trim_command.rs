@@ -104,8 +104,8 @@ fn the_trim_to_take_back_can_be_chosen() {
     let gone = trim(home.path(), &["--undo", &first]);
     assert_eq!(gone.status.code(), Some(1));
     insta::assert_snapshot!(String::from_utf8(gone.stderr).unwrap(), @r"
-    error: no trim of that time can be taken back
-      hint: list those that can with --undo --dry-run
+    error: no trim made at that time can be undone
+      hint: list the trims that can be undone with --undo --dry-run
     ");
     assert_eq!(trim(home.path(), &["--undo", "yesterday"]).status.code(), Some(2));
     assert_eq!(trim(home.path(), &["--undo", &first, "--all"]).status.code(), Some(2));

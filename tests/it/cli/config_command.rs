@@ -90,7 +90,7 @@ fn the_file_is_found_where_the_variables_say() {
     let mut named = traj_command(home.path());
     let named = named.env("TRAJ_CONFIG", "missing.toml").arg("sessions").output().unwrap();
     assert_eq!(named.status.code(), Some(2));
-    assert!(said(&named).contains("hint: TRAJ_CONFIG names it"), "{}", said(&named));
+    assert!(said(&named).contains("hint: correct TRAJ_CONFIG"), "{}", said(&named));
     let path = printed(&home.traj(&["config", "path"]));
     assert_eq!(path.trim_end(), home.path().join(FILE).to_str().unwrap());
     // A service may have a home that is not a directory.

@@ -155,7 +155,7 @@ fn the_default_store_that_is_missing_is_named() {
     insta::assert_snapshot!(said(home.path(), &["sessions"]), @r"
     sessions -> 1
     error: there is no session store [home]/.openclaw/agents/main/sessions/sessions.json
-      hint: check the path, or name another store with --store
+      hint: check the path, or pass another store with --store
     ");
 }
 

@@ -301,7 +301,7 @@ fn wrong_usage_is_told_in_full_and_makes_no_folder() {
     let output = home.traj(&["export", "--workspace", "ws", "--json"]);
     assert_eq!(output.status.code(), Some(2));
     let document = result(&output);
-    assert_eq!(document["error"]["message"], "name a session: none was found here");
+    assert_eq!(document["error"]["message"], "no session was found; name one");
     assert_eq!(home.export(&["--session-id", ""]).status.code(), Some(2));
     assert_eq!(home.export(&["--now", "someday"]).status.code(), Some(2));
     let has_hint = |output: &std::process::Output| {

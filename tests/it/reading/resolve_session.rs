@@ -231,7 +231,7 @@ fn what_cannot_be_found_is_said_with_what_to_do() {
     let home = Home::new();
     insta::assert_snapshot!(home.error(&["tail", "nobody"]).1, @r"
     error: there is no session nobody
-      hint: run `traj sessions` to see which sessions there are
+      hint: run `traj sessions` to list the sessions
       hint: give a path, a key, an id, or the beginning of a key or id
     ");
     assert_eq!(home.error(&["tail", "gone/nobody"]).0, 1);
@@ -242,7 +242,7 @@ fn what_cannot_be_found_is_said_with_what_to_do() {
     let output = traj_command(nothing.path()).arg("tail").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     insta::assert_snapshot!(errors(&output), @r"
-    error: name a session: none was found here
+    error: no session was found; name one
       hint: give a path, a key or an id
     ");
     // A store that cannot be read is said to be damaged, not passed over.

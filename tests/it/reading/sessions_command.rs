@@ -161,7 +161,7 @@ fn a_file_that_cannot_be_read_does_not_end_the_listing() {
     assert!(printed(&text).contains("openclaw"), "{}", printed(&text));
     let said = String::from_utf8(text.stderr).unwrap();
     assert!(said.contains("cannot list 1 file") && said.contains("sessions.json"), "{said}");
-    assert!(said.contains("1 file left out"), "{said}");
+    assert!(said.contains("1 file skipped"), "{said}");
 }
 
 #[test]

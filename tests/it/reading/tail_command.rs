@@ -251,7 +251,7 @@ fn a_session_that_is_not_there_is_told() {
     assert_eq!(missing.status.code(), Some(1));
     insta::assert_snapshot!(text(&missing.stderr), @r"
     error: there is no session s.jsonl
-      hint: run `traj sessions` to see which there are, or wait for it with --follow
+      hint: run `traj sessions` to list the sessions, or wait for this one with --follow
     ");
     // A sidecar alone is enough, and so is a session without one.
     fs::write(home.path().join("s.trajectory.jsonl"), event(1, "x")).unwrap();

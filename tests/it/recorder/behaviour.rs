@@ -239,7 +239,7 @@ fn a_storage_that_fails_for_a_while_loses_and_repeats_nothing() {
     memory.fail_call(1);
     recorder.record(event("two"));
     let failed = recorder.flush();
-    // The retry may have come before the flush; then there is nothing to say.
+    // The retry may have come before the flush; then the prompt is empty.
     assert!(failed.is_complete() || failed.error.is_some());
     assert!(recorder.flush().is_complete());
     assert_eq!(texts(&content(&memory)), ["one", "two"]);

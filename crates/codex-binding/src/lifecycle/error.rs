@@ -40,7 +40,7 @@ pub enum LifecycleError {
         thread: ThreadId,
     },
     /// The server does not take the stored text for a thread id.
-    #[error("the server does not know threads by names such as {thread}")]
+    #[error("invalid thread id {thread}")]
     InvalidThread {
         /// The thread.
         thread: ThreadId,
@@ -52,13 +52,13 @@ pub enum LifecycleError {
         key: BindingKey,
     },
     /// Others kept changing the record.
-    #[error("others keep changing the binding of {key}")]
+    #[error("binding {key} kept changing; gave up after several attempts")]
     Contended {
         /// The session.
         key: BindingKey,
     },
     /// Somebody called it off.
-    #[error("it was called off")]
+    #[error("cancelled")]
     Cancelled,
 }
 

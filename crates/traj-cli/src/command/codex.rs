@@ -86,8 +86,9 @@ pub(super) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
 /// Where the binding of a session file is kept, and under which key.
 fn store(session: &Path, host: &Host) -> Result<(Arc<dyn BindingStore>, BindingKey), CommandError> {
     let (folder, name) = host.folder_of(session)?;
-    let key = BindingKey::parse(&name)
-        .map_err(|error| CommandError::usage("the session's file is not usable").because(error))?;
+    let key = BindingKey::parse(&name).map_err(|error| {
+        CommandError::usage("the session's file name cannot be used").because(error)
+    })?;
     let store = FsBindingStore::new(folder, Arc::new(SystemClock::new()));
     Ok((Arc::new(store), key))
 }
@@ -122,7 +123,7 @@ fn store_error(error: BindingStoreError) -> CommandError {
     match &error {
         BindingStoreError::Unreadable { .. } => {
             CommandError::new(ErrorKind::Damaged, "the binding cannot be read")
-                .hint("`traj codex detach --set-aside` moves it out of the way and keeps it")
+                .hint("`traj codex detach --set-aside` renames it, so that nothing is lost")
                 .because(error)
         }
         _ => CommandError::failure("the binding cannot be used").because(error),
@@ -145,7 +146,7 @@ fn lifecycle_error(error: LifecycleError) -> CommandError {
     match error {
         LifecycleError::Store(error) => store_error(error),
         error => {
-            let failed = CommandError::failure("the session's thread cannot be had");
+            let failed = CommandError::failure("cannot open the session's Codex thread");
             let failed = hint.into_iter().fold(failed, CommandError::hint);
             failed.because(error)
         }

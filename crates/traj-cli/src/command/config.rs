@@ -196,8 +196,8 @@ fn path(host: &Host, output: &Output) -> Outcome {
 
 fn file(host: &Host) -> Result<File, CommandError> {
     let place = host.configuration.place.as_ref().ok_or_else(|| {
-        CommandError::failure("there is no place for a configuration file")
-            .hint("set HOME, or name a file with TRAJ_CONFIG")
+        CommandError::failure("no location for a configuration file is known")
+            .hint("set HOME or TRAJ_CONFIG")
     })?;
     Ok(File {
         path: place.path.clone(),

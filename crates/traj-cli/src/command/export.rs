@@ -173,8 +173,9 @@ fn selection(
     let subject = &arguments.subject;
     if let Some(session) = &subject.session {
         let id = arguments.session_id.as_deref().map(SessionId::parse).transpose();
-        let session_id =
-            id.map_err(|error| CommandError::usage("--session-id is not usable").because(error))?;
+        let session_id = id.map_err(|error| {
+            CommandError::usage("--session-id is not a valid id").because(error)
+        })?;
         let session_key = subject.session_key.clone();
         let selection = Selection::with_names(name_of(session, host)?, session_id, session_key);
         return Ok((selection, None));
@@ -188,15 +189,15 @@ fn selection(
     let agent = subject.agent.as_deref().unwrap_or_else(|| agent_of_key(&session_key));
     if !is_safe_id(agent) {
         return Err(CommandError::usage("--agent is not the id of an agent")
-            .hint("give its id, such as main; another store is named with --store FILE"));
+            .hint("give its id, such as main; pass another store with --store FILE"));
     }
     let store = match (&subject.store, host.facts.state_dir()) {
         // Its entries name files by where the store lies.
         (Some(store), _) => export_setup::text_of(&host.absolute(store))?,
         (None, Some(state_dir)) => default_store_path(&state_dir, agent),
         (None, None) => {
-            return Err(CommandError::usage("there is no state folder to look for sessions in")
-                .hint("set HOME or OPENCLAW_STATE_DIR, or name the store with --store"));
+            return Err(CommandError::usage("there is no state directory to search for sessions")
+                .hint("set HOME or OPENCLAW_STATE_DIR, or pass the store with --store"));
         }
     };
     Ok((Selection::key(session_key, store), None))
@@ -243,7 +244,7 @@ fn bundle_name(name: &str) -> Result<BundleName, CommandError> {
     BundleName::parse(name).map_err(|error| {
         CommandError::usage(format!("--output: {error}"))
             .hint("give a plain name such as bug-1234")
-            .hint("to write elsewhere, name the folder with --output-root DIR")
+            .hint("to write elsewhere, pass the directory with --output-root DIR")
     })
 }
 

@@ -25,7 +25,7 @@ pub(super) struct ExportedSession {
 
 /// Refuses to show a bundle that still holds a secret.
 pub(super) fn secret_left(message: impl Into<String>) -> CommandError {
-    CommandError::new(ErrorKind::Findings, message).hint("`traj verify` says where")
+    CommandError::new(ErrorKind::Findings, message).hint("run `traj verify` for details")
 }
 
 /// Exports a session, redacted, to a temporary directory.
@@ -50,10 +50,9 @@ pub(super) fn export_session(
     let stop = interruption.stop_flag();
     let sources = export_setup::readable(&folders, host, &request)?.stopping_at(stop.clone());
     let temporary = host.temporary_folder()?;
-    let folder = temporary
-        .folder()
-        .try_clone()
-        .map_err(|error| CommandError::failure("cannot use the temporary folder").because(error))?;
+    let folder = temporary.folder().try_clone().map_err(|error| {
+        CommandError::failure("cannot use the temporary directory").because(error)
+    })?;
     let sink = FsBundleSink::new(folder, BundleForm::Folder).stopping_at(stop);
     let report =
         export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
@@ -63,7 +62,7 @@ pub(super) fn export_session(
                 let is_interrupted = matches!(explained.kind, ErrorKind::Interrupted { .. });
                 // The place was not the user's choice, and cannot be one here.
                 if is_ours && !is_interrupted {
-                    explained.only_hint("TMPDIR names another place for what is looked at")
+                    explained.only_hint("set TMPDIR to use another temporary directory")
                 } else {
                     explained
                 }

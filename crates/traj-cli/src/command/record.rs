@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     // Recording must not fail for want of a key; markers are then only
     // comparable within this run.
     let key = host.marker_key().or_else(|error| {
-        output.note(&format!("{}; using a key for this run only", error.message));
+        output.note(&format!("{}; using a temporary key for this run", error.message));
         Host::passing_key()
     })?;
     let redactor = Redactor::new(RedactionPolicy::standard(key));

@@ -244,7 +244,7 @@ fn recipient(text: &str) -> Result<age::x25519::Recipient, CommandError> {
     age::x25519::Recipient::from_str(text).map_err(|reason| {
         CommandError::usage("--recipient is not an age recipient")
             .because(reason)
-            .hint("`age-keygen` prints one; it begins with age1")
+            .hint("`age-keygen` prints one; it starts with age1")
     })
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let unnoted = |error: RepairError| {
         CommandError::failure(format!("cannot examine {}", path.display()))
             .because(error)
-            .hint("a file of many rows needs some room beside it, or where TMPDIR says")
+            .hint("a file with many rows needs free space next to it, or in TMPDIR")
     };
     let mut survey = Survey::new(Box::new(notes(&folder, host)?));
     let mut noted = Ok(());
@@ -200,7 +200,7 @@ fn human(report: &Report) -> String {
 fn notes(folder: &Dir, host: &Host) -> Result<FsScratch, CommandError> {
     let beside = folder
         .try_clone()
-        .map_err(|error| CommandError::failure("cannot open the folder").because(error))?;
+        .map_err(|error| CommandError::failure("cannot open the directory").because(error))?;
     let places = [Some(beside), host.temporary_place()].into_iter().flatten().collect();
     Ok(FsScratch::new(places))
 }

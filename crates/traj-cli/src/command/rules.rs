@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
             let rules = rules.rule_set(host)?;
             let rule = rules.get(id).ok_or_else(|| {
                 CommandError::usage(format!("there is no rule called {id:?}"))
-                    .hint("`traj rules list` names all of them")
+                    .hint("`traj rules list` lists all rules")
             })?;
             explain(&rule, output)
         }

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     let text = text_of(name).ok_or_else(|| {
-        CommandError::usage("there is no schema of this name")
+        CommandError::usage("there is no schema with this name")
             .hint(format!("one of: {}", names().join(", ")))
     })?;
     // By itself a schema is a document of its own and goes out as it is.

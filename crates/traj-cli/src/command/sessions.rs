@@ -202,7 +202,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     if report.unrecognised > 0 {
         let files = if report.unrecognised == 1 { "file" } else { "files" };
         let count = report.unrecognised;
-        output.note(&format!("{count} {files} left out: not a session that traj knows"));
+        output.note(&format!("{count} {files} skipped: unknown format"));
     }
     if report.problems.is_empty() {
         return output.result(&report, human).map(|()| ExitCode::SUCCESS);
@@ -219,7 +219,7 @@ fn unlisted(problems: &[Problem]) -> CommandError {
     }
     match problems.len().saturating_sub(SHOWN_PROBLEMS) {
         0 => error,
-        more => error.hint(format!("{more} more: `problems` of --json names them all")),
+        more => error.hint(format!("{more} more: --json lists all of them as `problems`")),
     }
 }
 

@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         output.note(&format!("{omitted} events are not shown: too long"));
     }
     if is_damaged {
-        output.note("the bundle is damaged; `traj verify` says where");
+        output.note("the bundle is damaged; run `traj verify` for details");
     }
     Ok(fault(is_damaged).map_or(ExitCode::SUCCESS, ErrorKind::exit_code))
 }
@@ -193,8 +193,9 @@ fn check(path: &Path, host: &Host, output: &Output) -> Result<bool, CommandError
     })?;
     if !report.has_scanned_events() {
         let message = "the events of this bundle cannot be checked for secrets";
-        return Err(CommandError::new(ErrorKind::Damaged, message)
-            .hint("`traj verify` says what is damaged"));
+        return Err(
+            CommandError::new(ErrorKind::Damaged, message).hint("run `traj verify` for details")
+        );
     }
     Ok(!report.problems.is_empty())
 }

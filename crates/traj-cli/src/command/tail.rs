@@ -123,10 +123,13 @@ fn no_trajectory(
         }
         Some(_) if !arguments.follow => {
             return Err(CommandError::failure(format!("there is no session {}", file.display()))
-                .hint("run `traj sessions` to see which there are, or wait for it with --follow"));
+                .hint(
+                    "run `traj sessions` to list the sessions, or wait for this one with --follow",
+                ));
         }
         None if !arguments.follow && !arguments.transcript && !output.is_json() => {
-            output.note("the session has no trajectory; --transcript shows the session itself");
+            output
+                .note("the session has no recorded events; --transcript shows the session itself");
         }
         _ => {}
     }

@@ -214,7 +214,7 @@ impl<'a> Work<'a> {
             let (replacement, own) =
                 (self.arguments.replacement.as_deref(), self.arguments.self_call.as_deref());
             items.push(TrimItem::parse(target, replacement, own).map_err(|error| {
-                CommandError::usage("the tool call has no usable id").because(error)
+                CommandError::usage("--tool-call is not a valid id").because(error)
             })?);
         }
         let queue = self.arguments.queue.is_some().then_some(&self.queue as &dyn LineLog);
@@ -331,7 +331,7 @@ fn failed(error: TrimError) -> CommandError {
             Some("name the session file itself, not a link to it")
         }
         TrimError::Rewrite(RewriteError::Missing { .. }) => {
-            Some("run `traj sessions` to see which sessions there are")
+            Some("run `traj sessions` to list the sessions")
         }
         TrimError::Rewrite(RewriteError::Conflict { .. }) => Some("try again in a moment"),
         _ => None,

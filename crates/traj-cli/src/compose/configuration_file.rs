@@ -43,8 +43,7 @@ impl Host {
         let Some(text) = self.small_text_if_any(path)? else {
             if place.is_named() {
                 let message = format!("there is no configuration file {}", path.display());
-                return Err(CommandError::usage(message)
-                    .hint("TRAJ_CONFIG names it; correct the path, or unset the variable"));
+                return Err(CommandError::usage(message).hint("correct TRAJ_CONFIG, or unset it"));
             }
             return Ok(());
         };
@@ -70,7 +69,7 @@ impl Host {
         };
         let text = self.small_text_if_any(&path)?.ok_or_else(|| {
             CommandError::usage(format!("there is no price file {}", path.display()))
-                .hint("`traj config show --origin` says where its name comes from")
+                .hint("`traj config show --origin` shows where the path comes from")
         })?;
         let prices = Prices::parse(&text).map_err(|error| {
             CommandError::usage(format!("cannot use the prices in {}", path.display()))

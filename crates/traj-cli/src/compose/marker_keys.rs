@@ -18,14 +18,14 @@ impl Host {
     /// folder, private to its owner.
     pub(crate) fn marker_key(&self) -> Result<MarkerKey, CommandError> {
         let Some(state_dir) = self.facts.state_dir() else {
-            return Err(CommandError::failure("there is no state folder for the redaction key")
+            return Err(CommandError::failure("there is no state directory for the redaction key")
                 .hint("set HOME or TRAJ_STATE_DIR"));
         };
         let folder = self.key_folder(Path::new(&state_dir))?;
         traj_fs::load_or_create_key(&folder, KEY_FILE, fresh_key).map_err(|error| {
             CommandError::failure(format!("cannot use the redaction key in {state_dir}/traj"))
                 .because(error)
-                .hint("`traj doctor --probe` tries the place; TRAJ_STATE_DIR names another")
+                .hint("test it with `traj doctor --probe`, or set TRAJ_STATE_DIR to another directory")
         })
     }
 
@@ -45,7 +45,7 @@ impl Host {
         traj_fs::load_or_create_key(&folder, &name, fresh_key).map_err(|error| {
             CommandError::failure(format!("cannot use the redaction key in {}", file.display()))
                 .because(error)
-                .hint("name a file that traj made, or one that is not there yet")
+                .hint("name a key file that traj created, or a file that does not exist yet")
         })
     }
 
@@ -53,7 +53,7 @@ impl Host {
     pub(crate) fn passing_key() -> Result<MarkerKey, CommandError> {
         fresh_key()
             .map(MarkerKey::new)
-            .map_err(|error| CommandError::failure("cannot make a redaction key").because(error))
+            .map_err(|error| CommandError::failure("cannot create a redaction key").because(error))
     }
 }
 

@@ -63,14 +63,14 @@ impl Named {
         let Some(head) = head_of(&file) else { return Ok(unseen) };
         if BundleFile::parse(&name).is_some() && is_bundle(&folder) {
             return Err(CommandError::usage(format!("{} is a part of a bundle", named.display()))
-                .hint("name the bundle's folder"));
+                .hint("name the bundle's directory"));
         }
         let is_json = trim(&head).starts_with('{');
         let dialect = sniff(Head::of(head.as_bytes()));
         if is_json && dialect.is_none() && is_store(&folder, &name) {
             return Err(CommandError::usage(format!("{} is a session store", named.display()))
                 .hint("name one of its sessions; `traj sessions --store FILE` lists them")
-                .hint("`traj export --session-key KEY --store FILE` makes a bundle of one"));
+                .hint("`traj export --session-key KEY --store FILE` exports one"));
         }
         // A sidecar may begin with damaged rows.
         let has_its_name = dialect.is_none() && name.ends_with(SIDECAR);
@@ -133,5 +133,5 @@ fn session_of(
 
 fn unknown_session(sidecar: &Path) -> CommandError {
     CommandError::usage(format!("{} is a sidecar that names no session file", sidecar.display()))
-        .hint("`traj export --session FILE --runtime SIDECAR` makes a bundle of both")
+        .hint("`traj export --session FILE --runtime SIDECAR` exports both")
 }

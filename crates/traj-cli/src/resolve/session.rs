@@ -86,7 +86,7 @@ impl Session {
     /// What to say of a session that is missing.
     pub(crate) fn no_session(&self) -> CommandError {
         CommandError::failure(format!("there is no session {}", self.path.display()))
-            .hint("run `traj sessions` to see which there are")
+            .hint("run `traj sessions` to list the sessions")
     }
 
     /// The session's sidecar, if it has one.
@@ -146,7 +146,7 @@ impl Session {
             Some(found) if found.is_proven() => place_of(&found.file, host).map(Some),
             Some(found) if found.source.is_empty() => Ok(None),
             Some(found) => Err(unusable(&found.file, "no event in it proves whose it is")
-                .hint("`traj repair --write` makes a sound copy of a torn file")),
+                .hint("`traj repair --write` writes a repaired copy of a torn file")),
         }
     }
 
@@ -229,8 +229,7 @@ fn place_of(file: &str, host: &Host) -> Result<Sidecar, CommandError> {
 }
 
 pub(super) fn unusable_id() -> CommandError {
-    CommandError::usage("the session has no usable id")
-        .hint("give the file the session's id as its name")
+    CommandError::usage("the session has no usable id").hint("name the file after the session's id")
 }
 
 fn clone(folder: &Dir) -> Result<Dir, CommandError> {

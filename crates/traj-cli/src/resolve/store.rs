@@ -29,8 +29,8 @@ impl StorePlace {
             Some(path) => host.absolute(path),
             None => {
                 let state = host.facts.state_dir().ok_or_else(|| {
-                    CommandError::failure("cannot tell where the session store is")
-                        .hint("set HOME, or name the store with --store")
+                    CommandError::failure("cannot find the session store")
+                        .hint("set HOME, or pass the store with --store")
                 })?;
                 PathBuf::from(default_store_path(&state, agent))
             }
@@ -41,7 +41,7 @@ impl StorePlace {
         };
         let missing = || {
             CommandError::failure(format!("there is no session store {}", path.display()))
-                .hint("check the path, or name another store with --store")
+                .hint("check the path, or pass another store with --store")
         };
         let (parent, name) = host.parent_and_name(&path)?;
         let folder = host.folder_if_any(&parent)?.ok_or_else(missing)?;
@@ -55,7 +55,7 @@ impl StorePlace {
             let message = format!("the session store {} cannot be used", path.display());
             CommandError::new(ErrorKind::Damaged, message)
                 .because(error)
-                .hint("mend it, or name another store with --store")
+                .hint("repair it, or pass another store with --store")
         })?;
         Ok(Self { path, store })
     }
@@ -71,7 +71,7 @@ impl StorePlace {
         let candidates = stored_session_candidates(session, &folder).map_err(|error| {
             CommandError::failure("the stored session has no usable file")
                 .because(error)
-                .hint("mend its entry in the store, or name the file itself")
+                .hint("correct its entry in the store, or name the file itself")
         })?;
         let exists = |file: &&String| {
             host.folder_of(Path::new(file)).is_ok_and(|(folder, name)| {
@@ -102,7 +102,7 @@ impl StorePlace {
         let session = place.store.find(key).map_err(|error| {
             CommandError::failure(format!("there is no session {key}"))
                 .because(error)
-                .hint("run `traj sessions` to see which sessions there are")
+                .hint("run `traj sessions` to list the sessions")
         })?;
         place.file_of(session, host)
     }

@@ -56,13 +56,15 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
     let found = Bound::read(&session.file, &arguments.plan, host)?;
     let wanted = arguments.thread.as_deref().map(ThreadId::parse).transpose();
-    let wanted =
-        wanted.map_err(|error| CommandError::usage("--thread is not usable").because(error))?;
+    let wanted = wanted
+        .map_err(|error| CommandError::usage("--thread is not a valid thread id").because(error))?;
     let bound = found.record().map(|record| &record.thread);
     if let Some(bound) = bound.filter(|bound| !arguments.replace && wanted.as_ref() != Some(*bound))
     {
         let message = format!("the session is bound to thread {bound} already");
-        return Err(CommandError::usage(message).hint("--replace binds it to another one"));
+        return Err(
+            CommandError::usage(message).hint("pass --replace to bind it to another thread")
+        );
     }
     let lifecycle = lifecycle(&found.store);
     let report = runtime()?.block_on(async {

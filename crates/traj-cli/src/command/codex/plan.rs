@@ -110,5 +110,5 @@ fn read_json(file: &Path, host: &Host) -> Result<Json<'static>, CommandError> {
 
 fn not_usable(file: &Path, why: &str) -> CommandError {
     CommandError::new(ErrorKind::Damaged, format!("{} cannot be used: {why}", file.display()))
-        .hint("`traj codex turn --help` says what the file has to hold")
+        .hint("`traj codex turn --help` describes the file")
 }

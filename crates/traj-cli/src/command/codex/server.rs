@@ -43,8 +43,8 @@ pub(super) async fn connect(
     output: &Output,
 ) -> Result<Client, CommandError> {
     let program = host.program(arguments.codex.as_deref(), "CODEX", "codex").ok_or_else(|| {
-        CommandError::failure("there is no `codex` on the PATH")
-            .hint("install it with `npm install -g @openai/codex`, or name it with --codex")
+        CommandError::failure("`codex` is not on the PATH")
+            .hint("install it with `npm install -g @openai/codex`, or pass its path with --codex")
     })?;
     let variables = &host.facts.variables;
     let asked: Vec<(&str, &str)> = arguments
@@ -55,13 +55,13 @@ pub(super) async fn connect(
     let environment = child_environment(|name| variables.get(name).map(str::to_owned), asked);
     let command = ServerCommand::codex(program, environment, &host.facts.current_dir);
     let transport = spawn(&command).map_err(|error| {
-        CommandError::failure("Codex does not start")
+        CommandError::failure("cannot start Codex")
             .because(error)
-            .hint("name the executable with --codex, or in TRAJ_CODEX")
+            .hint("pass the executable with --codex or in TRAJ_CODEX")
     })?;
     let connected = Client::connect(transport, ClientOptions::standard(redactor(host)?)).await;
     connected.map_err(|error| {
-        output.note("Codex did not introduce itself");
+        output.note("Codex did not complete the handshake");
         server_error(error)
     })
 }
@@ -72,7 +72,7 @@ pub(super) fn server_error(error: AppServerError) -> CommandError {
         AppServerError::Refused { text, .. } => Some(text.reveal().to_owned()),
         _ => None,
     };
-    let failed = CommandError::failure("Codex did not do it").because(error);
+    let failed = CommandError::failure("Codex rejected the request").because(error);
     // The person whose turn it is may read the server's own words.
     text.into_iter().fold(failed, |failed, text| failed.hint(format!("Codex says: {text}")))
 }

@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         prompt => prompt.to_owned(),
     };
     if prompt.trim().is_empty() {
-        return Err(CommandError::usage("there is nothing to say").hint("give --prompt a text"));
+        return Err(CommandError::usage("the prompt is empty").hint("pass a text with --prompt"));
     }
     let recorder = recorder(arguments, &session, plan, host, output)?;
     let sink: Arc<dyn EventSink> = match &recorder {
@@ -154,7 +154,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     if let Some(recorder) = &recorder {
         let flushed = recorder.flush();
         if !flushed.is_complete() {
-            output.note("not everything was recorded");
+            output.note("some events were not recorded");
         }
     }
     let turn = turn?;
@@ -188,7 +188,7 @@ async fn run_with_restarts(
             Ok(turn) => return Ok(turn),
             Err(error) if error.is_lost_before_start() && starts < STARTS => {
                 starts += 1;
-                output.note("Codex went before the turn began; starting it again");
+                output.note("Codex exited before the turn began; starting it again");
             }
             Err(error) => {
                 tell_last_words(&client, output);
@@ -226,8 +226,8 @@ fn turn_error(error: BoundTurnError) -> CommandError {
     match error {
         BoundTurnError::Thread(error) => lifecycle_error(error),
         BoundTurnError::Turn(TurnError::NotStarted(error)) => server_error(error),
-        BoundTurnError::Turn(error) => CommandError::failure("Codex went while the turn ran")
-            .hint("the thread is kept; the next turn resumes it")
+        BoundTurnError::Turn(error) => CommandError::failure("Codex exited during the turn")
+            .hint("the thread still exists; the next turn resumes it")
             .because(error),
         other => CommandError::failure("the turn did not run").because(other),
     }
@@ -311,9 +311,9 @@ fn failure(turn: &BoundTurn) -> Option<CommandError> {
         TurnOutcome::TimedOut { confirmed: true } => {
             CommandError::failure("the turn took too long and was interrupted")
         }
-        TurnOutcome::TimedOut { confirmed: false } => {
-            CommandError::failure("the turn took too long, and Codex did not confirm its end")
-        }
+        TurnOutcome::TimedOut { confirmed: false } => CommandError::failure(
+            "the turn took too long, and Codex did not confirm the interruption",
+        ),
         TurnOutcome::Failed { message } => {
             let failed = CommandError::failure("the turn failed");
             let message = message.as_deref().unwrap_or("no reason given");

@@ -89,7 +89,7 @@ impl Place {
             (Some(folder), _) => PathBuf::from(folder),
             (None, Some(state)) => Path::new(&state).join("traj"),
             (None, None) => {
-                return Err(CommandError::failure("there is no folder for sidecars: set HOME"));
+                return Err(CommandError::failure("there is no directory for sidecars: set HOME"));
             }
         };
         let parent = host.folder_or_new(&base)?;

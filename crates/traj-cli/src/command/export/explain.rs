@@ -53,7 +53,7 @@ fn explain(error: ExportError) -> CommandError {
             Some("choose another name with --output")
         }
         ExportError::Sink(BundleSinkError::InsideBundle { .. }) => {
-            Some("a bundle holds nothing but its files; name another folder")
+            Some("a bundle must contain only its own files; choose another directory")
         }
         ExportError::Sink(BundleSinkError::ReservedName { .. }) => {
             Some("names of this form belong to exports under way; give another one")

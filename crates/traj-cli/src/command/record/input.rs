@@ -99,7 +99,7 @@ fn tell(count: u64, output: &Output, note: impl FnOnce() -> String) {
     if count <= TOLD_LINES {
         output.note(&note());
     } else if count == TOLD_LINES + 1 {
-        output.note("more lines are like that; --json lists their numbers");
+        output.note("and more; --json lists the line numbers");
     }
 }
 

@@ -201,7 +201,7 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, prices: &Prices, host: &H
         Some(Dialect::OpenClaw | Dialect::CodexRollout) => {}
         _ if is_empty || sidecar.is_some() => {}
         _ if found.is_named => {
-            let error = CommandError::failure("is not a session that traj knows");
+            let error = CommandError::failure("unknown session format");
             return Looked::Unreadable(problem(&found.file, &error));
         }
         _ => return Looked::Unrecognised,

@@ -21,7 +21,7 @@ impl Work<'_> {
     pub(super) fn undo(&self, made_at: Option<UnixMillis>, output: &Output) -> Outcome {
         let selection = match made_at {
             Some(_) if self.arguments.all => {
-                return Err(CommandError::usage("--all leaves no trim to choose"));
+                return Err(CommandError::usage("--all cannot be combined with a time"));
             }
             Some(at) => UndoSelection::MadeAt(at),
             None if self.arguments.all => UndoSelection::All,
@@ -32,8 +32,8 @@ impl Work<'_> {
         if let UndoSelection::MadeAt(at) = selection
             && trims.iter().all(|trim| trim.at != at)
         {
-            return Err(CommandError::failure("no trim of that time can be taken back")
-                .hint("list those that can with --undo --dry-run"));
+            return Err(CommandError::failure("no trim made at that time can be undone")
+                .hint("list the trims that can be undone with --undo --dry-run"));
         }
         let undone =
             undo(&self.ports, self.journal, selection, self.now, self.mode).map_err(failed)?;
@@ -41,8 +41,8 @@ impl Work<'_> {
         let restored = undone.session_lines + undone.sidecar_lines + undone.blobs;
         let is_listed = is_preview && !trims.is_empty();
         if restored == 0 && undone.remaining() == 0 && !is_listed {
-            return Err(CommandError::failure("there is nothing to take back")
-                .hint("a trim can be taken back within its --keep-undo time only"));
+            return Err(CommandError::failure("there is nothing to undo")
+                .hint("a trim can only be undone within its --keep-undo time"));
         }
         let mut json = json_of(&undone);
         if is_preview {
@@ -76,14 +76,14 @@ fn left(undone: &UndoReport) -> Option<CommandError> {
     ];
     let mut hints = hints.into_iter().filter(|(count, _)| *count > 0).peekable();
     hints.peek()?;
-    let mut error = CommandError::failure("not everything could be taken back");
+    let mut error = CommandError::failure("not everything could be undone");
     for (count, meaning) in hints {
         error = error.hint(format!("{count} {meaning}"));
     }
     if undone.out_of_reach > 0 {
-        error = error.hint("set TRAJ_TRAJECTORY_DIR as it was when the session was recorded");
+        error = error.hint("set TRAJ_TRAJECTORY_DIR to its value when the session was recorded");
     }
-    Some(error.hint("the journal keeps their originals: `--undo` can be tried again"))
+    Some(error.hint("the journal keeps the originals; try --undo again"))
 }
 
 fn json_of(undone: &UndoReport) -> Object<'static> {
