@@ -5,12 +5,10 @@ mod codex;
 mod completions;
 mod config;
 mod doctor;
-mod documents;
-mod export;
+pub(crate) mod export;
 mod inspect;
 mod man;
 mod prune;
-mod readable_bundle;
 mod record;
 mod redact;
 mod repair;
@@ -21,7 +19,7 @@ mod sessions;
 mod show;
 mod tail;
 mod trim;
-mod verify;
+pub(crate) mod verify;
 
 use std::process::ExitCode;
 

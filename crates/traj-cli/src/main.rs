@@ -5,8 +5,6 @@ mod arguments;
 mod command;
 mod command_error;
 mod compose;
-mod export_place;
-mod export_setup;
 mod help;
 mod input_lines;
 mod interruptible_input;

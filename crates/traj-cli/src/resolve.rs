@@ -3,6 +3,7 @@
 //!
 //! A verb flattens [`SubjectArguments`] and calls [`subject()`] or [`session()`].
 
+pub(crate) mod export;
 mod listing;
 mod named;
 mod places;

@@ -19,15 +19,14 @@ use traj_fs::{BundleForm, FsSources};
 use super::Outcome;
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::export_place::ExportPlace;
-use crate::export_setup;
 use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::progress::WorkBar;
+use crate::resolve::export::{ExportPlace, setup as export_setup};
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
-pub(super) use explain::explain_end;
+pub(crate) use explain::explain_end;
 
 /// What time an export may be told, in milliseconds: 1970 to 9999.
 const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use traj_export::{InspectError, Summary, inspect, inspect_checked};
 
-use super::readable_bundle::{export_session, secret_left};
 use super::{Outcome, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::progress::WatchedBundle;
+use crate::resolve::export::temporary::{export_session, secret_left};
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
 use describe::describe;
 

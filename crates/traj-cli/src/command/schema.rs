@@ -1,13 +1,15 @@
 //! `traj schema`: the JSON Schemas of bundle files and of what `--json` prints.
 
+mod documents;
+
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 use traj_export::SchemaName;
 
+use self::documents::documents;
 use super::Outcome;
-use super::documents::documents;
 use crate::command_error::CommandError;
 use crate::json_document::{Either, JsonDocument};
 use crate::output::Output;

@@ -22,13 +22,13 @@ use traj_core::run::{Fold, Prices, Run};
 use traj_export::{InspectError, check_before_reading, read_run_events};
 use traj_fs::FsBundleSource;
 
-use super::readable_bundle::{ExportedSession, export_session, secret_left};
 use super::{Outcome, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::progress::WatchedBundle;
+use crate::resolve::export::temporary::{ExportedSession, export_session, secret_left};
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
 use overview::Overview;
 use pager::Paper;

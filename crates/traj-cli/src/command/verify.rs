@@ -80,7 +80,7 @@ pub(super) fn open(path: &std::path::Path, host: &Host) -> Result<FsBundleSource
 }
 
 /// What a bundle that cannot be read means for the user.
-pub(super) fn explain(error: BundleSourceError) -> CommandError {
+pub(crate) fn explain(error: BundleSourceError) -> CommandError {
     let kind = match &error {
         BundleSourceError::NotFound { .. } | BundleSourceError::Storage { .. } => {
             ErrorKind::Failure

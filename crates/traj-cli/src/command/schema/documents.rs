@@ -1,8 +1,8 @@
 //! What every verb prints with `--json`.
 
-use super::{
-    codex, config, doctor, export, inspect, prune, record, redact, repair, rules, scan, schema,
-    sessions, show, tail, trim, verify,
+use super::super::{
+    codex, config, doctor, export, inspect, prune, record, redact, repair, rules, scan, sessions,
+    show, tail, trim, verify,
 };
 use crate::json_document::JsonDocument;
 
@@ -17,7 +17,7 @@ pub(super) fn documents() -> Vec<JsonDocument> {
         redact::DOCUMENT,
         repair::DOCUMENT,
         scan::DOCUMENT,
-        schema::DOCUMENT,
+        super::DOCUMENT,
         sessions::DOCUMENT,
         show::DOCUMENT,
         tail::DOCUMENT,

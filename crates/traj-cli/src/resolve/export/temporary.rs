@@ -7,10 +7,10 @@ use traj_core::timestamp::UnixMillis;
 use traj_export::{ExportError, ExportPorts, ExportRequest, Selection, export};
 use traj_fs::{BundleForm, FsBundleSink, FsBundleSource, TemporaryFolder};
 
-use super::{export as export_verb, verify};
+use super::setup as export_setup;
+use crate::command::{export as export_verb, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
-use crate::export_setup;
 use crate::interruption::Interruption;
 use crate::output::Output;
 use crate::progress::WorkBar;
@@ -18,18 +18,18 @@ use crate::resolve::Chosen;
 
 /// A session as a bundle, which goes away with the value.
 #[derive(Debug)]
-pub(super) struct ExportedSession {
-    pub(super) bundle: FsBundleSource,
+pub(crate) struct ExportedSession {
+    pub(crate) bundle: FsBundleSource,
     _temporary: TemporaryFolder,
 }
 
 /// Refuses to show a bundle that still holds a secret.
-pub(super) fn secret_left(message: impl Into<String>) -> CommandError {
+pub(crate) fn secret_left(message: impl Into<String>) -> CommandError {
     CommandError::new(ErrorKind::Findings, message).hint("run `traj verify` for details")
 }
 
 /// Exports a session, redacted, to a temporary directory.
-pub(super) fn export_session(
+pub(crate) fn export_session(
     session: &Chosen,
     workspace: &Path,
     host: &Host,

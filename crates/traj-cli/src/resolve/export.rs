@@ -1,6 +1,9 @@
 //! Where exports go. Folders are made with the bundle and not before, and
 //! those that were made go again when it fails: a failed export leaves nothing.
 
+pub(crate) mod setup;
+pub(crate) mod temporary;
+
 use std::path::{Path, PathBuf};
 
 use traj_fs::{BundleForm, FsBundleSink, open_subfolder};
