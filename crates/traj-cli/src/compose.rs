@@ -31,6 +31,7 @@ pub(crate) struct Host {
     /// Its configuration file, which the facts contain already.
     pub(crate) configuration: ConfigurationFile,
     arguments: Vec<OsString>,
+    root: std::io::Result<Dir>,
 }
 
 impl Host {
@@ -52,8 +53,24 @@ impl Host {
             usual.filter(|path| real_path(Path::new(path)).is_some()).collect();
         facts.host_name = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
         let configuration = ConfigurationFile::default();
-        let host = Self { facts, configuration, arguments: std::env::args_os().collect() };
+        let arguments = std::env::args_os().collect();
+        let host = Self { facts, configuration, arguments, root: open_root() };
         host.with_configuration()
+    }
+
+    /// The filesystem's root, which was opened once.
+    fn opened_root(&self) -> Result<&Dir, CommandError> {
+        self.root.as_ref().map_err(|error| {
+            let cause = std::io::Error::new(error.kind(), error.to_string());
+            CommandError::failure("cannot open the root directory").because(cause)
+        })
+    }
+
+    /// A handle of the filesystem's root, for adapters that follow absolute paths.
+    pub(crate) fn root(&self) -> Result<Dir, CommandError> {
+        self.opened_root()?
+            .try_clone()
+            .map_err(|error| CommandError::failure("cannot open the root directory").because(error))
     }
 
     /// Lets a write beyond the limit on the size of files fail, instead of
@@ -116,13 +133,13 @@ impl Host {
     pub(crate) fn folder(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
         let real = below_links(&path);
-        traj_fs::open_folder(&root()?, &real).map_err(|error| cannot_open(&path, error))
+        traj_fs::open_folder(self.opened_root()?, &real).map_err(|error| cannot_open(&path, error))
     }
 
     /// Opens a folder the user named, if it is there.
     pub(crate) fn folder_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
         let path = self.absolute(path);
-        match traj_fs::open_folder(&root()?, &below_links(&path)) {
+        match traj_fs::open_folder(self.opened_root()?, &below_links(&path)) {
             Ok(folder) => Ok(Some(folder)),
             Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(cannot_open(&path, error)),
@@ -133,7 +150,7 @@ impl Host {
     /// they are missing. Links above it are followed, as by [`Self::folder`].
     pub(crate) fn folder_or_new(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
-        traj_fs::create_folder(&root()?, &below_links(&path)).map_err(|error| {
+        traj_fs::create_folder(self.opened_root()?, &below_links(&path)).map_err(|error| {
             CommandError::failure(format!("cannot open or create the directory {}", path.display()))
                 .because(error)
         })
@@ -154,7 +171,7 @@ impl Host {
         let Some(real) = real_path(&absolute).filter(|real| real.is_dir()) else {
             return Ok(None);
         };
-        let opened = traj_fs::open_folder(&root()?, &real);
+        let opened = traj_fs::open_folder(self.opened_root()?, &real);
         opened.map(Some).map_err(|error| cannot_open(&absolute, error))
     }
 
@@ -215,15 +232,15 @@ impl Host {
     }
 
     /// The table of running processes, where the system has one.
-    pub(crate) fn process_table() -> Option<Arc<ProcessTable>> {
-        let folder = root().ok()?.open_dir("proc").ok()?;
+    pub(crate) fn process_table(&self) -> Option<Arc<ProcessTable>> {
+        let folder = self.opened_root().ok()?.open_dir("proc").ok()?;
         Some(Arc::new(ProcessTable::new(folder)))
     }
 
     /// Whether this process was started with a signal ignored. Where the
     /// system does not tell, it was not.
     pub(crate) fn ignores_signal(&self, signal: i32) -> bool {
-        let status = root().and_then(|root| {
+        let status = self.opened_root().and_then(|root| {
             root.read_to_string("proc/self/status")
                 .map_err(|error| CommandError::failure("cannot read the status").because(error))
         });
@@ -364,7 +381,6 @@ fn cannot_open(
 
 /// The filesystem's root: where ambient authority becomes a value.
 #[expect(clippy::disallowed_methods, reason = "the composition root holds ambient authority")]
-pub(crate) fn root() -> Result<Dir, CommandError> {
+fn open_root() -> std::io::Result<Dir> {
     Dir::open_ambient_dir("/", cap_std::ambient_authority())
-        .map_err(|error| CommandError::failure("cannot open the root directory").because(error))
 }

@@ -12,7 +12,7 @@ use traj_fs::{FsError, FsRemains};
 
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
-use crate::compose::{Host, root};
+use crate::compose::Host;
 use crate::json_document::JsonDocument;
 use crate::output::Output;
 use crate::quantity;
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         let message = format!("cannot read the folder {}", path.display());
         CommandError::failure(message).because(error)
     };
-    let mut remains = FsRemains::read(root()?, folder, path.as_path())
+    let mut remains = FsRemains::read(host.root()?, folder, path.as_path())
         .map_err(|error| unreadable(&path, error))?;
     let listed = listed(arguments, host, &remains)?;
     let sidecars = Settings::from_host(&host.facts).trajectory_dir;

@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     if names_results && place.is_missing() {
         return Err(place.no_session());
     }
-    let session = place.rewriter()?;
+    let session = place.rewriter(host)?;
     let sidecar_place = if arguments.enqueue {
         // The queue lies beside the session.
         None

@@ -15,7 +15,7 @@ use traj_fs::{FsBlobFolder, FsLineLog, FsSessionRewriter, FsSources};
 
 use super::Chosen;
 use crate::command_error::CommandError;
-use crate::compose::{Host, root};
+use crate::compose::Host;
 use crate::output::Output;
 
 /// A session in its directory.
@@ -162,9 +162,9 @@ impl Session {
     }
 
     /// Rewrites the session.
-    pub(crate) fn rewriter(&self) -> Result<FsSessionRewriter, CommandError> {
+    pub(crate) fn rewriter(&self, host: &Host) -> Result<FsSessionRewriter, CommandError> {
         let folder = clone(&self.folder)?;
-        Ok(FsSessionRewriter::new(folder, self.name.clone(), Host::process_table()))
+        Ok(FsSessionRewriter::new(folder, self.name.clone(), host.process_table()))
     }
 
     /// A log beside the session.
@@ -206,7 +206,7 @@ fn sources(
 ) -> Result<FsSources, CommandError> {
     let parent = path.parent().unwrap_or(path);
     let mut sources = FsSources::new(&host.facts.current_dir)
-        .with_relocated(root()?)
+        .with_relocated(host.root()?)
         .with_root(parent, clone(folder)?);
     if let Some(parent) = named.and_then(Path::parent) {
         sources = sources.with_root(parent, host.folder(parent)?);

@@ -9,7 +9,7 @@ use traj_export::{ExportRequest, Selection};
 use traj_fs::FsSources;
 
 use crate::command_error::CommandError;
-use crate::compose::{Host, root};
+use crate::compose::Host;
 use crate::output::Output;
 
 /// Makes a request use what this host has: its cores, where it starts from, and
@@ -47,7 +47,7 @@ pub(crate) fn readable(
     host: &Host,
     request: &ExportRequest,
 ) -> Result<FsSources, CommandError> {
-    let mut sources = FsSources::new(&host.facts.current_dir).with_relocated(root()?);
+    let mut sources = FsSources::new(&host.facts.current_dir).with_relocated(host.root()?);
     for folder in named {
         sources = match host.folder_if_any(folder)? {
             Some(opened) => sources.with_root(folder, opened),
