@@ -80,18 +80,18 @@ impl PoolKey {
 /// Servers by key. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct ClientPool {
-    entries: Arc<Mutex<BTreeMap<PoolKey, Arc<Entry>>>>,
+    entries: Arc<Mutex<BTreeMap<PoolKey, Arc<PoolEntry>>>>,
 }
 
 #[derive(Debug, Default)]
-struct Entry {
+struct PoolEntry {
     connection: OnceCell<Arc<dyn Connection>>,
     loaded: LoadedThreads,
     leases: AtomicUsize,
     is_retired: AtomicBool,
 }
 
-impl Entry {
+impl PoolEntry {
     fn is_usable(&self) -> bool {
         self.connection.get().is_none_or(|connection| !connection.is_closed())
     }
@@ -115,7 +115,7 @@ impl ClientPool {
         Self::default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PoolKey, Arc<Entry>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PoolKey, Arc<PoolEntry>>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -175,7 +175,7 @@ impl ClientPool {
 /// The right to use a shared server; dropping it gives it back.
 #[derive(Debug)]
 pub struct Lease {
-    entry: Arc<Entry>,
+    entry: Arc<PoolEntry>,
 }
 
 impl Lease {

@@ -7,4 +7,4 @@ mod frame;
 mod session;
 
 pub(crate) use frame::notification_line;
-pub(crate) use session::{CallToken, Input, Output, RpcLimits, RpcSession};
+pub(crate) use session::{CallToken, RpcInput, RpcLimits, RpcOutput, RpcSession};

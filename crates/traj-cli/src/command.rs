@@ -28,7 +28,7 @@ use clap::Subcommand;
 use crate::arguments::Cli;
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// What a verb returns: the exit code, or why it failed.
 pub(crate) type Outcome = Result<ExitCode, CommandError>;
@@ -90,7 +90,7 @@ impl Command {
 }
 
 /// Runs one verb.
-pub(crate) fn run(cli: Cli, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(cli: Cli, host: &Host, output: &CommandOutput) -> Outcome {
     if let Some(fault) = &host.configuration.fault {
         if !cli.command.works_without_configuration() {
             return Ok(output.fail(fault));

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let host = compose::Host::read();
     match arguments::parse(&host) {
         Ok(cli) => {
-            let output = output::Output::new(&cli, &host);
+            let output = output::CommandOutput::new(&cli, &host);
             match command::run(cli, &host, &output) {
                 Ok(code) => code,
                 Err(error) => output.fail(&error),

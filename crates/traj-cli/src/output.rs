@@ -45,12 +45,12 @@ pub(crate) struct ErrorDocument<'a> {
 
 /// Where output goes and in which form.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct CommandOutput {
     json: bool,
     quiet: bool,
 }
 
-impl Output {
+impl CommandOutput {
     pub(crate) fn new(cli: &Cli, host: &Host) -> Self {
         let preferred = || Preferences::from_host(&host.facts).color.value;
         match cli.color.map_or_else(preferred, ColorChoice::preference) {
@@ -128,7 +128,7 @@ impl Output {
 
     /// Says what was done where standard output carries the data: the
     /// document, or the text made by `human`, goes to standard error. Returns
-    /// the exit code, as [`Output::verdict`] does.
+    /// the exit code, as [`CommandOutput::verdict`] does.
     pub(crate) fn summary<R: Serialize>(
         &self,
         result: &R,
@@ -207,7 +207,7 @@ pub(crate) fn usage_error_as_json(error: &clap::Error) -> ExitCode {
     let message = said.collect::<Vec<_>>().join(" ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     let error = CommandError::usage(message).hint("run the command with --help");
-    Output { json: true, quiet: true }.fail(&error)
+    CommandOutput { json: true, quiet: true }.fail(&error)
 }
 
 fn result_document<R: Serialize>(result: &R, fault: Option<ErrorKind>) -> String {

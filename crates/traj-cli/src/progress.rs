@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use traj_core::port::{BundleContent, BundleSource, BundleSourceError, BundleVisitor};
 use traj_export::{Progress, Stage};
 
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// The line while it is known how much there is to do.
 const KNOWN: &str = "{msg:20} [{wide_bar}] {bytes} of {total_bytes}, {eta} left";
@@ -29,11 +29,11 @@ pub(crate) struct WorkBar {
 
 impl WorkBar {
     /// A bar for an export.
-    pub(crate) fn new(output: &Output) -> Self {
+    pub(crate) fn new(output: &CommandOutput) -> Self {
         Self::with_line(output, KNOWN)
     }
 
-    fn with_line(output: &Output, line: &str) -> Self {
+    fn with_line(output: &CommandOutput, line: &str) -> Self {
         let work = Self::hidden(output.shows_progress().then_some(PATIENCE));
         if let Ok(style) = ProgressStyle::with_template(line) {
             work.bar.set_style(style.progress_chars("=> "));
@@ -104,7 +104,7 @@ pub(crate) struct WatchedBundle<B> {
 }
 
 impl<B: BundleSource> WatchedBundle<B> {
-    pub(crate) fn new(bundle: B, output: &Output) -> Self {
+    pub(crate) fn new(bundle: B, output: &CommandOutput) -> Self {
         let bar = WorkBar::with_line(output, UNKNOWN);
         bar.bar.set_message("checking");
         Self { bundle, bar }

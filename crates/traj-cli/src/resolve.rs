@@ -23,11 +23,11 @@ pub(crate) use self::places::{STORE, is_transcript_name, rollouts_of_codex};
 pub(crate) use self::session::{Session, Sidecar};
 pub(crate) use self::store::StorePlace;
 
-use self::listing::{Known, Listing};
-use self::named::Named;
+use self::listing::{KnownSession, SessionListing};
+use self::named::NamedPath;
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// So many candidates are listed when a word fits several sessions.
 const LISTED: usize = 10;
@@ -81,14 +81,14 @@ pub(crate) enum Subject {
         path: PathBuf,
     },
     /// A session.
-    Session(Chosen),
+    Session(ChosenSession),
     /// Standard input.
     Stream,
 }
 
 /// The session that the user means. Nothing of it need exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenSession {
     /// Its transcript, by its absolute path.
     pub(crate) file: PathBuf,
     /// The key that it was named or found by, if any.
@@ -97,7 +97,7 @@ pub(crate) struct Chosen {
     pub(crate) sidecar: Option<PathBuf>,
 }
 
-impl Chosen {
+impl ChosenSession {
     fn at(file: PathBuf, key: Option<String>) -> Self {
         Self { file, key, sidecar: None }
     }
@@ -117,17 +117,17 @@ pub(crate) fn subject(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<Subject, CommandError> {
     let SubjectArguments { subject, session, session_key, store, agent } = arguments;
     let (store, agent) = (store.as_deref(), agent.as_deref());
     if let Some(file) = session {
-        return Ok(Subject::Session(Chosen::at(host.absolute(file), session_key.clone())));
+        return Ok(Subject::Session(ChosenSession::at(host.absolute(file), session_key.clone())));
     }
     if let Some(key) = session_key {
         let agent = agent.unwrap_or_else(|| agent_of_key(key));
         let file = StorePlace::file_of_key(key, store, agent, host)?;
-        return Ok(Subject::Session(Chosen::at(host.absolute(&file), Some(key.clone()))));
+        return Ok(Subject::Session(ChosenSession::at(host.absolute(&file), Some(key.clone()))));
     }
     match subject {
         Some(word) if word.as_os_str() == "-" => Ok(Subject::Stream),
@@ -147,8 +147,8 @@ pub(crate) fn chosen(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
     host: &Host,
-    output: &Output,
-) -> Result<Chosen, CommandError> {
+    output: &CommandOutput,
+) -> Result<ChosenSession, CommandError> {
     match subject(arguments, unnamed, host, output)? {
         Subject::Session(chosen) => Ok(chosen),
         Subject::Bundle { path } if !exists(&path, host) => {
@@ -170,7 +170,7 @@ pub(crate) fn session(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<Session, CommandError> {
     Session::open(&chosen(arguments, unnamed, host, output)?, host)
 }
@@ -181,7 +181,7 @@ pub(crate) fn file(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<PathBuf, CommandError> {
     match arguments.subject.as_deref() {
         Some(path) if is_path(path) || exists(path, host) => return Ok(host.absolute(path)),
@@ -203,8 +203,8 @@ struct Listed<'a> {
 }
 
 impl Listed<'_> {
-    fn read(&self) -> Listing {
-        Listing::read(self.store, self.agent, self.host)
+    fn read(&self) -> SessionListing {
+        SessionListing::read(self.store, self.agent, self.host)
     }
 }
 
@@ -232,9 +232,9 @@ fn by_word(word: &Path, listed: &Listed<'_>) -> Result<Subject, CommandError> {
 }
 
 /// Says which sessions a word fits.
-fn ambiguous(word: &str, count: usize, fitting: &[Known]) -> CommandError {
+fn ambiguous(word: &str, count: usize, fitting: &[KnownSession]) -> CommandError {
     let error = CommandError::usage(format!("{word} fits {count} sessions"));
-    let candidates = fitting.iter().take(LISTED).map(Known::shown);
+    let candidates = fitting.iter().take(LISTED).map(KnownSession::shown);
     let error = candidates.fold(error, CommandError::hint);
     match count.saturating_sub(LISTED) {
         0 => error,
@@ -243,25 +243,27 @@ fn ambiguous(word: &str, count: usize, fitting: &[Known]) -> CommandError {
 }
 
 fn by_path(path: &Path, host: &Host) -> Result<Subject, CommandError> {
-    Ok(match Named::of(path, host)? {
-        Named::Bundle => Subject::Bundle { path: path.to_path_buf() },
-        Named::Session { file, sidecar } => Subject::Session(Chosen { file, key: None, sidecar }),
+    Ok(match NamedPath::of(path, host)? {
+        NamedPath::Bundle => Subject::Bundle { path: path.to_path_buf() },
+        NamedPath::Session { file, sidecar } => {
+            Subject::Session(ChosenSession { file, key: None, sidecar })
+        }
     })
 }
 
 /// The sessions that a word fits: by their key or id, else by the id that
 /// their transcript states, else by how one of these begins.
-fn fitting(sessions: &[Known], word: &str, host: &Host) -> Vec<Known> {
-    let own = |known: &Known| [known.key.clone(), Some(known.id.clone()), None];
+fn fitting(sessions: &[KnownSession], word: &str, host: &Host) -> Vec<KnownSession> {
+    let own = |known: &KnownSession| [known.key.clone(), Some(known.id.clone()), None];
     let exact = by_names(sessions, own, |name| name == word);
     if !exact.is_empty() {
         return exact;
     }
     let stated: BTreeMap<&Path, String> = sessions
         .iter()
-        .filter_map(|known| Some((known.file.as_path(), Listing::stated_id(known, host)?)))
+        .filter_map(|known| Some((known.file.as_path(), SessionListing::stated_id(known, host)?)))
         .collect();
-    let all = |known: &Known| {
+    let all = |known: &KnownSession| {
         let [key, id, _] = own(known);
         [key, id, stated.get(known.file.as_path()).cloned()]
     };
@@ -272,29 +274,30 @@ fn fitting(sessions: &[Known], word: &str, host: &Host) -> Vec<Known> {
 /// The sessions one of whose names fits, each file once: several keys may lead
 /// to one.
 fn by_names(
-    sessions: &[Known],
-    names: impl Fn(&Known) -> [Option<String>; 3],
+    sessions: &[KnownSession],
+    names: impl Fn(&KnownSession) -> [Option<String>; 3],
     fits: impl Fn(&str) -> bool,
-) -> Vec<Known> {
-    let any_fits = |known: &&Known| names(known).iter().flatten().any(|name| fits(name));
-    let mut found: Vec<Known> = sessions.iter().filter(any_fits).cloned().collect();
+) -> Vec<KnownSession> {
+    let any_fits = |known: &&KnownSession| names(known).iter().flatten().any(|name| fits(name));
+    let mut found: Vec<KnownSession> = sessions.iter().filter(any_fits).cloned().collect();
     found.sort_by(|one, other| one.file.cmp(&other.file));
     found.dedup_by(|one, other| one.file == other.file);
     found
 }
 
 /// The newest session of this workspace, else of this machine.
-fn newest(listed: &Listed<'_>) -> Result<(Known, &'static str), CommandError> {
+fn newest(listed: &Listed<'_>) -> Result<(KnownSession, &'static str), CommandError> {
     let host = listed.host;
-    let Listing { sessions, problem } = listed.read();
+    let SessionListing { sessions, problem } = listed.read();
     let mut timed: Vec<_> = sessions
         .into_iter()
-        .filter_map(|known| Some((Listing::modified(&known, host)?, known)))
+        .filter_map(|known| Some((SessionListing::modified(&known, host)?, known)))
         .collect();
     timed.sort_by(|(one, _), (other, _)| other.cmp(one));
     let here = host.facts.current_dir.trim_end_matches('/');
-    let is_here = |known: &Known| {
-        Listing::workspace(known, host).is_some_and(|path| path.trim_end_matches('/') == here)
+    let is_here = |known: &KnownSession| {
+        SessionListing::workspace(known, host)
+            .is_some_and(|path| path.trim_end_matches('/') == here)
     };
     if let Some((_, known)) = timed.iter().take(MOST_HEADERS).find(|(_, known)| is_here(known)) {
         return Ok((known.clone(), "workspace"));

@@ -22,7 +22,7 @@ use super::outbox::Outbox;
 use super::questions::{AnsweredQuestion, OpenQuestions};
 use super::routes::Routes;
 use crate::protocol::{answer_json, read_event, read_request};
-use crate::rpc::{CallToken, Input, Output, RpcLimits, RpcSession, notification_line};
+use crate::rpc::{CallToken, RpcInput, RpcLimits, RpcOutput, RpcSession, notification_line};
 use crate::transport::{ChildProcess, Transport};
 
 /// Bytes read at once.
@@ -182,7 +182,7 @@ impl ConnectionDriver {
                 Wakeup::Stop | Wakeup::Command(None) => return CloseCause::ByUs,
                 Wakeup::Command(Some(command)) => self.command(command),
                 Wakeup::Answer(AnsweredQuestion { id, answer, .. }) => {
-                    self.session.step(self.epoch.elapsed(), Input::Answer { id, answer })
+                    self.session.step(self.epoch.elapsed(), RpcInput::Answer { id, answer })
                 }
                 Wakeup::Abandoned => self.forget_abandoned(),
                 Wakeup::Read(Ok(count @ 1..)) => self.read(chunk.get(..count).unwrap_or_default()),
@@ -210,7 +210,7 @@ impl ConnectionDriver {
 
     /// Reports the end to everybody who waits, before anything is tidied up.
     fn report_end(&mut self, cause: &CloseCause, commands: &mut mpsc::Receiver<ClientCommand>) {
-        let outputs = self.session.step(self.epoch.elapsed(), Input::Closed(cause.clone()));
+        let outputs = self.session.step(self.epoch.elapsed(), RpcInput::Closed(cause.clone()));
         self.perform_last(outputs);
         self.reports.closing.send_replace(Some(cause.clone()));
         self.routes.lose(cause);
@@ -222,13 +222,13 @@ impl ConnectionDriver {
         }
     }
 
-    fn tick(&mut self) -> Vec<Output> {
+    fn tick(&mut self) -> Vec<RpcOutput> {
         // The write may have made room for calls that wait.
         self.session.set_writable(self.outbox.has_room());
-        self.session.step(self.epoch.elapsed(), Input::Tick)
+        self.session.step(self.epoch.elapsed(), RpcInput::Tick)
     }
 
-    fn command(&mut self, command: ClientCommand) -> Vec<Output> {
+    fn command(&mut self, command: ClientCommand) -> Vec<RpcOutput> {
         match command {
             ClientCommand::Call { method, params, timeout, caller } => {
                 if caller.reply.is_closed() {
@@ -237,7 +237,7 @@ impl ConnectionDriver {
                 self.calls += 1;
                 self.callers.insert(self.calls, caller);
                 let token = CallToken(self.calls);
-                let input = Input::Call { token, method, params, timeout };
+                let input = RpcInput::Call { token, method, params, timeout };
                 self.session.step(self.epoch.elapsed(), input)
             }
             ClientCommand::Notify(method) => {
@@ -248,7 +248,7 @@ impl ConnectionDriver {
     }
 
     /// Forgets the calls whose callers have gone away.
-    fn forget_abandoned(&mut self) -> Vec<Output> {
+    fn forget_abandoned(&mut self) -> Vec<RpcOutput> {
         let now = self.epoch.elapsed();
         let mut outputs = Vec::new();
         let session = &mut self.session;
@@ -256,14 +256,14 @@ impl ConnectionDriver {
             let is_abandoned = caller.reply.is_closed();
             if is_abandoned {
                 let token = CallToken(*token);
-                outputs.extend(session.step(now, Input::Cancel { token }));
+                outputs.extend(session.step(now, RpcInput::Cancel { token }));
             }
             !is_abandoned
         });
         outputs
     }
 
-    fn read(&mut self, bytes: &[u8]) -> Vec<Output> {
+    fn read(&mut self, bytes: &[u8]) -> Vec<RpcOutput> {
         let now = self.epoch.elapsed();
         let mut outputs = Vec::new();
         let session = &mut self.session;
@@ -272,7 +272,7 @@ impl ConnectionDriver {
                 Line::Whole(line) | Line::Cut(line) => {
                     let line = line.strip_suffix(b"\r").unwrap_or(line);
                     if !line.trim_ascii().is_empty() {
-                        outputs.extend(session.step(now, Input::Line(line)));
+                        outputs.extend(session.step(now, RpcInput::Line(line)));
                     }
                 }
                 // A runaway server costs no more than the limit.
@@ -304,22 +304,22 @@ impl ConnectionDriver {
     }
 
     /// Does what the session asks for. Breaks when the server must be given up.
-    fn perform(&mut self, outputs: Vec<Output>) -> ControlFlow<CloseCause> {
+    fn perform(&mut self, outputs: Vec<RpcOutput>) -> ControlFlow<CloseCause> {
         for output in outputs {
             match output {
-                Output::Write(line) => self.outbox.push(&line),
-                Output::Settle { token, result } => {
+                RpcOutput::Write(line) => self.outbox.push(&line),
+                RpcOutput::Settle { token, result } => {
                     if let Some(caller) = self.callers.remove(&token.0) {
                         // The caller may have gone away just now.
                         let _gone = caller.reply.send(result);
                     }
                 }
-                Output::Notification { method, params } => {
+                RpcOutput::Notification { method, params } => {
                     if let Some((thread, event)) = read_event(&method, &params) {
                         self.routes.tell(&thread, &event);
                     }
                 }
-                Output::Request { id, method, params } => {
+                RpcOutput::Request { id, method, params } => {
                     self.question(id, &read_request(&method, params))?;
                 }
             }
@@ -328,7 +328,7 @@ impl ConnectionDriver {
     }
 
     /// Does what the session asks for on a connection that is ending anyway.
-    fn perform_last(&mut self, outputs: Vec<Output>) {
+    fn perform_last(&mut self, outputs: Vec<RpcOutput>) {
         let _ending = self.perform(outputs);
     }
 
@@ -342,7 +342,7 @@ impl ConnectionDriver {
             return ControlFlow::Break(CloseCause::BrokenPipe);
         }
         let answer = answer_json(request.kind, None);
-        let outputs = self.session.step(self.epoch.elapsed(), Input::Answer { id, answer });
+        let outputs = self.session.step(self.epoch.elapsed(), RpcInput::Answer { id, answer });
         self.perform(outputs)
     }
 }

@@ -13,11 +13,11 @@ pub(super) struct Routes {
 }
 
 /// A listener with the number its guard knows it by.
-type Numbered = (u64, Arc<dyn ThreadListener>);
+type NumberedListener = (u64, Arc<dyn ThreadListener>);
 
 #[derive(Debug, Default)]
 struct Listeners {
-    by_thread: BTreeMap<ThreadId, Vec<Numbered>>,
+    by_thread: BTreeMap<ThreadId, Vec<NumberedListener>>,
     added: u64,
     lost: Option<CloseCause>,
 }

@@ -27,17 +27,17 @@ pub enum ControlOutcome {
 /// Running turns by conversation. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActiveTurns {
-    turns: Arc<Mutex<BTreeMap<String, Active>>>,
+    turns: Arc<Mutex<BTreeMap<String, ActiveTurn>>>,
 }
 
 #[derive(Clone, Debug)]
-struct Active {
+struct ActiveTurn {
     server: Arc<dyn Connection>,
     turn: Option<(ThreadId, TurnId)>,
 }
 
 impl ActiveTurns {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Active>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ActiveTurn>> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,9 +47,9 @@ impl ActiveTurns {
         queue_key: &str,
         server: &Arc<dyn Connection>,
     ) -> Arc<dyn TurnObserver> {
-        let active = Active { server: Arc::clone(server), turn: None };
+        let active = ActiveTurn { server: Arc::clone(server), turn: None };
         self.lock().insert(queue_key.to_owned(), active);
-        Arc::new(Hearing { turns: self.clone(), queue_key: queue_key.to_owned() })
+        Arc::new(ActiveTurnObserver { turns: self.clone(), queue_key: queue_key.to_owned() })
     }
 
     /// The turn of a conversation has ended. Only one runs at a time under a queue key.
@@ -91,12 +91,12 @@ fn outcome(result: Result<(), AppServerError>) -> ControlOutcome {
 }
 
 #[derive(Debug)]
-struct Hearing {
+struct ActiveTurnObserver {
     turns: ActiveTurns,
     queue_key: String,
 }
 
-impl TurnObserver for Hearing {
+impl TurnObserver for ActiveTurnObserver {
     fn started(&self, thread: &ThreadId, turn: &TurnId) {
         if let Some(active) = self.turns.lock().get_mut(&self.queue_key) {
             active.turn = Some((thread.clone(), turn.clone()));

@@ -4,7 +4,7 @@ use traj_core::json::{Json, Object};
 
 /// A message from the server.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Frame {
+pub(crate) enum RpcFrame {
     /// The server asks; its id is of its own table and is sent back as it came.
     Request { id: Json<'static>, method: String, params: Json<'static> },
     /// The server tells.
@@ -15,7 +15,7 @@ pub(crate) enum Frame {
     Refusal { id: u64, code: i64, message: String },
 }
 
-impl Frame {
+impl RpcFrame {
     /// Reads a parsed line; none when it is no message, or answers a call that cannot be ours.
     pub(crate) fn read(value: Json<'_>) -> Option<Self> {
         let Json::Object(mut object) = value else { return None };
@@ -87,19 +87,19 @@ pub(super) fn answer_line(id: &Json<'_>, answer: Option<Json<'_>>) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Option<Frame> {
-        Frame::read(Json::parse(text).unwrap())
+    fn read(text: &str) -> Option<RpcFrame> {
+        RpcFrame::read(Json::parse(text).unwrap())
     }
 
     #[test]
     fn messages_are_told_apart() {
-        assert!(matches!(read(r#"{"id":1,"result":{}}"#), Some(Frame::Answer { id: 1, .. })));
+        assert!(matches!(read(r#"{"id":1,"result":{}}"#), Some(RpcFrame::Answer { id: 1, .. })));
         let refusal = read(r#"{"error":{"code":-32600,"message":"no"},"id":2}"#);
-        assert!(matches!(refusal, Some(Frame::Refusal { id: 2, code: -32600, .. })));
-        assert!(matches!(read(r#"{"method":"m","id":0}"#), Some(Frame::Request { .. })));
-        assert!(matches!(read(r#"{"method":"m","id":null}"#), Some(Frame::Request { .. })));
+        assert!(matches!(refusal, Some(RpcFrame::Refusal { id: 2, code: -32600, .. })));
+        assert!(matches!(read(r#"{"method":"m","id":0}"#), Some(RpcFrame::Request { .. })));
+        assert!(matches!(read(r#"{"method":"m","id":null}"#), Some(RpcFrame::Request { .. })));
         let told = read(r#"{"method":"m","emittedAtMs":1,"params":{}}"#);
-        assert!(matches!(told, Some(Frame::Notification { .. })));
+        assert!(matches!(told, Some(RpcFrame::Notification { .. })));
     }
 
     #[test]

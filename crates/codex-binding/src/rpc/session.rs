@@ -7,7 +7,7 @@ use traj_core::binding::{OVERLOADED, RefusalKind, RefusalWordings, ServerText};
 use traj_core::json::{Json, ParseErrorKind};
 use traj_core::port::{AppServerError, CloseCause};
 
-use super::frame::{Frame, answer_line, request_line};
+use super::frame::{RpcFrame, answer_line, request_line};
 
 /// A retry waits this long, doubled each time.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
@@ -31,7 +31,7 @@ pub(crate) struct RpcLimits {
 
 /// What happened, at a time that the caller measures from any fixed moment.
 #[derive(Debug)]
-pub(crate) enum Input<'a> {
+pub(crate) enum RpcInput<'a> {
     Call { token: CallToken, method: &'static str, params: Json<'static>, timeout: Duration },
     Cancel { token: CallToken },
     Line(&'a [u8]),
@@ -42,7 +42,7 @@ pub(crate) enum Input<'a> {
 
 /// What to do.
 #[derive(Debug)]
-pub(crate) enum Output {
+pub(crate) enum RpcOutput {
     Write(String),
     Settle { token: CallToken, result: Result<Json<'static>, AppServerError> },
     Notification { method: String, params: Json<'static> },
@@ -50,7 +50,7 @@ pub(crate) enum Output {
 }
 
 #[derive(Debug)]
-struct Call {
+struct RpcCall {
     token: CallToken,
     method: &'static str,
     params: Json<'static>,
@@ -64,8 +64,8 @@ struct Call {
 pub(crate) struct RpcSession {
     limits: RpcLimits,
     next_id: u64,
-    pending: BTreeMap<u64, Call>,
-    waiting: VecDeque<Call>,
+    pending: BTreeMap<u64, RpcCall>,
+    waiting: VecDeque<RpcCall>,
     broken: String,
     broken_lines: u32,
     garbage: u64,
@@ -109,7 +109,7 @@ impl RpcSession {
         self.is_writable && self.pending.len() < self.limits.in_flight
     }
 
-    /// When to come back with [`Input::Tick`], if nothing else happens before.
+    /// When to come back with [`RpcInput::Tick`], if nothing else happens before.
     pub(crate) fn next_wake(&self) -> Option<Duration> {
         let pending = self.pending.values().map(|call| call.deadline);
         let has_room = self.has_room();
@@ -120,44 +120,44 @@ impl RpcSession {
         pending.chain(waiting).min()
     }
 
-    pub(crate) fn step(&mut self, now: Duration, input: Input<'_>) -> Vec<Output> {
+    pub(crate) fn step(&mut self, now: Duration, input: RpcInput<'_>) -> Vec<RpcOutput> {
         let mut out = Vec::new();
         match input {
-            Input::Call { token, method, params, timeout } => {
+            RpcInput::Call { token, method, params, timeout } => {
                 if let Some(cause) = &self.closed {
                     let error = AppServerError::Closed { cause: cause.clone() };
-                    return vec![Output::Settle { token, result: Err(error) }];
+                    return vec![RpcOutput::Settle { token, result: Err(error) }];
                 }
                 let deadline = now.saturating_add(timeout);
-                let call = Call { token, method, params, deadline, tries: 0, not_before: now };
+                let call = RpcCall { token, method, params, deadline, tries: 0, not_before: now };
                 self.waiting.push_back(call);
             }
-            Input::Cancel { token } => {
+            RpcInput::Cancel { token } => {
                 self.pending.retain(|_, call| call.token != token);
                 self.waiting.retain(|call| call.token != token);
             }
-            Input::Line(line) => self.line(now, line, &mut out),
-            Input::Answer { id, answer } => {
+            RpcInput::Line(line) => self.line(now, line, &mut out),
+            RpcInput::Answer { id, answer } => {
                 if self.closed.is_none() {
-                    out.push(Output::Write(answer_line(&id, answer)));
+                    out.push(RpcOutput::Write(answer_line(&id, answer)));
                 }
             }
-            Input::Tick => {}
-            Input::Closed(cause) => self.close(&cause, &mut out),
+            RpcInput::Tick => {}
+            RpcInput::Closed(cause) => self.close(&cause, &mut out),
         }
         self.expire(now, &mut out);
         self.send_waiting(now, &mut out);
         out
     }
 
-    fn line(&mut self, now: Duration, line: &[u8], out: &mut Vec<Output>) {
+    fn line(&mut self, now: Duration, line: &[u8], out: &mut Vec<RpcOutput>) {
         match Json::parse_lossy(line) {
             Ok(value) => {
                 if !self.broken.is_empty() {
                     // The line stands for itself: what came before it was never finished.
                     self.drop_broken();
                 }
-                match Frame::read(value) {
+                match RpcFrame::read(value) {
                     Some(frame) => self.frame(now, frame, out),
                     None => self.garbage += 1,
                 }
@@ -170,7 +170,7 @@ impl RpcSession {
     }
 
     /// Puts a message together that was written with raw line ends inside a text.
-    fn broken_line(&mut self, now: Duration, line: &str, is_cut: bool, out: &mut Vec<Output>) {
+    fn broken_line(&mut self, now: Duration, line: &str, is_cut: bool, out: &mut Vec<RpcOutput>) {
         let begins = is_cut && line.trim_start().starts_with('{');
         if self.broken.is_empty() {
             if begins {
@@ -190,7 +190,7 @@ impl RpcSession {
         }
         let joined = std::mem::take(&mut self.broken);
         match Json::parse(&joined) {
-            Ok(value) => match Frame::read(value) {
+            Ok(value) => match RpcFrame::read(value) {
                 Some(frame) => self.frame(now, frame, out),
                 None => self.garbage += 1,
             },
@@ -205,19 +205,19 @@ impl RpcSession {
         self.broken = String::new();
     }
 
-    fn frame(&mut self, now: Duration, frame: Frame, out: &mut Vec<Output>) {
+    fn frame(&mut self, now: Duration, frame: RpcFrame, out: &mut Vec<RpcOutput>) {
         match frame {
-            Frame::Notification { method, params } => {
-                out.push(Output::Notification { method, params });
+            RpcFrame::Notification { method, params } => {
+                out.push(RpcOutput::Notification { method, params });
             }
-            Frame::Request { id, method, params } => {
-                out.push(Output::Request { id, method, params });
+            RpcFrame::Request { id, method, params } => {
+                out.push(RpcOutput::Request { id, method, params });
             }
-            Frame::Answer { id, result } => match self.pending.remove(&id) {
-                Some(call) => out.push(Output::Settle { token: call.token, result: Ok(result) }),
+            RpcFrame::Answer { id, result } => match self.pending.remove(&id) {
+                Some(call) => out.push(RpcOutput::Settle { token: call.token, result: Ok(result) }),
                 None => self.strays += 1,
             },
-            Frame::Refusal { id, code, message } => match self.pending.remove(&id) {
+            RpcFrame::Refusal { id, code, message } => match self.pending.remove(&id) {
                 Some(call) => self.refused(now, call, code, message, out),
                 None => self.strays += 1,
             },
@@ -227,10 +227,10 @@ impl RpcSession {
     fn refused(
         &mut self,
         now: Duration,
-        mut call: Call,
+        mut call: RpcCall,
         code: i64,
         message: String,
-        out: &mut Vec<Output>,
+        out: &mut Vec<RpcOutput>,
     ) {
         let again = now.saturating_add(retry_delay(call.tries, self.next_id));
         // The server turns a call away before it looks at it: sending it again is safe.
@@ -243,28 +243,28 @@ impl RpcSession {
         let kind = RefusalKind::classify(code, &message, &self.limits.wordings);
         let text = ServerText::new(message);
         let error = AppServerError::Refused { method: call.method, code, kind, text };
-        out.push(Output::Settle { token: call.token, result: Err(error) });
+        out.push(RpcOutput::Settle { token: call.token, result: Err(error) });
     }
 
-    fn expire(&mut self, now: Duration, out: &mut Vec<Output>) {
+    fn expire(&mut self, now: Duration, out: &mut Vec<RpcOutput>) {
         let late: Vec<u64> = self
             .pending
             .iter()
             .filter_map(|(id, call)| (call.deadline <= now).then_some(*id))
             .collect();
-        let mut late: Vec<Call> = late.iter().filter_map(|id| self.pending.remove(id)).collect();
+        let mut late: Vec<RpcCall> = late.iter().filter_map(|id| self.pending.remove(id)).collect();
         if self.waiting.iter().any(|call| call.deadline <= now) {
             let (gone, kept) = self.waiting.drain(..).partition(|call| call.deadline <= now);
             self.waiting = kept;
-            late.extend::<VecDeque<Call>>(gone);
+            late.extend::<VecDeque<RpcCall>>(gone);
         }
         for call in late {
             let error = AppServerError::TimedOut { method: call.method };
-            out.push(Output::Settle { token: call.token, result: Err(error) });
+            out.push(RpcOutput::Settle { token: call.token, result: Err(error) });
         }
     }
 
-    fn send_waiting(&mut self, now: Duration, out: &mut Vec<Output>) {
+    fn send_waiting(&mut self, now: Duration, out: &mut Vec<RpcOutput>) {
         let mut position = 0;
         while self.has_room() && position < self.waiting.len() {
             let is_due = self.waiting.get(position).is_some_and(|call| call.not_before <= now);
@@ -275,13 +275,13 @@ impl RpcSession {
             if let Some(call) = self.waiting.remove(position) {
                 let id = self.next_id;
                 self.next_id += 1;
-                out.push(Output::Write(request_line(id, call.method, &call.params)));
+                out.push(RpcOutput::Write(request_line(id, call.method, &call.params)));
                 self.pending.insert(id, call);
             }
         }
     }
 
-    fn close(&mut self, cause: &CloseCause, out: &mut Vec<Output>) {
+    fn close(&mut self, cause: &CloseCause, out: &mut Vec<RpcOutput>) {
         if self.closed.is_some() {
             return;
         }
@@ -289,7 +289,7 @@ impl RpcSession {
         let pending = std::mem::take(&mut self.pending).into_values();
         for call in pending.chain(std::mem::take(&mut self.waiting)) {
             let error = AppServerError::Closed { cause: cause.clone() };
-            out.push(Output::Settle { token: call.token, result: Err(error) });
+            out.push(RpcOutput::Settle { token: call.token, result: Err(error) });
         }
     }
 }

@@ -33,13 +33,13 @@ pub struct TurnCollector {
     turn: Option<TurnId>,
     early: BTreeMap<TurnId, Vec<ThreadEvent>>,
     early_limit: usize,
-    messages: Vec<Message>,
+    messages: Vec<CollectedMessage>,
     usage: Option<TokenUsage>,
     end: Option<TurnEnd>,
 }
 
 #[derive(Debug)]
-struct Message {
+struct CollectedMessage {
     item: String,
     text: String,
     is_commentary: bool,
@@ -94,7 +94,7 @@ impl TurnCollector {
     /// The reply so far.
     #[must_use]
     pub fn text(&self) -> String {
-        let has_text = |message: &&Message| !message.text.trim().is_empty();
+        let has_text = |message: &&CollectedMessage| !message.text.trim().is_empty();
         let mut spoken = self.messages.iter().rev().filter(has_text);
         let reply = spoken.clone().find(|message| !message.is_commentary);
         // A turn that only comments has said that.
@@ -155,7 +155,7 @@ impl TurnCollector {
             Some(_) => {}
             None => {
                 let (item, text) = (item.id.clone(), text.clone());
-                self.messages.push(Message { item, text, is_commentary });
+                self.messages.push(CollectedMessage { item, text, is_commentary });
             }
         }
     }

@@ -23,7 +23,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// The exit codes of all subcommands.
 const EXIT_CODES: &str =
@@ -72,7 +72,7 @@ pub(crate) const DOCUMENTS: [JsonDocument; 6] = [
     turn::DOCUMENT,
 ];
 
-pub(super) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
+pub(super) fn run(arguments: Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     match arguments.verb {
         Verb::Bind(arguments) => bind::run(&arguments, host, output),
         Verb::Turn(arguments) => turn::run(&arguments, host, output),

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use super::Outcome;
 use crate::arguments;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 #[derive(Debug, Args)]
 #[command(
@@ -58,7 +58,7 @@ _traj_session_keys() {
 }
 "#;
 
-pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, output: &CommandOutput) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut arguments::definition(), "traj", &mut script);
     let script = with_session_keys(arguments.shell, String::from_utf8_lossy(&script).into_owned());

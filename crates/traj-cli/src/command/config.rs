@@ -12,7 +12,7 @@ use crate::arguments::ColorChoice;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -75,15 +75,17 @@ struct PathArguments {}
 
 /// What `config show` reports.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Shown {
+#[schemars(rename = "Shown")]
+struct ConfigReport {
     /// The configuration file.
-    file: File,
+    file: ConfigFile,
     /// Every setting.
-    settings: Vec<Setting>,
+    settings: Vec<ConfigSetting>,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct File {
+#[schemars(rename = "File")]
+struct ConfigFile {
     /// Where it is, or would be.
     path: String,
     /// Whether it is there.
@@ -94,7 +96,8 @@ struct File {
 
 /// A setting in effect.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Setting {
+#[schemars(rename = "Setting")]
+struct ConfigSetting {
     /// Its name.
     name: &'static str,
     /// Its key in the file, if it has one.
@@ -142,14 +145,16 @@ impl From<&SettingOrigin> for Source {
     }
 }
 
-pub(crate) const DOCUMENTS: [JsonDocument; 2] =
-    [JsonDocument::of::<Shown>("config-show"), JsonDocument::of::<File>("config-path")];
+pub(crate) const DOCUMENTS: [JsonDocument; 2] = [
+    JsonDocument::of::<ConfigReport>("config-show"),
+    JsonDocument::of::<ConfigFile>("config-path"),
+];
 
 pub(crate) fn run(
     arguments: &Arguments,
     color: Option<ColorChoice>,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Outcome {
     match &arguments.verb {
         Verb::Show(arguments) => show(arguments, color, host, output),
@@ -168,45 +173,51 @@ fn show(
     arguments: &ShowArguments,
     color: Option<ColorChoice>,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Outcome {
     let settings = effective_settings(&host.facts).into_iter();
     let settings = settings.map(|setting| of_flag(setting, color)).collect();
-    let shown = Shown { file: file(host)?, settings };
+    let shown = ConfigReport { file: file(host)?, settings };
     output.result(&shown, |shown| describe(shown, arguments.origin))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A setting, or what a flag of this command makes of it.
-fn of_flag(setting: EffectiveSetting, color: Option<ColorChoice>) -> Setting {
+fn of_flag(setting: EffectiveSetting, color: Option<ColorChoice>) -> ConfigSetting {
     let EffectiveSetting { name, key, variable, value, origin, .. } = setting;
     match color {
         Some(color) if key == Some("defaults.color") => {
             let origin = Source::from(&SettingOrigin::Flag("--color"));
-            Setting { name, key, variable, value: color.preference().as_str().to_owned(), origin }
+            ConfigSetting {
+                name,
+                key,
+                variable,
+                value: color.preference().as_str().to_owned(),
+                origin,
+            }
         }
-        _ => Setting { name, key, variable, value, origin: Source::from(&origin) },
+        _ => ConfigSetting { name, key, variable, value, origin: Source::from(&origin) },
     }
 }
 
-fn path(host: &Host, output: &Output) -> Outcome {
+fn path(host: &Host, output: &CommandOutput) -> Outcome {
     output.result(&file(host)?, |file| format!("{}\n", escape_control(&file.path)))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn file(host: &Host) -> Result<File, CommandError> {
+fn file(host: &Host) -> Result<ConfigFile, CommandError> {
     let place = host.configuration.place.as_ref().ok_or_else(|| {
         CommandError::failure("no location for a configuration file is known")
             .hint("set HOME or TRAJ_CONFIG")
     })?;
-    Ok(File {
+    Ok(ConfigFile {
         path: place.path.clone(),
         exists: host.configuration.exists,
         origin: Source::from(&place.origin),
     })
 }
 
-fn describe(shown: &Shown, with_origin: bool) -> String {
+fn describe(shown: &ConfigReport, with_origin: bool) -> String {
     let state = if shown.file.exists { "" } else { " (does not exist)" };
     let mut lines = vec![format!("file: {}{state}\n", escape_control(&shown.file.path))];
     let keys = shown.settings.iter().map(|setting| setting.key.unwrap_or(setting.name).len());

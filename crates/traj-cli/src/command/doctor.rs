@@ -15,7 +15,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -44,12 +44,13 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Report {
+#[schemars(rename = "Report")]
+struct DoctorReport {
     configuration: Configuration,
     /// The settings in effect.
-    settings: Vec<Setting>,
+    settings: Vec<DoctorSetting>,
     /// The places that are written to.
-    places: Vec<Place>,
+    places: Vec<PlaceReport>,
     codex: Codex,
     /// What became of the canaries, with `--probe`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +69,8 @@ struct Configuration {
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Setting {
+#[schemars(rename = "Setting")]
+struct DoctorSetting {
     /// Its name.
     name: &'static str,
     /// Its value, for people.
@@ -79,7 +81,8 @@ struct Setting {
 
 /// A file or folder we use.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Place {
+#[schemars(rename = "Place")]
+struct PlaceReport {
     /// What it is for.
     name: &'static str,
     /// Where it is.
@@ -102,16 +105,16 @@ struct Codex {
     source: &'static str,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("doctor");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<DoctorReport>("doctor");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let settings = effective_settings(&host.facts).into_iter();
-    let settings = settings.map(|setting| Setting {
+    let settings = settings.map(|setting| DoctorSetting {
         name: setting.name,
         value: setting.value,
         source: setting.origin.to_string(),
     });
-    let report = Report {
+    let report = DoctorReport {
         configuration: configuration(host),
         settings: settings.collect(),
         places: places(host),
@@ -142,7 +145,7 @@ fn configuration(host: &Host) -> Configuration {
     }
 }
 
-fn places(host: &Host) -> Vec<Place> {
+fn places(host: &Host) -> Vec<PlaceReport> {
     let mut places = Vec::new();
     if let Some(state) = host.facts.state_dir() {
         places.push(place("state folder", &state, 0o077, host));
@@ -155,7 +158,7 @@ fn places(host: &Host) -> Vec<Place> {
 }
 
 /// Looks at a place; `open_bits` are those that others should not have.
-fn place(name: &'static str, path: &str, open_bits: u32, host: &Host) -> Place {
+fn place(name: &'static str, path: &str, open_bits: u32, host: &Host) -> PlaceReport {
     let metadata = host
         .folder_of(Path::new(path))
         .ok()
@@ -173,7 +176,7 @@ fn place(name: &'static str, path: &str, open_bits: u32, host: &Host) -> Place {
             None
         }
     });
-    Place {
+    PlaceReport {
         name,
         path: path.to_owned(),
         exists: metadata.is_some(),
@@ -199,7 +202,7 @@ fn codex(named: Option<&Path>, host: &Host) -> Codex {
     Codex { path: path.map(|path| path.to_string_lossy().into_owned()), version, source }
 }
 
-fn human(report: &Report) -> String {
+fn human(report: &DoctorReport) -> String {
     let configuration = &report.configuration;
     let path = configuration.path.as_deref().unwrap_or("no place for it");
     let mut lines =

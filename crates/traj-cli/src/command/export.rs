@@ -21,7 +21,7 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::progress::WorkBar;
 use crate::resolve::export::{ExportPlace, setup as export_setup};
 use crate::resolve::{self, SubjectArguments, Unnamed};
@@ -105,7 +105,7 @@ struct Exported {
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Exported>("export");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let workspace = host.absolute(&arguments.workspace);
     let request = request(arguments, host, output, &workspace)?;
     let interruption = Interruption::watch(host)?;
@@ -140,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 fn request(
     arguments: &Arguments,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
     workspace: &Path,
 ) -> Result<ExportRequest, CommandError> {
     let redactor = export_setup::redactor(host, output, workspace)?;
@@ -167,7 +167,7 @@ fn request(
 fn selection(
     arguments: &Arguments,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<(Selection, Option<String>), CommandError> {
     let subject = &arguments.subject;
     if let Some(session) = &subject.session {

@@ -11,7 +11,7 @@ use super::{Outcome, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::progress::WatchedBundle;
 use crate::resolve::export::temporary::{export_session, secret_left};
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Summary>("inspect");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let subject = resolve::subject(&arguments.subject, Unnamed::Newest, host, output)?;
     let summary = match subject {
         Subject::Bundle { path } => inspect_bundle(&path, arguments, host, output)?,
@@ -72,7 +72,7 @@ fn inspect_bundle(
     path: &Path,
     arguments: &Arguments,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<Summary, CommandError> {
     let prices = host.prices(arguments.prices.as_deref())?;
     let bundle = WatchedBundle::new(verify::open(path, host)?, output);

@@ -7,7 +7,7 @@ use clap::Args;
 use super::Outcome;
 use crate::arguments;
 use crate::command_error::CommandError;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 #[derive(Debug, Args)]
 #[command(
@@ -22,7 +22,7 @@ use crate::output::Output;
 )]
 pub(crate) struct Arguments {}
 
-pub(crate) fn run(_arguments: &Arguments, output: &Output) -> Outcome {
+pub(crate) fn run(_arguments: &Arguments, output: &CommandOutput) -> Outcome {
     let mut page = Vec::new();
     clap_mangen::Man::new(arguments::definition())
         .render(&mut page)

@@ -14,7 +14,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::quantity;
 use crate::resolve::{STORE, StorePlace};
 use crate::terminal_text::escape_control;
@@ -61,21 +61,23 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct PruneReport {
     /// Whether nothing was removed because of `--dry-run`.
     dry_run: bool,
     /// What was removed, or would be.
-    removed: Vec<Item>,
+    removed: Vec<PruneItem>,
     /// What was kept.
-    kept: Vec<Item>,
+    kept: Vec<PruneItem>,
     /// What could not be removed.
-    failed: Vec<Item>,
+    failed: Vec<PruneItem>,
     /// The size of what was removed.
     removed_bytes: u64,
 }
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-struct Item {
+#[schemars(rename = "Item")]
+struct PruneItem {
     /// The session that it belongs to.
     session: String,
     /// What it is.
@@ -93,9 +95,9 @@ struct Item {
     causes: Vec<String>,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("prune");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<PruneReport>("prune");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let (folder, path) = (host.folder(&arguments.sessions)?, host.absolute(&arguments.sessions));
     let unreadable = |path: &Path, error: FsError| {
         let message = format!("cannot read the folder {}", path.display());
@@ -117,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let age = i64::try_from(arguments.older_than.as_millis()).unwrap_or(i64::MAX);
     let before = Host::now().plus_millis(age.saturating_neg());
     let policy = PrunePolicy::new(before, arguments.max_entries, arguments.max_bytes);
-    let mut report = Report {
+    let mut report = PruneReport {
         dry_run: arguments.dry_run,
         removed: Vec::new(),
         kept: Vec::new(),
@@ -138,7 +140,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
             }
             Err(error) => {
                 let causes = CommandError::failure("").because(error).causes();
-                report.failed.push(Item { causes, ..item });
+                report.failed.push(PruneItem { causes, ..item });
             }
         }
     }
@@ -161,8 +163,8 @@ fn listed(
     Ok(listed_names(&place.store))
 }
 
-fn item_of(decision: &PruneDecision) -> Item {
-    Item {
+fn item_of(decision: &PruneDecision) -> PruneItem {
+    PruneItem {
         session: decision.stem.clone(),
         kind: decision.artefact.kind.name(),
         place: decision.artefact.place.clone(),
@@ -173,7 +175,7 @@ fn item_of(decision: &PruneDecision) -> Item {
     }
 }
 
-fn human(report: &Report) -> String {
+fn human(report: &PruneReport) -> String {
     let mut lines = Vec::new();
     let verb = if report.dry_run { "would remove" } else { "removed" };
     for (verb, items) in

@@ -17,15 +17,15 @@ use traj_core::settings::Settings;
 use traj_fs::{FsTrajectoryStore, Recorder, RecorderStats, SystemClock};
 
 use self::input::Problems;
-use self::report::Report;
+use self::report::RecordReport;
 use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::input_lines::for_each_line;
 use crate::interruptible_input::InterruptibleInput;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
-use crate::resolve::{self, Chosen, SubjectArguments, Unnamed};
+use crate::output::CommandOutput;
+use crate::resolve::{self, ChosenSession, SubjectArguments, Unnamed};
 
 /// Bytes that are read at once.
 const INPUT_BYTES: usize = 64 * 1024;
@@ -80,9 +80,9 @@ pub(crate) struct Arguments {
     model_api: Option<String>,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("record");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<RecordReport>("record");
 
-pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let settings = Settings::from_host(&host.facts);
     let session = session(&arguments, host, output)?;
     let context = context(&arguments, &session, host)?;
@@ -118,12 +118,12 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &Output) -> Outcome
     let enabled = recorder.is_enabled();
     let (flushed, stats) = recorder.finish();
     let has_invalid_lines = problems.invalid_lines > 0;
-    let report = Report::new(enabled, sidecar, &stats, problems, cut_short.signal_name());
+    let report = RecordReport::new(enabled, sidecar, &stats, problems, cut_short.signal_name());
     let code = if let Some(error) = losses::losses(flushed, &stats) {
-        output.failed_result(&report, &error, Report::describe)?
+        output.failed_result(&report, &error, RecordReport::describe)?
     } else {
         let fault = has_invalid_lines.then_some(ErrorKind::Damaged);
-        output.verdict(&report, fault, Report::describe)?
+        output.verdict(&report, fault, RecordReport::describe)?
     };
     Ok(cut_short.exit_code().unwrap_or(code))
 }
@@ -135,12 +135,12 @@ fn pass_over(
     host: &Host,
     settings: &Settings,
     session: &SessionId,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Outcome {
     let sidecar = sidecar_path(session_file, host, settings, session)?;
     io::copy(&mut io::stdin().lock(), &mut io::sink()).map_err(cannot_read)?;
     let (stats, problems) = (RecorderStats::default(), Problems::default());
-    let report = Report::new(false, sidecar, &stats, problems, None);
+    let report = RecordReport::new(false, sidecar, &stats, problems, None);
     output.result(&report, |_| {
         "recording is switched off (`traj config show --origin` says by what); nothing was \
          recorded\n"
@@ -154,7 +154,11 @@ fn cannot_read(error: io::Error) -> CommandError {
 }
 
 /// The session that the user means.
-fn session(arguments: &Arguments, host: &Host, output: &Output) -> Result<Chosen, CommandError> {
+fn session(
+    arguments: &Arguments,
+    host: &Host,
+    output: &CommandOutput,
+) -> Result<ChosenSession, CommandError> {
     let Arguments { subject, session, .. } = arguments;
     let (subject, session) = (subject.clone(), session.clone());
     let subject = SubjectArguments { subject, session, ..SubjectArguments::default() };
@@ -163,7 +167,7 @@ fn session(arguments: &Arguments, host: &Host, output: &Output) -> Result<Chosen
 
 fn context(
     arguments: &Arguments,
-    session: &Chosen,
+    session: &ChosenSession,
     host: &Host,
 ) -> Result<RunContext, CommandError> {
     let run = arguments.run_id.as_deref().map(RunId::parse).transpose();
@@ -183,7 +187,7 @@ fn context(
 /// The context of a session with the id that was given, else with its own.
 pub(super) fn context_of(
     given: Option<&str>,
-    session: &Chosen,
+    session: &ChosenSession,
     host: &Host,
 ) -> Result<RunContext, CommandError> {
     let id = match given {

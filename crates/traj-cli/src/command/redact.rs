@@ -15,7 +15,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::input_lines::for_each_line;
 use crate::json_document::JsonDocument;
-use crate::output::{Output, cannot_print};
+use crate::output::{CommandOutput, cannot_print};
 use crate::redaction_options::{KeyOptions, RuleOptions};
 
 /// A text is redacted in blocks of about this size.
@@ -99,7 +99,7 @@ struct Work {
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Summary>("redact");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let recipient = arguments.recipient.as_deref().map(recipient).transpose()?;
     let key = arguments.key.key(host)?;
     let paths = if arguments.keep_paths {
@@ -158,7 +158,7 @@ impl Work {
         &mut self,
         input: impl io::BufRead,
         out: &mut impl io::Write,
-        output: &Output,
+        output: &CommandOutput,
     ) -> Result<(), CommandError> {
         let outcome = for_each_line(input, self.longest_line, |number, line| {
             self.report.at_line(number);

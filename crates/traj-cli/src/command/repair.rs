@@ -17,7 +17,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
 /// Findings that are told one by one.
@@ -51,7 +51,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct RepairReport {
     /// The file.
     file: String,
     /// What it is.
@@ -90,9 +91,9 @@ struct Count {
     count: u64,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("repair");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<RepairReport>("repair");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let unnamed = if arguments.write { Unnamed::Refused } else { Unnamed::Newest };
     let path = resolve::file(&arguments.subject, unnamed, host, output)?;
     let (folder, name) = host.folder_of(&path)?;
@@ -153,7 +154,7 @@ fn report(
     diagnosis: &Diagnosis,
     copy: Option<String>,
     copy_rows: Option<u64>,
-) -> Report {
+) -> RepairReport {
     let findings = diagnosis.findings();
     let shown = findings.iter().take(SHOWN).map(|finding| FindingReport {
         line: finding.line,
@@ -165,7 +166,7 @@ fn report(
         .counts()
         .iter()
         .map(|(problem, count)| Count { code: problem.code(), count: *count });
-    Report {
+    RepairReport {
         file: file.to_owned(),
         kind: diagnosis.kind().name(),
         lines: diagnosis.lines(),
@@ -178,7 +179,7 @@ fn report(
     }
 }
 
-fn human(report: &Report) -> String {
+fn human(report: &RepairReport) -> String {
     let mut lines =
         vec![format!("{}: {} lines, {} rows\n", report.kind, report.lines, report.rows)];
     for finding in &report.findings {

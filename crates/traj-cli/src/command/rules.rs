@@ -11,7 +11,7 @@ use crate::command::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
 
@@ -110,7 +110,7 @@ pub(crate) const DOCUMENTS: [JsonDocument; 3] = [
     JsonDocument::of::<CheckReport>("rules-check"),
 ];
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     match &arguments.verb {
         None => list(&traj_core::redaction::RuleSet::builtin(), output),
         Some(Verb::List { rules }) => list(&rules.rule_set(host)?, output),
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     }
 }
 
-fn list(rules: &traj_core::redaction::RuleSet, output: &Output) -> Outcome {
+fn list(rules: &traj_core::redaction::RuleSet, output: &CommandOutput) -> Outcome {
     let lines: Vec<RuleInfo<'_>> = rules.iter().collect();
     let lines: Vec<RuleLine<'_>> = lines
         .iter()
@@ -168,7 +168,7 @@ fn list(rules: &traj_core::redaction::RuleSet, output: &Output) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn explain(rule: &RuleInfo<'_>, output: &Output) -> Outcome {
+fn explain(rule: &RuleInfo<'_>, output: &CommandOutput) -> Outcome {
     let explanation = Explanation {
         id: rule.id,
         title: rule.title,

@@ -18,7 +18,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::input_lines::for_each_line;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::quantity::counted;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
@@ -69,7 +69,8 @@ struct FileFinding {
 
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct ScanReport {
     /// Files that were looked at.
     files: u64,
     /// Those that are not text.
@@ -101,19 +102,19 @@ enum Form {
 
 struct Look {
     redactor: Redactor,
-    report: Report,
+    report: ScanReport,
     /// A line or document longer than this is not looked at.
     longest: usize,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("scan");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<ScanReport>("scan");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     // Nothing is written, so the key does not matter.
     let redactor =
         arguments.rules.redactor(host, MarkerKey::new([0; 32]), PathLabels::default())?;
     let longest = host.reading().scanned_line_bytes;
-    let mut look = Look { redactor, report: Report::default(), longest };
+    let mut look = Look { redactor, report: ScanReport::default(), longest };
     for path in &arguments.paths {
         look.at(host, path)?;
     }
@@ -313,7 +314,7 @@ fn form_of(name: &str, head: &[u8]) -> Form {
     }
 }
 
-fn describe(report: &Report) -> String {
+fn describe(report: &ScanReport) -> String {
     let mut lines: Vec<String> = report
         .findings
         .iter()

@@ -12,7 +12,7 @@ use self::documents::documents;
 use super::Outcome;
 use crate::command_error::CommandError;
 use crate::json_document::{Either, JsonDocument};
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// What the names of documents begin with.
 const DOCUMENTS: &str = "cli/";
@@ -47,16 +47,17 @@ struct Names {
 
 /// One schema.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Named {
+#[schemars(rename = "Named")]
+struct NamedSchema {
     /// Its name.
     name: String,
     /// The schema.
     schema: serde_json::Value,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Either<Names, Named>>("schema");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Either<Names, NamedSchema>>("schema");
 
-pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, output: &CommandOutput) -> Outcome {
     let Some(name) = &arguments.name else {
         output.result(&Names { schemas: names() }, |names| names.schemas.join("\n") + "\n")?;
         return Ok(ExitCode::SUCCESS);
@@ -68,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments, output: &Output) -> Outcome {
     // By itself a schema is a document of its own and goes out as it is.
     let schema = serde_json::from_str(&text)
         .map_err(|error| CommandError::failure("the schema cannot be printed").because(error))?;
-    output.result(&Named { name: name.clone(), schema }, |_| text)?;
+    output.result(&NamedSchema { name: name.clone(), schema }, |_| text)?;
     Ok(ExitCode::SUCCESS)
 }
 

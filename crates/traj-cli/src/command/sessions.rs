@@ -15,11 +15,11 @@ use super::Outcome;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::{Either, JsonDocument};
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::quantity;
 use crate::terminal_text::escape_control;
 use collect::Collection;
-use report::{Keys, Problem, Report, Session};
+use report::{Keys, ListingProblem, SessionRow, SessionsReport};
 
 /// So many files that cannot be listed are named.
 const SHOWN_PROBLEMS: usize = 10;
@@ -116,7 +116,7 @@ enum Status {
 }
 
 impl Status {
-    fn fits(self, session: &Session) -> bool {
+    fn fits(self, session: &SessionRow) -> bool {
         match self {
             Self::Open => session.status.as_deref() == Some("open"),
             Self::Running => session.status_shown() == Some("running"),
@@ -164,7 +164,7 @@ impl Filter {
         Self { since, status: arguments.status.clone(), limit: arguments.limit }
     }
 
-    fn wants(&self, session: &Session) -> bool {
+    fn wants(&self, session: &SessionRow) -> bool {
         self.is_new(session.updated)
             && (self.status.is_empty() || self.status.iter().any(|status| status.fits(session)))
     }
@@ -175,9 +175,10 @@ impl Filter {
     }
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Either<Report, Keys>>("sessions");
+pub(crate) const DOCUMENT: JsonDocument =
+    JsonDocument::of::<Either<SessionsReport, Keys>>("sessions");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let mut roots = arguments.roots.clone();
     roots.extend(arguments.sessions.clone());
     if roots.is_empty() && arguments.store.is_none() && arguments.agent.is_none() {
@@ -198,7 +199,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     let prices = host.prices(arguments.prices.as_deref())?;
     let report = look::look_at_all(collection, &Filter::of(arguments), &prices, host)?;
     let width = output.terminal_width(host);
-    let human = |report: &Report| table::describe(&report.sessions, width);
+    let human = |report: &SessionsReport| table::describe(&report.sessions, width);
     if report.unrecognised > 0 {
         let files = if report.unrecognised == 1 { "file" } else { "files" };
         let count = report.unrecognised;
@@ -211,10 +212,10 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 }
 
 /// Says which files are missing from a listing.
-fn unlisted(problems: &[Problem]) -> CommandError {
+fn unlisted(problems: &[ListingProblem]) -> CommandError {
     let files = if problems.len() == 1 { "file" } else { "files" };
     let mut error = CommandError::failure(format!("cannot list {} {files}", problems.len()));
-    for Problem { file, problem } in problems.iter().take(SHOWN_PROBLEMS) {
+    for ListingProblem { file, problem } in problems.iter().take(SHOWN_PROBLEMS) {
         error = error.hint(format!("{file}: {problem}"));
     }
     match problems.len().saturating_sub(SHOWN_PROBLEMS) {
@@ -244,7 +245,7 @@ mod tests {
     #[test]
     fn every_session_fits_one_of_the_states_that_are_not_running() {
         let with = |status: Option<&str>| {
-            let session = Session { status: status.map(str::to_owned), ..Session::default() };
+            let session = SessionRow { status: status.map(str::to_owned), ..SessionRow::default() };
             let fits = Status::value_variants().iter().filter(|one| one.fits(&session));
             fits.map(|one| one.name()).collect::<Vec<_>>()
         };

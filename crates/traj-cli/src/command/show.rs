@@ -26,7 +26,7 @@ use super::{Outcome, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::progress::WatchedBundle;
 use crate::resolve::export::temporary::{ExportedSession, export_session, secret_left};
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
@@ -34,7 +34,7 @@ use overview::Overview;
 use pager::Paper;
 use render::Renderer;
 use select::{Selection, Wanted};
-use step::Step;
+use step::StoryStep;
 use story::{Detail, Story};
 
 /// A document holds so many steps, and so many bytes of them.
@@ -116,7 +116,7 @@ struct Document {
     /// The run at a glance.
     run: Overview,
     /// The conversation, in order.
-    steps: Vec<Step>,
+    steps: Vec<StoryStep>,
     /// How many steps were too many.
     steps_omitted: u64,
     /// How many events are too long to be read.
@@ -125,7 +125,7 @@ struct Document {
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Document>("show");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let opened = Opened::open(arguments, host, output)?;
     let (bundle, is_damaged) = match &opened {
         Opened::Bundle { bundle, is_damaged } => (bundle, *is_damaged),
@@ -165,7 +165,11 @@ enum Opened {
 }
 
 impl Opened {
-    fn open(arguments: &Arguments, host: &Host, output: &Output) -> Result<Self, CommandError> {
+    fn open(
+        arguments: &Arguments,
+        host: &Host,
+        output: &CommandOutput,
+    ) -> Result<Self, CommandError> {
         match resolve::subject(&arguments.subject, Unnamed::Newest, host, output)? {
             Subject::Bundle { path } => {
                 let is_damaged = check(&path, host, output)?;
@@ -184,7 +188,7 @@ impl Opened {
 
 /// Checks a bundle from elsewhere; returns whether it is damaged. Its progress
 /// bar is gone before anything is shown.
-fn check(path: &Path, host: &Host, output: &Output) -> Result<bool, CommandError> {
+fn check(path: &Path, host: &Host, output: &CommandOutput) -> Result<bool, CommandError> {
     let bundle = WatchedBundle::new(verify::open(path, host)?, output);
     let checked = check_before_reading(&bundle, &verify::rules()?, Host::workers());
     let report = checked.map_err(|error| match error {
@@ -224,7 +228,7 @@ impl<'b> Conversation<'b> {
         &self,
         arguments: &Arguments,
         host: &Host,
-        output: &Output,
+        output: &CommandOutput,
     ) -> Result<bool, CommandError> {
         let (width, zone) = (host.terminal_width(), host.zone());
         let overview = Overview::of(&self.run);
@@ -246,7 +250,7 @@ impl<'b> Conversation<'b> {
     }
 
     /// Prints the steps that are wanted as one document.
-    fn document(&self, is_damaged: bool, arguments: &Arguments, output: &Output) -> Outcome {
+    fn document(&self, is_damaged: bool, arguments: &Arguments, output: &CommandOutput) -> Outcome {
         let (mut steps, mut bytes, mut steps_omitted) = (Vec::new(), 0_usize, 0);
         let has_begun = self.tell(arguments.wanted(), arguments.detail(), &mut |step| {
             bytes = bytes.saturating_add(step.bytes());
@@ -273,12 +277,12 @@ impl<'b> Conversation<'b> {
         &self,
         wanted: Wanted,
         detail: Detail,
-        print: &mut dyn FnMut(Step) -> ControlFlow<()>,
+        print: &mut dyn FnMut(StoryStep) -> ControlFlow<()>,
     ) -> Result<bool, CommandError> {
         let mut story = Story::new(&self.run, self.prices.clone(), detail);
         let mut selection = Selection::new(wanted);
         let mut flow = ControlFlow::Continue(());
-        let mut show = |step: Step, flow: &mut ControlFlow<()>| {
+        let mut show = |step: StoryStep, flow: &mut ControlFlow<()>| {
             selection.take(step, &mut |step| {
                 if flow.is_continue() {
                     *flow = print(step);
@@ -296,7 +300,7 @@ impl<'b> Conversation<'b> {
 }
 
 /// What to say when nothing fits what was asked for.
-fn nothing_wanted(arguments: &Arguments, output: &Output) -> Result<(), CommandError> {
+fn nothing_wanted(arguments: &Arguments, output: &CommandOutput) -> Result<(), CommandError> {
     const HINT: &str = "`traj show` without it shows which there are";
     if let Some(id) = &arguments.call {
         return Err(CommandError::failure(format!("there is no call {id}")).hint(HINT));

@@ -23,7 +23,7 @@ use super::Outcome;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
 /// How often we look when no notification comes.
@@ -74,9 +74,9 @@ enum Wake {
     Signal(i32),
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of_lines::<view::Line<'static>>("tail");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of_lines::<view::TailLine<'static>>("tail");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let (sender, receiver) = channel();
     if arguments.follow {
         watch_signals(sender.clone())?;
@@ -114,7 +114,7 @@ fn no_trajectory(
     arguments: &Arguments,
     file: &Path,
     error: Option<FsError>,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<(), CommandError> {
     match error {
         Some(error) if !error.is_not_found() => {

@@ -20,7 +20,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::quantity;
 use crate::resolve::{self, Sidecar, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
@@ -97,7 +97,8 @@ pub(crate) struct Arguments {
 /// What was done.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct TrimReport {
     /// `trim`, `enqueue`, `auto` or `undo`.
     action: &'static str,
     /// Whether nothing was changed because of `--dry-run`.
@@ -110,9 +111,9 @@ struct Report {
     report: Json<'static>,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("trim");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<TrimReport>("trim");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let place = resolve::session(&arguments.subject, Unnamed::Refused, host, output)?;
     // A queue can be ahead of its session, or outlive it; a call that is named cannot.
     let names_results = arguments.auto || arguments.tool_call.is_some() && !arguments.enqueue;
@@ -196,7 +197,7 @@ impl<'a> Work<'a> {
         expire(self.journal, now).map_err(|error| failed(TrimError::from(error)))
     }
 
-    fn enqueue(&self, output: &Output) -> Outcome {
+    fn enqueue(&self, output: &CommandOutput) -> Outcome {
         let mut input = Object::new();
         input.push_some("tool_call_id", self.arguments.tool_call.as_deref());
         input.push_some("replacement", self.arguments.replacement.as_deref());
@@ -208,7 +209,7 @@ impl<'a> Work<'a> {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn trim(&self, output: &Output) -> Outcome {
+    fn trim(&self, output: &CommandOutput) -> Outcome {
         let mut items = Vec::new();
         if let Some(target) = self.arguments.tool_call.as_deref() {
             let (replacement, own) =
@@ -233,7 +234,7 @@ impl<'a> Work<'a> {
         output.verdict(&report, fault, |report| human(report, &drained))
     }
 
-    fn auto(&self, output: &Output) -> Outcome {
+    fn auto(&self, output: &CommandOutput) -> Outcome {
         let older_than = match self.arguments.older_than.parse() {
             Ok(turns) => Age::Turns(turns),
             Err(_) => {
@@ -267,9 +268,9 @@ impl<'a> Work<'a> {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn report(&self, action: &'static str, undoable: bool, report: Json<'static>) -> Report {
+    fn report(&self, action: &'static str, undoable: bool, report: Json<'static>) -> TrimReport {
         let undo_until = (undoable && self.writer().is_some()).then(|| self.until().to_iso());
-        Report { action, dry_run: self.arguments.dry_run, undo_until, report }
+        TrimReport { action, dry_run: self.arguments.dry_run, undo_until, report }
     }
 }
 
@@ -292,7 +293,7 @@ fn auto_json(auto: &AutoReport) -> Json<'static> {
     json
 }
 
-fn human(report: &Report, drained: &DrainReport) -> String {
+fn human(report: &TrimReport, drained: &DrainReport) -> String {
     let verb = if report.dry_run { "would trim" } else { "trimmed" };
     let (before, after) = (drained.rewrite.bytes_before, drained.rewrite.bytes_after);
     let mut lines = vec![format!(

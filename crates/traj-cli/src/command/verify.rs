@@ -13,7 +13,7 @@ use super::Outcome;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::progress::WatchedBundle;
 use crate::quantity::counted;
 use crate::terminal_text::escape_control;
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<VerifyReport>("verify");
 
-pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let report = check(arguments, host, output)?;
     // A secret is said first: who has it may be harmed by it.
     let fault = if report.findings.is_empty() {
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
 fn check(
     arguments: &Arguments,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<VerifyReport, CommandError> {
     let bundle = WatchedBundle::new(open(&arguments.bundle, host)?, output);
     verify(&bundle, &rules()?, Host::workers()).map_err(explain)

@@ -12,7 +12,7 @@ use traj_fs::open_file;
 
 use super::places::{STORE, is_transcript_name, rollouts_of_codex};
 use super::store::StorePlace;
-use super::{Chosen, Subject};
+use super::{ChosenSession, Subject};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
@@ -35,7 +35,7 @@ const DEEPEST: usize = 5;
 
 /// A session that may be meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct KnownSession {
     /// The key it is stored under.
     pub(super) key: Option<String>,
     /// The id: of the store, else of the file's name.
@@ -43,7 +43,7 @@ pub(super) struct Known {
     pub(super) file: PathBuf,
 }
 
-impl Known {
+impl KnownSession {
     /// For people: key or id, and file.
     pub(super) fn shown(&self) -> String {
         let name = self.key.as_deref().unwrap_or(&self.id);
@@ -51,18 +51,18 @@ impl Known {
     }
 
     pub(super) fn chosen(&self, host: &Host) -> Subject {
-        Subject::Session(Chosen::at(host.absolute(&self.file), self.key.clone()))
+        Subject::Session(ChosenSession::at(host.absolute(&self.file), self.key.clone()))
     }
 }
 
 /// The sessions that were found, and the first store that could not be read.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    pub(super) sessions: Vec<Known>,
+pub(super) struct SessionListing {
+    pub(super) sessions: Vec<KnownSession>,
     pub(super) problem: Option<CommandError>,
 }
 
-impl Listing {
+impl SessionListing {
     /// The sessions of one store, of one agent, or of this machine.
     pub(super) fn read(store: Option<&Path>, agent: Option<&str>, host: &Host) -> Self {
         let mut listing = Self::default();
@@ -94,7 +94,7 @@ impl Listing {
     }
 
     /// When a file last changed; `None` when it is not there.
-    pub(super) fn modified(known: &Known, host: &Host) -> Option<(i64, i64)> {
+    pub(super) fn modified(known: &KnownSession, host: &Host) -> Option<(i64, i64)> {
         use cap_std::fs::MetadataExt as _;
         let (folder, name) = host.folder_of(&known.file).ok()?;
         let metadata = folder.symlink_metadata(&name).ok().filter(Metadata::is_file)?;
@@ -105,7 +105,7 @@ impl Listing {
     }
 
     /// The workspace of a session, as its transcript or its sidecar states it.
-    pub(super) fn workspace(known: &Known, host: &Host) -> Option<String> {
+    pub(super) fn workspace(known: &KnownSession, host: &Host) -> Option<String> {
         let beside = PathBuf::from(sidecar_beside(&known.file.to_string_lossy()));
         let stated = |file: &Path| Dialect::stated_workspace(&head_of(file, HEAD_BYTES, host)?);
         stated(&known.file).or_else(|| stated(&beside))
@@ -113,7 +113,7 @@ impl Listing {
 
     /// The id that the transcript of a session states. A rollout's is a part of
     /// its name.
-    pub(super) fn stated_id(known: &Known, host: &Host) -> Option<String> {
+    pub(super) fn stated_id(known: &KnownSession, host: &Host) -> Option<String> {
         let name = known.file.file_name()?.to_string_lossy();
         if name.starts_with(ROLLOUT) {
             return None;
@@ -122,7 +122,7 @@ impl Listing {
     }
 
     fn add(&mut self, key: Option<String>, id: String, file: PathBuf) {
-        self.sessions.push(Known { key, id, file });
+        self.sessions.push(KnownSession { key, id, file });
     }
 
     fn add_store(&mut self, store: &Path, host: &Host) {

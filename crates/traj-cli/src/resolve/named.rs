@@ -30,7 +30,7 @@ const SIDECAR: &str = ".trajectory.jsonl";
 
 /// What lies at a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum NamedPath {
     Bundle,
     /// A session, which need not exist if its sidecar is named.
     Session {
@@ -39,7 +39,7 @@ pub(super) enum Named {
     },
 }
 
-impl Named {
+impl NamedPath {
     /// What the user named. Something that cannot be opened is reported by
     /// whoever uses it.
     pub(super) fn of(named: &Path, host: &Host) -> Result<Self, CommandError> {

@@ -13,10 +13,10 @@ use traj_core::port::Sources as _;
 use traj_core::settings::Settings;
 use traj_fs::{FsBlobFolder, FsLineLog, FsSessionRewriter, FsSources};
 
-use super::Chosen;
+use super::ChosenSession;
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// A session in its directory.
 #[derive(Debug)]
@@ -51,11 +51,11 @@ pub(crate) struct Search {
 impl Session {
     /// The session in this file, which need not exist.
     pub(crate) fn at(file: &Path, host: &Host) -> Result<Self, CommandError> {
-        Self::open(&Chosen::at(host.absolute(file), None), host)
+        Self::open(&ChosenSession::at(host.absolute(file), None), host)
     }
 
     /// The session that was chosen; its directory has to exist.
-    pub(super) fn open(chosen: &Chosen, host: &Host) -> Result<Self, CommandError> {
+    pub(super) fn open(chosen: &ChosenSession, host: &Host) -> Result<Self, CommandError> {
         let path = chosen.file.clone();
         let (folder, name) = host.folder_of(&path)?;
         let sources = sources(&folder, &path, chosen.sidecar.as_deref(), host)?;
@@ -126,7 +126,7 @@ impl Session {
     pub(crate) fn sidecar_to_change(
         &self,
         host: &Host,
-        output: &Output,
+        output: &CommandOutput,
     ) -> Result<Option<Sidecar>, CommandError> {
         let SidecarSearch { found, refused, .. } = self.search(host)?;
         let unusable = |file: &str, reason: &str| {

@@ -10,27 +10,27 @@ fn session(in_flight: usize) -> RpcSession {
     RpcSession::new(RpcLimits { in_flight, wordings: RefusalWordings::standard() })
 }
 
-fn call(session: &mut RpcSession, token: u64) -> Vec<Output> {
+fn call(session: &mut RpcSession, token: u64) -> Vec<RpcOutput> {
     let params = Json::Null;
     let timeout = Duration::from_secs(10);
     let token = CallToken(token);
-    session.step(Duration::ZERO, Input::Call { token, method: "thread/read", params, timeout })
+    session.step(Duration::ZERO, RpcInput::Call { token, method: "thread/read", params, timeout })
 }
 
-fn line(session: &mut RpcSession, text: &str) -> Vec<Output> {
-    session.step(Duration::ZERO, Input::Line(text.as_bytes()))
+fn line(session: &mut RpcSession, text: &str) -> Vec<RpcOutput> {
+    session.step(Duration::ZERO, RpcInput::Line(text.as_bytes()))
 }
 
 /// One word per output, for comparing.
-fn said(outputs: &[Output]) -> String {
-    let word = |output: &Output| match output {
-        Output::Write(text) => format!("write {}", text.trim_end()),
-        Output::Settle { token, result: Ok(value) } => {
+fn said(outputs: &[RpcOutput]) -> String {
+    let word = |output: &RpcOutput| match output {
+        RpcOutput::Write(text) => format!("write {}", text.trim_end()),
+        RpcOutput::Settle { token, result: Ok(value) } => {
             format!("{} ok {}", token.0, value.to_line())
         }
-        Output::Settle { token, result: Err(error) } => format!("{} failed {error}", token.0),
-        Output::Notification { method, .. } => format!("told {method}"),
-        Output::Request { id, method, .. } => format!("asked {} {method}", id.to_line()),
+        RpcOutput::Settle { token, result: Err(error) } => format!("{} failed {error}", token.0),
+        RpcOutput::Notification { method, .. } => format!("told {method}"),
+        RpcOutput::Request { id, method, .. } => format!("asked {} {method}", id.to_line()),
     };
     outputs.iter().map(word).collect::<Vec<_>>().join("; ")
 }
@@ -65,7 +65,7 @@ fn questions_of_the_server_have_ids_of_their_own() {
     let asked = line(&mut session, r#"{"id":1,"method":"item/tool/call","params":{}}"#);
     assert_eq!(said(&asked), "asked 1 item/tool/call");
     let answered =
-        session.step(SECOND, Input::Answer { id: 1_u64.into(), answer: Some(Json::Null) });
+        session.step(SECOND, RpcInput::Answer { id: 1_u64.into(), answer: Some(Json::Null) });
     assert_eq!(said(&answered), r#"write {"id":1,"result":null}"#);
     assert_eq!(said(&line(&mut session, r#"{"id":1,"result":1}"#)), "10 ok 1");
 }
@@ -75,8 +75,8 @@ fn a_call_times_out_and_its_late_answer_is_ignored() {
     let mut session = session(8);
     call(&mut session, 10);
     assert_eq!(session.next_wake(), Some(Duration::from_secs(10)));
-    assert_eq!(said(&session.step(9 * SECOND, Input::Tick)), "");
-    let late = session.step(10 * SECOND, Input::Tick);
+    assert_eq!(said(&session.step(9 * SECOND, RpcInput::Tick)), "");
+    let late = session.step(10 * SECOND, RpcInput::Tick);
     assert_eq!(said(&late), "10 failed thread/read was not answered in time");
     assert_eq!(said(&line(&mut session, r#"{"id":1,"result":1}"#)), "");
     assert_eq!(session.next_wake(), None);
@@ -90,7 +90,7 @@ fn no_more_calls_than_the_limit_are_under_way() {
     let freed = line(&mut session, r#"{"id":1,"result":1}"#);
     assert!(said(&freed).starts_with("10 ok 1; write {\"id\":2"), "{}", said(&freed));
     call(&mut session, 30);
-    session.step(SECOND, Input::Cancel { token: CallToken(20) });
+    session.step(SECOND, RpcInput::Cancel { token: CallToken(20) });
     assert_eq!(said(&line(&mut session, r#"{"id":2,"result":1}"#)), "", "nobody waits any more");
 }
 
@@ -103,10 +103,10 @@ fn overload_is_retried_with_growing_distance() {
     let mut distances = Vec::new();
     for id in 1..=3 {
         let text = format!(r#"{{"id":{id},"error":{{"code":-32001,"message":"overloaded"}}}}"#);
-        assert_eq!(said(&session.step(now, Input::Line(text.as_bytes()))), "");
+        assert_eq!(said(&session.step(now, RpcInput::Line(text.as_bytes()))), "");
         let wake = session.next_wake().unwrap();
-        assert_eq!(said(&session.step(wake - Duration::from_millis(1), Input::Tick)), "");
-        assert!(said(&session.step(wake, Input::Tick)).starts_with("write"));
+        assert_eq!(said(&session.step(wake - Duration::from_millis(1), RpcInput::Tick)), "");
+        assert!(said(&session.step(wake, RpcInput::Tick)).starts_with("write"));
         distances.push(wake - now);
         now = wake;
     }
@@ -121,11 +121,11 @@ fn the_end_of_the_server_ends_every_call() {
     let mut session = session(1);
     call(&mut session, 10);
     call(&mut session, 20);
-    let closed = session.step(SECOND, Input::Closed(CloseCause::BrokenPipe));
+    let closed = session.step(SECOND, RpcInput::Closed(CloseCause::BrokenPipe));
     assert_eq!(said(&closed).matches("its input is broken").count(), 2);
-    assert_eq!(said(&session.step(SECOND, Input::Closed(CloseCause::ByUs))), "");
+    assert_eq!(said(&session.step(SECOND, RpcInput::Closed(CloseCause::ByUs))), "");
     assert!(said(&call(&mut session, 30)).contains("its input is broken"));
-    let answer = Input::Answer { id: Json::Null, answer: None };
+    let answer = RpcInput::Answer { id: Json::Null, answer: None };
     assert_eq!(said(&session.step(SECOND, answer)), "", "nothing is written after the end");
 }
 
@@ -141,7 +141,7 @@ fn broken_and_garbage_lines_are_survived() {
     assert_eq!(said(&line(&mut session, r#"{"method":"cut"#)), "");
     assert_eq!(said(&line(&mut session, r#"{"method":"whole"}"#)), "told whole");
     assert_eq!(session.garbage(), 3);
-    assert_eq!(said(&session.step(SECOND, Input::Line(b"\xff\xfe"))), "");
+    assert_eq!(said(&session.step(SECOND, RpcInput::Line(b"\xff\xfe"))), "");
 }
 
 proptest! {
@@ -154,7 +154,7 @@ proptest! {
         let mut session = session(in_flight);
         let mut settled = Vec::new();
         let mut written = std::collections::BTreeSet::new();
-        let mut outputs: Vec<Output> = Vec::new();
+        let mut outputs: Vec<RpcOutput> = Vec::new();
         for token in 1..=12 {
             outputs.extend(call(&mut session, token));
         }
@@ -162,11 +162,11 @@ proptest! {
         while !left.is_empty() {
             for output in outputs.drain(..) {
                 match output {
-                    Output::Write(text) => {
+                    RpcOutput::Write(text) => {
                         let id = Json::parse(text.trim()).unwrap().get("id").unwrap().as_u64().unwrap();
                         prop_assert!(written.insert(id));
                     }
-                    Output::Settle { token, result } => {
+                    RpcOutput::Settle { token, result } => {
                         settled.push((token.0, result.unwrap().as_u64().unwrap()));
                     }
                     _ => {}
@@ -177,7 +177,7 @@ proptest! {
             outputs = line(&mut session, &format!(r#"{{"id":{id},"result":{id}}}"#));
         }
         for output in outputs {
-            if let Output::Settle { token, result } = output {
+            if let RpcOutput::Settle { token, result } = output {
                 settled.push((token.0, result.unwrap().as_u64().unwrap()));
             }
         }
@@ -189,7 +189,7 @@ proptest! {
     fn no_line_makes_the_session_fail(bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
         let mut session = session(2);
         call(&mut session, 1);
-        session.step(SECOND, Input::Line(&bytes));
+        session.step(SECOND, RpcInput::Line(&bytes));
         let answered = line(&mut session, r#"{"id":1,"result":1}"#);
         prop_assert_eq!(said(&answered), "1 ok 1");
     }

@@ -15,7 +15,7 @@ use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
@@ -43,16 +43,17 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct BindReport {
     /// The thread that the session is bound to.
     thread_id: String,
     /// `attached` to a thread that existed, or `started`.
     how: &'static str,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-bind");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<BindReport>("codex-bind");
 
-pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
     let found = Bound::read(&session.file, &arguments.plan, host)?;
     let wanted = arguments.thread.as_deref().map(ThreadId::parse).transpose();
@@ -85,15 +86,15 @@ async fn bind(
     plan: &ThreadPlan,
     wanted: Option<&ThreadId>,
     bound: Option<&ThreadId>,
-) -> Result<Report, CommandError> {
+) -> Result<BindReport, CommandError> {
     if let Some(thread) = wanted {
         let attached = lifecycle.attach(client, plan, thread).await.map_err(lifecycle_error)?;
-        return Ok(Report { thread_id: attached.thread.as_str().to_owned(), how: "attached" });
+        return Ok(BindReport { thread_id: attached.thread.as_str().to_owned(), how: "attached" });
     }
     if let Some(bound) = bound {
         lifecycle.clear(&plan.key, bound).await.map_err(lifecycle_error)?;
     }
     let (loaded, cancel) = (LoadedThreads::new(), CancellationToken::new());
     let ready = lifecycle.ready(client, &loaded, plan, &cancel).await.map_err(lifecycle_error)?;
-    Ok(Report { thread_id: ready.thread().as_str().to_owned(), how: ready.how.as_str() })
+    Ok(BindReport { thread_id: ready.thread().as_str().to_owned(), how: ready.how.as_str() })
 }

@@ -9,7 +9,7 @@ use super::super::Outcome;
 use super::{help_end, store, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
@@ -25,7 +25,8 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct DetachReport {
     /// Whether there was a binding.
     detached: bool,
     /// The thread, which stays with Codex.
@@ -36,12 +37,12 @@ struct Report {
     kept_as: Option<String>,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-detach");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<DetachReport>("codex-detach");
 
-pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
     let (store, key) = store(&session.file, host)?;
-    let mut report = Report::default();
+    let mut report = DetachReport::default();
     if arguments.set_aside {
         report.kept_as = store.set_aside(&key).map_err(store_error)?;
     }
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(report: &Report) -> String {
+fn describe(report: &DetachReport) -> String {
     let kept = report
         .kept_as
         .as_deref()

@@ -11,7 +11,7 @@ use super::plan::PlanArguments;
 use super::{Bound, help_end};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
@@ -31,7 +31,8 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct ExplainReport {
     /// `resume`, `start`, `rotate`, `transient` or `unknown`.
     decision: &'static str,
     /// The stored thread.
@@ -64,9 +65,9 @@ impl From<ComponentState> for Component {
     }
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-explain");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<ExplainReport>("codex-explain");
 
-pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;
     let found = Bound::read(&session.file, &arguments.plan, host)?;
     let (stored, plan) = (found.record(), &found.plan);
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         _ => ("unknown", vec![], "this version cannot tell".to_owned()),
     };
     let components = explain(stored, &plan.wanted);
-    let report = Report {
+    let report = ExplainReport {
         decision,
         thread_id: stored.map(|record| record.thread.as_str().to_owned()),
         reasons,
@@ -103,7 +104,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(report: &Report) -> String {
+fn describe(report: &ExplainReport) -> String {
     let thread = report.thread_id.as_deref().map_or("none".into(), escape_control);
     let mut lines = vec![
         format!("thread    {thread}"),

@@ -13,7 +13,7 @@ use super::super::Outcome;
 use super::{help_end, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::terminal_text::escape_control;
 
 #[derive(Debug, Args)]
@@ -28,7 +28,8 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Listing {
+#[schemars(rename = "Listing")]
+struct BindingListing {
     /// The bindings of the directory.
     bindings: Vec<Binding>,
 }
@@ -52,9 +53,9 @@ struct Binding {
     problem: Option<String>,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Listing>("codex-list");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<BindingListing>("codex-list");
 
-pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let folder = match (&arguments.session, &arguments.folder) {
         (Some(session), _) => host.folder_of(session)?.0,
         (None, Some(folder)) => host.folder(folder)?,
@@ -77,11 +78,11 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
             Err(error) => Binding { problem: Some(error.to_string()), ..empty },
         });
     }
-    output.result(&Listing { bindings }, describe)?;
+    output.result(&BindingListing { bindings }, describe)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(listing: &Listing) -> String {
+fn describe(listing: &BindingListing) -> String {
     let mut text = String::new();
     for binding in &listing.bindings {
         let session = escape_control(&binding.session);

@@ -10,7 +10,7 @@ use traj_core::redaction::{RedactionPolicy, Redactor};
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 #[derive(Debug, Args)]
 pub(super) struct ServerArguments {
@@ -40,7 +40,7 @@ pub(super) fn redactor(host: &Host) -> Result<Redactor, CommandError> {
 pub(super) async fn connect(
     arguments: &ServerArguments,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<Client, CommandError> {
     let program = host.program(arguments.codex.as_deref(), "CODEX", "codex").ok_or_else(|| {
         CommandError::failure("`codex` is not on the PATH")

@@ -13,7 +13,7 @@ use super::server::{ServerArguments, connect, runtime};
 use super::{help_end, store, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 
@@ -30,12 +30,13 @@ pub(super) struct Arguments {
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
-struct Report {
+#[schemars(rename = "Report")]
+struct StatusReport {
     /// Whether the session has a binding.
     bound: bool,
     /// What is remembered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    record: Option<Record>,
+    record: Option<BindingSummary>,
     /// What Codex says of the thread, if it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     health: Option<Health>,
@@ -43,7 +44,8 @@ struct Report {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+#[schemars(rename = "Record")]
+struct BindingSummary {
     /// The thread.
     thread_id: String,
     /// `started`, `attached` or `imported`.
@@ -89,9 +91,9 @@ struct Health {
     problem: Option<String>,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-status");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<StatusReport>("codex-status");
 
-pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Newest, host, output)?;
     let (store, key) = store(&session.file, host)?;
     let stored = store.load(&key).map_err(store_error)?.map(|loaded| loaded.record);
@@ -100,12 +102,12 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcom
         _ => None,
     };
     let record = stored.as_ref().map(describe_record);
-    output.result(&Report { bound: record.is_some(), record, health }, describe)?;
+    output.result(&StatusReport { bound: record.is_some(), record, health }, describe)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe_record(record: &BindingRecord) -> Record {
-    Record {
+fn describe_record(record: &BindingRecord) -> BindingSummary {
+    BindingSummary {
         thread_id: record.thread.as_str().to_owned(),
         origin: match record.origin {
             BindingOrigin::Attached => "attached",
@@ -127,7 +129,12 @@ fn describe_record(record: &BindingRecord) -> Record {
 }
 
 /// Asks Codex. A server that does not start is a finding about health, not a failure of the verb.
-fn health(record: &BindingRecord, arguments: &Arguments, host: &Host, output: &Output) -> Health {
+fn health(
+    record: &BindingRecord,
+    arguments: &Arguments,
+    host: &Host,
+    output: &CommandOutput,
+) -> Health {
     let unknown = |problem: String| Health {
         thread: "unknown",
         server_version: None,
@@ -161,7 +168,7 @@ fn health(record: &BindingRecord, arguments: &Arguments, host: &Host, output: &O
     }
 }
 
-fn describe(report: &Report) -> String {
+fn describe(report: &StatusReport) -> String {
     let Some(record) = &report.record else { return "the session is not bound\n".to_owned() };
     let text = |text: &Option<String>| {
         text.as_deref().map_or_else(|| "-".to_owned(), |text| escape_control(text).into_owned())

@@ -29,8 +29,8 @@ use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
-use crate::output::Output;
-use crate::resolve::{self, Chosen, SubjectArguments, Unnamed};
+use crate::output::CommandOutput;
+use crate::resolve::{self, ChosenSession, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 use events::{EventList, Stream};
 
@@ -79,7 +79,8 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+#[schemars(rename = "Report")]
+struct TurnDocument {
     /// `completed`, `interrupted`, `timed-out` or `failed`.
     outcome: &'static str,
     /// The reply.
@@ -118,9 +119,9 @@ struct Lost {
     covered_through: Option<String>,
 }
 
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Report>("codex-turn");
+pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<TurnDocument>("codex-turn");
 
-pub(super) fn run(arguments: &Arguments, host: &Host, output: &Output) -> Outcome {
+pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
     let found = Bound::read(&session.file, &arguments.plan, host)?;
     let plan = &found.plan;
@@ -176,7 +177,7 @@ async fn run_with_restarts(
     lifecycle: &ThreadLifecycle,
     request: BoundTurnRequest<'_>,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<BoundTurn, CommandError> {
     let mut starts = 1;
     loop {
@@ -199,7 +200,7 @@ async fn run_with_restarts(
 }
 
 /// The first Ctrl-C interrupts the turn; a second one ends us at once.
-fn interrupt_on_signal(cancel: &CancellationToken, output: &Output) {
+fn interrupt_on_signal(cancel: &CancellationToken, output: &CommandOutput) {
     let cancel = cancel.clone();
     let is_quiet = !output.shows_progress();
     drop(tokio::spawn(async move {
@@ -215,7 +216,7 @@ fn interrupt_on_signal(cancel: &CancellationToken, output: &Output) {
     }));
 }
 
-fn tell_last_words(client: &Client, output: &Output) {
+fn tell_last_words(client: &Client, output: &CommandOutput) {
     let tail = client.stderr_tail().unwrap_or_default();
     for line in tail.lines().rev().take(5).collect::<Vec<_>>().into_iter().rev() {
         output.note(&format!("codex: {line}"));
@@ -234,7 +235,7 @@ fn turn_error(error: BoundTurnError) -> CommandError {
 }
 
 /// What a person must hear even if they only want the reply.
-fn announce(turn: &BoundTurn, output: &Output) {
+fn announce(turn: &BoundTurn, output: &CommandOutput) {
     match &turn.ready.how {
         HowOpened::Replaced { lost } if lost.turns > 0 => output.note(&format!(
             "Codex no longer has thread {}: the history of {} turns is lost; a new thread was started",
@@ -255,7 +256,7 @@ fn announce(turn: &BoundTurn, output: &Output) {
     }
 }
 
-fn report(turn: &BoundTurn, events: Vec<Value>) -> Report {
+fn report(turn: &BoundTurn, events: Vec<Value>) -> TurnDocument {
     let report = &turn.report;
     let (lost, reasons) = match &turn.ready.how {
         HowOpened::Replaced { lost } => (
@@ -275,7 +276,7 @@ fn report(turn: &BoundTurn, events: Vec<Value>) -> Report {
         TurnOutcome::Failed { message } => message.clone(),
         _ => None,
     };
-    Report {
+    TurnDocument {
         outcome: outcome_name(&report.outcome),
         text: report.text.clone(),
         thread_id: turn.ready.thread().as_str().to_owned(),
@@ -356,7 +357,12 @@ fn input(arguments: &Arguments, prompt: &str, host: &Host) -> TurnInput {
     TurnInput::text(prompt).with_media(&paths, &[], &mimes)
 }
 
-fn facts(arguments: &Arguments, session: &Chosen, prompt: &str, plan: &ThreadPlan) -> TurnFacts {
+fn facts(
+    arguments: &Arguments,
+    session: &ChosenSession,
+    prompt: &str,
+    plan: &ThreadPlan,
+) -> TurnFacts {
     let mut facts = TurnFacts::new(prompt);
     facts.trigger = Some("user".to_owned());
     facts.session_file = Some(session.file.to_string_lossy().into_owned());
@@ -369,10 +375,10 @@ fn facts(arguments: &Arguments, session: &Chosen, prompt: &str, plan: &ThreadPla
 /// The recorder of the session, unless nothing is to be recorded.
 fn recorder(
     arguments: &Arguments,
-    session: &Chosen,
+    session: &ChosenSession,
     plan: &ThreadPlan,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<Option<Arc<Recorder>>, CommandError> {
     let settings = Settings::from_host(&host.facts);
     if arguments.no_record || !settings.enabled {

@@ -52,7 +52,7 @@ pub(super) fn run(host: &Host) -> Vec<Probe> {
         probes.push(Probe { name, ok, detail });
         ok
     };
-    let place = match Place::make(host) {
+    let place = match ProbeTarget::make(host) {
         Ok(place) => place,
         Err(error) => {
             note("folder", Err(error.message.into()));
@@ -75,14 +75,14 @@ pub(super) fn run(host: &Host) -> Vec<Probe> {
     probes
 }
 
-struct Place {
+struct ProbeTarget {
     parent: Dir,
     name: String,
     path: PathBuf,
     redactor: Redactor,
 }
 
-impl Place {
+impl ProbeTarget {
     fn make(host: &Host) -> Result<Self, CommandError> {
         let settings = Settings::from_host(&host.facts);
         let base = match (settings.trajectory_dir, host.facts.state_dir()) {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use traj_core::event::{Event, InputEvent};
 use traj_core::json::lines::Line;
 
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// Lines of a kind that are told one by one on standard error.
 const TOLD_LINES: u64 = 20;
@@ -57,7 +57,7 @@ impl Problems {
         number: u64,
         line: Line<'_>,
         is_cut_off: bool,
-        output: &Output,
+        output: &CommandOutput,
     ) -> Option<Event> {
         match read_event(number, line, self.longest_line) {
             Ok(None) => None,
@@ -75,7 +75,7 @@ impl Problems {
         }
     }
 
-    fn add_invalid(&mut self, line: u64, reason: String, output: &Output) {
+    fn add_invalid(&mut self, line: u64, reason: String, output: &CommandOutput) {
         self.invalid_lines += 1;
         tell(self.invalid_lines, output, || format!("line {line}: {reason}"));
         if self.invalid.len() < LISTED_LINES {
@@ -83,7 +83,7 @@ impl Problems {
         }
     }
 
-    fn add_unknown(&mut self, line: u64, members: usize, output: &Output) {
+    fn add_unknown(&mut self, line: u64, members: usize, output: &CommandOutput) {
         self.lines_with_unknown_members += 1;
         tell(self.lines_with_unknown_members, output, || {
             format!("line {line}: members besides type, data and ts, not recorded: {members}")
@@ -95,7 +95,7 @@ impl Problems {
 }
 
 /// Tells of the first lines of a kind, and that there are more.
-fn tell(count: u64, output: &Output, note: impl FnOnce() -> String) {
+fn tell(count: u64, output: &CommandOutput, note: impl FnOnce() -> String) {
     if count <= TOLD_LINES {
         output.note(&note());
     } else if count == TOLD_LINES + 1 {

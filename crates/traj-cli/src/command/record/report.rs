@@ -10,7 +10,8 @@ use crate::terminal_text::escape_control;
 /// What was recorded.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+#[schemars(rename = "Report")]
+pub(super) struct RecordReport {
     /// Whether recording is switched on.
     enabled: bool,
     /// The sidecar.
@@ -70,7 +71,7 @@ struct DroppedReport {
     not_started: u64,
 }
 
-impl Report {
+impl RecordReport {
     pub(super) fn new(
         enabled: bool,
         sidecar: String,

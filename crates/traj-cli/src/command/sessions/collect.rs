@@ -9,7 +9,7 @@ use traj_core::care::session_store::default_store_path;
 use traj_core::timestamp::UnixMillis;
 use traj_fs::{is_bundle, open_subfolder};
 
-use super::report::Problem;
+use super::report::ListingProblem;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::resolve::{STORE, StorePlace, is_transcript_name, rollouts_of_codex};
@@ -19,7 +19,7 @@ const DEEPEST: usize = 32;
 
 /// A session file that was found, or that a store lists.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundSession {
     pub(super) key: Option<String>,
     pub(super) file: PathBuf,
     pub(super) updated_at: Option<UnixMillis>,
@@ -31,10 +31,10 @@ pub(super) struct Found {
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Collection {
-    pub(super) sessions: Vec<Found>,
+    pub(super) sessions: Vec<FoundSession>,
     /// Files that are named as sidecars are.
     pub(super) sidecars: Vec<PathBuf>,
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<ListingProblem>,
     places: HashMap<PathBuf, usize>,
 }
 
@@ -98,7 +98,11 @@ impl Collection {
             } else if is_sidecar(&path) {
                 collection.sidecars.push(path);
             } else {
-                collection.add(Found { file: path, is_named: true, ..Found::default() });
+                collection.add(FoundSession {
+                    file: path,
+                    is_named: true,
+                    ..FoundSession::default()
+                });
             }
         }
         Ok(collection)
@@ -114,11 +118,11 @@ impl Collection {
     }
 
     /// Adds a session; one that is known already may learn its key.
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: FoundSession) {
         match self.places.get(&found.file).and_then(|at| self.sessions.get_mut(*at)) {
             Some(known) if known.key.is_none() => {
                 let is_named = known.is_named || found.is_named;
-                *known = Found { is_named, ..found };
+                *known = FoundSession { is_named, ..found };
             }
             // Several keys may lead to one file.
             Some(known) if found.key.is_some() && found.key != known.key => {
@@ -134,7 +138,7 @@ impl Collection {
 
     fn add_store(&mut self, place: &StorePlace, host: &Host) {
         for (session, file) in place.listed(host) {
-            self.add(Found {
+            self.add(FoundSession {
                 key: Some(session.key.clone()),
                 file,
                 updated_at: session.updated_at.and_then(UnixMillis::new),
@@ -192,7 +196,7 @@ impl Collection {
             } else if kind.is_file() && is_sidecar(&file) {
                 self.sidecars.push(file);
             } else if kind.is_file() && is_transcript_name(name) {
-                self.add(Found { file, ..Found::default() });
+                self.add(FoundSession { file, ..FoundSession::default() });
             }
         }
         stores
@@ -204,10 +208,10 @@ impl Collection {
 }
 
 /// What is wrong with a file, with its causes.
-pub(super) fn problem(file: &Path, error: &CommandError) -> Problem {
+pub(super) fn problem(file: &Path, error: &CommandError) -> ListingProblem {
     let said = std::iter::once(error.message.clone()).chain(error.causes());
     let problem = said.collect::<Vec<_>>().join(": ");
-    Problem { file: file.to_string_lossy().into_owned(), problem }
+    ListingProblem { file: file.to_string_lossy().into_owned(), problem }
 }
 
 /// Whether a file is named as sidecars beside their transcript are.

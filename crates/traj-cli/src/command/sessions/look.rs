@@ -17,8 +17,8 @@ use traj_core::timestamp::UnixMillis;
 use traj_fs::FsSources;
 
 use super::Filter;
-use super::collect::{Collection, Found, problem};
-use super::report::{Problem, Report, Session};
+use super::collect::{Collection, FoundSession, problem};
+use super::report::{ListingProblem, SessionRow, SessionsReport};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::resolve::Session as Place;
@@ -33,7 +33,7 @@ const HEAD: u64 = Reading::standard().short_head_bytes as u64;
 /// A session whose files are known.
 #[derive(Debug, Default)]
 struct Candidate {
-    found: Found,
+    found: FoundSession,
     id: String,
     sidecar: Option<PathBuf>,
     /// When one of its files changed last. Nothing in them is newer.
@@ -50,9 +50,9 @@ impl Candidate {
 
 /// What came of looking at a session.
 enum Looked {
-    Listed { session: Box<Session>, problem: Option<Problem> },
+    Listed { session: Box<SessionRow>, problem: Option<ListingProblem> },
     Unrecognised,
-    Unreadable(Problem),
+    Unreadable(ListingProblem),
 }
 
 /// Looks at what was found, the newest first.
@@ -61,9 +61,9 @@ pub(super) fn look_at_all(
     filter: &Filter,
     prices: &Prices,
     host: &Host,
-) -> Result<Report, CommandError> {
+) -> Result<SessionsReport, CommandError> {
     let redactor = Redactor::new(RedactionPolicy::standard(Host::passing_key()?));
-    let mut report = Report { problems: collection.problems, ..Report::default() };
+    let mut report = SessionsReport { problems: collection.problems, ..SessionsReport::default() };
     let mut candidates = Vec::new();
     for located in in_parallel(&collection.sessions, |found| locate(found, host)) {
         match located {
@@ -100,7 +100,7 @@ pub(super) fn look_at_all(
 }
 
 /// Whether none of the rest can be among the newest.
-fn has_enough(sessions: &[Session], rest: &[Candidate], filter: &Filter) -> bool {
+fn has_enough(sessions: &[SessionRow], rest: &[Candidate], filter: &Filter) -> bool {
     let newest = rest.first().and_then(Candidate::newest);
     let newer = sessions.iter().filter(|session| session.updated >= newest).count();
     filter.limit.is_some_and(|limit| newer >= limit)
@@ -131,7 +131,7 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
 }
 
 /// Finds the sidecar of a session, and when the files changed.
-fn locate(found: &Found, host: &Host) -> Result<Candidate, Problem> {
+fn locate(found: &FoundSession, host: &Host) -> Result<Candidate, ListingProblem> {
     let unusable = |error: CommandError| problem(&found.file, &error);
     let place = Place::at(&found.file, host).map_err(unusable)?;
     let sidecar = place.sidecar(host).map_err(unusable)?.found;
@@ -158,7 +158,7 @@ fn without_transcript(sidecar: &Path, host: &Host) -> Candidate {
         folder.as_ref().is_some_and(|folder| folder.symlink_metadata(&transcript).is_ok());
     let file = if is_taken { sidecar.to_path_buf() } else { sidecar.with_file_name(transcript) };
     Candidate {
-        found: Found { file, ..Found::default() },
+        found: FoundSession { file, ..FoundSession::default() },
         id: stem.to_owned(),
         sidecar: Some(sidecar.to_path_buf()),
         modified: folder.and_then(|folder| modified(&folder, name)),
@@ -221,7 +221,7 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, prices: &Prices, host: &H
         Ok(read) => read,
         Err(error) => return Looked::Unreadable(problem(&found.file, &unreadable(error))),
     };
-    let mut session = Session {
+    let mut session = SessionRow {
         key: found.key.clone(),
         session_file: found.file.to_string_lossy().into_owned(),
         exists: transcript.is_some(),
@@ -234,7 +234,7 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, prices: &Prices, host: &H
         running: found.running,
         updated: read.run.ended_at.or(found.updated_at).or(candidate.modified),
         session_id: id,
-        ..Session::default()
+        ..SessionRow::default()
     };
     session.updated_at = session.updated.map(UnixMillis::to_iso);
     session.take_run(&read.run, &|text| redacted(text, redactor));
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn there_are_enough_when_nothing_that_is_left_can_be_newer() {
         let at = |millis| UnixMillis::new(millis);
-        let listed = |millis| Session { updated: at(millis), ..Session::default() };
+        let listed = |millis| SessionRow { updated: at(millis), ..SessionRow::default() };
         let rest = [Candidate { modified: at(5), ..Candidate::default() }];
         let filter = Filter { limit: Some(2), ..Filter::default() };
         assert!(has_enough(&[listed(9), listed(5)], &rest, &filter));

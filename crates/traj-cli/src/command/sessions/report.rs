@@ -9,10 +9,11 @@ use traj_export::{ToolSummary, UsageSummary};
 /// The listing.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
-    pub(super) sessions: Vec<Session>,
+#[schemars(rename = "Report")]
+pub(super) struct SessionsReport {
+    pub(super) sessions: Vec<SessionRow>,
     /// Files that could not be read.
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<ListingProblem>,
     /// Files that are not sessions.
     pub(super) unrecognised: u64,
 }
@@ -25,7 +26,8 @@ pub(super) struct Keys {
 
 /// A file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct Problem {
+#[schemars(rename = "Problem")]
+pub(super) struct ListingProblem {
     pub(super) file: String,
     pub(super) problem: String,
 }
@@ -33,7 +35,8 @@ pub(super) struct Problem {
 /// One session.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Session {
+#[schemars(rename = "Session")]
+pub(super) struct SessionRow {
     pub(super) key: Option<String>,
     pub(super) session_id: String,
     pub(super) session_file: String,
@@ -74,7 +77,7 @@ pub(super) struct Failure {
     pub(super) exit_code: Option<i64>,
 }
 
-impl Session {
+impl SessionRow {
     /// Takes over what a run states.
     pub(super) fn take_run(&mut self, run: &Run, shown: &dyn Fn(&str) -> String) {
         let of = |text: &Option<String>| text.as_deref().map(shown);

@@ -1,6 +1,6 @@
 //! A listing for people: a header and one line for each session.
 
-use super::report::Session;
+use super::report::SessionRow;
 use crate::quantity;
 use crate::terminal_text::{clip, columns, escape_control};
 
@@ -14,7 +14,7 @@ struct Column {
     /// Columns with a higher rank are left out first where shrinking is not
     /// enough; 0 stays.
     rank: u8,
-    text: fn(&Session) -> String,
+    text: fn(&SessionRow) -> String,
 }
 
 enum Kind {
@@ -25,7 +25,7 @@ enum Kind {
 }
 
 impl Column {
-    const fn number(title: &'static str, rank: u8, text: fn(&Session) -> String) -> Self {
+    const fn number(title: &'static str, rank: u8, text: fn(&SessionRow) -> String) -> Self {
         Self { title, kind: Kind::Number, rank, text }
     }
 
@@ -33,7 +33,7 @@ impl Column {
         title: &'static str,
         narrowest: usize,
         rank: u8,
-        text: fn(&Session) -> String,
+        text: fn(&SessionRow) -> String,
     ) -> Self {
         Self { title, kind: Kind::Text(narrowest), rank, text }
     }
@@ -64,7 +64,7 @@ const COLUMNS: [Column; 11] = [
 ];
 
 /// The whole listing, at most `width` columns wide if that is given.
-pub(super) fn describe(sessions: &[Session], width: Option<usize>) -> String {
+pub(super) fn describe(sessions: &[SessionRow], width: Option<usize>) -> String {
     if sessions.is_empty() {
         return "there are no sessions\n".to_owned();
     }
@@ -145,25 +145,25 @@ fn or_dash(text: Option<&str>) -> String {
 }
 
 /// To the second, as UTC.
-fn updated(session: &Session) -> String {
+fn updated(session: &SessionRow) -> String {
     let at = session.updated_at.as_deref().and_then(|at| at.split_once('.'));
     at.map_or_else(|| "-".to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }
 
-fn agent(session: &Session) -> String {
+fn agent(session: &SessionRow) -> String {
     or_dash(session.agent.as_deref())
 }
 
-fn status(session: &Session) -> String {
+fn status(session: &SessionRow) -> String {
     or_dash(session.status_shown())
 }
 
-fn size(session: &Session) -> String {
+fn size(session: &SessionRow) -> String {
     let bytes = session.bytes.saturating_add(session.trajectory_bytes.unwrap_or_default());
     quantity::shown_size(bytes)
 }
 
-fn events(session: &Session) -> String {
+fn events(session: &SessionRow) -> String {
     session.events.map_or_else(|| "-".to_owned(), |events| events.to_string())
 }
 
@@ -178,11 +178,11 @@ fn tokens(count: Option<u64>) -> String {
     }
 }
 
-fn model(session: &Session) -> String {
+fn model(session: &SessionRow) -> String {
     or_dash(session.model.as_deref())
 }
 
-fn name(session: &Session) -> String {
+fn name(session: &SessionRow) -> String {
     let name = session.key.as_deref().unwrap_or(&session.session_id);
     if session.exists { name.to_owned() } else { format!("{name} (no transcript)") }
 }
@@ -200,8 +200,8 @@ mod tests {
         totals
     }
 
-    fn sessions() -> Vec<Session> {
-        let one = Session {
+    fn sessions() -> Vec<SessionRow> {
+        let one = SessionRow {
             key: Some("agent:main:telegram:direct:日本語の名前です".to_owned()),
             exists: true,
             bytes: 48_213,
@@ -213,14 +213,14 @@ mod tests {
             input_tokens: Some(30_761),
             output_tokens: Some(821),
             model: Some("anthropic/claude-sonnet-4-5".to_owned()),
-            ..Session::default()
+            ..SessionRow::default()
         };
-        let other = Session {
+        let other = SessionRow {
             session_id: "5a1c\u{1b}[31m".to_owned(),
             status: Some("open".to_owned()),
             running: true,
             trajectory_bytes: Some(7),
-            ..Session::default()
+            ..SessionRow::default()
         };
         vec![one, other]
     }

@@ -8,7 +8,7 @@ use traj_export::{FailureSummary, TimeSummary, ToolSummary, UsageSummary};
 use crate::compose::Zone;
 
 use super::in_words::{cost, duration, usage};
-use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
+use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, TextPage, YELLOW};
 use crate::quantity::counted;
 
 /// A run at a glance.
@@ -70,7 +70,7 @@ impl Overview {
 
     /// The lines before the first step.
     pub(super) fn header(&self, width: usize, zone: &Zone) -> String {
-        let mut page = Page::new(width);
+        let mut page = TextPage::new(width);
         page.block("session  ", self.session.as_deref().unwrap_or("not named"), BOLD);
         let agent = self.agent.as_deref().map(|agent| match &self.agent_version {
             Some(version) => format!("{agent} {version}"),
@@ -101,7 +101,7 @@ impl Overview {
 
     /// The line after the last step.
     pub(super) fn closing(&self, width: usize) -> String {
-        let mut page = Page::new(width);
+        let mut page = TextPage::new(width);
         let (ending, _) = self.ending();
         let mut parts = vec![ending, counted(self.turns, "turn"), self.calls_in_words()];
         if self.usage.calls > 0 {

@@ -26,12 +26,12 @@ const fn color(color: AnsiColor) -> Style {
 
 /// Lines of a given width.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct TextPage {
     width: usize,
     text: String,
 }
 
-impl Page {
+impl TextPage {
     pub(super) const fn new(width: usize) -> Self {
         Self { width, text: String::new() }
     }
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn hidden_values_stand_out_on_every_line_they_take() {
-        let mut page = Page::new(60);
+        let mut page = TextPage::new(60);
         page.block("", "key <redacted:a:123456> end", PLAIN);
         let marker = format!("key {HIDDEN}<redacted:a:123456>{HIDDEN:#} end");
         assert_eq!(page.into_text(), format!("{marker}\n"));
-        let mut page = Page::new(14);
+        let mut page = TextPage::new(14);
         page.block("", "<redacted:a:123456> end", PLAIN);
         let lines = [
             format!("{HIDDEN}<redacted:a:12{HIDDEN:#}\n"),
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_rule_fills_the_line() {
-        let mut page = Page::new(20);
+        let mut page = TextPage::new(20);
         page.rule("turn 1", PLAIN);
         assert_eq!(page.into_text(), "── turn 1 ──────────\n");
     }

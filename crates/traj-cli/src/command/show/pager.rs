@@ -10,7 +10,7 @@ use traj_core::settings::configuration::Preferences;
 
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
-use crate::output::{Output, cannot_print};
+use crate::output::{CommandOutput, cannot_print};
 
 /// The pager where none is named. `-R` lets colours through, `-F` ends it at
 /// once when everything fits the screen, `-X` leaves the text there.
@@ -19,7 +19,7 @@ const USUAL: &str = "less -RFX";
 /// Takes the text.
 #[derive(Debug)]
 pub(super) struct Paper<'o> {
-    output: &'o Output,
+    output: &'o CommandOutput,
     host: &'o Host,
     wants_pager: bool,
     is_colored: bool,
@@ -29,7 +29,7 @@ pub(super) struct Paper<'o> {
 }
 
 impl<'o> Paper<'o> {
-    pub(super) fn new(allows_pager: bool, host: &'o Host, output: &'o Output) -> Self {
+    pub(super) fn new(allows_pager: bool, host: &'o Host, output: &'o CommandOutput) -> Self {
         let choice = anstream::AutoStream::choice(&io::stdout());
         let is_colored = choice != anstream::ColorChoice::Never;
         let wants_pager = allows_pager && io::stdout().is_terminal();

@@ -5,8 +5,8 @@ use traj_core::run::{ApprovalOutcome, Outcome};
 use crate::compose::Zone;
 
 use super::in_words::{duration, usage};
-use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
-use super::step::{Call, ModelUse, Step, What};
+use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, TextPage, YELLOW};
+use super::step::{ModelUse, ShownCall, StoryStep, What};
 use crate::quantity::{counted, grouped};
 
 /// Draws steps for a terminal.
@@ -24,8 +24,8 @@ impl<'z> Renderer<'z> {
     }
 
     /// A step as text with styles.
-    pub(super) fn draw(&mut self, step: &Step) -> String {
-        let mut page = Page::new(self.width);
+    pub(super) fn draw(&mut self, step: &StoryStep) -> String {
+        let mut page = TextPage::new(self.width);
         if self.sub_agent != step.sub_agent {
             let about = step.sub_agent.as_ref();
             let about =
@@ -38,7 +38,7 @@ impl<'z> Renderer<'z> {
         page.into_text()
     }
 
-    fn step(&self, step: &Step, page: &mut Page) {
+    fn step(&self, step: &StoryStep, page: &mut TextPage) {
         match &step.what {
             What::Prompt { text, images, skipped } => {
                 let time = step.at.map(|at| format!(" · {}", self.zone.show(at)));
@@ -108,7 +108,7 @@ fn answer(decision: &str) -> &str {
     }
 }
 
-fn draw_call(call: &Call, page: &mut Page) {
+fn draw_call(call: &ShownCall, page: &mut TextPage) {
     let command = call.command.as_deref().unwrap_or_default();
     page.block("$ ", format!("{} {command}", call.tool).trim_end(), BOLD);
     let mut about = vec![call.in_words.clone()];

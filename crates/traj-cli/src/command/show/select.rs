@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::step::{Step, What};
+use super::step::{StoryStep, What};
 
 /// So many steps before the first failure are shown.
 const LED_TO_IT: usize = 8;
@@ -21,8 +21,8 @@ pub(super) enum Wanted {
 pub(super) struct Selection {
     wanted: Wanted,
     /// What came before a failure: the prompt, and the last steps.
-    prompt: Option<Step>,
-    before: VecDeque<Step>,
+    prompt: Option<StoryStep>,
+    before: VecDeque<StoryStep>,
     has_begun: bool,
 }
 
@@ -36,7 +36,7 @@ impl Selection {
         self.has_begun
     }
 
-    pub(super) fn take(&mut self, step: Step, show: &mut dyn FnMut(Step)) {
+    pub(super) fn take(&mut self, step: StoryStep, show: &mut dyn FnMut(StoryStep)) {
         let is_wanted = match &self.wanted {
             Wanted::All => true,
             Wanted::Turn(turn) => step.turn == *turn,
@@ -56,7 +56,7 @@ impl Selection {
         }
     }
 
-    fn remember(&mut self, step: Step) {
+    fn remember(&mut self, step: StoryStep) {
         if matches!(step.what, What::Prompt { .. }) {
             self.before.clear();
             self.prompt = Some(step);
@@ -73,8 +73,8 @@ impl Selection {
 mod tests {
     use super::*;
 
-    fn step(turn: u64, what: What) -> Step {
-        Step::new(turn, None, what)
+    fn step(turn: u64, what: What) -> StoryStep {
+        StoryStep::new(turn, None, what)
     }
 
     fn note(number: usize) -> What {
@@ -85,13 +85,13 @@ mod tests {
     fn a_failure_is_shown_with_what_led_to_it() {
         let mut selection = Selection::new(Wanted::FromFailure);
         let mut shown = Vec::new();
-        let mut show = |step: Step| shown.push(step);
+        let mut show = |step: StoryStep| shown.push(step);
         for number in 0..20 {
             selection.take(step(1, note(number)), &mut show);
         }
         assert!(!selection.has_begun());
         let error = What::Error { text: "it broke".to_owned(), is_recovered: false };
-        let failure = Step { is_first_failure: true, ..step(1, error) };
+        let failure = StoryStep { is_first_failure: true, ..step(1, error) };
         selection.take(failure, &mut show);
         selection.take(step(2, note(20)), &mut show);
         assert!(selection.has_begun());

@@ -11,7 +11,8 @@ use super::excerpt::Excerpt;
 /// A part of a conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Step {
+#[schemars(rename = "Step")]
+pub(super) struct StoryStep {
     /// The turn, counted from 1; 0 is before the first prompt.
     pub(super) turn: u64,
     /// When.
@@ -61,7 +62,7 @@ pub(super) enum What {
         text: Excerpt,
     },
     /// A call with its result.
-    Call(Call),
+    Call(ShownCall),
     /// A model call.
     ModelCall(ModelUse),
     /// A turn is over.
@@ -120,7 +121,8 @@ pub(super) enum What {
 /// A call with its result.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Call {
+#[schemars(rename = "Call")]
+pub(super) struct ShownCall {
     /// Its id.
     pub(super) id: Option<String>,
     /// The tool.
@@ -148,7 +150,7 @@ pub(super) struct Call {
     pub(super) is_truncated: bool,
 }
 
-impl Call {
+impl ShownCall {
     pub(super) fn set_outcome(&mut self, outcome: &Outcome<'_>) {
         self.outcome = outcome.name();
         self.in_words = words::outcome(outcome);
@@ -176,7 +178,7 @@ pub(super) struct ModelUse {
     pub(super) usage: UsageSummary,
 }
 
-impl Step {
+impl StoryStep {
     /// A step that only its turn and its time are known of.
     pub(super) const fn new(turn: u64, at: Option<UnixMillis>, what: What) -> Self {
         Self { turn, at, sub_agent: None, entry: None, is_first_failure: false, what }

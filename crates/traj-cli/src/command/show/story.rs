@@ -13,7 +13,7 @@ use traj_core::timestamp::UnixMillis;
 use traj_export::UsageSummary;
 
 use super::excerpt::Excerpt;
-use super::step::{Call, ModelUse, Step, What, usage_of_one};
+use super::step::{ModelUse, ShownCall, StoryStep, What, usage_of_one};
 use queue::{Hold, Queue};
 
 /// How many lines of a text are shown, unless all are.
@@ -54,7 +54,7 @@ pub(super) struct Story {
     last_call: u64,
     turn: Turn,
     /// How a run ended by its artifacts, if nothing else states it.
-    artifacts: Option<Step>,
+    artifacts: Option<StoryStep>,
 }
 
 /// The turn that goes on.
@@ -87,7 +87,7 @@ impl Story {
     }
 
     /// Takes an event; shows the steps that are whole.
-    pub(super) fn take(&mut self, event: &RunEvent<'_>, show: &mut dyn FnMut(Step)) {
+    pub(super) fn take(&mut self, event: &RunEvent<'_>, show: &mut dyn FnMut(StoryStep)) {
         let taken = self.fold.read(event);
         if taken.turn != self.turn.number {
             self.end_turn();
@@ -110,7 +110,7 @@ impl Story {
     }
 
     /// Shows what was held back: nothing more comes.
-    pub(super) fn finish(mut self, show: &mut dyn FnMut(Step)) {
+    pub(super) fn finish(mut self, show: &mut dyn FnMut(StoryStep)) {
         self.end_turn();
         self.queue.release_all(show);
         if let Some(step) = self.artifacts {
@@ -118,7 +118,7 @@ impl Story {
         }
     }
 
-    fn step(&self, event: &RunEvent<'_>, what: What) -> Step {
+    fn step(&self, event: &RunEvent<'_>, what: What) -> StoryStep {
         let sub_agent = match event.thread {
             Thread::SubAgent(name) => Some(one_line(name, SHORT)),
             _ => None,
@@ -126,8 +126,8 @@ impl Story {
         let is_error = matches!(&what, What::Error { .. } | What::Ended { error: Some(_), .. });
         let is_first_failure = is_error && self.first_failure == First::Error(event.place.line);
         let entry = event.entry.map(str::to_owned);
-        let step = Step::new(self.turn.number, event.at, what);
-        Step { sub_agent, entry, is_first_failure, ..step }
+        let step = StoryStep::new(self.turn.number, event.at, what);
+        StoryStep { sub_agent, entry, is_first_failure, ..step }
     }
 
     fn push(&mut self, event: &RunEvent<'_>, what: What) {
@@ -151,7 +151,7 @@ impl Story {
             last.as_millis().saturating_sub(began.as_millis()).max(0).unsigned_abs()
         });
         let what = What::Turn { duration_millis: took, usage: UsageSummary::of(&turn.totals) };
-        self.queue.push(Step::new(turn.number, turn.last, what), Hold::Nothing);
+        self.queue.push(StoryStep::new(turn.number, turn.last, what), Hold::Nothing);
     }
 
     fn prompt(&mut self, prompt: &Prompt<'_>, event: &RunEvent<'_>) {
@@ -251,11 +251,11 @@ impl Story {
             }
         } else {
             self.last_call = key.number;
-            let mut shown = Call {
+            let mut shown = ShownCall {
                 id: call.id.map(str::to_owned),
                 tool: one_line(call.name, SHORT),
                 command,
-                ..Call::default()
+                ..ShownCall::default()
             };
             shown.set_outcome(&Outcome::Unanswered);
             self.push_call(shown, event, key);
@@ -263,7 +263,7 @@ impl Story {
         self.update(key);
     }
 
-    fn push_call(&mut self, call: Call, event: &RunEvent<'_>, key: CallKey) {
+    fn push_call(&mut self, call: ShownCall, event: &RunEvent<'_>, key: CallKey) {
         let mut step = self.step(event, What::Call(call));
         step.is_first_failure = self.first_failure == First::Call(key.number);
         self.queue.push(step, Hold::Call(key.number));
@@ -286,13 +286,13 @@ impl Story {
         }
         // Its call is not recorded, or comes later.
         self.last_call = key.number;
-        let mut shown = Call {
+        let mut shown = ShownCall {
             id: result.id.map(str::to_owned),
             tool: one_line(result.name.unwrap_or("tool"), SHORT),
             duration_millis: result.duration,
             output,
             is_truncated: result.is_truncated,
-            ..Call::default()
+            ..ShownCall::default()
         };
         shown.set_outcome(&result.outcome);
         self.push_call(shown, event, key);

@@ -11,7 +11,7 @@ use traj_fs::{FollowedFile, FsError};
 
 use super::screen::ShownRows;
 use crate::command_error::CommandError;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::terminal_text::{escape_control, escape_json};
 
 /// So many events are held at once, to be put in order: some 16 MiB.
@@ -26,7 +26,8 @@ const PAGE: usize = 64 * 1024;
 /// An event for scripts.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Line<'a> {
+#[schemars(rename = "Line")]
+pub(super) struct TailLine<'a> {
     /// `traj-tail/2`.
     schema: &'static str,
     /// When it happened.
@@ -66,13 +67,13 @@ pub(super) fn unreadable(error: FsError) -> CommandError {
 
 /// What is shown, and how.
 pub(super) struct View<'a> {
-    output: &'a Output,
+    output: &'a CommandOutput,
     tail: usize,
     screen: ShownRows<'a>,
 }
 
 impl<'a> View<'a> {
-    pub(super) const fn new(screen: ShownRows<'a>, tail: usize, output: &'a Output) -> Self {
+    pub(super) const fn new(screen: ShownRows<'a>, tail: usize, output: &'a CommandOutput) -> Self {
         Self { output, tail, screen }
     }
 
@@ -182,8 +183,8 @@ impl<'a> View<'a> {
     }
 }
 
-fn line_of(event: &TailEvent) -> Line<'_> {
-    Line {
+fn line_of(event: &TailEvent) -> TailLine<'_> {
+    TailLine {
         schema: "traj-tail/2",
         at: event.at.map(UnixMillis::to_iso),
         origin: if event.origin == Origin::Runtime { "sidecar" } else { "transcript" },

@@ -5,10 +5,10 @@ use traj_core::json::{Json, Object};
 use traj_core::port::RewriteMode;
 use traj_core::timestamp::UnixMillis;
 
-use super::{Report, Work, failed};
+use super::{TrimReport, Work, failed};
 use crate::command::Outcome;
 use crate::command_error::CommandError;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::quantity;
 
 /// Reads the time by which a trim is called.
@@ -18,7 +18,7 @@ pub(super) fn made_at(text: &str) -> Result<UnixMillis, String> {
 }
 
 impl Work<'_> {
-    pub(super) fn undo(&self, made_at: Option<UnixMillis>, output: &Output) -> Outcome {
+    pub(super) fn undo(&self, made_at: Option<UnixMillis>, output: &CommandOutput) -> Outcome {
         let selection = match made_at {
             Some(_) if self.arguments.all => {
                 return Err(CommandError::usage("--all cannot be combined with a time"));
@@ -49,7 +49,7 @@ impl Work<'_> {
             json.push("trims", trims.iter().map(trim_json).collect::<Vec<_>>());
         }
         let report = self.report("undo", false, Json::Object(json));
-        let human = |_: &Report| {
+        let human = |_: &TrimReport| {
             let mut lines: Vec<String> =
                 trims.iter().filter(|_| is_preview).map(shown_trim).collect();
             let verb = if is_preview { "would restore" } else { "restored" };

@@ -10,7 +10,7 @@ use traj_fs::FsSources;
 
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::output::Output;
+use crate::output::CommandOutput;
 
 /// Makes a request use what this host has: its cores, where it starts from, and
 /// where it keeps sidecars.
@@ -23,7 +23,7 @@ pub(crate) fn adapt(request: &mut ExportRequest, host: &Host) {
 /// The redactor of this owner, with the paths and names of this host.
 pub(crate) fn redactor(
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
     workspace: &Path,
 ) -> Result<Redactor, CommandError> {
     let key = host.marker_key().or_else(|error| {

@@ -12,9 +12,9 @@ use crate::command::{export as export_verb, verify};
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::interruption::Interruption;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::progress::WorkBar;
-use crate::resolve::Chosen;
+use crate::resolve::ChosenSession;
 
 /// A session as a bundle, which goes away with the value.
 #[derive(Debug)]
@@ -30,12 +30,12 @@ pub(crate) fn secret_left(message: impl Into<String>) -> CommandError {
 
 /// Exports a session, redacted, to a temporary directory.
 pub(crate) fn export_session(
-    session: &Chosen,
+    session: &ChosenSession,
     workspace: &Path,
     host: &Host,
-    output: &Output,
+    output: &CommandOutput,
 ) -> Result<ExportedSession, CommandError> {
-    let Chosen { file, sidecar, .. } = session;
+    let ChosenSession { file, sidecar, .. } = session;
     let workspace = host.absolute(workspace);
     let redactor = export_setup::redactor(host, output, &workspace)?;
     let workspace = workspace.to_string_lossy();

@@ -7,7 +7,7 @@ use codex_binding::TurnObserver;
 use serde_json::{Value, json};
 use traj_core::port::{ItemDetail, ThreadEvent, TurnStatus};
 
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::terminal_text::escape_control;
 
 /// Events that are kept for the document; a turn that makes more is told by its beginning and end.
@@ -42,17 +42,17 @@ pub(super) struct Stream {
     streams: bool,
     keeps: bool,
     events: Arc<EventList>,
-    shown: Mutex<Shown>,
+    shown: Mutex<ShownEvents>,
 }
 
 #[derive(Debug, Default)]
-struct Shown {
+struct ShownEvents {
     item: String,
     text: String,
 }
 
 impl Stream {
-    pub(super) fn new(output: &Output, events: &Arc<EventList>) -> Self {
+    pub(super) fn new(output: &CommandOutput, events: &Arc<EventList>) -> Self {
         let streams = !output.is_json() && std::io::stdout().is_terminal();
         let (keeps, events) = (output.is_json(), Arc::clone(events));
         Self { streams, keeps, events, shown: Mutex::default() }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::step::{Step, What};
+use super::super::step::{StoryStep, What};
 
 /// So many steps wait for the one before them to be whole.
 const MOST_STEPS: usize = 256;
@@ -23,7 +23,7 @@ pub(super) enum Hold {
 
 #[derive(Debug)]
 struct Held {
-    step: Step,
+    step: StoryStep,
     hold: Hold,
 }
 
@@ -35,14 +35,14 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn push(&mut self, step: Step, hold: Hold) {
+    pub(super) fn push(&mut self, step: StoryStep, hold: Hold) {
         self.bytes = self.bytes.saturating_add(step.bytes());
         self.steps.push_back(Held { step, hold });
     }
 
     /// Adds a step before the call with this id, if that still waits for its
     /// result; else at the end.
-    pub(super) fn push_before_call(&mut self, id: Option<&str>, step: Step, hold: Hold) {
+    pub(super) fn push_before_call(&mut self, id: Option<&str>, step: StoryStep, hold: Hold) {
         let is_it = |held: &Held| match (&held.step.what, held.hold) {
             (What::Call(call), Hold::Call(_)) => id.is_some() && call.id.as_deref() == id,
             _ => false,
@@ -67,7 +67,7 @@ impl Queue {
     }
 
     /// Changes the step that waits for this; returns whether there is one.
-    pub(super) fn change(&mut self, hold: Hold, change: impl FnOnce(&mut Step)) -> bool {
+    pub(super) fn change(&mut self, hold: Hold, change: impl FnOnce(&mut StoryStep)) -> bool {
         let Some(held) = self.steps.iter_mut().rev().find(|held| held.hold == hold) else {
             return false;
         };
@@ -86,7 +86,7 @@ impl Queue {
     }
 
     /// Shows the steps that are whole, and those that waited long enough.
-    pub(super) fn release(&mut self, show: &mut dyn FnMut(Step)) {
+    pub(super) fn release(&mut self, show: &mut dyn FnMut(StoryStep)) {
         loop {
             let is_full = self.steps.len() > MOST_STEPS || self.bytes > MOST_BYTES;
             let is_whole = self.steps.front().is_some_and(|held| held.hold == Hold::Nothing);
@@ -99,7 +99,7 @@ impl Queue {
         }
     }
 
-    pub(super) fn release_all(&mut self, show: &mut dyn FnMut(Step)) {
+    pub(super) fn release_all(&mut self, show: &mut dyn FnMut(StoryStep)) {
         self.steps.drain(..).for_each(|held| show(held.step));
     }
 }
@@ -108,8 +108,8 @@ impl Queue {
 mod tests {
     use super::*;
 
-    fn step(about: &str) -> Step {
-        Step::new(1, None, What::Changed { about: about.to_owned() })
+    fn step(about: &str) -> StoryStep {
+        StoryStep::new(1, None, What::Changed { about: about.to_owned() })
     }
 
     fn released(queue: &mut Queue) -> usize {
@@ -136,7 +136,7 @@ mod tests {
         let mut queue = Queue::default();
         queue.push(step("call 1"), Hold::Call(1));
         queue.push(step("call 2"), Hold::Call(2));
-        queue.push(Step { entry: Some("e".to_owned()), ..step("text") }, Hold::Nothing);
+        queue.push(StoryStep { entry: Some("e".to_owned()), ..step("text") }, Hold::Nothing);
         for number in [1, 2] {
             queue.move_after_entry(Hold::Call(number), "e");
             queue.move_after_entry(Hold::Call(number), "another");

@@ -26,7 +26,7 @@ fn told(rows: &[String]) -> Vec<String> {
     told
 }
 
-fn in_short(step: &Step) -> String {
+fn in_short(step: &StoryStep) -> String {
     let mark = if step.is_first_failure { " !" } else { "" };
     let what = match &step.what {
         What::Prompt { text, .. } => format!("prompt {}", text.text),
