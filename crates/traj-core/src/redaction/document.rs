@@ -9,8 +9,8 @@ mod walk;
 use std::borrow::Cow;
 
 use self::member::NameFacts;
-use self::propagate::Learned;
-use super::cache::names::Everyday;
+use self::propagate::LearnedSecrets;
+use super::cache::names::NameCache;
 use super::cache::texts::{KnownSpan, KnownTexts};
 use super::engine::span::Span;
 use super::field_name::NameClass;
@@ -23,7 +23,7 @@ use super::reveal::RevealMap;
 use super::rule::{Frame, RuleIndex};
 use super::text::context::{Style, judge};
 use super::text::find::Finder;
-use super::text::rescan::Change;
+use super::text::rescan::MarkerChange;
 use crate::json::Json;
 
 /// What a row needs, as a rule, so that nothing grows while it is read.
@@ -31,13 +31,13 @@ const EXPECTED_NAMES: usize = 32;
 const EXPECTED_PATH: usize = 96;
 
 /// The state of one pass.
-pub(super) struct Pass<'r> {
+pub(super) struct DocumentPass<'r> {
     pub(super) finder: Finder<'r>,
     pub(super) policy: &'r RedactionPolicy,
     pub(super) paths: &'r PathTable,
     stamp: &'r Stamp,
     known: Option<&'r KnownTexts>,
-    pub(super) familiar: &'r Everyday,
+    pub(super) familiar: &'r NameCache,
     /// What the names say of the members of the objects under the eyes.
     pub(super) facts: Vec<NameFacts>,
     /// Whether only what must go is asked for.
@@ -52,7 +52,7 @@ pub(super) struct Pass<'r> {
     pub(super) learned: Vec<(Vec<u8>, RuleIndex)>,
 }
 
-impl<'r> Pass<'r> {
+impl<'r> DocumentPass<'r> {
     pub(super) fn new(
         finder: Finder<'r>,
         policy: &'r RedactionPolicy,
@@ -95,7 +95,7 @@ impl<'r> Pass<'r> {
     pub(super) fn document_with<'a>(&mut self, mut value: Json<'a>, apart: &[&str]) -> Json<'a> {
         self.value(&mut value, NameClass::Plain);
         let learned = std::mem::take(&mut self.learned);
-        if let Some(again) = Learned::new(&learned)
+        if let Some(again) = LearnedSecrets::new(&learned)
             && again.is_in_document(&value, apart)
         {
             self.repeat_document(&mut value, &again, apart);
@@ -114,7 +114,7 @@ impl<'r> Pass<'r> {
             None => Cow::Borrowed(text),
         };
         let learned = std::mem::take(&mut self.learned);
-        if let Some(again) = Learned::new(&learned)
+        if let Some(again) = LearnedSecrets::new(&learned)
             && let Some(changed) = self.repeat_text(&out, &again)
         {
             out = Cow::Owned(changed);
@@ -127,7 +127,7 @@ impl<'r> Pass<'r> {
         self.hide(text, spans.iter().map(|span| (*span, None)), |_, _| {})
     }
 
-    /// As [`Pass::hide_spans`], with digits that are known.
+    /// As [`DocumentPass::hide_spans`], with digits that are known.
     fn hide_known(&mut self, text: &str, spans: &[KnownSpan]) -> String {
         let spans = spans.iter().map(|known| (known.span, Some(known.digits)));
         self.hide(text, spans, |_, _| {})
@@ -138,7 +138,7 @@ impl<'r> Pass<'r> {
         &mut self,
         text: &str,
         spans: impl Iterator<Item = (Span, Option<Digits>)>,
-        mut changed: impl FnMut(Change, KnownSpan),
+        mut changed: impl FnMut(MarkerChange, KnownSpan),
     ) -> String {
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
@@ -150,7 +150,8 @@ impl<'r> Pass<'r> {
             let secret = text.get(span.start..span.end).unwrap_or_default();
             let marker = out.len();
             let digits = self.write_marker(&mut out, span.rule, secret, digits);
-            let change = Change { hidden: (span.start, span.end), marker: (marker, out.len()) };
+            let change =
+                MarkerChange { hidden: (span.start, span.end), marker: (marker, out.len()) };
             changed(change, KnownSpan { span, digits });
             self.count_lines(secret);
             copied = span.end;
@@ -204,7 +205,7 @@ impl<'r> Pass<'r> {
         self.push_known_step(name, memchr::memchr2(b'~', b'/', name.as_bytes()).is_none())
     }
 
-    /// As [`Pass::push_step`], where it is known whether the name is written
+    /// As [`DocumentPass::push_step`], where it is known whether the name is written
     /// as it is.
     pub(super) fn push_known_step(&mut self, name: &str, is_plain: bool) -> usize {
         let mark = self.path.len();

@@ -12,15 +12,15 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
-use self::keywords::{Hit, Keywords};
+use self::keywords::{KeywordHit, Keywords};
 use self::span::{RANK_TOKEN, RANK_USER, Span};
-use super::cache::names::Familiar;
+use super::cache::names::ShortStrings;
 use super::field_name::NameClass;
-use super::rule::{Check, Matcher, Rule, RuleClass, RuleIndex};
-use super::text::context::{HOOKS, Hook, Scan};
+use super::rule::{MatchCheck, Matcher, Rule, RuleClass, RuleIndex};
+use super::text::context::{ContextScan, HOOKS, Hook};
 use super::text::deobfuscate::is_token;
 use super::text::encoded::{self, Run};
-use super::text::rescan::Sight;
+use super::text::rescan::Rescan;
 use super::text::value::{entropy, looks_random};
 
 /// How far before and behind a keyword a pattern is looked for.
@@ -54,7 +54,7 @@ pub(super) struct Engine {
     run_rules: Vec<RuleIndex>,
     /// Rules of the user without keywords.
     always: Vec<RuleIndex>,
-    labels: Familiar<NameClass>,
+    labels: ShortStrings<NameClass>,
 }
 
 impl Engine {
@@ -105,12 +105,12 @@ impl Engine {
         }
         let keywords = Keywords::new(&keywords);
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
-        let labels = Familiar::new();
+        let labels = ShortStrings::new();
         Self { rules, patterns, keywords, actions, run_rules, always, labels }
     }
 
     /// Names in texts that were judged before.
-    pub(super) const fn labels(&self) -> &Familiar<NameClass> {
+    pub(super) const fn labels(&self) -> &ShortStrings<NameClass> {
         &self.labels
     }
 
@@ -143,13 +143,13 @@ impl Engine {
 
     /// Lets keywords set off rules and surroundings over the text of `scan`.
     /// With `tokens_only`, surroundings are not looked at.
-    pub(super) fn run(&self, scan: &mut Scan<'_>, tokens_only: bool) {
+    pub(super) fn run(&self, scan: &mut ContextScan<'_>, tokens_only: bool) {
         let text = scan.text;
         self.run_on(scan, tokens_only, |keywords, found| keywords.find_all(text, found));
     }
 
     /// As [`Engine::run`], with what is known of the text.
-    pub(super) fn run_again(&self, scan: &mut Scan<'_>, sight: &mut Sight) {
+    pub(super) fn run_again(&self, scan: &mut ContextScan<'_>, sight: &mut Rescan) {
         let text = scan.text;
         self.run_on(scan, false, |keywords, mut found| {
             for end in sight.keywords(keywords, text) {
@@ -160,9 +160,9 @@ impl Engine {
 
     fn run_on(
         &self,
-        scan: &mut Scan<'_>,
+        scan: &mut ContextScan<'_>,
         tokens_only: bool,
-        find: impl FnOnce(&Keywords, &mut dyn FnMut(Hit)),
+        find: impl FnOnce(&Keywords, &mut dyn FnMut(KeywordHit)),
     ) {
         let text = scan.text;
         let mut near: Vec<(RuleIndex, usize, usize)> = Vec::new();
@@ -212,7 +212,7 @@ impl Engine {
         !self.always.is_empty() || self.keywords.is_in(text)
     }
 
-    fn prefixed(&self, scan: &mut Scan<'_>, index: RuleIndex, start: usize, end: usize) {
+    fn prefixed(&self, scan: &mut ContextScan<'_>, index: RuleIndex, start: usize, end: usize) {
         let text = scan.text;
         if !boundary_before(text, start) {
             return;
@@ -258,7 +258,7 @@ impl Engine {
     }
 
     /// Looks for all matches of a rule in a stretch of the text.
-    fn search(&self, scan: &mut Scan<'_>, index: RuleIndex, start: usize, end: usize) {
+    fn search(&self, scan: &mut ContextScan<'_>, index: RuleIndex, start: usize, end: usize) {
         let text = scan.text;
         let (Some(rule), Some(pattern)) = (self.rule(index), self.pattern(index)) else {
             return;
@@ -290,7 +290,7 @@ impl Engine {
     }
 
     /// Lets rules look at the long runs of token characters in the text.
-    pub(super) fn look_at_run(&self, scan: &mut Scan<'_>, run: Run) {
+    pub(super) fn look_at_run(&self, scan: &mut ContextScan<'_>, run: Run) {
         // Dots and the like may belong to the token: look a little around.
         let start = run.start.saturating_sub(40);
         let end = (run.end + 80).min(scan.text.len());
@@ -312,22 +312,22 @@ impl Engine {
         }
     }
 
-    fn accept(&self, scan: &mut Scan<'_>, index: RuleIndex, (start, end): (usize, usize)) {
+    fn accept(&self, scan: &mut ContextScan<'_>, index: RuleIndex, (start, end): (usize, usize)) {
         let Some(rule) = self.rule(index) else {
             return;
         };
         let secret = &scan.text[start..end];
         let passes = match rule.check {
-            Check::None => true,
-            Check::Entropy(bits) => entropy(secret) >= bits,
-            Check::Random => looks_random(secret),
-            Check::Luhn => {
+            MatchCheck::None => true,
+            MatchCheck::Entropy(bits) => entropy(secret) >= bits,
+            MatchCheck::Random => looks_random(secret),
+            MatchCheck::Luhn => {
                 let digits: Vec<u8> = secret.iter().copied().filter(u8::is_ascii_digit).collect();
                 digits.len() <= 19 && checksum::luhn(&digits)
             }
-            Check::Iban => checksum::iban(secret),
-            Check::PublicAddress => checksum::public_address(secret),
-            Check::Phone => checksum::phone(secret),
+            MatchCheck::Iban => checksum::iban(secret),
+            MatchCheck::PublicAddress => checksum::public_address(secret),
+            MatchCheck::Phone => checksum::phone(secret),
         };
         if passes && start < end && !scan.is_inside_marker(start) && !scan.is_marked(start, end) {
             let rank = if rule.user { RANK_USER } else { RANK_TOKEN };

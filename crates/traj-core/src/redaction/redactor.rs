@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use super::cache::names::Everyday;
+use super::cache::names::NameCache;
 use super::cache::texts::KnownTexts;
-use super::document::Pass;
+use super::document::DocumentPass;
 use super::engine::Engine;
 use super::marker::Stamp;
 use super::paths::PathTable;
@@ -32,7 +32,7 @@ pub(super) struct Compiled {
     pub(super) engine: Engine,
     pub(super) paths: PathTable,
     pub(super) stamp: Stamp,
-    pub(super) familiar: Everyday,
+    pub(super) familiar: NameCache,
 }
 
 /// How often a value is looked at again that was changed each time.
@@ -150,7 +150,7 @@ impl Redactor {
             engine: Engine::new(self.policy.rules.rules.clone(), &self.policy.classes()),
             paths: PathTable::new(&self.policy.paths),
             stamp: Stamp::new(&self.policy.key),
-            familiar: Everyday::new(),
+            familiar: NameCache::new(),
         })
     }
 
@@ -158,10 +158,10 @@ impl Redactor {
         &'r self,
         report: &'r mut RedactionReport,
         reveal: Option<&'r mut RevealMap>,
-    ) -> Pass<'r> {
+    ) -> DocumentPass<'r> {
         let compiled = self.compiled();
         let finder = Finder { engine: &compiled.engine, allow: &self.policy.rules.allow };
         let known = self.known.as_deref();
-        Pass::new(finder, &self.policy, compiled, known, report, reveal)
+        DocumentPass::new(finder, &self.policy, compiled, known, report, reveal)
     }
 }

@@ -20,6 +20,6 @@ pub(super) mod template;
 
 pub use check::RuleProblem;
 pub use definition::RuleClass;
-pub(super) use definition::{Check, Frame, Matcher, Rule, RuleIndex};
+pub(super) use definition::{Frame, MatchCheck, Matcher, Rule, RuleIndex};
 pub use file::RuleFileError;
 pub use set::{RuleInfo, RuleSet};

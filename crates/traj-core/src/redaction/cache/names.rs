@@ -23,7 +23,7 @@ const MANY_DIGITS: usize = 4;
 
 /// One that is kept.
 #[derive(Debug)]
-struct Kept<F> {
+struct KeptString<F> {
     /// Of its hash, so that most others are told from it without a look.
     tag: u32,
     text: Box<str>,
@@ -32,27 +32,27 @@ struct Kept<F> {
 
 /// What is kept for a redactor.
 #[derive(Debug)]
-pub(in crate::redaction) struct Everyday {
+pub(in crate::redaction) struct NameCache {
     /// Names of members.
-    pub(in crate::redaction) names: Familiar<NameFacts>,
+    pub(in crate::redaction) names: ShortStrings<NameFacts>,
     /// Short texts that nothing had to be hidden or noted in.
-    pub(in crate::redaction) texts: Familiar<()>,
+    pub(in crate::redaction) texts: ShortStrings<()>,
 }
 
-impl Everyday {
+impl NameCache {
     pub(in crate::redaction) fn new() -> Self {
-        Self { names: Familiar::new(), texts: Familiar::new() }
+        Self { names: ShortStrings::new(), texts: ShortStrings::new() }
     }
 }
 
 /// Texts with the facts about them.
 #[derive(Debug)]
-pub(in crate::redaction) struct Familiar<F> {
-    slots: Box<[OnceLock<Kept<F>>]>,
+pub(in crate::redaction) struct ShortStrings<F> {
+    slots: Box<[OnceLock<KeptString<F>>]>,
     hasher: foldhash::fast::RandomState,
 }
 
-impl<F> Familiar<F> {
+impl<F> ShortStrings<F> {
     pub(in crate::redaction) fn new() -> Self {
         let slots = (0..ROOM).map(|_| OnceLock::new()).collect();
         Self { slots, hasher: foldhash::fast::RandomState::default() }
@@ -81,7 +81,7 @@ impl<F> Familiar<F> {
         let mut slots = places.into_iter().filter_map(|place| self.slots.get(place));
         if let Some(slot) = slots.find(|slot| slot.get().is_none()) {
             // Another thread may have been faster; then this one is not kept.
-            slot.set(Kept { tag, text: text.into(), facts }).ok();
+            slot.set(KeptString { tag, text: text.into(), facts }).ok();
         }
     }
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_comes_back_with_its_facts() {
-        let familiar = Familiar::new();
+        let familiar = ShortStrings::new();
         let texts = ["role", "content", "toolCallId", "", "größe"];
         for (number, text) in texts.iter().enumerate() {
             familiar.put(text, number);
@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn a_text_in_the_place_of_another_is_not_taken_for_it() {
-        let familiar = Familiar::new();
+        let familiar = ShortStrings::new();
         let (tag, places) = familiar.places("password");
         for place in places {
-            let kept = Kept { tag, text: "harmless".into(), facts: () };
+            let kept = KeptString { tag, text: "harmless".into(), facts: () };
             assert!(familiar.slots[place].set(kept).is_ok());
         }
         assert_eq!(familiar.get("password"), None);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn room_is_bounded_and_the_first_stay() {
-        let familiar = Familiar::new();
+        let familiar = ShortStrings::new();
         let names: Vec<String> = (0..999)
             .flat_map(|number| ["a", "b", "c", "d", "e"].map(|name| format!("{name}{number}")))
             .collect();

@@ -25,7 +25,7 @@ const WAYS: usize = 4;
 
 /// What is known of a text that nothing had to be hidden in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::redaction) enum Clean {
+pub(in crate::redaction) enum CleanString {
     /// Nothing was noted either.
     Silent,
     /// Markers or survivors were noted, which a report may want to count.
@@ -87,8 +87,8 @@ impl KnownTexts {
         self.hasher.hash(text)
     }
 
-    pub(in crate::redaction) fn put(&self, hash: u64, clean: Clean) {
-        let noted = if clean == Clean::Noted { NOTED } else { 0 };
+    pub(in crate::redaction) fn put(&self, hash: u64, clean: CleanString) {
+        let noted = if clean == CleanString::Noted { NOTED } else { 0 };
         let slots = self.slots_of(hash);
         let place = slots.iter().position(|slot| {
             let known = slot.load(Ordering::Relaxed);
@@ -102,14 +102,14 @@ impl KnownTexts {
         }
     }
 
-    pub(in crate::redaction) fn get(&self, hash: u64) -> Option<Clean> {
+    pub(in crate::redaction) fn get(&self, hash: u64) -> Option<CleanString> {
         self.slots_of(hash).iter().find_map(|slot| {
             let known = slot.load(Ordering::Relaxed);
             // A hash of nothing but zeros looks like an empty slot, and is taken for one.
             if known & !NOTED != hash & !NOTED || known == 0 {
                 return None;
             }
-            Some(if known & NOTED == 0 { Clean::Silent } else { Clean::Noted })
+            Some(if known & NOTED == 0 { CleanString::Silent } else { CleanString::Noted })
         })
     }
 
@@ -146,7 +146,7 @@ mod tests {
         let hashes: Vec<u64> =
             (0..1_000).map(|number| known.hash(format!("text {number}").as_bytes())).collect();
         for hash in hashes.iter().step_by(2) {
-            known.put(*hash, Clean::Silent);
+            known.put(*hash, CleanString::Silent);
         }
         let is_known = |hash: &&u64| known.get(**hash).is_some();
         // Newer ones may have taken the place of a few.
@@ -158,10 +158,10 @@ mod tests {
     fn a_note_is_remembered_with_its_text() {
         let known = KnownTexts::with_room(10);
         let (one, other) = (known.hash(b"one"), known.hash(b"other"));
-        known.put(one, Clean::Noted);
-        assert_eq!((known.get(one), known.get(other)), (Some(Clean::Noted), None));
-        known.put(one, Clean::Silent);
-        assert_eq!(known.get(one), Some(Clean::Silent));
+        known.put(one, CleanString::Noted);
+        assert_eq!((known.get(one), known.get(other)), (Some(CleanString::Noted), None));
+        known.put(one, CleanString::Silent);
+        assert_eq!(known.get(one), Some(CleanString::Silent));
     }
 
     #[test]

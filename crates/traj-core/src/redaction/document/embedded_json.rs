@@ -1,6 +1,6 @@
 //! JSON and JSON Lines held in a text: read as what they are.
 
-use super::Pass;
+use super::DocumentPass;
 use crate::json::Json;
 use crate::redaction::field_name::NameClass;
 use crate::redaction::text::find::MIN_TEXT;
@@ -8,7 +8,7 @@ use crate::redaction::text::find::MIN_TEXT;
 /// JSON in strings in JSON is followed this far.
 const MAX_NESTING: u8 = 8;
 
-impl Pass<'_> {
+impl DocumentPass<'_> {
     /// JSON or JSON Lines held in a text: `Some(None)` if it was understood
     /// and nothing had to go.
     pub(super) fn structured(&mut self, text: &str) -> Option<Option<String>> {

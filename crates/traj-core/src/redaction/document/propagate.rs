@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
 
-use super::Pass;
+use super::DocumentPass;
 use crate::json::Json;
 use crate::redaction::engine::span::Span;
 use crate::redaction::rule::RuleIndex;
@@ -24,7 +24,7 @@ const MAX_SINGLE: usize = 16;
 const HEAD: usize = 16;
 
 /// The secrets of a document, to look for, and the rules that hid them.
-pub(super) struct Learned<'s> {
+pub(super) struct LearnedSecrets<'s> {
     /// The length of the shortest: a shorter text holds none.
     shortest: usize,
     secrets: Secrets<'s>,
@@ -61,7 +61,7 @@ impl<'s> Secret<'s> {
     }
 }
 
-impl<'s> Learned<'s> {
+impl<'s> LearnedSecrets<'s> {
     /// What was learned, ready to look for; `None` if that is nothing.
     pub(in crate::redaction) fn new(learned: &'s [(Vec<u8>, RuleIndex)]) -> Option<Self> {
         let shortest = learned.iter().map(|(secret, _)| secret.len()).min()?;
@@ -152,7 +152,7 @@ impl<'s> Learned<'s> {
     }
 }
 
-impl Pass<'_> {
+impl DocumentPass<'_> {
     /// Remembers a secret that can be told from ordinary words.
     pub(in crate::redaction) fn learn(&mut self, secret: &str, rule: RuleIndex) {
         let bytes = secret.as_bytes();
@@ -171,17 +171,21 @@ impl Pass<'_> {
     }
 
     /// Hides secrets again where they stand without their names.
-    pub(super) fn repeat_text(&mut self, text: &str, learned: &Learned<'_>) -> Option<String> {
+    pub(super) fn repeat_text(
+        &mut self,
+        text: &str,
+        learned: &LearnedSecrets<'_>,
+    ) -> Option<String> {
         let spans = learned.find(text.as_bytes());
         if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
     }
 
-    /// As [`Pass::repeat_text`], in every string of a document, but for the
+    /// As [`DocumentPass::repeat_text`], in every string of a document, but for the
     /// members of it that are `apart`.
     pub(super) fn repeat_document(
         &mut self,
         value: &mut Json<'_>,
-        again: &Learned<'_>,
+        again: &LearnedSecrets<'_>,
         apart: &[&str],
     ) {
         match value {
@@ -196,8 +200,8 @@ impl Pass<'_> {
         }
     }
 
-    /// As [`Pass::repeat_text`], in every string of a value.
-    fn repeat_value(&mut self, value: &mut Json<'_>, again: &Learned<'_>) {
+    /// As [`DocumentPass::repeat_text`], in every string of a value.
+    fn repeat_value(&mut self, value: &mut Json<'_>, again: &LearnedSecrets<'_>) {
         match value {
             Json::String(text) => {
                 if let Some(changed) = self.repeat_text(text, again) {
@@ -218,7 +222,12 @@ impl Pass<'_> {
         }
     }
 
-    fn repeat_member(&mut self, name: &mut Cow<'_, str>, item: &mut Json<'_>, again: &Learned<'_>) {
+    fn repeat_member(
+        &mut self,
+        name: &mut Cow<'_, str>,
+        item: &mut Json<'_>,
+        again: &LearnedSecrets<'_>,
+    ) {
         if let Some(changed) = self.repeat_text(name, again) {
             *name = Cow::Owned(changed);
         }
@@ -247,7 +256,7 @@ mod tests {
             let others = (0..MAX_SINGLE).map(|number| format!("other {number}"));
             let many: Vec<_> = secrets.iter().cloned().chain(others).map(hidden).collect();
             let few: Vec<_> = secrets.iter().cloned().map(hidden).collect();
-            let (few, many) = (Learned::new(&few).unwrap(), Learned::new(&many).unwrap());
+            let (few, many) = (LearnedSecrets::new(&few).unwrap(), LearnedSecrets::new(&many).unwrap());
             prop_assert!(matches!(few.secrets, Secrets::Few(_)));
             prop_assert!(matches!(many.secrets, Secrets::Many(..)));
             let bytes = text.as_bytes();

@@ -1,13 +1,13 @@
 //! One text: what is known of it, what must go, and whether the rules have seen
 //! what became of it.
 
-use super::Pass;
+use super::DocumentPass;
 use super::embedded_json::{enclosed, has_json_lines, is_steady};
-use crate::redaction::cache::texts::{self, Clean, KnownSpan};
+use crate::redaction::cache::texts::{self, CleanString, KnownSpan};
 use crate::redaction::field_name::MAX_NAME;
 use crate::redaction::media;
 use crate::redaction::text::find::MIN_TEXT;
-use crate::redaction::text::rescan::Sight;
+use crate::redaction::text::rescan::Rescan;
 
 /// A text is looked at again after hiding until nothing more is found.
 const MAX_ROUNDS: usize = 4;
@@ -25,7 +25,7 @@ enum Settled {
 }
 
 /// What looking at a text gave.
-struct Look {
+struct SearchedString {
     /// The text without what had to go; `None` if nothing had to.
     changed: Option<String>,
     settled: Settled,
@@ -33,14 +33,14 @@ struct Look {
     spans: Option<Vec<KnownSpan>>,
 }
 
-impl Look {
+impl SearchedString {
     /// Of a text that was not read as text.
     const fn at_a_whole(changed: Option<String>) -> Self {
         Self { changed, settled: Settled::No, spans: None }
     }
 }
 
-impl Pass<'_> {
+impl DocumentPass<'_> {
     /// Hides what must go in a string; `None` if nothing must.
     pub(in crate::redaction) fn text(&mut self, text: &str) -> Option<String> {
         if text.len() < texts::SHORTEST {
@@ -52,9 +52,9 @@ impl Pass<'_> {
         };
         let hash = known.hash(text.as_bytes());
         match known.get(hash) {
-            Some(Clean::Silent) => return None,
+            Some(CleanString::Silent) => return None,
             // The report must not depend on what was seen before.
-            Some(Clean::Noted) if self.rechecks => return None,
+            Some(CleanString::Noted) if self.rechecks => return None,
             _ => {}
         }
         let unsettled = self.report.unsettled();
@@ -64,14 +64,14 @@ impl Pass<'_> {
             return Some(changed);
         }
         let notes = self.report.notes();
-        let Look { changed, settled, spans } = self.look_at(text);
+        let SearchedString { changed, settled, spans } = self.look_at(text);
         let is_silent = self.report.notes() == notes;
         match &changed {
-            None if is_silent => known.put(hash, Clean::Silent),
-            None => known.put(hash, Clean::Noted),
+            None if is_silent => known.put(hash, CleanString::Silent),
+            None => known.put(hash, CleanString::Noted),
             Some(changed) if self.would_pass(changed, settled) => {
                 self.settle(changed, unsettled);
-                known.put(known.hash(changed.as_bytes()), Clean::Noted);
+                known.put(known.hash(changed.as_bytes()), CleanString::Noted);
                 if let Some(spans) = spans.filter(|_| is_silent) {
                     known.put_found(hash, &spans);
                 }
@@ -126,15 +126,15 @@ impl Pass<'_> {
                 || media::in_text(text).is_empty() && self.paths.apply(text).1 == 0)
     }
 
-    /// What [`Pass::text`] does, and how far the result is from having nothing
+    /// What [`DocumentPass::text`] does, and how far the result is from having nothing
     /// more in it.
-    fn look_at(&mut self, text: &str) -> Look {
+    fn look_at(&mut self, text: &str) -> SearchedString {
         if let Some(medium) = media::whole(text) {
             self.report.count_media();
-            return Look::at_a_whole(Some(medium.marker()));
+            return SearchedString::at_a_whole(Some(medium.marker()));
         }
         if let Some(changed) = self.structured(text) {
-            return Look::at_a_whole(changed);
+            return SearchedString::at_a_whole(changed);
         }
         let mut current = None;
         let mut settled = Settled::Bare;
@@ -151,7 +151,7 @@ impl Pass<'_> {
                 current = Some(labelled);
             }
         }
-        let mut sight = Sight::default();
+        let mut sight = Rescan::default();
         let mut spans = None;
         for round in 0..MAX_ROUNDS {
             let now = current.as_deref().unwrap_or(text);
@@ -166,7 +166,7 @@ impl Pass<'_> {
                 }
             }
             if found.spans.is_empty() {
-                return Look { changed: current, settled, spans };
+                return SearchedString { changed: current, settled, spans };
             }
             let is_all = round == 0 && settled == Settled::Bare;
             let mut known = Vec::with_capacity(if is_all { found.spans.len() } else { 0 });
@@ -180,7 +180,7 @@ impl Pass<'_> {
             current = Some(next);
             spans = is_all.then_some(known);
         }
-        Look { changed: current, settled: Settled::No, spans: None }
+        SearchedString { changed: current, settled: Settled::No, spans: None }
     }
 
     fn media_in_text(&mut self, text: &str) -> Option<String> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::Pass;
+use super::DocumentPass;
 use super::embedded_json::is_steady;
 use super::member::{NameFacts, Roles, says_name};
 use crate::json::{Json, Object};
@@ -22,7 +22,7 @@ const PIECE_MEMBERS: &[&str] =
 const MAX_JOINED: usize = 4096;
 const MAX_JOINED_BYTES: usize = 1 << 20;
 
-impl Pass<'_> {
+impl DocumentPass<'_> {
     /// Redacts a value that stands under a name of `class`.
     pub(in crate::redaction) fn value(&mut self, value: &mut Json<'_>, class: NameClass) {
         match value {
@@ -301,7 +301,7 @@ fn named_class(object: &Object<'_>) -> NameClass {
 /// Names that became equal by hiding get `#2`, `#3` …, so that no reader drops
 /// one of them.
 fn separate_names(object: &mut Object<'_>, renamed: &[usize]) {
-    let mut seen: HashMap<String, Seen> = HashMap::new();
+    let mut seen: HashMap<String, SeenName> = HashMap::new();
     for (place, (name, _)) in object.iter_mut().enumerate() {
         let is_renamed = renamed.binary_search(&place).is_ok();
         // A name that stood there twice from the start is left alone.
@@ -328,14 +328,14 @@ fn separate_names(object: &mut Object<'_>, renamed: &[usize]) {
 }
 
 /// A name that an object has.
-struct Seen {
+struct SeenName {
     /// One of those who have it got it by hiding.
     is_renamed: bool,
     /// The highest number that was put behind it.
     count: u32,
 }
 
-impl Default for Seen {
+impl Default for SeenName {
     fn default() -> Self {
         Self { is_renamed: false, count: 1 }
     }

@@ -8,7 +8,7 @@ mod automaton;
 
 use automaton::{Automaton, Entry, START, State, Table};
 
-use crate::redaction::text::rescan::Change;
+use crate::redaction::text::rescan::MarkerChange;
 
 /// How many stretches are read side by side.
 const LANES: usize = 4;
@@ -20,7 +20,7 @@ const BLOCK: usize = 32 * 1024;
 
 /// Where a keyword stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct KeywordHit {
     /// Which keyword, by its place in the list.
     pub(in crate::redaction) keyword: usize,
     pub(in crate::redaction) start: usize,
@@ -65,7 +65,7 @@ impl Keywords {
     }
 
     /// Every keyword of the text, overlapping ones too, by where they end.
-    pub(super) fn find_all(&self, text: &[u8], mut found: impl FnMut(Hit)) {
+    pub(super) fn find_all(&self, text: &[u8], mut found: impl FnMut(KeywordHit)) {
         let mut ends: [Vec<End>; LANES] = Default::default();
         for first in (0..text.len()).step_by(BLOCK) {
             // As with stretches: what ends before was seen by the block before.
@@ -82,9 +82,9 @@ impl Keywords {
     }
 
     /// The keywords that end at a place.
-    pub(super) fn hits_at(&self, (end, state): End, found: &mut impl FnMut(Hit)) {
+    pub(super) fn hits_at(&self, (end, state): End, found: &mut impl FnMut(KeywordHit)) {
         for (keyword, length) in self.automaton.keywords(state) {
-            found(Hit { keyword, start: end - length, end });
+            found(KeywordHit { keyword, start: end - length, end });
         }
     }
 
@@ -105,7 +105,7 @@ impl Keywords {
         &self,
         text: &[u8],
         before: &[End],
-        changes: &[Change],
+        changes: &[MarkerChange],
     ) -> Vec<End> {
         let mut ends = Vec::with_capacity(before.len() + 2 * changes.len());
         let mut before = before.iter().copied().peekable();
@@ -224,27 +224,27 @@ mod tests {
 
     use super::*;
 
-    fn hits(keywords: &[String], text: &[u8]) -> Vec<Hit> {
+    fn hits(keywords: &[String], text: &[u8]) -> Vec<KeywordHit> {
         let mut hits = Vec::new();
         Keywords::new(keywords).find_all(text, |hit| hits.push(hit));
         hits
     }
 
     /// The same, looked for at every place.
-    fn naive(keywords: &[String], text: &[u8]) -> Vec<Hit> {
+    fn naive(keywords: &[String], text: &[u8]) -> Vec<KeywordHit> {
         let mut hits = Vec::new();
         for end in 1..=text.len() {
             for (keyword, word) in keywords.iter().enumerate() {
                 let Some(start) = end.checked_sub(word.len()) else { continue };
                 if text[start..end].eq_ignore_ascii_case(word.as_bytes()) {
-                    hits.push(Hit { keyword, start, end });
+                    hits.push(KeywordHit { keyword, start, end });
                 }
             }
         }
         hits
     }
 
-    fn sorted(mut hits: Vec<Hit>) -> Vec<Hit> {
+    fn sorted(mut hits: Vec<KeywordHit>) -> Vec<KeywordHit> {
         hits.sort_by_key(|hit| (hit.end, hit.start, hit.keyword));
         hits
     }

@@ -4,7 +4,7 @@ use regex_automata::meta::Regex;
 
 /// What an allow-list's patterns are held against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum AllowTarget {
     /// The value alone.
     #[default]
     Secret,
@@ -18,7 +18,7 @@ pub(super) struct AllowEntry {
     pub(in crate::redaction) values: Vec<String>,
     pub(in crate::redaction) patterns: Vec<Regex>,
     pub(super) stop_words: Vec<String>,
-    pub(super) target: Target,
+    pub(super) target: AllowTarget,
     /// Rules the list is for; empty for all.
     pub(in crate::redaction) rules: Vec<String>,
 }
@@ -52,8 +52,8 @@ impl AllowEntry {
             return true;
         }
         let target = match self.target {
-            Target::Secret => secret,
-            Target::Line => {
+            AllowTarget::Secret => secret,
+            AllowTarget::Line => {
                 let first = memchr::memrchr(b'\n', &text[start.saturating_sub(4096)..start])
                     .map_or(start.saturating_sub(4096), |place| {
                         start.saturating_sub(4096) + place + 1

@@ -97,7 +97,7 @@ pub(in crate::redaction) enum Matcher {
 
 /// What a match must also satisfy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::redaction) enum Check {
+pub(in crate::redaction) enum MatchCheck {
     /// Nothing more.
     None,
     /// At least this many bits a character.
@@ -126,7 +126,7 @@ pub(in crate::redaction) struct Rule {
     /// is one, else the whole match.
     pub(in crate::redaction) group: usize,
     pub(in crate::redaction) keywords: Cow<'static, [Cow<'static, str>]>,
-    pub(in crate::redaction) check: Check,
+    pub(in crate::redaction) check: MatchCheck,
     pub(in crate::redaction) examples: Cow<'static, [Cow<'static, str>]>,
     pub(in crate::redaction) counter_examples: Cow<'static, [Cow<'static, str>]>,
     pub(in crate::redaction) user: bool,
@@ -141,7 +141,7 @@ pub(super) struct Row {
     pub(in crate::redaction) matcher: Matcher,
     pub(in crate::redaction) pattern: &'static str,
     pub(in crate::redaction) keywords: &'static [&'static str],
-    pub(in crate::redaction) check: Check,
+    pub(in crate::redaction) check: MatchCheck,
     pub(in crate::redaction) examples: &'static [&'static str],
     pub(in crate::redaction) counter_examples: &'static [&'static str],
 }
@@ -162,7 +162,7 @@ pub(in crate::redaction) const fn prefix(
         matcher: Matcher::Prefix,
         pattern,
         keywords,
-        check: Check::Entropy(2.5),
+        check: MatchCheck::Entropy(2.5),
         examples,
         counter_examples,
     }
@@ -193,7 +193,7 @@ pub(in crate::redaction) const fn run(
     counter_examples: &'static [&'static str],
 ) -> Row {
     Row { matcher: Matcher::Run, ..prefix(id, title, &[], pattern, examples, counter_examples) }
-        .check(Check::Entropy(bits))
+        .check(MatchCheck::Entropy(bits))
 }
 
 /// A rule whose code lives in `frame`.
@@ -204,12 +204,12 @@ pub(in crate::redaction) const fn frame(
     counter_examples: &'static [&'static str],
 ) -> Row {
     Row { matcher: Matcher::Frame, ..prefix(id, title, &[], "", examples, counter_examples) }
-        .check(Check::None)
+        .check(MatchCheck::None)
 }
 
 impl Row {
     /// The same row with another condition.
-    pub(in crate::redaction) const fn check(mut self, check: Check) -> Self {
+    pub(in crate::redaction) const fn check(mut self, check: MatchCheck) -> Self {
         self.check = check;
         self
     }

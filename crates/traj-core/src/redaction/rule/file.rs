@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::allow_list::{AllowEntry, Target};
-use super::definition::{Check, Matcher, Rule, RuleClass};
+use super::allow_list::{AllowEntry, AllowTarget};
+use super::definition::{MatchCheck, Matcher, Rule, RuleClass};
 use super::go_regex::translate;
 use super::set::RuleSet;
 use crate::limits::Reading;
@@ -216,7 +216,7 @@ impl RuleSet {
             pattern: Cow::Owned(pattern),
             group,
             keywords: owned(rule.keywords.into_iter().filter(|word| !word.is_empty()).collect()),
-            check: rule.entropy.map_or(Check::None, Check::Entropy),
+            check: rule.entropy.map_or(MatchCheck::None, MatchCheck::Entropy),
             examples: owned(rule.examples),
             counter_examples: owned(rule.counter_examples),
             user: true,
@@ -259,8 +259,8 @@ fn allow_entry(
         );
     }
     let target = match allow.regex_target.as_deref() {
-        Some("line" | "match") => Target::Line,
-        _ => Target::Secret,
+        Some("line" | "match") => AllowTarget::Line,
+        _ => AllowTarget::Secret,
     };
     let rules = match rule {
         Some(rule) => vec![rule.to_owned()],

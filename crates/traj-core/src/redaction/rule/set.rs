@@ -81,7 +81,7 @@ fn info(rule: &Rule) -> RuleInfo<'_> {
         class: rule.class,
         pattern: (rule.matcher != Matcher::Frame).then_some(rule.pattern.as_ref()),
         keywords: rule.keywords.iter().map(AsRef::as_ref).collect(),
-        entropy: if let super::definition::Check::Entropy(bits) = rule.check {
+        entropy: if let super::definition::MatchCheck::Entropy(bits) = rule.check {
             Some(bits)
         } else {
             None

@@ -20,7 +20,7 @@ mod table;
 mod url;
 
 use super::deobfuscate;
-use crate::redaction::cache::names::Familiar;
+use crate::redaction::cache::names::ShortStrings;
 use crate::redaction::engine::span::Span;
 use crate::redaction::field_name::{self, NameClass};
 use crate::redaction::marker;
@@ -212,11 +212,11 @@ pub(in crate::redaction) const HOOKS: &[(&str, Hook)] = &[
 ];
 
 /// One text under the eyes of the frame readers.
-pub(in crate::redaction) struct Scan<'t> {
+pub(in crate::redaction) struct ContextScan<'t> {
     /// The text.
     pub(in crate::redaction) text: &'t [u8],
     /// Names that were judged before.
-    labels: &'t Familiar<NameClass>,
+    labels: &'t ShortStrings<NameClass>,
     /// What was found so far.
     pub(in crate::redaction) spans: Vec<Span>,
     /// Markers already in the text, in order; they are read as one character
@@ -236,9 +236,9 @@ pub(in crate::redaction) struct Scan<'t> {
     line_done: usize,
 }
 
-impl<'t> Scan<'t> {
+impl<'t> ContextScan<'t> {
     /// A fresh scan of `text`.
-    pub(in crate::redaction) fn new(text: &'t [u8], labels: &'t Familiar<NameClass>) -> Self {
+    pub(in crate::redaction) fn new(text: &'t [u8], labels: &'t ShortStrings<NameClass>) -> Self {
         Self {
             text,
             labels,

@@ -71,7 +71,7 @@ impl Traits {
 
 /// A rewritten text and the way back.
 #[derive(Debug, Default)]
-pub(super) struct Shadow {
+pub(super) struct Deobfuscated {
     /// The rewritten text.
     pub(in crate::redaction) text: Vec<u8>,
     /// For every byte of `text` the stretch of the original it came from.
@@ -79,7 +79,7 @@ pub(super) struct Shadow {
     changed: bool,
 }
 
-impl Shadow {
+impl Deobfuscated {
     fn with_capacity(length: usize) -> Self {
         Self {
             text: Vec::with_capacity(length),
@@ -116,7 +116,7 @@ impl Shadow {
 const MAX_SHADOW: usize = u32::MAX as usize / 2;
 
 /// Removes what cannot be seen and folds look-alikes to ASCII.
-pub(super) fn plain(text: &str) -> Option<Shadow> {
+pub(super) fn plain(text: &str) -> Option<Deobfuscated> {
     if text.len() > MAX_SHADOW {
         return None;
     }
@@ -125,7 +125,7 @@ pub(super) fn plain(text: &str) -> Option<Shadow> {
     // separates entries.
     let nuls = memchr::memchr_iter(0, bytes).count();
     let wide = nuls > 2 && nuls * 3 >= bytes.len();
-    let mut shadow = Shadow::with_capacity(bytes.len());
+    let mut shadow = Deobfuscated::with_capacity(bytes.len());
     let mut chars = text.char_indices().peekable();
     while let Some((place, letter)) = chars.next() {
         match letter {
@@ -184,12 +184,12 @@ pub(super) fn plain(text: &str) -> Option<Shadow> {
 }
 
 /// Decodes `\u0067`, `\x67`, `%67`, `&#103;`, `&amp;`, `=67` and soft breaks.
-pub(super) fn decoded(text: &[u8]) -> Option<Shadow> {
+pub(super) fn decoded(text: &[u8]) -> Option<Deobfuscated> {
     let printable = is_quoted_printable(text);
     if text.len() > MAX_SHADOW {
         return None;
     }
-    let mut shadow = Shadow::with_capacity(text.len());
+    let mut shadow = Deobfuscated::with_capacity(text.len());
     let mut place = 0;
     while place < text.len() {
         let (byte, length) = decode_one(&text[place..], printable);
@@ -298,11 +298,11 @@ fn hex(digits: Option<&[u8]>) -> Option<u32> {
 
 /// Takes out line breaks, continuations and the joints of split strings, so
 /// that a token over two lines is one again.
-pub(super) fn joined(text: &[u8]) -> Option<Shadow> {
+pub(super) fn joined(text: &[u8]) -> Option<Deobfuscated> {
     if text.len() > MAX_SHADOW {
         return None;
     }
-    let mut shadow = Shadow::with_capacity(text.len());
+    let mut shadow = Deobfuscated::with_capacity(text.len());
     let mut place = 0;
     while place < text.len() {
         let length = joint(&text[place..]);

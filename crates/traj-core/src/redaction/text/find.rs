@@ -1,9 +1,9 @@
 //! Finds what must go in one text, in every disguise the rules can see through.
 
-use super::context::Scan;
-use super::deobfuscate::{self, Shadow, Traits};
+use super::context::ContextScan;
+use super::deobfuscate::{self, Deobfuscated, Traits};
 use super::encoded::{self, Run};
-use super::rescan::Sight;
+use super::rescan::Rescan;
 use super::value::{Classes, entropy, looks_random};
 use crate::redaction::engine::Engine;
 use crate::redaction::engine::span::{self, Span};
@@ -20,7 +20,7 @@ const GLANCE: usize = 64;
 
 /// What was found in one text.
 #[derive(Debug, Default)]
-pub(in crate::redaction) struct Found {
+pub(in crate::redaction) struct FoundSecrets {
     /// What must go, in order and without overlap.
     pub(in crate::redaction) spans: Vec<Span>,
     /// How many markers were in the text.
@@ -31,7 +31,7 @@ pub(in crate::redaction) struct Found {
 
 /// What keywords say of a text as a whole.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct KeywordSigns {
     /// The head of a token is in it.
     token: bool,
     /// An escape is in it.
@@ -47,16 +47,16 @@ pub(in crate::redaction) struct Finder<'e> {
 
 impl Finder<'_> {
     /// Everything in `text` that must go.
-    pub(in crate::redaction) fn find(self, text: &str) -> Found {
+    pub(in crate::redaction) fn find(self, text: &str) -> FoundSecrets {
         self.find_at(text, 0, None)
     }
 
     /// As [`Finder::find`], in a text that may have been looked at before.
-    pub(in crate::redaction) fn find_again(self, text: &str, sight: &mut Sight) -> Found {
-        if Sight::fits(text.len()) {
+    pub(in crate::redaction) fn find_again(self, text: &str, sight: &mut Rescan) -> FoundSecrets {
+        if Rescan::fits(text.len()) {
             self.find_at(text, 0, Some(sight))
         } else {
-            *sight = Sight::default();
+            *sight = Rescan::default();
             self.find_at(text, 0, None)
         }
     }
@@ -66,10 +66,10 @@ impl Finder<'_> {
         self.collect(text, 0, None).0
     }
 
-    fn find_at(self, text: &str, depth: u8, sight: Option<&mut Sight>) -> Found {
+    fn find_at(self, text: &str, depth: u8, sight: Option<&mut Rescan>) -> FoundSecrets {
         let bytes = text.as_bytes();
         if bytes.len() < MIN_TEXT || self.is_harmless(bytes) {
-            return Found::default();
+            return FoundSecrets::default();
         }
         let (mut spans, markers, runs) = self.collect(text, depth, sight);
         spans.retain(|span| {
@@ -77,7 +77,7 @@ impl Finder<'_> {
         });
         span::unite(text, &mut spans);
         let survivors = if depth == 0 { survivors(bytes, &runs, &spans) } else { Vec::new() };
-        Found { spans, markers, survivors }
+        FoundSecrets { spans, markers, survivors }
     }
 
     /// Whether a short text shows at a glance that nothing is in it, as most
@@ -96,10 +96,10 @@ impl Finder<'_> {
         self,
         text: &str,
         depth: u8,
-        mut sight: Option<&mut Sight>,
+        mut sight: Option<&mut Rescan>,
     ) -> (Vec<Span>, usize, Vec<Run>) {
         let bytes = text.as_bytes();
-        let mut scan = Scan::new(bytes, self.engine.labels());
+        let mut scan = ContextScan::new(bytes, self.engine.labels());
         match &mut sight {
             Some(sight) => self.engine.run_again(&mut scan, sight),
             None => self.engine.run(&mut scan, false),
@@ -114,7 +114,7 @@ impl Finder<'_> {
             }
         }
         let markers = scan.markers.len();
-        let seen = Seen { token: scan.token_seen, escape: scan.escape_seen };
+        let seen = KeywordSigns { token: scan.token_seen, escape: scan.escape_seen };
         let mut spans = scan.spans;
         let quiet = Covered::new(scan.quiet);
         spans.retain(|span| {
@@ -135,7 +135,7 @@ impl Finder<'_> {
     }
 
     /// Hides a run that says something secret when decoded.
-    fn decode_run(self, scan: &mut Scan<'_>, run: Run, depth: u8) {
+    fn decode_run(self, scan: &mut ContextScan<'_>, run: Run, depth: u8) {
         // A path or a name with a hash in it is no encoding as a whole; only
         // what decodes to text is looked at.
         let bytes = scan.slice(run.start, run.end);
@@ -159,10 +159,10 @@ impl Finder<'_> {
 
     /// Looks at the text as it reads without its disguises, a window at a
     /// time: a shadow takes several times the memory of its text.
-    fn shadows(self, text: &str, depth: u8, seen: Seen, spans: &mut Vec<Span>) {
+    fn shadows(self, text: &str, depth: u8, seen: KeywordSigns, spans: &mut Vec<Span>) {
         for (offset, window) in windows(text) {
             let first = spans.len();
-            self.shadows_of(window, depth, seen, spans, &mut Sight::default());
+            self.shadows_of(window, depth, seen, spans, &mut Rescan::default());
             for span in spans.iter_mut().skip(first) {
                 span.start += offset;
                 span.end += offset;
@@ -174,9 +174,9 @@ impl Finder<'_> {
         self,
         text: &str,
         depth: u8,
-        seen: Seen,
+        seen: KeywordSigns,
         spans: &mut Vec<Span>,
-        sight: &mut Sight,
+        sight: &mut Rescan,
     ) {
         let bytes = text.as_bytes();
         let traits = sight.traits(bytes);
@@ -201,11 +201,11 @@ impl Finder<'_> {
         }
     }
 
-    fn look_at_shadow(self, shadow: &Shadow, tokens_only: bool, spans: &mut Vec<Span>) {
+    fn look_at_shadow(self, shadow: &Deobfuscated, tokens_only: bool, spans: &mut Vec<Span>) {
         if !self.engine.may_match(&shadow.text) {
             return;
         }
-        let mut scan = Scan::new(&shadow.text, self.engine.labels());
+        let mut scan = ContextScan::new(&shadow.text, self.engine.labels());
         self.engine.run(&mut scan, tokens_only);
         for span in scan.spans {
             // What reads the same in the original was seen there.

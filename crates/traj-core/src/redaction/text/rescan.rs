@@ -14,7 +14,7 @@ const LONGEST: usize = 16 * 1024;
 
 /// Where a marker took the place of a stretch of the text before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::redaction) struct Change {
+pub(in crate::redaction) struct MarkerChange {
     /// The stretch of the text before.
     pub(in crate::redaction) hidden: (usize, usize),
     /// The marker in the text now.
@@ -23,24 +23,24 @@ pub(in crate::redaction) struct Change {
 
 /// The last look at a text, and what was changed since.
 #[derive(Debug, Default)]
-pub(in crate::redaction) struct Sight {
+pub(in crate::redaction) struct Rescan {
     is_known: bool,
     ends: Vec<End>,
     traits: Traits,
     /// Whether the last look saw a joint, if it looked for one.
     had_joint: Option<bool>,
     has_joint: Option<bool>,
-    changes: Vec<Change>,
+    changes: Vec<MarkerChange>,
 }
 
-impl Sight {
+impl Rescan {
     /// Whether a text of this length is worth remembering.
     pub(in crate::redaction) const fn fits(length: usize) -> bool {
         length <= LONGEST
     }
 
     /// Notes that a stretch was hidden; one after the other.
-    pub(in crate::redaction) fn note(&mut self, change: Change) {
+    pub(in crate::redaction) fn note(&mut self, change: MarkerChange) {
         self.changes.push(change);
     }
 

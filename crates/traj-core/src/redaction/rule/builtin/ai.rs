@@ -1,6 +1,6 @@
 //! Keys of model providers and of services around models.
 
-use crate::redaction::rule::definition::{Check, Row, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
         &["sk-{an:48}", "sk-{hex:32}"],
         &["sk-learn", "sk-button-primary-large-outline"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "groq-key",
         "Groq API key",
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Row] = &[
         &["BSA{an:27}"],
         &["BSAccounting", "BSA-compliance-programme-overview"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "jina-key",
         "Jina AI API key",
@@ -173,7 +173,7 @@ pub(super) const ROWS: &[Row] = &[
         &["fw_{an:24}"],
         &["fw_update_status", "fw_version_number_of_device"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "voyage-key",
         "Voyage AI API key",
@@ -182,7 +182,7 @@ pub(super) const ROWS: &[Row] = &[
         &["pa-{an:43}"],
         &["pa-rt"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "tavily-key",
         "Tavily API key",
@@ -207,7 +207,7 @@ pub(super) const ROWS: &[Row] = &[
         &["ak-{an:22}", "as-{an:22}"],
         &["as-is", "ak-47"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "e2b-key",
         "E2B API key",

@@ -1,6 +1,6 @@
 //! Tokens of chat, mail and telephony services.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix, run};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix, run};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Row] = &[
         &["md-{url:22}"],
         &["md-flex-row-reverse-large"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "brevo-key",
         "Brevo key",
@@ -132,7 +132,7 @@ pub(super) const ROWS: &[Row] = &[
         &["re_{an:8}_{an:28}"],
         &["re_compile_flags_default_value"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     near(
         "postmark-token",
         "Postmark token in its header",
@@ -141,7 +141,7 @@ pub(super) const ROWS: &[Row] = &[
         &["X-Postmark-Server-Token: {uuid}"],
         &["X-Postmark-Server-Token"],
     )
-    .check(Check::None),
+    .check(MatchCheck::None),
     prefix(
         "intercom-token",
         "Intercom access token",
@@ -166,7 +166,7 @@ pub(super) const ROWS: &[Row] = &[
         &["Authorization: AccessKey {an:40}"],
         &["AccessKey required"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "mailersend-token",
         "MailerSend API token",

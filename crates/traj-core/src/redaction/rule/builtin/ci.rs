@@ -1,6 +1,6 @@
 //! Tokens of build, delivery and code-quality services.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -51,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
         &["API-{up:26}"],
         &["API-GATEWAY"],
     )
-    .check(Check::Entropy(3.2)),
+    .check(MatchCheck::Entropy(3.2)),
     prefix(
         "harness-pat",
         "Harness token",
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Row] = &[
         &["::add-mask::{an:20}"],
         &["::add-mask::$TOKEN"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     near(
         "kubeadm-token",
         "Bootstrap token of a cluster",

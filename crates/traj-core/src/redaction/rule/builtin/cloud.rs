@@ -1,6 +1,6 @@
 //! Credentials of the large clouds.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
         &["AKIA{up:16}:{b64:40}"],
         &["AKIA0000000000000000 is a key id"],
     )
-    .check(Check::Entropy(4.0)),
+    .check(MatchCheck::Entropy(4.0)),
     prefix(
         "gcp-api-key",
         "Google API key",
@@ -180,7 +180,7 @@ pub(super) const ROWS: &[Row] = &[
         &["SCW{up:17}"],
         &["SCW"],
     )
-    .check(Check::Entropy(3.0)),
+    .check(MatchCheck::Entropy(3.0)),
     prefix(
         "digitalocean-pat",
         "DigitalOcean personal access token",
@@ -237,7 +237,7 @@ pub(super) const ROWS: &[Row] = &[
         &["K004{an:27}"],
         &["K004"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "upcloud-token",
         "UpCloud API token",

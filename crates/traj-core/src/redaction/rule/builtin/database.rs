@@ -1,6 +1,6 @@
 //! Tokens of database and data platforms.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -59,7 +59,7 @@ pub(super) const ROWS: &[Row] = &[
         &["fnA{url:37}"],
         &["fnApply"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "airtable-pat",
         "Airtable personal access token",
@@ -140,7 +140,7 @@ pub(super) const ROWS: &[Row] = &[
         &["Server=db;Database=app;Uid=root;Pwd={an:14};"],
         &["Server=db;Pwd=;"],
     )
-    .check(Check::None),
+    .check(MatchCheck::None),
     near(
         "pgpass-line",
         "Line of a PostgreSQL password file",
@@ -149,5 +149,5 @@ pub(super) const ROWS: &[Row] = &[
         &["db.internal:5432:app:svc:{an:14}"],
         &["db.internal:5432:app"],
     )
-    .check(Check::None),
+    .check(MatchCheck::None),
 ];

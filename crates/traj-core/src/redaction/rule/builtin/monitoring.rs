@@ -1,6 +1,6 @@
 //! Keys of monitoring, logging, analytics and feature-flag services.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -107,7 +107,7 @@ pub(super) const ROWS: &[Row] = &[
         &["secret-{an:43}"],
         &["secret-management-console-of-the-team"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "logfire-token",
         "Pydantic Logfire token",

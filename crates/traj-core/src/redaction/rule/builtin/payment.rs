@@ -1,6 +1,6 @@
 //! Keys of payment, banking, shipping and commerce services.
 
-use crate::redaction::rule::definition::{Check, Row, prefix, run};
+use crate::redaction::rule::definition::{MatchCheck, Row, prefix, run};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -139,7 +139,7 @@ pub(super) const ROWS: &[Row] = &[
         &["live_{an:40}"],
         &["test_user_can_log_in_with_password_twice", "live_migration_of_the_database_schema"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "adyen-key",
         "Adyen API key",
@@ -156,7 +156,7 @@ pub(super) const ROWS: &[Row] = &[
         &["sk_sbox_{lo:27}"],
         &["sk_buffered_reader_of_frames"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "polar-token",
         "Polar token",

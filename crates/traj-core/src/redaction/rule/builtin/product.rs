@@ -1,6 +1,6 @@
 //! Tokens of office, design, sales and social services.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -99,7 +99,7 @@ pub(super) const ROWS: &[Row] = &[
         &["AAAAAAAAAAAAAAAAAAAAA{an:20}%3D{an:60}"],
         &["AAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
     )
-    .check(Check::Entropy(3.0)),
+    .check(MatchCheck::Entropy(3.0)),
     prefix(
         "salesforce-session",
         "Salesforce session id",
@@ -180,7 +180,7 @@ pub(super) const ROWS: &[Row] = &[
         &["b_{an:44}"],
         &["b_long_function_name_that_has_many_words_inside"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "prismic-token",
         "Prismic access token",
@@ -213,7 +213,7 @@ pub(super) const ROWS: &[Row] = &[
         &["act.{an:60}!4521.va"],
         &["act.name"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "apify-token",
         "Apify token",

@@ -1,6 +1,6 @@
 //! Tokens of package and image registries.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[Row] = &[
         &["cio{an:32}"],
         &["cio"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     prefix(
         "packagist-token",
         "Packagist token",
@@ -85,7 +85,7 @@ pub(super) const ROWS: &[Row] = &[
         &["//npm.acme.io/:_authToken={uuid}"],
         &["//npm.acme.io/:_authToken=${NPM_TOKEN}"],
     )
-    .check(Check::None),
+    .check(MatchCheck::None),
     prefix(
         "jsr-token",
         "JSR access token",

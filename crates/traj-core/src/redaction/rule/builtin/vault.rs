@@ -1,6 +1,6 @@
 //! Secret stores, identity providers and encryption tools.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
         &["s.{an:24}"],
         &["s.internationalization_helper", "b.counterrevolutionaries"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
     near(
         "terraform-cloud",
         "Terraform Cloud token",

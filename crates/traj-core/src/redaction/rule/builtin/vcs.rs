@@ -1,6 +1,6 @@
 //! Tokens of code hosts.
 
-use crate::redaction::rule::definition::{Check, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -171,7 +171,7 @@ pub(super) const ROWS: &[Row] = &[
         &["https://{hex:40}:x-oauth-basic@github.com/a/b"],
         &["user:x-oauth-basic"],
     )
-    .check(Check::Entropy(3.0)),
+    .check(MatchCheck::Entropy(3.0)),
     prefix(
         "linear-key",
         "Linear API key",
@@ -188,5 +188,5 @@ pub(super) const ROWS: &[Row] = &[
         &["api-{lo:28}"],
         &["api-gateway-internal-service-v2"],
     )
-    .check(Check::Random),
+    .check(MatchCheck::Random),
 ];

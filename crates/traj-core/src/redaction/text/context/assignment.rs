@@ -3,8 +3,8 @@
 
 use super::judge::{Style, is_app_password};
 use super::label::Label;
-use super::reading::{self, Ends, Value};
-use super::{Scan, auth, code, pair, spaced};
+use super::reading::{self, Ends, ValueSpan};
+use super::{ContextScan, auth, code, pair, spaced};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_code, is_uuid, is_word, looks_chosen, looks_random};
@@ -14,7 +14,7 @@ const MAX_GAP: usize = 48;
 
 /// Finds the separator behind a name and hands the value to its reader;
 /// returns whether there is one.
-pub(super) fn read(scan: &mut Scan<'_>, label: &Label) -> bool {
+pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let mut place = label.end;
     let slashes = reading::count_backslashes(scan, place);
     let closes = matches!(scan.byte(place + slashes), b'"' | b'\'' | b'`');
@@ -62,7 +62,7 @@ pub(super) fn read(scan: &mut Scan<'_>, label: &Label) -> bool {
 }
 
 /// `set_password("…")`: an argument, if it has the look of a secret.
-fn called(scan: &mut Scan<'_>, label: &Label, after: usize) {
+fn called(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     if let Some(value) = reading::value(scan, after, Ends::Loose)
         && value.quoted
     {
@@ -75,7 +75,7 @@ fn called(scan: &mut Scan<'_>, label: &Label, after: usize) {
 }
 
 /// `/token/…/`: a long random step of a path behind the name of a secret.
-fn segment(scan: &mut Scan<'_>, label: &Label, start: usize) {
+fn segment(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
     let length = scan
         .slice(start, start + 512)
         .iter()
@@ -94,7 +94,7 @@ fn segment(scan: &mut Scan<'_>, label: &Label, start: usize) {
 }
 
 /// A name alone on its line, its value alone on the next.
-fn alone(scan: &mut Scan<'_>, label: &Label, line_end: usize) {
+fn alone(scan: &mut ContextScan<'_>, label: &Label, line_end: usize) {
     let line = scan.line_start(label.start, 48);
     let head = scan.slice(line, label.start);
     if matches!(label.class, NameClass::Strong(_))
@@ -108,7 +108,7 @@ fn alone(scan: &mut Scan<'_>, label: &Label, line_end: usize) {
 }
 
 /// A number or a remark between a name and its colon.
-fn skip_note(scan: &Scan<'_>, place: usize) -> Option<usize> {
+fn skip_note(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     let rest = scan.slice(place, place + 64);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if digits > 0 && digits < 3 && rest.get(digits) == Some(&b':') {
@@ -126,7 +126,7 @@ fn skip_note(scan: &Scan<'_>, place: usize) -> Option<usize> {
     None
 }
 
-fn ends_of(scan: &Scan<'_>, label: &Label) -> Ends {
+fn ends_of(scan: &ContextScan<'_>, label: &Label) -> Ends {
     if matches!(scan.byte(label.start.wrapping_sub(1)), b'?' | b'&' | b'#' | b';') {
         Ends::Query
     } else {
@@ -135,7 +135,7 @@ fn ends_of(scan: &Scan<'_>, label: &Label) -> Ends {
 }
 
 /// `name=value`, `name = value`.
-fn assigned(scan: &mut Scan<'_>, label: &Label, after: usize, blank: bool) {
+fn assigned(scan: &mut ContextScan<'_>, label: &Label, after: usize, blank: bool) {
     let start = skip_continuation(scan, scan.skip_blanks(after));
     let spaced = blank || start > after;
     if special(scan, label, start) || tuple(scan, label, start) {
@@ -169,7 +169,7 @@ fn assigned(scan: &mut Scan<'_>, label: &Label, after: usize, blank: bool) {
 }
 
 /// `auth=('user', 'password')`.
-fn tuple(scan: &mut Scan<'_>, label: &Label, start: usize) -> bool {
+fn tuple(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     if scan.byte(start) != b'(' || !scan.slice(label.start, label.end).ends_with(b"auth") {
         return false;
     }
@@ -189,7 +189,7 @@ fn tuple(scan: &mut Scan<'_>, label: &Label, start: usize) -> bool {
 }
 
 /// `name: value`, also with the value on the next line.
-fn coloned(scan: &mut Scan<'_>, label: &Label, after: usize) {
+fn coloned(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let mut after = after;
     // `**Password:** value`
     while scan.byte(after) == b'*' {
@@ -233,7 +233,7 @@ fn coloned(scan: &mut Scan<'_>, label: &Label, after: usize) {
 }
 
 /// `name: Type = "value"`.
-fn typed(scan: &mut Scan<'_>, label: &Label, start: usize) -> bool {
+fn typed(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     let line = scan.slice(start, scan.line_end(start, 64));
     let Some(sign) = memchr::memmem::find(line, b" = ") else {
         return false;
@@ -263,14 +263,14 @@ fn typed(scan: &mut Scan<'_>, label: &Label, start: usize) -> bool {
 }
 
 /// A plain word with more words behind it: a sentence after a colon.
-fn only_word_of_more(scan: &Scan<'_>, value: Value) -> bool {
+fn only_word_of_more(scan: &ContextScan<'_>, value: ValueSpan) -> bool {
     is_word(scan.slice(value.start, value.end))
         && scan.byte(value.end) == b' '
         && scan.byte(value.end + 1).is_ascii_alphabetic()
 }
 
 /// A value alone on the line below its name.
-fn below(scan: &mut Scan<'_>, label: &Label, line_end: usize, least: usize) {
+fn below(scan: &mut ContextScan<'_>, label: &Label, line_end: usize, least: usize) {
     let mut place = line_end;
     for _ in 0..2 {
         let Some(next) = reading::next_line(scan, place) else {
@@ -298,7 +298,7 @@ fn below(scan: &mut Scan<'_>, label: &Label, line_end: usize, least: usize) {
 }
 
 /// A backslash at the line's end carries on below.
-pub(super) fn skip_continuation(scan: &Scan<'_>, place: usize) -> usize {
+pub(super) fn skip_continuation(scan: &ContextScan<'_>, place: usize) -> usize {
     if matches!(scan.byte(place), b'\\' | b'`' | b'^')
         && let Some(next) = reading::next_line(scan, place + 1)
     {
@@ -308,7 +308,7 @@ pub(super) fn skip_continuation(scan: &Scan<'_>, place: usize) -> usize {
 }
 
 /// `name => value`: quoted, or without any doubt.
-fn arrow(scan: &mut Scan<'_>, label: &Label, after: usize) {
+fn arrow(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let start = scan.skip_blanks(after);
     match reading::value(scan, start, Ends::Loose) {
         Some(value) if !value.quoted => {
@@ -321,7 +321,7 @@ fn arrow(scan: &mut Scan<'_>, label: &Label, after: usize) {
 }
 
 /// Only a quoted value counts: `"name", "value"` and `'name' => 'value'`.
-fn quoted_only(scan: &mut Scan<'_>, label: &Label, after: usize) {
+fn quoted_only(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let start = scan.skip_blanks(after);
     if special(scan, label, start) {
         return;
@@ -336,7 +336,7 @@ fn quoted_only(scan: &mut Scan<'_>, label: &Label, after: usize) {
 }
 
 /// `| name | value |`.
-fn cell(scan: &mut Scan<'_>, label: &Label, after: usize) {
+fn cell(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let start = scan.skip_blanks(after);
     let line_end = scan.line_end(start, 4096);
     let end =
@@ -352,7 +352,7 @@ fn cell(scan: &mut Scan<'_>, label: &Label, after: usize) {
 
 /// Values that are read in their own way: headers, cookies, seeds, cards.
 /// Returns whether the label is dealt with.
-pub(super) fn special(scan: &mut Scan<'_>, label: &Label, start: usize) -> bool {
+pub(super) fn special(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     match label.frame {
         Frame::Authorization => {
             auth::read_header(scan, start, label.quoted);

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 
-use super::Scan;
+use super::ContextScan;
 use crate::redaction::field_name::{self, NameClass};
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{Classes, is_placeholder, looks_chosen, looks_random};
@@ -70,7 +70,7 @@ const fn is_credential_byte(byte: u8) -> bool {
 }
 
 /// Where a credential at `start` ends; a longer one is a file.
-fn credential_end(scan: &Scan<'_>, start: usize) -> usize {
+fn credential_end(scan: &ContextScan<'_>, start: usize) -> usize {
     let mut place = start;
     while place - start < MAX_CREDENTIAL {
         if scan.byte(place) == b'<'
@@ -87,7 +87,7 @@ fn credential_end(scan: &Scan<'_>, start: usize) -> usize {
 }
 
 /// Reads the value of an authorisation header at `start`.
-pub(super) fn read_header(scan: &mut Scan<'_>, start: usize, quoted_name: bool) {
+pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, quoted_name: bool) {
     let mut start = start;
     let mut quote = None;
     while matches!(scan.byte(start), b'"' | b'\'' | b'`' | b'\\' | b' ') {
@@ -161,7 +161,7 @@ fn is_word_of_prose(bytes: &[u8]) -> bool {
 }
 
 /// Reads the credential behind a scheme that stands without its header.
-pub(super) fn read_scheme(scan: &mut Scan<'_>, start: usize, end: usize) {
+pub(super) fn read_scheme(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start > 0 && scan.byte(start - 1).is_ascii_alphanumeric() {
         return;
     }
@@ -214,7 +214,7 @@ pub(in crate::redaction) fn is_user_and_password(bytes: &[u8]) -> bool {
 }
 
 /// Reads `name=value; name=value` at `start`.
-pub(super) fn read_cookies(scan: &mut Scan<'_>, start: usize) {
+pub(super) fn read_cookies(scan: &mut ContextScan<'_>, start: usize) {
     let mut place = start;
     while matches!(scan.byte(place), b'"' | b'\'' | b'`' | b'\\' | b' ') {
         place += 1;

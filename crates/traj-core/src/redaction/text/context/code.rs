@@ -1,13 +1,13 @@
 //! Codes, seeds, cards and logins as people write them.
 
 use super::reading::{self, Ends};
-use super::{Scan, Style, judge};
+use super::{ContextScan, Style, judge};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_placeholder, looks_chosen};
 
 /// Reads what an announcement such as `Recovery codes:` is followed by.
-pub(super) fn read(scan: &mut Scan<'_>, _start: usize, end: usize) {
+pub(super) fn read(scan: &mut ContextScan<'_>, _start: usize, end: usize) {
     let mut place = end;
     while scan.byte(place).is_ascii_alphabetic() {
         place += 1;
@@ -67,7 +67,7 @@ fn is_recovery_code(code: &[u8]) -> bool {
 }
 
 /// Reads the words of a seed at `start`.
-pub(super) fn read_seed(scan: &mut Scan<'_>, start: usize) {
+pub(super) fn read_seed(scan: &mut ContextScan<'_>, start: usize) {
     let mut place = start;
     while matches!(scan.byte(place), b'"' | b'\'' | b'`' | b'\\' | b' ' | b'\n' | b'\r') {
         place += 1;
@@ -105,7 +105,7 @@ pub(super) fn read_seed(scan: &mut Scan<'_>, start: usize) {
 }
 
 /// Reads a card number at `start`, with or without groups.
-pub(super) fn read_card(scan: &mut Scan<'_>, start: usize, class: NameClass) {
+pub(super) fn read_card(scan: &mut ContextScan<'_>, start: usize, class: NameClass) {
     let mut place = start;
     while matches!(scan.byte(place), b'"' | b'\'' | b'\\' | b' ') {
         place += 1;
@@ -131,7 +131,7 @@ pub(super) fn read_card(scan: &mut Scan<'_>, start: usize, class: NameClass) {
 }
 
 /// `login is admin / password`, `login: admin / password`.
-pub(super) fn read_login(scan: &mut Scan<'_>, end: usize) {
+pub(super) fn read_login(scan: &mut ContextScan<'_>, end: usize) {
     let mut place = scan.skip_blanks(end);
     let rest = scan.slice(place, place + 4);
     if scan.slice(end.saturating_sub(5), end) == b"LOGIN" && place > end {
@@ -148,7 +148,7 @@ pub(super) fn read_login(scan: &mut Scan<'_>, end: usize) {
 }
 
 /// `admin / password` at `place`; returns whether it stands there.
-pub(super) fn user_and_password(scan: &mut Scan<'_>, place: usize) -> bool {
+pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> bool {
     let user = scan
         .slice(place, place + 64)
         .iter()
@@ -173,7 +173,7 @@ pub(super) fn user_and_password(scan: &mut Scan<'_>, place: usize) -> bool {
 }
 
 /// `a1 LOGIN user secret` of a mail session.
-fn imap_login(scan: &mut Scan<'_>, start: usize) {
+fn imap_login(scan: &mut ContextScan<'_>, start: usize) {
     let user =
         scan.slice(start, start + 128).iter().take_while(|byte| byte.is_ascii_graphic()).count();
     let place = scan.skip_blanks(start + user);

@@ -1,7 +1,7 @@
 //! Commands that take a secret as an argument.
 
 use super::reading::{self, Ends};
-use super::{Scan, Style};
+use super::{ContextScan, Style};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_code, is_placeholder, is_word, looks_chosen};
@@ -64,7 +64,7 @@ const ARGUMENTS: &[(&str, &str, Form)] = &[
 const MAX_LINE: usize = 2048;
 
 /// Reads the arguments of the command at `start..end`.
-pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
+pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start > 0 && (scan.byte(start - 1).is_ascii_alphanumeric() && scan.byte(start) != b'-') {
         return;
     }
@@ -114,7 +114,7 @@ pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
 }
 
 /// The end of a command: its line, continuations included, or a pipe.
-fn command_end(scan: &Scan<'_>, start: usize) -> usize {
+fn command_end(scan: &ContextScan<'_>, start: usize) -> usize {
     let limit = (start + MAX_LINE).min(scan.text.len());
     let mut place = start;
     while place < limit {
@@ -128,7 +128,7 @@ fn command_end(scan: &Scan<'_>, start: usize) -> usize {
     place
 }
 
-fn argument(scan: &mut Scan<'_>, after: usize, form: Form) {
+fn argument(scan: &mut ContextScan<'_>, after: usize, form: Form) {
     let separated = matches!(scan.byte(after), b' ' | b'=' | b'\t')
         || matches!(scan.byte(after), b'"' | b'\'') && matches!(scan.byte(after + 1), b',' | b' ');
     let start = {
@@ -174,7 +174,7 @@ fn argument(scan: &mut Scan<'_>, after: usize, form: Form) {
     take(scan, start, form);
 }
 
-fn take(scan: &mut Scan<'_>, start: usize, form: Form) {
+fn take(scan: &mut ContextScan<'_>, start: usize, form: Form) {
     let Some(value) = reading::value(scan, start, Ends::Loose) else {
         return;
     };
@@ -216,7 +216,7 @@ fn take(scan: &mut Scan<'_>, start: usize, form: Form) {
 }
 
 /// `echo 'secret' | login --password-stdin`.
-fn read_piped(scan: &mut Scan<'_>, start: usize) {
+fn read_piped(scan: &mut ContextScan<'_>, start: usize) {
     let line = scan.line_start(start, 512);
     let before = scan.slice(line, start);
     let Some(pipe) = memchr::memrchr(b'|', before) else {
@@ -263,7 +263,7 @@ fn read_piped(scan: &mut Scan<'_>, start: usize) {
 }
 
 /// `IDENTIFIED BY 'secret'`, `IDENTIFIED WITH plugin BY 'secret'`.
-fn read_identified(scan: &mut Scan<'_>, end: usize) {
+fn read_identified(scan: &mut ContextScan<'_>, end: usize) {
     let line_end = scan.line_end(end, 256);
     let rest = scan.slice(end, line_end);
     let Some(quote) = memchr::memchr2(b'\'', b'"', rest) else {
@@ -285,7 +285,7 @@ fn read_identified(scan: &mut Scan<'_>, end: usize) {
 }
 
 /// `expect "assword:" { send "secret\r" }`.
-fn read_sent(scan: &mut Scan<'_>, start: usize, end: usize) {
+fn read_sent(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     let before = scan.slice(start.saturating_sub(48), start);
     if !before.windows(7).any(|window| {
         window.eq_ignore_ascii_case(b"assword") || window.eq_ignore_ascii_case(b"sphrase")
@@ -304,7 +304,7 @@ fn read_sent(scan: &mut Scan<'_>, start: usize, end: usize) {
 }
 
 /// `net user name secret /add`.
-fn second_word(scan: &mut Scan<'_>, end: usize) {
+fn second_word(scan: &mut ContextScan<'_>, end: usize) {
     let mut place = scan.skip_blanks(end);
     place +=
         scan.slice(place, place + 64).iter().take_while(|byte| byte.is_ascii_graphic()).count();
@@ -318,7 +318,7 @@ fn second_word(scan: &mut Scan<'_>, end: usize) {
 }
 
 /// `net use Z: \\\\host\\share /user:name secret`.
-fn mapped_drive(scan: &mut Scan<'_>, end: usize) {
+fn mapped_drive(scan: &mut ContextScan<'_>, end: usize) {
     let line_end = scan.line_end(end, 512);
     if let Some(user) = memchr::memmem::find(scan.slice(end, line_end), b"/user:") {
         second_word(scan, end + user);
@@ -326,7 +326,7 @@ fn mapped_drive(scan: &mut Scan<'_>, end: usize) {
 }
 
 /// `user/secret@host` behind `sqlplus` or in an Oracle URL.
-fn slashed(scan: &mut Scan<'_>, end: usize) {
+fn slashed(scan: &mut ContextScan<'_>, end: usize) {
     let start = scan.skip_blanks(end);
     let word = scan.slice(start, start + 256);
     let user =
@@ -347,7 +347,7 @@ fn slashed(scan: &mut Scan<'_>, end: usize) {
 }
 
 /// `ConvertTo-SecureString "secret"`.
-fn secure_string(scan: &mut Scan<'_>, end: usize) {
+fn secure_string(scan: &mut ContextScan<'_>, end: usize) {
     let mut place = scan.skip_blanks(end);
     if scan.slice(place, place + 7).eq_ignore_ascii_case(b"-string") {
         place = scan.skip_blanks(place + 7);

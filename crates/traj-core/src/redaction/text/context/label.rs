@@ -1,7 +1,7 @@
 //! Names of values: finds the name around a keyword and judges it.
 
 use super::reading::{self, Ends};
-use super::{Scan, Style, assignment, code, pair, table};
+use super::{ContextScan, Style, assignment, code, pair, table};
 use crate::redaction::field_name::{self, NameClass};
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::looks_chosen;
@@ -26,7 +26,7 @@ pub(super) struct Label {
 }
 
 /// Reads a label around the word at `start..end`.
-pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
+pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start < scan.label_end {
         return;
     }
@@ -42,7 +42,7 @@ pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
 }
 
 /// `use … as the password`.
-fn said_before(scan: &mut Scan<'_>, label: &Label) {
+fn said_before(scan: &mut ContextScan<'_>, label: &Label) {
     if !matches!(label.frame, Frame::Password | Frame::Passphrase) {
         return;
     }
@@ -62,7 +62,7 @@ fn said_before(scan: &mut Scan<'_>, label: &Label) {
 }
 
 /// Reads a label in another script or language, which ends at `end`.
-pub(super) fn read_foreign(scan: &mut Scan<'_>, end: usize) {
+pub(super) fn read_foreign(scan: &mut ContextScan<'_>, end: usize) {
     let mut place = end;
     while scan.byte(place).is_ascii_alphanumeric()
         || scan.byte(place) >= 0x80 && scan.slice(place, place + 3) != "：".as_bytes()
@@ -87,7 +87,7 @@ pub(super) fn read_foreign(scan: &mut Scan<'_>, end: usize) {
 }
 
 /// Widens a keyword to the name it is part of and judges the name.
-fn label_around(scan: &mut Scan<'_>, start: usize, end: usize) -> Option<Label> {
+fn label_around(scan: &mut ContextScan<'_>, start: usize, end: usize) -> Option<Label> {
     let mut first = start;
     while first > 0 && is_name_byte(scan.byte(first - 1)) && start - first < MAX_NAME {
         first -= 1;
@@ -134,7 +134,7 @@ fn label_around(scan: &mut Scan<'_>, start: usize, end: usize) -> Option<Label> 
 
 /// Judges a name; a bare word is judged with the words before it
 /// (`partition key`, `Secret access key`).
-fn class_of(scan: &Scan<'_>, first: usize, last: usize) -> NameClass {
+fn class_of(scan: &ContextScan<'_>, first: usize, last: usize) -> NameClass {
     let word = scan.slice(first, last);
     if word.iter().any(|byte| !byte.is_ascii_alphabetic()) || word.len() > 12 {
         return scan.class_of(word);

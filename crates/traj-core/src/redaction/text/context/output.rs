@@ -1,12 +1,12 @@
 //! Commands that print a secret.
 
-use super::Scan;
+use super::ContextScan;
 use super::reading;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
 
 /// Reads the line below a command that prints a secret.
-pub(super) fn read(scan: &mut Scan<'_>, end: usize) {
+pub(super) fn read(scan: &mut ContextScan<'_>, end: usize) {
     let line = scan.line_start(end, 512);
     // A prompt before it: this is a session, not prose.
     let head = scan.slice(line, end).trim_ascii_start();
@@ -44,7 +44,7 @@ pub(super) fn read(scan: &mut Scan<'_>, end: usize) {
 
 /// Where the line at `place` ends and the next begins; `\n` written out ends a
 /// line as well.
-fn soft_line(scan: &Scan<'_>, place: usize) -> (usize, Option<usize>) {
+fn soft_line(scan: &ContextScan<'_>, place: usize) -> (usize, Option<usize>) {
     let hard = scan.line_end(place, 2048);
     match memchr::memmem::find(scan.slice(place, hard), b"\\n") {
         Some(soft) => (place + soft, Some(place + soft + 2)),

@@ -2,7 +2,7 @@
 
 use super::label::Label;
 use super::reading::{self, Ends};
-use super::{Scan, Style};
+use super::{ContextScan, Style};
 
 /// Words that say that a name follows.
 const NAMED: &[&[u8]] = &[b"name", b"key", b"Name", b"Key", b"label", b"field", b"header", b"NAME"];
@@ -14,7 +14,7 @@ fn strip_quote(text: &[u8]) -> &[u8] {
 }
 
 /// Reads the value that a label names; returns whether there is one.
-pub(super) fn read(scan: &mut Scan<'_>, label: &Label) -> bool {
+pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     // `<key>password</key><string>…</string>`, `<th>Password</th><td>…</td>`
     if scan.byte(label.start.wrapping_sub(1)) == b'>'
         && scan.slice(label.end, label.end + 2) == b"</"
@@ -72,7 +72,7 @@ pub(super) fn read(scan: &mut Scan<'_>, label: &Label) -> bool {
 }
 
 /// The value in the element behind the one that holds the name.
-fn sibling(scan: &mut Scan<'_>, label: &Label) -> bool {
+fn sibling(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let Some(close) = memchr::memchr(b'>', scan.slice(label.end, label.end + 16)) else {
         return false;
     };
@@ -93,7 +93,7 @@ fn sibling(scan: &mut Scan<'_>, label: &Label) -> bool {
 }
 
 /// Hides the text of the element that begins at `start`, if it must go.
-pub(super) fn hide_element(scan: &mut Scan<'_>, label: &Label, start: usize) {
+pub(super) fn hide_element(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
     const CDATA: &[u8] = b"<![CDATA[";
     if scan.slice(start, start + CDATA.len()) == CDATA {
         let first = start + CDATA.len();
@@ -107,7 +107,7 @@ pub(super) fn hide_element(scan: &mut Scan<'_>, label: &Label, start: usize) {
 }
 
 /// Where the text of an element ends: at the next angle that is no marker's.
-fn element_end(scan: &Scan<'_>, start: usize) -> usize {
+fn element_end(scan: &ContextScan<'_>, start: usize) -> usize {
     let limit = (start + 4096).min(scan.text.len());
     let mut end = start;
     while end < limit {

@@ -1,14 +1,14 @@
 //! Private keys in armour: PEM, OpenSSH, SSH2, PGP, PuTTY; whole, cut at
 //! either end, indented, quoted, with escaped line breaks.
 
-use super::Scan;
+use super::ContextScan;
 use crate::redaction::rule::Frame;
 
 /// Lines of a key block; a 16384-bit key has fewer.
 const MAX_BODY: usize = 64 * 1024;
 
 /// Reads a block whose `BEGIN ` ends at `label`.
-pub(super) fn read(scan: &mut Scan<'_>, label: usize) {
+pub(super) fn read(scan: &mut ContextScan<'_>, label: usize) {
     if label < scan.armour_end {
         return;
     }
@@ -44,7 +44,7 @@ fn is_private(title: &[u8]) -> bool {
 
 /// Where the body of a block ends: at the `END` line, or where the text stops
 /// looking like a key.
-fn body_end(scan: &mut Scan<'_>, start: usize) -> usize {
+fn body_end(scan: &mut ContextScan<'_>, start: usize) -> usize {
     let limit = start.saturating_add(MAX_BODY).min(scan.text.len());
     let rest = scan.slice(start, limit);
     if let Some(end) = find_end(scan, start, limit) {
@@ -86,7 +86,7 @@ fn body_end(scan: &mut Scan<'_>, start: usize) -> usize {
 
 /// Finds the dashes of an `END` line; where none is in sight is remembered, so
 /// that many beginnings without an end cost one search.
-fn find_end(scan: &mut Scan<'_>, start: usize, limit: usize) -> Option<usize> {
+fn find_end(scan: &mut ContextScan<'_>, start: usize, limit: usize) -> Option<usize> {
     let from = start.max(scan.armour_none);
     let rest = scan.slice(from, limit);
     let found =
@@ -101,7 +101,7 @@ const fn is_body(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-fn is_prose(scan: &Scan<'_>, line: usize) -> bool {
+fn is_prose(scan: &ContextScan<'_>, line: usize) -> bool {
     let end = scan.line_end(line, 200);
     let bytes = scan.slice(line, end).trim_ascii();
     let header = bytes.starts_with(b"Proc-Type")
@@ -113,7 +113,7 @@ fn is_prose(scan: &Scan<'_>, line: usize) -> bool {
 
 /// Reads the tail of a block whose beginning is cut off; the words at `label`
 /// belong to its `END` line.
-pub(super) fn read_tail(scan: &mut Scan<'_>, label: usize) {
+pub(super) fn read_tail(scan: &mut ContextScan<'_>, label: usize) {
     if label < scan.armour_end {
         return;
     }
@@ -166,7 +166,7 @@ pub(super) fn read_tail(scan: &mut Scan<'_>, label: usize) {
 }
 
 /// Reads the private lines or the checksum of a PuTTY key file.
-pub(super) fn read_putty(scan: &mut Scan<'_>, start: usize, end: usize) {
+pub(super) fn read_putty(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     let line_end = scan.line_end(end, 256);
     if scan.slice(start, end).eq_ignore_ascii_case(b"private-mac:") {
         let first = scan.skip_blanks(end);
@@ -210,7 +210,7 @@ pub(super) fn read_putty(scan: &mut Scan<'_>, start: usize, end: usize) {
 }
 
 /// Skips line breaks, escaped ones too, and leading blanks.
-fn skip_breaks(scan: &Scan<'_>, mut place: usize) -> usize {
+fn skip_breaks(scan: &ContextScan<'_>, mut place: usize) -> usize {
     loop {
         match scan.byte(place) {
             b'\n' | b'\r' | b' ' | b'\t' => place += 1,
@@ -223,7 +223,7 @@ fn skip_breaks(scan: &Scan<'_>, mut place: usize) -> usize {
 }
 
 /// Gives back line breaks, blanks and quote signs at the end.
-fn trim_breaks(scan: &Scan<'_>, first: usize, mut end: usize) -> usize {
+fn trim_breaks(scan: &ContextScan<'_>, first: usize, mut end: usize) -> usize {
     while end > first {
         let byte = scan.byte(end - 1);
         if matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'>' | b'|' | b'-') {
@@ -239,7 +239,7 @@ fn trim_breaks(scan: &Scan<'_>, first: usize, mut end: usize) -> usize {
     end
 }
 
-fn holds_only_markers(scan: &Scan<'_>, first: usize, last: usize) -> bool {
+fn holds_only_markers(scan: &ContextScan<'_>, first: usize, last: usize) -> bool {
     let mut place = first;
     while place < last {
         match scan.marker_at(place) {

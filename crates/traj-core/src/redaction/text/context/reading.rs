@@ -1,13 +1,13 @@
 //! Where a value begins and ends.
 
-use super::Scan;
+use super::ContextScan;
 
 /// Values longer than this are cut at a blank or a line end instead.
 const MAX_VALUE: usize = 64 * 1024;
 
 /// A stretch of text that is a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value {
+pub(super) struct ValueSpan {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Whether quotes enclose it.
@@ -26,7 +26,7 @@ pub(super) enum Ends {
 }
 
 /// Reads the value at `start`, quoted or not.
-pub(super) fn value(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> {
+pub(super) fn value(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpan> {
     let mut place = start;
     // `Some("…")`, `b"…"`, `r"…"`, `String::from("…")` keep their frame.
     place = skip_wrapper(scan, place);
@@ -34,7 +34,7 @@ pub(super) fn value(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> 
     if scan.slice(place, place + 2) == b"[["
         && let Some(close) = memchr::memmem::find(scan.slice(place + 2, place + 4096), b"]]")
     {
-        return Some(Value { start: place + 2, end: place + 2 + close, quoted: true });
+        return Some(ValueSpan { start: place + 2, end: place + 2 + close, quoted: true });
     }
     let slashes = count_backslashes(scan, place);
     let quote = scan.byte(place + slashes);
@@ -44,7 +44,7 @@ pub(super) fn value(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> 
     unquoted(scan, start, ends)
 }
 
-fn skip_wrapper(scan: &Scan<'_>, place: usize) -> usize {
+fn skip_wrapper(scan: &ContextScan<'_>, place: usize) -> usize {
     let rest = scan.slice(place, place + 24);
     for wrapper in [
         &b"Some("[..],
@@ -73,7 +73,7 @@ fn skip_wrapper(scan: &Scan<'_>, place: usize) -> usize {
     place
 }
 
-pub(super) fn count_backslashes(scan: &Scan<'_>, place: usize) -> usize {
+pub(super) fn count_backslashes(scan: &ContextScan<'_>, place: usize) -> usize {
     let mut count = 0;
     while count < 16 && scan.byte(place + count) == b'\\' {
         count += 1;
@@ -83,7 +83,13 @@ pub(super) fn count_backslashes(scan: &Scan<'_>, place: usize) -> usize {
 
 /// Reads up to the closing quote, which carries as many backslashes as the
 /// opening one; a longer run of backslashes is an escaped quote inside.
-fn quoted(scan: &Scan<'_>, start: usize, quote: u8, slashes: usize, ends: Ends) -> Option<Value> {
+fn quoted(
+    scan: &ContextScan<'_>,
+    start: usize,
+    quote: u8,
+    slashes: usize,
+    ends: Ends,
+) -> Option<ValueSpan> {
     // `"""` opens a text over several lines.
     let tripled = slashes == 0 && scan.byte(start) == quote && scan.byte(start + 1) == quote;
     let start = if tripled { start + 2 } else { start };
@@ -101,7 +107,7 @@ fn quoted(scan: &Scan<'_>, start: usize, quote: u8, slashes: usize, ends: Ends) 
             let run = count_backslashes(scan, place);
             if scan.byte(place + run) == quote {
                 if run <= slashes {
-                    return Some(Value { start, end: place, quoted: true });
+                    return Some(ValueSpan { start, end: place, quoted: true });
                 }
                 place += run + 1;
             } else {
@@ -110,10 +116,10 @@ fn quoted(scan: &Scan<'_>, start: usize, quote: u8, slashes: usize, ends: Ends) 
             continue;
         }
         if byte == quote && slashes == 0 {
-            return Some(Value { start, end: place, quoted: true });
+            return Some(ValueSpan { start, end: place, quoted: true });
         }
         if byte == quote && slashes > 0 {
-            return Some(Value { start, end: place, quoted: true });
+            return Some(ValueSpan { start, end: place, quoted: true });
         }
         if byte == b'\n' && !tripled && quote != b'`' {
             break;
@@ -122,12 +128,12 @@ fn quoted(scan: &Scan<'_>, start: usize, quote: u8, slashes: usize, ends: Ends) 
     }
     // The closing quote is missing or far away: the line decides.
     let cut = unquoted(scan, start, ends)?;
-    Some(Value { quoted: place >= scan.text.len(), ..cut })
+    Some(ValueSpan { quoted: place >= scan.text.len(), ..cut })
 }
 
 /// Reads up to a blank, a quote or an angle, then gives back separators that
 /// belong to what follows.
-fn unquoted(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> {
+fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpan> {
     let limit = start.saturating_add(MAX_VALUE).min(scan.text.len());
     let mut place = start;
     let mut depth = 0_i32;
@@ -196,12 +202,12 @@ fn unquoted(scan: &Scan<'_>, start: usize, ends: Ends) -> Option<Value> {
     while end > start && scan.byte(end - 1) >= 0x80 {
         end -= 1;
     }
-    (end > start).then_some(Value { start, end, quoted: false })
+    (end > start).then_some(ValueSpan { start, end, quoted: false })
 }
 
 /// Whether a comma or semicolon ends the value: a blank, a quote, the end or
 /// the next pair follows.
-fn ends_here(scan: &Scan<'_>, place: usize) -> bool {
+fn ends_here(scan: &ContextScan<'_>, place: usize) -> bool {
     matches!(
         scan.byte(place + 1),
         0 | b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b'}' | b']' | b')' | b'\\'
@@ -209,7 +215,7 @@ fn ends_here(scan: &Scan<'_>, place: usize) -> bool {
 }
 
 /// Whether a closing bracket without its opening one ends the value.
-fn closes_here(scan: &Scan<'_>, place: usize) -> bool {
+fn closes_here(scan: &ContextScan<'_>, place: usize) -> bool {
     matches!(
         scan.byte(place + 1),
         0 | b' '
@@ -231,7 +237,7 @@ fn closes_here(scan: &Scan<'_>, place: usize) -> bool {
 }
 
 /// `name=` or `name:` or `name(` right behind.
-fn looks_like_next_pair(scan: &Scan<'_>, start: usize) -> bool {
+fn looks_like_next_pair(scan: &ContextScan<'_>, start: usize) -> bool {
     let rest = scan.slice(start, start + 48);
     let length = rest
         .iter()
@@ -244,7 +250,7 @@ fn looks_like_next_pair(scan: &Scan<'_>, start: usize) -> bool {
 
 /// Reads the lines of a block scalar (`key: |`) below the line that ends at
 /// `line_end`: all that are indented deeper than `indent`.
-pub(super) fn block(scan: &Scan<'_>, line_end: usize, indent: usize) -> Option<Value> {
+pub(super) fn block(scan: &ContextScan<'_>, line_end: usize, indent: usize) -> Option<ValueSpan> {
     let mut place = line_end;
     let mut start = None;
     let mut end = line_end;
@@ -267,11 +273,11 @@ pub(super) fn block(scan: &Scan<'_>, line_end: usize, indent: usize) -> Option<V
         end = stop;
         place = stop;
     }
-    start.map(|start| Value { start, end, quoted: true })
+    start.map(|start| ValueSpan { start, end, quoted: true })
 }
 
 /// The start of the line behind `place`, which stands at a line end.
-pub(super) fn next_line(scan: &Scan<'_>, place: usize) -> Option<usize> {
+pub(super) fn next_line(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     match (scan.byte(place), scan.byte(place + 1)) {
         (b'\r', b'\n') => Some(place + 2),
         (b'\n' | b'\r', _) => Some(place + 1),

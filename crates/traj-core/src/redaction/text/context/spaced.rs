@@ -3,8 +3,8 @@
 
 use super::assignment::{skip_continuation, special};
 use super::label::Label;
-use super::reading::{self, Ends, Value};
-use super::{Scan, Style};
+use super::reading::{self, Ends, ValueSpan};
+use super::{ContextScan, Style};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
@@ -23,7 +23,7 @@ const SETTERS: &[&[u8]] = &[
 ];
 
 /// Reads the value behind the blanks; returns whether there is one.
-pub(super) fn read(scan: &mut Scan<'_>, label: &Label, after: usize, gap: usize) -> bool {
+pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap: usize) -> bool {
     let start = skip_continuation(scan, after);
     if let Some(value) = said(scan, start) {
         if !special(scan, label, value)
@@ -72,9 +72,9 @@ pub(super) fn read(scan: &mut Scan<'_>, label: &Label, after: usize, gap: usize)
 
 /// A value that ends its line, behind the name alone.
 fn last_on_line(
-    scan: &mut Scan<'_>,
+    scan: &mut ContextScan<'_>,
     label: &Label,
-    value: Value,
+    value: ValueSpan,
     (gap, after): (usize, usize),
     head: &[u8],
 ) {
@@ -102,7 +102,7 @@ fn last_on_line(
 }
 
 /// Whether the line sets the name to what follows.
-fn is_setting(scan: &Scan<'_>, label: &Label, line: usize, head: &[u8]) -> bool {
+fn is_setting(scan: &ContextScan<'_>, label: &Label, line: usize, head: &[u8]) -> bool {
     label.flag
         || SETTERS.iter().any(|word| ends_with_word(head, word))
         || (label.frame == Frame::Password
@@ -131,7 +131,7 @@ fn is_option_list(bytes: &[u8]) -> bool {
 }
 
 /// `is`, `was`, `set to` between a name and its value.
-fn said(scan: &Scan<'_>, place: usize) -> Option<usize> {
+fn said(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     const WORDS: &[&[u8]] =
         &[b"is now ", b"is: ", b"is ", b"was ", b"will be ", b"set to ", b"= ", b"-> ", b"equals "];
     let rest = scan.slice(place, place + 16);
@@ -156,7 +156,7 @@ fn contains_word(head: &[u8], word: &[u8]) -> bool {
 }
 
 /// Whether one of the lines above is a netrc entry.
-fn netrc_above(scan: &Scan<'_>, line: usize) -> bool {
+fn netrc_above(scan: &ContextScan<'_>, line: usize) -> bool {
     let above = scan.slice(line.saturating_sub(160), line);
     contains_word(above, b"machine") || contains_word(above, b"login")
 }

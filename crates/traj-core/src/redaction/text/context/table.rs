@@ -1,7 +1,7 @@
 //! Tables with a header row, and `INSERT` statements.
 
 use super::reading;
-use super::{Scan, Style};
+use super::{ContextScan, Style};
 use crate::redaction::field_name::{self, NameClass};
 
 const MAX_COLUMNS: usize = 64;
@@ -9,7 +9,7 @@ const MAX_ROW: usize = 64 * 1024;
 
 /// Reads a table whose header row holds the name at `start..end`; returns
 /// whether it is one.
-pub(super) fn read_header(scan: &mut Scan<'_>, start: usize, end: usize) -> bool {
+pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) -> bool {
     if start < scan.table_end {
         return false;
     }
@@ -91,7 +91,7 @@ fn is_heading(cell: &[u8]) -> bool {
 }
 
 /// The cells of a row, trimmed, without quotes and without outer bars.
-fn cells(scan: &Scan<'_>, start: usize, end: usize, delimiter: u8) -> Vec<(usize, usize)> {
+fn cells(scan: &ContextScan<'_>, start: usize, end: usize, delimiter: u8) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let mut place = start;
     let mut cell = start;
@@ -124,7 +124,7 @@ fn cells(scan: &Scan<'_>, start: usize, end: usize, delimiter: u8) -> Vec<(usize
     out
 }
 
-fn trim(scan: &Scan<'_>, mut start: usize, mut end: usize) -> (usize, usize) {
+fn trim(scan: &ContextScan<'_>, mut start: usize, mut end: usize) -> (usize, usize) {
     while start < end && matches!(scan.byte(start), b' ' | b'\t' | b'"' | b'`' | b'\'') {
         start += 1;
     }
@@ -135,7 +135,7 @@ fn trim(scan: &Scan<'_>, mut start: usize, mut end: usize) -> (usize, usize) {
 }
 
 /// Reads `INSERT INTO table (columns) VALUES (values), …`.
-pub(super) fn read_insert(scan: &mut Scan<'_>, start: usize) {
+pub(super) fn read_insert(scan: &mut ContextScan<'_>, start: usize) {
     if start < scan.insert_end {
         return;
     }
@@ -181,7 +181,7 @@ pub(super) fn read_insert(scan: &mut Scan<'_>, start: usize) {
 }
 
 /// Reads one tuple of values; returns the place behind it.
-fn tuple(scan: &mut Scan<'_>, start: usize, classes: &[NameClass]) -> usize {
+fn tuple(scan: &mut ContextScan<'_>, start: usize, classes: &[NameClass]) -> usize {
     let mut place = start;
     let mut column = 0;
     loop {

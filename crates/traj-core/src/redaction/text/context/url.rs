@@ -1,6 +1,6 @@
 //! User and password in URLs and data source names.
 
-use super::Scan;
+use super::ContextScan;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{Classes, is_placeholder, looks_random};
 
@@ -8,7 +8,7 @@ use crate::redaction::text::value::{Classes, is_placeholder, looks_random};
 const MAX_USERINFO: usize = 1024;
 
 /// Reads the user-info behind a `://` at `start..end`.
-pub(super) fn read(scan: &mut Scan<'_>, start: usize, end: usize) {
+pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start == 0 || !scan.byte(start - 1).is_ascii_alphanumeric() {
         return;
     }
@@ -76,7 +76,7 @@ fn is_bare_word(password: &[u8]) -> bool {
     )
 }
 
-fn has_at_before_blank(scan: &Scan<'_>, place: usize, limit: usize) -> bool {
+fn has_at_before_blank(scan: &ContextScan<'_>, place: usize, limit: usize) -> bool {
     // Only within one step: what follows must reach an `@` with no second
     // slash, else every path of every URL would be looked through.
     let rest = scan.slice(place + 1, (place + 64).min(limit));
@@ -101,7 +101,7 @@ fn has_at_before_blank(scan: &Scan<'_>, place: usize, limit: usize) -> bool {
 }
 
 /// Reads `user:password` before an `@tcp(` at `at`.
-pub(super) fn read_dsn(scan: &mut Scan<'_>, at: usize) {
+pub(super) fn read_dsn(scan: &mut ContextScan<'_>, at: usize) {
     let floor = at.saturating_sub(256);
     let before = scan.slice(floor, at);
     // Markers hold no blank, so the user begins behind the last one.

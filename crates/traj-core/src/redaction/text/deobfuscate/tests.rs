@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::redaction::text::context::{HOOKS, Hook};
 
-fn shown(shadow: Option<Shadow>) -> Option<String> {
+fn shown(shadow: Option<Deobfuscated>) -> Option<String> {
     shadow.map(|shadow| String::from_utf8_lossy(&shadow.text).into_owned())
 }
 

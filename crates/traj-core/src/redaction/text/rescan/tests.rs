@@ -93,7 +93,7 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     Engine::new(RuleSet::builtin().rules, &classes)
 });
 
-fn hide(text: &str, spans: &[Span], sight: &mut Sight) -> String {
+fn hide(text: &str, spans: &[Span], sight: &mut Rescan) -> String {
     let stamp = Stamp::new(&MarkerKey::new([7; 32]));
     let mut out = String::new();
     let mut copied = 0;
@@ -102,7 +102,7 @@ fn hide(text: &str, spans: &[Span], sight: &mut Sight) -> String {
         let start = out.len();
         let (kind, secret) = (ENGINE.kind(span.rule), &text.as_bytes()[span.start..span.end]);
         marker::write(&mut out, kind, marker::digits(&stamp, kind, secret));
-        sight.note(Change { hidden: (span.start, span.end), marker: (start, out.len()) });
+        sight.note(MarkerChange { hidden: (span.start, span.end), marker: (start, out.len()) });
         copied = span.end;
     }
     out.push_str(text.get(copied..).unwrap());
@@ -128,7 +128,7 @@ proptest! {
         let none = AllowList::default();
         let finder = Finder { engine: &ENGINE, allow: &none };
         let mut text = pieces.concat();
-        let mut sight = Sight::default();
+        let mut sight = Rescan::default();
         for _ in 0..4 {
             let fresh = finder.find(&text);
             let again = finder.find_again(&text, &mut sight);
@@ -144,14 +144,14 @@ proptest! {
 fn a_text_that_grew_too_long_is_read_afresh() {
     let none = AllowList::default();
     let finder = Finder { engine: &ENGINE, allow: &none };
-    let mut sight = Sight::default();
+    let mut sight = Rescan::default();
     let long = format!("{} password=hunter22", "word ".repeat(LONGEST / 5));
     for text in ["password=hunter22 and more", &long, "and token=\"x8Kq2mZr9\" here"] {
         let found = finder.find_again(text, &mut sight);
         assert_eq!(found.spans, finder.find(text).spans, "{text}");
         assert!(!found.spans.is_empty());
         if text.len() > LONGEST {
-            sight.note(Change { hidden: (0, 1), marker: (0, 9) });
+            sight.note(MarkerChange { hidden: (0, 1), marker: (0, 9) });
         } else {
             hide(text, &found.spans, &mut sight);
         }
