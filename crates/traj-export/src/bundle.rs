@@ -1,4 +1,12 @@
 //! The files of a bundle, one builder each.
+//!
+//! - `timeline`: `session-branch.json` and `events.jsonl`;
+//! - `blobs`: strings that are too long for their event;
+//! - `last_events`: the few events that the smaller files are made from;
+//! - `metadata`, `artifacts`, `prompts`, `skills`: those files, and the skills in them;
+//! - `manifest`: `manifest.json`, which lists all other files;
+//! - `common`, `pretty`, `output`: shared members, streamed JSON, digested files;
+//! - `schema`: the same files as types, with their JSON Schemas.
 
 mod artifacts;
 mod blobs;

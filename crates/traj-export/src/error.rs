@@ -1,10 +1,10 @@
-//! Why an export did not happen.
+//! Errors of an export.
 
 use traj_core::care::session_store::SessionStoreError;
 use traj_core::port::{BundleFile, BundleSinkError, SourceError};
 
-/// Why an export did not happen. Nothing is left behind, but where
-/// [`BundleSinkError::Unconfirmed`] says so.
+/// Why an export failed. A failed export leaves nothing in the sink, unless
+/// [`BundleSinkError::Unconfirmed`] says otherwise.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -23,27 +23,27 @@ pub enum ExportError {
         /// Why.
         why: &'static str,
     },
-    /// No session id was given and none can be found in the files.
-    #[error("the session's id is not known")]
+    /// No session id was given, and the files state none.
+    #[error("the session id is unknown")]
     UnknownSession,
     /// A limit of other exporters was exceeded, and limits are strict.
     #[error("{what} is {actual}, above the limit of {limit}")]
     Limit {
         /// What is limited.
         what: &'static str,
-        /// What was found.
+        /// The actual figure.
         actual: u64,
-        /// What is accepted.
+        /// The limit.
         limit: u64,
     },
-    /// The finished bundle still shows something that the rules hide.
+    /// The finished bundle still contains something that the rules redact.
     #[error("{} findings in the finished bundle{}", findings.len(), first_of(findings))]
     SecretsRemain {
-        /// What was found, never the value; at least one.
+        /// The findings, without the values; at least one.
         findings: Vec<RemainingSecret>,
     },
-    /// The finished bundle does not read back as it was written.
-    #[error("{file} does not read back as valid at line {line}")]
+    /// The finished bundle is not valid when it is read back.
+    #[error("{file} is not valid at line {line} when read back")]
     NotReadable {
         /// The file concerned.
         file: BundleFile,
@@ -52,7 +52,7 @@ pub enum ExportError {
     },
 }
 
-/// Where the first of them is.
+/// The position of the first finding.
 fn first_of(findings: &[RemainingSecret]) -> String {
     findings.first().map_or_else(String::new, |first| {
         format!(", the first by rule {} in {} line {}", first.rule, first.file, first.line)

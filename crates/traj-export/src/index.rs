@@ -1,4 +1,13 @@
-//! The indexing pass: what is where, as small records.
+//! The indexing pass: reads both inputs once and keeps a small record of each
+//! row.
+//!
+//! - `visit`: reads every row of a source once;
+//! - `session`: the entries of a session file;
+//! - `branch`: the active branch of a session;
+//! - `runtime`: the events of a sidecar;
+//! - `order`: the order of events in the bundle;
+//! - `record_store`: millions of small records in bounded memory;
+//! - `sorter`: sorts such records.
 
 mod branch;
 mod order;
@@ -17,8 +26,7 @@ use std::borrow::Cow;
 
 use traj_core::dialect::transcript::trim;
 
-/// A row as text, without the blanks around it, and whether bytes had to be
-/// replaced.
+/// A row as text, trimmed, and whether invalid bytes were replaced.
 pub(crate) fn row_text(bytes: &[u8]) -> (Cow<'_, str>, bool) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (Cow::Borrowed(trim(text)), false),

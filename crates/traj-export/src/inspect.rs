@@ -1,4 +1,8 @@
-//! A bundle at a glance.
+//! Summarises a bundle.
+//!
+//! - `report`: the parts of a summary;
+//! - `checked`: verifies a bundle from elsewhere before it is summarised;
+//! - `run_events`: reads the events of a bundle.
 
 mod checked;
 mod report;
@@ -129,16 +133,16 @@ pub struct Summary {
     pub problems_omitted: u64,
 }
 
-/// Looks through a bundle of one's own; [`inspect_checked`] is for those of
+/// Summarises a bundle that you trust; use [`inspect_checked`] for those of
 /// others. `prices` give the cost of calls whose source states none.
 ///
 /// # Errors
-/// When it cannot be read, or is an archive that is not safe to read.
+/// If the bundle cannot be read, or is an archive that is not safe to read.
 pub fn inspect(bundle: &dyn BundleSource, prices: Prices) -> Result<Summary, BundleSourceError> {
     look_through(bundle, prices, true)
 }
 
-/// Looks through a bundle, with or without its events.
+/// Summarises a bundle, with or without its events.
 fn look_through(
     bundle: &dyn BundleSource,
     prices: Prices,
@@ -165,7 +169,7 @@ fn look_through(
                         reader.take_manifest(&bytes);
                         summary.take_manifest(manifest);
                     }
-                    None => summary.add_problem(path, None, "does not fit its schema"),
+                    None => summary.add_problem(path, None, "does not match its schema"),
                 }
             }
             Some(BundleFile::Events) => {
@@ -213,7 +217,7 @@ impl Summary {
     }
 }
 
-/// How many kinds of events are told apart, and how much of a name is kept.
+/// How many kinds of events are distinguished, and how much of a name is kept.
 const MOST_KINDS: usize = 200;
 const LONGEST_KIND: usize = 100;
 
@@ -230,7 +234,7 @@ impl EventReader {
         Self { fold: Fold::new(prices), is_told: false }
     }
 
-    /// Takes what a manifest states of the run.
+    /// Takes the facts that the manifest states about the run.
     fn take_manifest(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         let manifest = Some(bytes).filter(|bytes| !long_rows::is_bomb(bytes));
@@ -242,7 +246,7 @@ impl EventReader {
     fn take_row(&mut self, number: u64, row: EventRow<'_>, summary: &mut Summary) {
         match row {
             EventRow::Event(event) => self.take(number, event, summary),
-            // It is looked into by `verify`.
+            // `verify` checks it.
             EventRow::TooLong => summary.events += 1,
             EventRow::Damaged(problem) if !self.is_told => {
                 self.is_told = true;

@@ -1,5 +1,4 @@
-//! Telling a person how far an export has come: its step, and bytes done of
-//! bytes to do.
+//! Reports the progress of an export: its step, and how many bytes are left.
 
 use std::fmt::Debug;
 
@@ -11,11 +10,11 @@ use traj_core::port::{Source, SourceError};
 pub enum Stage {
     /// Reading the inputs once.
     Index,
-    /// Writing the active branch and the events, both at once.
+    /// Writing the active branch and the events in one pass.
     Timeline,
     /// Writing the active branch alone: its entries are not in order of time.
     Branch,
-    /// Writing the events behind it.
+    /// Writing the events after the branch.
     Events,
     /// Writing the smaller files.
     SideFiles,
@@ -25,17 +24,17 @@ pub enum Stage {
     Commit,
 }
 
-/// Hears about the progress of an export.
+/// Receives the progress of an export.
 pub trait Progress: Debug + Sync {
     /// A step begins. About `left` bytes are still to be read, in this step and
-    /// those behind it; what is said here replaces what was said before.
+    /// those after it; this replaces earlier figures.
     fn enter(&self, stage: Stage, left: u64);
 
-    /// So many more bytes were read.
+    /// This many more bytes were read.
     fn advance(&self, bytes: u64);
 }
 
-/// Progress that nobody looks at.
+/// Ignores progress.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "there is nothing to add to silence")]
 pub struct Silent;
@@ -46,17 +45,18 @@ impl Progress for Silent {
     fn advance(&self, _bytes: u64) {}
 }
 
-/// How much an export reads, from what its inputs and its output are long.
+/// Estimates how much an export reads, from the lengths of its inputs and
+/// output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outlook {
     pub(crate) session: u64,
     pub(crate) runtime: u64,
-    /// The bytes written; known when all of them are.
+    /// The bytes written; known once all files are written.
     pub(crate) written: Option<u64>,
 }
 
 impl Outlook {
-    /// What is left to read when a step begins.
+    /// How much is left to read when a step begins.
     pub(crate) fn left_at(&self, stage: Stage) -> u64 {
         let sources = self.session.saturating_add(self.runtime);
         // A message is written twice, an event once, both a little longer.
@@ -72,7 +72,7 @@ impl Outlook {
     }
 }
 
-/// A source that tells what is read of it.
+/// A source that reports reads as progress.
 #[derive(Debug)]
 pub(crate) struct Watched<'s> {
     source: &'s dyn Source,

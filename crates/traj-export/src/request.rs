@@ -14,9 +14,9 @@ pub enum Selection {
     File {
         /// The session file.
         session: String,
-        /// The session's id, if it is known better than the file says.
+        /// The session's id, if the caller knows it better than the file.
         session_id: Option<SessionId>,
-        /// The key it runs under, if it is known.
+        /// The key of the session, if it is known.
         session_key: Option<String>,
     },
     /// A key of an OpenClaw session store.
@@ -29,13 +29,13 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// A session file, with what it says about itself.
+    /// A session file, identified by its own content.
     #[must_use]
     pub fn file(session: impl Into<String>) -> Self {
         Self::File { session: session.into(), session_id: None, session_key: None }
     }
 
-    /// A session file, with names that are known better than it says.
+    /// A session file, with an id and a key that the caller knows.
     #[must_use]
     pub fn with_names(
         session: impl Into<String>,
@@ -52,20 +52,20 @@ impl Selection {
     }
 }
 
-/// Where sidecars may lie besides the session's own folder.
+/// Where to look for the sidecar besides the session's own directory.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SidecarHints {
-    /// The sidecar itself, if the user named it.
+    /// The sidecar, if the user named it.
     pub runtime_file: Option<String>,
-    /// The folder that the environment names for sidecars.
+    /// The directory that the environment names for sidecars.
     pub trajectory_dir: Option<String>,
-    /// What a relative name of the session file is relative to.
+    /// The directory that relative names start from.
     pub current_dir: String,
 }
 
 impl SidecarHints {
-    /// No hints but the folder that relative names start from.
+    /// Hints with only the directory that relative names start from.
     #[must_use]
     pub fn new(current_dir: impl Into<String>) -> Self {
         Self { runtime_file: None, trajectory_dir: None, current_dir: current_dir.into() }
@@ -120,22 +120,22 @@ pub struct ExportRequest {
     pub sidecar: SidecarHints,
     /// The workspace, as it is written in the bundle before redaction.
     pub workspace_dir: String,
-    /// The bundle's name; made from session and time if it is not given.
+    /// The bundle's name; derived from session and time by default.
     pub name: Option<traj_core::id::BundleName>,
     /// The time to write into the bundle.
     pub now: UnixMillis,
-    /// What hides what must not leave.
+    /// The redaction rules.
     pub redactor: Redactor,
     /// Limits of other exporters.
     pub limits: ExportLimits,
     /// How many threads work on the bundle.
     pub workers: NonZeroUsize,
-    /// Whether a session file that gives no events is exported all the same.
+    /// Whether a session file without events is exported anyway.
     pub allows_empty: bool,
 }
 
 impl ExportRequest {
-    /// An export with the usual limits, on one thread.
+    /// An export with the default limits, on one thread.
     #[must_use]
     pub fn new(
         selection: Selection,

@@ -1,5 +1,12 @@
-//! Checking a bundle: is everything there, unchanged, well-formed, and free of
-//! what the rules hide.
+//! Checks a bundle: complete, unchanged, well-formed, and free of anything that
+//! the rules redact.
+//!
+//! - `content`: reads and digests a file;
+//! - `facts`: collects what the files state;
+//! - `order`: checks the order of the events;
+//! - `sample`: compares sets of ids in bounded memory;
+//! - `files`: compares the files with each other;
+//! - `manifest`: compares them with the manifest.
 
 mod content;
 mod facts;
@@ -29,14 +36,14 @@ use facts::FactCollector;
 
 pub(crate) use content::ContentReader;
 
-/// Manifests are small; a larger one is not ours.
+/// Manifests are small. A larger one was not written by traj.
 pub(crate) const MAX_MANIFEST_BYTES: usize = limits::Reading::standard().manifest_bytes;
 
-// One of ours with all the blobs that a bundle can have is smaller: a blob takes
-// 258 bytes in it.
+// A manifest with the most blobs that a bundle can have is smaller: a blob
+// takes 258 bytes in it.
 const _: () = assert!(BundleFile::MOST_BLOBS * 300 < MAX_MANIFEST_BYTES);
 
-/// What is said of one that is.
+/// The problem reported for a larger one.
 pub(crate) const LARGE_MANIFEST: &str = "is larger than a manifest can be";
 
 /// Something that is not as the manifest or the schema says.
@@ -82,14 +89,14 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Whether all events were scanned for secrets. Where not, nothing of them
-    /// should be shown.
+    /// Whether all events were scanned for secrets. If not, do not show any of
+    /// them.
     #[must_use]
     pub fn has_scanned_events(&self) -> bool {
         !self.unfinished.contains(&BundleFile::Events)
     }
 
-    /// Whether everything is as it should be.
+    /// Whether the check found nothing.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         self.problems.is_empty() && self.findings.is_empty()
@@ -106,20 +113,20 @@ impl VerifyReport {
     }
 }
 
-/// How many texts are remembered between the files of a bundle.
+/// The size of the cache of texts across the files of a bundle.
 const REMEMBERED: usize = 1 << 18;
 
 /// Checks a bundle in place.
 ///
 /// # Errors
-/// When it cannot be read, or is an archive that is not safe to read; but where
-/// a secret was found before that, the report says both.
+/// If the bundle cannot be read, or is an archive that is not safe to read. If
+/// a secret was found before that, the report states both instead.
 pub fn verify(
     bundle: &dyn BundleSource,
     redactor: &Redactor,
     workers: NonZeroUsize,
 ) -> Result<VerifyReport, BundleSourceError> {
-    // Every message stands in a bundle twice, as an event and in the branch.
+    // Every message is in a bundle twice, as an event and in the branch.
     let redactor = redactor.remembering(REMEMBERED);
     let mut check = BundleCheck::new(&redactor, workers);
     let visited = bundle.visit(&mut |path, content| match BundleFile::parse(path) {
@@ -127,7 +134,7 @@ pub fn verify(
         None => check.take_stray(path, content),
     });
     let last = std::mem::take(&mut check.last);
-    // Also what came before the place where it broke.
+    // This includes the files before the one that cannot be read.
     let visited_again = check.look_again(bundle);
     let (visited, last) = match visited {
         Ok(()) => (visited_again, std::mem::take(&mut check.last)),
@@ -137,9 +144,9 @@ pub fn verify(
         Ok(()) => Ok(check.finish()),
         Err(error) if check.report.findings.is_empty() => Err(error),
         Err(error) => {
-            // First of all, or it could be left out behind many others.
+            // Added first, because the list of problems is limited.
             let problems = std::mem::take(&mut check.report.problems);
-            check.report.add(last, None, format!("cannot be read on: {error}"));
+            check.report.add(last, None, format!("cannot be read further: {error}"));
             let report = &mut check.report;
             scan::add_first(&mut report.problems, &mut report.problems_omitted, problems);
             Ok(check.close())
@@ -154,9 +161,9 @@ struct BundleCheck<'r> {
     report: VerifyReport,
     found: BTreeMap<BundleFile, CheckedFile>,
     facts: FactCollector,
-    /// The file that was looked at last, by a name that may be told.
+    /// The file that was read last, by a name that is safe to show.
     last: String,
-    /// Files of which something was said.
+    /// Files with a problem.
     broken: BTreeSet<BundleFile>,
 }
 
@@ -206,8 +213,8 @@ impl<'r> BundleCheck<'r> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Scans a file that no bundle has, its name as well: whoever gets the
-    /// bundle gets it, too.
+    /// Scans an unexpected file, and its name: whoever receives the bundle
+    /// receives it, too.
     fn take_stray(
         &mut self,
         path: &str,
@@ -219,7 +226,7 @@ impl<'r> BundleCheck<'r> {
         let in_name = report.findings().iter();
         let in_name =
             in_name.map(|found| RemainingSecret::new(found.rule.clone(), name.clone(), 0));
-        self.report.add(name.clone(), None, "is no file of a bundle");
+        self.report.add(name.clone(), None, "is an unexpected file");
         let mut scanned = ScanResult::default();
         scan::add_first(&mut scanned.findings, &mut scanned.findings_omitted, in_name);
         self.report.add_findings(scanned);
@@ -240,8 +247,8 @@ impl<'r> BundleCheck<'r> {
         self.add_broken(file, Some(line), problem);
     }
 
-    /// Reads the JSON files once more: those that are, as what they are
-    /// supposed to be; those that are not, as texts.
+    /// Reads the JSON files again: valid ones to check their schema, others to
+    /// scan them as text.
     fn look_again(&mut self, bundle: &dyn BundleSource) -> Result<(), BundleSourceError> {
         bundle.visit(&mut |path, content| {
             let Some(file) = BundleFile::parse(path) else { return Ok(()) };
@@ -258,13 +265,13 @@ impl<'r> BundleCheck<'r> {
                 && !self.broken.contains(&file)
                 && !schema::fits(file, ContentReader(content))
             {
-                self.report.add(path, None, "does not fit its schema");
+                self.report.add(path, None, "does not match its schema");
             }
             Ok(())
         })
     }
 
-    /// Holds everything against everything.
+    /// Compares the files with each other and with the manifest.
     fn finish(mut self) -> VerifyReport {
         let said = std::mem::take(&mut self.facts).finish();
         files::check(&said, &self.found, &mut self.report);
@@ -274,7 +281,7 @@ impl<'r> BundleCheck<'r> {
         self.report
     }
 
-    /// Leaves it at what was found so far.
+    /// Ends the check with the findings so far.
     fn close(mut self) -> VerifyReport {
         self.report.events = self.facts.finish().lines;
         self.report.files = self.found.len();

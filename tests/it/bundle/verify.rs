@@ -98,7 +98,7 @@ fn every_change_is_named() {
     let missing = problem_after(|b| b.remove("tools.json"));
     assert_eq!(missing, "tools.json is missing");
     let extra = problem_after(|b| b.push("notes.txt", "x"));
-    assert_eq!(extra, "notes.txt is no file of a bundle");
+    assert_eq!(extra, "notes.txt is an unexpected file");
     let unlisted = problem_after(|b| b.push("metadata.json", "{}"));
     assert!(unlisted.contains("metadata.json is not listed in the manifest"), "{unlisted}");
     let cut = problem_after(|b| {
@@ -117,7 +117,7 @@ fn every_change_is_named() {
 
 #[test]
 fn a_manifest_that_says_the_same_in_another_way_was_changed() {
-    let changed = "manifest.json was changed: it is not laid out as it was written";
+    let changed = "manifest.json was changed: its layout is not the one traj writes";
     for (from, to) in [("{\n", "{ \n"), ("\n}\n", "\n}\n\n"), ("\"traj\"", "\"tr\\u0061j\"")] {
         let problem = problem_after(|bundle| replace(bundle, "manifest.json", from, to));
         assert_eq!(problem, changed, "{from:?}");
@@ -127,11 +127,11 @@ fn a_manifest_that_says_the_same_in_another_way_was_changed() {
 #[test]
 fn what_does_not_fit_its_schema_is_named() {
     let event = problem_after(|b| replace(b, "events.jsonl", "\"seq\":2", "\"seq\":\"2\""));
-    assert!(event.contains("events.jsonl:2 does not fit the schema of events"), "{event}");
+    assert!(event.contains("events.jsonl:2 does not match the event schema"), "{event}");
     let numbering = problem_after(|b| replace(b, "events.jsonl", "\"seq\":2", "\"seq\":7"));
-    assert!(numbering.contains("events.jsonl:2 is not numbered by its place"), "{numbering}");
+    assert!(numbering.contains("events.jsonl:2 has the wrong sequence number"), "{numbering}");
     let branch = problem_after(|b| replace(b, "session-branch.json", "\"entries\"", "\"emtries\""));
-    assert!(branch.contains("session-branch.json does not fit its schema"), "{branch}");
+    assert!(branch.contains("session-branch.json does not match its schema"), "{branch}");
 }
 
 /// Makes the manifest fit the files again, as a forger would.
@@ -172,7 +172,7 @@ fn a_resealed_bundle_is_as_sound_as_before() {
 #[test]
 fn whatever_the_manifest_states_is_checked() {
     for (from, to, problem) in [
-        ("\"schemaVersion\": 1", "\"schemaVersion\": 9", "manifest.json does not fit its schema"),
+        ("\"schemaVersion\": 1", "\"schemaVersion\": 9", "manifest.json does not match its schema"),
         (
             "\"sessionId\": \"s1\"",
             "\"sessionId\": \"s2\"",
@@ -183,18 +183,34 @@ fn whatever_the_manifest_states_is_checked() {
             "\"traceId\": \"s2\"",
             "manifest.json:5 names a trace that is not its",
         ),
-        ("\"leafId\": \"a\"", "\"leafId\": \"b\"", "manifest.json:9 names another leaf than"),
-        ("\"leafId\": \"a\"", "\"leafId\": null", "manifest.json:9 names another leaf than"),
-        ("\"prompts.json\"", "\"nothing.json\"", "names other supplemental files than it lists"),
-        ("\"application/x-ndjson\"", "\"text/html\"", "has another media type for events.jsonl"),
-        ("1970-01-01T00:00:00.000Z", "yesterday", "manifest.json:4 does not say when it was made"),
-        ("\"tool\"", "\"loot\"", "manifest.json does not say what made it"),
-        ("\"redaction\"", "\"noitcader\"", "manifest.json does not say what was hidden"),
-        ("\"sources\"", "\"secruos\"", "names no source of its runtime events"),
-        ("\"role\": \"runtime\"", "\"role\": \"session\"", "does not name a session, a sidecar or"),
-        ("\"role\": \"runtime\"", "\"role\": \"other\"", "manifest.json does not fit its schema"),
-        ("\"runtime\": \"", "\"running\": \"", "names other files than its sources"),
-        ("\"total\": ", "\"total\": 9", "states another number of secrets than its rules hid"),
+        ("\"leafId\": \"a\"", "\"leafId\": \"b\"", "manifest.json:9 names a different leaf than"),
+        ("\"leafId\": \"a\"", "\"leafId\": null", "manifest.json:9 names a different leaf than"),
+        (
+            "\"prompts.json\"",
+            "\"nothing.json\"",
+            "names supplemental files that differ from those it lists",
+        ),
+        (
+            "\"application/x-ndjson\"",
+            "\"text/html\"",
+            "states a media type for events.jsonl other than",
+        ),
+        (
+            "1970-01-01T00:00:00.000Z",
+            "yesterday",
+            "manifest.json:4 does not state when it was made",
+        ),
+        ("\"tool\"", "\"loot\"", "manifest.json does not state the program that wrote it"),
+        ("\"redaction\"", "\"noitcader\"", "manifest.json does not state what was redacted"),
+        ("\"sources\"", "\"secruos\"", "names no source for its runtime events"),
+        ("\"role\": \"runtime\"", "\"role\": \"session\"", "must name a session, a sidecar or"),
+        ("\"role\": \"runtime\"", "\"role\": \"other\"", "manifest.json does not match its schema"),
+        ("\"runtime\": \"", "\"running\": \"", "names files other than its sources"),
+        (
+            "\"total\": ",
+            "\"total\": 9",
+            "states a number of secrets that is not the sum of its rules",
+        ),
         ("\"agent\": \"openclaw\"", "\"agent\": \"codex\"", "names an agent that does not write"),
         (
             "\"dialect\"",
@@ -209,10 +225,10 @@ fn whatever_the_manifest_states_is_checked() {
         (
             "\"dialect\"",
             "\"unknownEntries\": {\"count\": 1, \"types\": []}, \"dialect\"",
-            "states other unknown entries than session-branch.json has",
+            "states unknown entries that differ from session-branch.json",
         ),
         ("\"rows\": ", "\"rows\": 9999", "states rows that a source cannot have"),
-        ("\"rows\": ", "\"rows\": 0.0", "manifest.json does not fit its schema"),
+        ("\"rows\": ", "\"rows\": 0.0", "manifest.json does not match its schema"),
     ] {
         let found = problem_of_forging("manifest.json", from, to);
         assert!(found.contains(problem), "{from} {to}: {found}");
@@ -227,7 +243,7 @@ fn files_belong_to_one_session_one_time_and_one_branch() {
             events,
             "\"schemaVersion\":1",
             "\"schemaVersion\":2",
-            "events.jsonl:1 does not fit the schema",
+            "events.jsonl:1 does not match the event schema",
         ),
         (
             events,
@@ -235,7 +251,7 @@ fn files_belong_to_one_session_one_time_and_one_branch() {
             "\"sessionId\":\"s2\"",
             "events.jsonl:1 belongs to another",
         ),
-        (events, "2026-06-01T10:00:00Z", "garbage", "events.jsonl:1 has no time that can be read"),
+        (events, "2026-06-01T10:00:00Z", "garbage", "events.jsonl:1 has no valid time"),
         (events, "2026-06-01T10:00:00Z", "2027-06-01T10:00:00Z", "events.jsonl:2 is earlier than"),
         (
             events,
@@ -247,7 +263,7 @@ fn files_belong_to_one_session_one_time_and_one_branch() {
             events,
             "\"entryId\":\"a\"",
             "\"entryId\":\"b\"",
-            "events.jsonl:2 stands for an entry that",
+            "events.jsonl:2 refers to an entry that",
         ),
         (
             branch,
@@ -260,13 +276,13 @@ fn files_belong_to_one_session_one_time_and_one_branch() {
             "prompts.json",
             "\"sessionId\": \"s1\"",
             "\"sessionId\": \"s2\"",
-            "prompts.json:6 has another sessionId",
+            "prompts.json:6 has a different sessionId",
         ),
         (
             "prompts.json",
             "\"schemaVersion\": 1",
             "\"schemaVersion\": 2",
-            "prompts.json does not fit its",
+            "prompts.json does not match its",
         ),
     ] {
         let found = problem_of_forging(path, from, to);
@@ -293,7 +309,7 @@ fn entries_have_events_and_events_have_entries() {
     let silent = forged(events, "\"entryId\":\"b\"", "\"entryId\":\"a\"");
     assert_eq!(silent, "session-branch.json:21 has no event");
     let both = forged(branch, "\"id\": \"b\"", "\"id\": \"x\"");
-    let stray = "events.jsonl:2 stands for an entry that is not on the branch";
+    let stray = "events.jsonl:2 refers to an entry that is not on the branch";
     assert_eq!(both, format!("{stray}\nsession-branch.json:21 has no event"));
 }
 

@@ -48,7 +48,7 @@ fn an_export_of_an_unknown_file_exits_with_four_and_a_hint() {
         let output = export(&home, name, &["--json"]);
         assert_eq!(output.status.code(), Some(4), "{name}");
         let (message, hints) = failure(&result(&output));
-        assert!(message.contains("its format is not one that traj knows"), "{name}: {message}");
+        assert!(message.contains("traj does not know its format"), "{name}: {message}");
         assert_eq!(hints, 1, "{name}");
         let said = String::from_utf8(export(&home, name, &[]).stderr).unwrap();
         assert!(said.contains(&message) && said.contains("--allow-empty"), "{name}: {said}");
@@ -78,7 +78,7 @@ fn a_session_whose_rows_give_no_event_is_not_exported_by_itself() {
     let output = home.export(&[]);
     assert_eq!(output.status.code(), Some(4));
     let (message, hints) = failure(&result(&output));
-    assert!(message.contains("none of its rows states anything"), "{message}");
+    assert!(message.contains("none of its rows states an event"), "{message}");
     assert_eq!(hints, 1);
     assert_eq!(result(&home.export(&["--allow-empty"]))["result"]["eventCount"], 0);
 }

@@ -1,10 +1,10 @@
-//! What every JSON file of a bundle begins with.
+//! The first members of every JSON file of a bundle.
 
 use traj_core::event::{SCHEMA_VERSION, TRACE_SCHEMA};
 use traj_core::json::Object;
 use traj_core::timestamp::UnixMillis;
 
-/// The facts all files share.
+/// The values that all files share.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonMembers {
     pub(crate) session_id: String,

@@ -16,7 +16,7 @@ use crate::json_stream::long_rows::Giant;
 use crate::json_stream::row_fetcher::RowFetcher;
 use crate::json_stream::rows::ByteRange;
 
-/// Their rows, as read.
+/// The rows of these events.
 #[derive(Debug, Default)]
 pub(crate) struct LastEventRows {
     metadata: Option<Vec<u8>>,
@@ -25,7 +25,7 @@ pub(crate) struct LastEventRows {
     artifacts: Option<Vec<u8>>,
     completed: Option<Vec<u8>>,
     ended: Option<Vec<u8>>,
-    /// What was too long for them.
+    /// The values that were cut from them.
     giants: Vec<Giant>,
 }
 
@@ -54,7 +54,7 @@ impl LastEventRows {
         Ok(rows)
     }
 
-    /// The data of each, with what the recorder had cut put back.
+    /// Parses the data of each event and restores what the recorder had cut.
     pub(crate) fn parse(
         &self,
         blobs: &RecordedBlobs<'_>,
@@ -80,7 +80,7 @@ impl LastEventRows {
     }
 }
 
-/// Their data.
+/// The data of these events.
 #[derive(Debug)]
 pub(crate) struct LastEvents<'a> {
     pub(crate) metadata: Option<Json<'a>>,
@@ -89,7 +89,7 @@ pub(crate) struct LastEvents<'a> {
     pub(crate) completed: Option<Json<'a>>,
     pub(crate) ended: Option<Json<'a>>,
     pub(crate) model: ModelNames<'a>,
-    /// What was too long for their rows.
+    /// The values that were cut from their rows.
     giants: Vec<Giant>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> LastEvents<'a> {
         EventText::of(particulars::system_prompt(self.compiled.as_ref()?)?, &self.giants)
     }
 
-    /// What the prompts file tells besides the submitted prompts.
+    /// The content of the prompts file except the submitted prompts.
     pub(crate) fn prompting(&self) -> Prompting<'_> {
         let described = self.metadata.as_ref().and_then(particulars::prompting);
         Prompting { system: self.system(), described, giants: &self.giants }

@@ -1,4 +1,5 @@
-//! `manifest.json`: what the bundle holds, where it came from, what was hidden.
+//! `manifest.json`: the files of the bundle, their sources and what was
+//! redacted.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::dialect::Dialect;
@@ -13,10 +14,10 @@ use crate::export::locate::FoundSource;
 use crate::read_back::redaction_pass::LINKS;
 use crate::warning::Warning;
 
-/// The member that holds the digest of the whole.
+/// The member that holds the digest of the bundle.
 pub(crate) const DIGEST: &str = "digest";
 
-/// A file that was read.
+/// An input file.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFact {
     pub(crate) role: &'static str,
@@ -38,7 +39,7 @@ impl SourceFact {
     }
 }
 
-/// What a manifest tells.
+/// The content of a manifest.
 pub(crate) struct ManifestParts<'m> {
     pub(crate) common: &'m CommonMembers,
     pub(crate) leaf_id: Option<&'m str>,
@@ -50,16 +51,16 @@ pub(crate) struct ManifestParts<'m> {
     pub(crate) notices: &'m [Warning],
     pub(crate) files: &'m [WrittenFile],
     pub(crate) report: &'m RedactionReport,
-    /// Whose rows the session file has, if there is one that is known.
+    /// The dialect of the session file, if it is known.
     pub(crate) dialect: Option<Dialect>,
-    /// What of the session is not on its branch.
+    /// The part of the session that is not on its branch.
     pub(crate) others: Branches,
-    /// What is on its branch and gives no event, by type.
+    /// Entries on the branch that give no event, by type.
     pub(crate) unknown: &'m NameCounts,
     pub(crate) tool_version: &'m str,
 }
 
-/// The member that names the inputs, and what each of them is to the bundle.
+/// The member that names the inputs, and the role of each.
 pub(crate) const SOURCE_FILES: &str = "sourceFiles";
 pub(crate) const SOURCE_ROLES: [&str; 2] = ["session", "runtime"];
 
@@ -93,19 +94,19 @@ pub(crate) fn manifest(
     object.push_some("unknownEntries", unknown_entries(parts.unknown));
     object.push("redaction", redaction_summary(parts.report));
     object.push("sources", Json::Array(parts.sources.iter().map(source).collect()));
-    // What the manifest says about redaction is what was done before it; its
-    // own paths are not counted.
+    // The manifest states the redactions made before it; those of its own paths
+    // are not counted.
     let report = &mut RedactionReport::default();
     let manifest = redactor.json_settled(Json::Object(object), &LINKS, report);
     let manifest = manifest.with_names(SOURCE_FILES, &SOURCE_ROLES);
-    // Sealed with the digest of itself, which names the digest of every file.
+    // Sealed with its own digest, which covers the digest of every file.
     let digest = digest_without_seal(manifest.as_ref());
     let mut text = RedactedText::new();
     text.push_pretty(manifest.with_sha256(DIGEST, &digest).view(), 0).push_static("\n");
     (text.finish(), format!("sha256:{}", hex(&digest)))
 }
 
-/// What was left out of the branch, if anything was.
+/// The branches that were left out, if there are any.
 fn other_branches(others: Branches) -> Option<Json<'static>> {
     let mut object = Object::with_capacity(2);
     object.push("count", others.count);
@@ -114,7 +115,7 @@ fn other_branches(others: Branches) -> Option<Json<'static>> {
 }
 
 /// The entries that give no event, if there are any. A list, not an object: a
-/// type is text of the session and must be redacted as such.
+/// type is text from the session and must be redacted as such.
 fn unknown_entries(unknown: &NameCounts) -> Option<Json<'_>> {
     let of_type = |(name, count): (&'_ String, &u64)| {
         let mut of_type = Object::with_capacity(2);

@@ -1,15 +1,15 @@
-//! `metadata.json`: what the run was made of.
+//! `metadata.json`: the setup of the run.
 
 use traj_core::json::{Json, Object};
 
 use super::CommonMembers;
 use super::skills::{SkillMarks, marked_skills};
 
-/// The members of the event's data that the file tells, in order.
+/// The members of the event's data that the file contains, in order.
 const MEMBERS: [&str; 8] =
     ["harness", "model", "config", "plugins", "skills", "prompting", "redaction", "metadata"];
 
-/// Whether the file tells this member of the event's data.
+/// Whether the file contains this member of the event's data.
 pub(crate) fn is_metadata_member(name: &str) -> bool {
     MEMBERS.contains(&name)
 }
@@ -38,7 +38,7 @@ impl<'a> ModelNames<'a> {
     }
 }
 
-/// The file's content from the data of the last event that describes the run.
+/// The content of the file, from the last event that describes the run.
 pub(crate) fn metadata<'a>(
     common: &'a CommonMembers,
     data: Json<'a>,

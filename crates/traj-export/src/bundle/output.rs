@@ -1,4 +1,4 @@
-//! Files of the bundle as they are written: counted and digested.
+//! Writes the files of the bundle, counted and digested.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::port::{BundleFile, BundleFileWriter, BundleSinkError, BundleWriter};

@@ -1,4 +1,4 @@
-//! A JSON object written member by member, when it is too large to be built.
+//! Writes a JSON object member by member, without building it in memory.
 
 use traj_core::json::Json;
 use traj_core::port::BundleSinkError;
@@ -6,7 +6,7 @@ use traj_core::redaction::{Redacted, RedactedText};
 
 use crate::bundle::output::FileOutput;
 
-/// Writes an object with two blanks of indentation.
+/// Writes an object, indented by two spaces.
 pub(crate) struct PrettyObject {
     output: FileOutput,
     is_empty: bool,
@@ -69,10 +69,10 @@ pub(crate) struct PrettyArray {
 }
 
 impl PrettyArray {
-    /// What stands between two items.
+    /// The separator of two items.
     pub(crate) const BETWEEN: &'static str = ",\n    ";
 
-    /// Writes items that are already rendered, with what stands between them.
+    /// Writes items that are already rendered, with their separators.
     pub(crate) fn items(&mut self, items: &Redacted<String>) -> Result<(), BundleSinkError> {
         let output = &mut self.object.output;
         constant(output, if self.is_empty { "\n    " } else { Self::BETWEEN })?;
@@ -80,7 +80,7 @@ impl PrettyArray {
         output.append(items)
     }
 
-    /// Ends the array and goes on with the object.
+    /// Ends the array and returns to the object.
     pub(crate) fn end(mut self) -> Result<PrettyObject, BundleSinkError> {
         constant(&mut self.object.output, if self.is_empty { "]" } else { "\n  ]" })?;
         Ok(self.object)

@@ -1,4 +1,4 @@
-//! `prompts.json`: what the model was told, whole.
+//! `prompts.json`: the complete prompts.
 
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, SourceError};
@@ -20,7 +20,7 @@ use crate::read_back::redaction_pass::LINKS;
 /// A submitted prompt that is kept aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PromptRecord {
-    /// Its place in the sidecar.
+    /// Its position in the sidecar.
     pub(crate) position: u64,
     pub(crate) slot: SpillSlot,
 }
@@ -62,11 +62,11 @@ pub(crate) struct SubmittedPrompts {
 /// The parts of the file that are not submitted prompts.
 #[derive(Debug, Default)]
 pub(crate) struct Prompting<'a> {
-    /// The system prompt, if the last compiled context has a text.
+    /// The system prompt of the last compiled context, if it is a string.
     pub(crate) system: Option<EventText<'a>>,
     /// The prompting part of the run's description.
     pub(crate) described: Option<&'a Json<'a>>,
-    /// What was too long for the row of that description.
+    /// The values that were cut from the row of that description.
     pub(crate) giants: &'a [Giant],
 }
 
@@ -81,7 +81,7 @@ impl<'a> Prompting<'a> {
     }
 }
 
-/// What the file is written from.
+/// The inputs of the file.
 pub(crate) struct PromptsParts<'p, 'f> {
     pub(crate) common: &'p CommonMembers,
     pub(crate) prompting: Prompting<'p>,
@@ -89,7 +89,7 @@ pub(crate) struct PromptsParts<'p, 'f> {
     pub(crate) texts: &'p mut LongTexts<'f>,
 }
 
-/// Writes the file, unless there is nothing to tell.
+/// Writes the file, unless it would be empty.
 pub(crate) fn write_prompts(
     bundle: &mut dyn BundleWriter,
     redactor: &Redactor,
@@ -98,10 +98,12 @@ pub(crate) fn write_prompts(
 ) -> Result<Option<WrittenFile>, ExportError> {
     let PromptsParts { common, prompting, submitted, texts } = parts;
     let SubmittedPrompts { records, kept } = submitted;
-    let report_told = prompting.report().cloned();
+    let prompt_report = prompting.report().cloned();
     let (skills, prefix) = (prompting.text("skillsPrompt"), prompting.text("userPromptPrefixText"));
-    let mut told = |text: Option<EventText<'_>>| text.map_or(Ok(None), |text| texts.told(text));
-    let (system, skills, prefix) = (told(prompting.system)?, told(skills)?, told(prefix)?);
+    let mut describe =
+        |text: Option<EventText<'_>>| text.map_or(Ok(None), |text| texts.describe(text));
+    let (system, skills, prefix) =
+        (describe(prompting.system)?, describe(skills)?, describe(prefix)?);
     let mut literal = |slot: SpillSlot, report: &mut RedactionReport| {
         let mut text = RedactedText::with_capacity(slot.length as usize);
         kept.read_into(slot, &mut text)?;
@@ -121,7 +123,7 @@ pub(crate) fn write_prompts(
     facts.push_some("system", system);
     facts.push_some("skillsPrompt", skills);
     facts.push_some("userPromptPrefixText", prefix);
-    facts.push_some("systemPromptReport", report_told);
+    facts.push_some("systemPromptReport", prompt_report);
     let facts = redactor.json_settled(Json::Object(facts), &LINKS, report);
     let mut file = PrettyObject::begin(FileOutput::create(bundle, BundleFile::Prompts)?)?;
     for name in [
@@ -164,8 +166,8 @@ fn put(
     facts.view().get(name).map_or(Ok(()), |value| file.member(name, value))
 }
 
-/// A prompt that was kept as a literal; if it was cut, what its event's data
-/// leads to.
+/// A prompt that was kept as a literal, or restored from its event's data if it
+/// was cut.
 fn whole_prompt(
     kept: Redacted<String>,
     texts: &mut LongTexts<'_>,

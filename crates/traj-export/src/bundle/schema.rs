@@ -1,5 +1,4 @@
-//! The files of a bundle as types: their JSON Schemas, and checks against
-//! them.
+//! The files of a bundle as types: their JSON Schemas, and validation.
 
 mod any;
 mod branch;
@@ -47,7 +46,7 @@ impl SchemaName {
         Self::Tools,
     ];
 
-    /// The name, as a file is called after it.
+    /// The name, as used in file names.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -79,21 +78,20 @@ impl SchemaName {
             Self::Prompts => schemars::schema_for!(side_files::Prompts),
             Self::Tools => schemars::schema_for!(side_files::Tools),
         };
-        // A schema is a JSON value; there is nothing in it that cannot be
-        // printed.
+        // A schema is a JSON value; printing it cannot fail.
         let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
         text.push('\n');
         text
     }
 }
 
-/// A line of events, if it fits its schema.
+/// An event line, if it matches its schema.
 pub(crate) fn event_of(line: &[u8]) -> Option<event::BundleEvent> {
     read(line)
 }
 
-/// Whether a JSON file fits its schema. Lists are checked item by item and not
-/// kept, so a file of any size can be checked.
+/// Whether a JSON file matches its schema. Lists are checked item by item and
+/// not kept, so files of any size can be checked.
 pub(crate) fn fits(file: BundleFile, content: impl std::io::Read) -> bool {
     match file {
         BundleFile::Manifest => fits_type::<Manifest>(content),
@@ -102,7 +100,7 @@ pub(crate) fn fits(file: BundleFile, content: impl std::io::Read) -> bool {
         BundleFile::Artifacts => fits_type::<side_files::Artifacts>(content),
         BundleFile::Prompts => fits_type::<side_files::Prompts>(content),
         BundleFile::Tools => fits_type::<side_files::Tools>(content),
-        // Texts have no schema; events are checked line by line.
+        // Plain text has no schema; events are checked line by line.
         _ => true,
     }
 }
@@ -114,7 +112,7 @@ fn fits_type<T: DeserializeOwned>(content: impl std::io::Read) -> bool {
     T::deserialize(&mut deserializer).is_ok() && deserializer.end().is_ok()
 }
 
-/// Reads a value of any depth that our own parser let through.
+/// Deserializes a value of any depth; our own parser has checked it before.
 pub(crate) fn read<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     deserializer.disable_recursion_limit();

@@ -1,19 +1,19 @@
-//! Which skills a run used, told by the files its tool calls touched.
+//! Detects the skills that a run used, by the files in its tool calls.
 
 use std::collections::HashMap;
 
 use traj_core::dialect::particulars;
 use traj_core::json::{Json, Object};
 
-/// Where the skills of a run lie, to compare tool calls with.
+/// The paths of the skills of a run, to compare with tool calls.
 #[derive(Debug, Default)]
 pub(crate) struct SkillPaths {
-    /// One for each entry of the skill list; `None` where it has no path.
+    /// One for each entry of the skill list; `None` if it has no path.
     paths: Vec<Option<SkillPath>>,
-    /// Which of them can be meant by a path that ends with these two parts:
-    /// runs have many calls, and some many skills.
+    /// The skills whose path ends with these two parts: runs have many calls,
+    /// and some have many skills.
     by_ending: HashMap<String, Vec<usize>>,
-    /// Those whose path is shorter than that.
+    /// The skills with a shorter path.
     short: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl SkillPaths {
     pub(crate) fn of_metadata(data: Option<&Json<'_>>) -> Self {
         let paths = skill_entries(data).unwrap_or_default().iter().map(|entry| {
             let whole = normalise(entry.get("filePath")?.as_str()?);
-            // Every path ends with an empty one.
+            // Every path ends with the empty path.
             if whole.is_empty() {
                 return None;
             }
@@ -79,7 +79,7 @@ impl SkillPaths {
         skills
     }
 
-    /// Whether there is anything to look for.
+    /// Whether there are skills to look for.
     pub(crate) fn is_empty(&self) -> bool {
         self.paths.iter().all(Option::is_none)
     }
@@ -136,7 +136,7 @@ fn normalise(path: &str) -> String {
     traj_core::dialect::transcript::trim(&path.replace('\\', "/")).to_lowercase()
 }
 
-/// The skills of a run, each with a mark.
+/// The skills of a run, each marked as used or not.
 pub(crate) fn marked_skills<'a>(skills: Json<'a>, marks: &SkillMarks) -> Json<'a> {
     let Json::Object(mut skills) = skills else { return skills };
     if let Some(Json::Array(entries)) = skills.get_mut("entries") {
@@ -148,8 +148,8 @@ pub(crate) fn marked_skills<'a>(skills: Json<'a>, marks: &SkillMarks) -> Json<'a
 }
 
 fn mark_entry(entry: &mut Json<'_>, is_invoked: bool) {
-    // One that is null gets an object for its mark, so that the list keeps its
-    // length; a text or a list is told as it is, there is no place for a mark.
+    // A null entry becomes an object for its mark, so that the list keeps its
+    // length. A string or a list stays as it is: it has no place for a mark.
     if entry.is_null() {
         *entry = Json::Object(Object::new());
     }

@@ -1,10 +1,10 @@
 //! `session-branch.json` and `events.jsonl`: every row is parsed and redacted
-//! once, for both.
+//! once for both.
 //!
-//! Where the entries of the branch follow each other in time, as they do unless
-//! a clock was set back, both files are written in one pass. Otherwise the
-//! branch is written first, and the events of its entries are kept aside until
-//! their place among the others is known.
+//! If the entries of the branch are in order of time, as they are unless a
+//! clock was set back, both files are written in one pass. Otherwise the branch
+//! is written first, and the events of its entries are kept aside until their
+//! position among the others is known.
 
 mod branch_file;
 mod entries;
@@ -45,26 +45,26 @@ use feed::{Feed, TimelineBatch};
 use kept_events::KeptEvents;
 use work::{BatchOutput, ChangedSource, Worker};
 
-/// What the timeline is written with.
+/// The shared context of all workers.
 #[derive(Clone, Copy)]
 pub(crate) struct TimelineContext<'c> {
     pub(crate) pass: &'c RedactionPass,
     pub(crate) frame: &'c EventFrame,
     pub(crate) skills: &'c SkillPaths,
-    /// Where the arguments of calls lie that were cut.
+    /// The blobs of call arguments that were cut.
     pub(crate) blobs: &'c RecordedBlobs<'c>,
     pub(crate) names: SourceNames<'c>,
     pub(crate) workers: NonZeroUsize,
 }
 
-/// What errors call the sources.
+/// The names of the sources in errors.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceNames<'c> {
     pub(crate) session: &'c str,
     pub(crate) runtime: &'c str,
 }
 
-/// What the timeline is written from.
+/// The inputs of the timeline.
 pub(crate) struct TimelineInputs<'i> {
     pub(crate) entries: Option<EntryRows<'i>>,
     pub(crate) runtime: Option<&'i dyn Source>,
@@ -72,7 +72,7 @@ pub(crate) struct TimelineInputs<'i> {
     pub(crate) order: Sorter<EventRecord>,
 }
 
-/// What writing the timeline gave.
+/// The result of writing the timeline.
 pub(crate) struct TimelineOutcome {
     /// The branch and the events.
     pub(crate) files: [WrittenFile; 2],
@@ -88,7 +88,7 @@ pub(crate) struct TimelineOutcome {
     pub(crate) side: SideInputs,
 }
 
-/// What the timeline leaves to the smaller files.
+/// The inputs that the timeline collects for the smaller files.
 pub(crate) struct SideInputs {
     pub(crate) marks: SkillMarks,
     pub(crate) prompts: SubmittedPrompts,
@@ -161,7 +161,7 @@ pub(crate) fn write_timeline(
     Ok(TimelineOutcome { files, report, lines, unfit, leaf_id, transcript_events, unknown, side })
 }
 
-/// What all groups together gave.
+/// The totals of all batches.
 #[derive(Default)]
 struct TimelineTotals {
     marks: SkillMarks,
@@ -169,7 +169,8 @@ struct TimelineTotals {
     report: RedactionReport,
 }
 
-/// Has everything in `feed` worked on, and `take` what comes of it, in order.
+/// Runs the worker on every batch of `feed`, and `take` on the results, in
+/// order.
 fn run(
     worker: &Worker<'_>,
     mut feed: Feed<'_, '_>,

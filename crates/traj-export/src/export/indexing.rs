@@ -15,7 +15,7 @@ use crate::parallel::ordered;
 use crate::progress::{Stage, Watched};
 use crate::warning::{Code, Warnings};
 
-/// What the pass found.
+/// The result of the pass.
 pub(super) struct IndexedSources {
     /// The entries of the session, and which of them are its branch.
     pub(super) session: Option<(SessionIndex, Branch)>,
@@ -25,8 +25,7 @@ pub(super) struct IndexedSources {
 }
 
 impl Export<'_> {
-    /// Reads both sources once, at the same time where there is a thread for
-    /// each.
+    /// Reads both sources once, in parallel if there is a worker for each.
     pub(super) fn index(&mut self, spool: &dyn Spool) -> Result<IndexedSources, ExportError> {
         self.enter(Stage::Index);
         let (session_file, sidecar) = (self.watched_session(), self.watched_runtime());

@@ -1,4 +1,5 @@
-//! What other exporters refuse: told here, and refused where that is asked for.
+//! The limits of other exporters: exceeding one is a warning, or an error in
+//! strict mode.
 
 use traj_core::dialect::Dialect;
 
@@ -10,7 +11,7 @@ use crate::index::{SessionIndex, SessionWriter};
 use crate::warning::Code;
 
 impl Export<'_> {
-    /// Holds the sources against the sizes that other exporters accept.
+    /// Compares the sizes of the sources with the limits.
     pub(super) fn check_sizes(&mut self) -> Result<(), ExportError> {
         let (session, runtime) = (self.inputs.session.as_ref(), self.inputs.runtime.as_ref());
         let limits = self.request.limits;
@@ -25,7 +26,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Holds a figure against a limit of other exporters.
+    /// Compares a figure with a limit.
     pub(super) fn check(
         &mut self,
         code: Code,
@@ -54,8 +55,8 @@ impl Export<'_> {
         self.check(Code::TooManyEvents, "the number of events", total, limit)
     }
 
-    /// Checks that a session file gives events, unless it is an empty session:
-    /// what nobody can read must not look like a run in which nothing happened.
+    /// Checks that a session file gives events, unless the session is empty: an
+    /// unreadable file must not look like a run in which nothing happened.
     fn check_session(
         &mut self,
         nature: Option<SessionNature>,
@@ -78,15 +79,15 @@ impl Export<'_> {
             return Ok(());
         }
         let why = match writer {
-            _ if is_unknown => "its format is not one that traj knows",
+            _ if is_unknown => "traj does not know its format",
             SessionWriter::Known(Dialect::Sidecar) => "it is a trajectory sidecar",
-            _ => "none of its rows states anything",
+            _ => "none of its rows states an event",
         };
         Err(ExportError::NoEvents { why })
     }
 }
 
-/// What is known of a session file before its events are counted.
+/// Facts about a session file that are known before its events are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionNature {
     pub(super) writer: SessionWriter,

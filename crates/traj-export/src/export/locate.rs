@@ -1,4 +1,4 @@
-//! Finding the session and its sidecar.
+//! Finds the session file and its sidecar.
 
 use traj_core::care::session_store::{SessionStore, stored_session_candidates};
 use traj_core::id::SessionId;

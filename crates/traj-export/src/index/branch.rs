@@ -1,5 +1,5 @@
-//! The active branch of an indexed session, without a table of ids in memory:
-//! ids and links are sorted and joined.
+//! The active branch of an indexed session. Ids and links are sorted and
+//! joined, so no table of ids is kept in memory.
 
 use traj_core::dialect::transcript::{
     BranchNode, BranchTable, BranchWarning, EntryKey, ParentLink, RowKind, branches_left,
@@ -13,7 +13,7 @@ use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore, Spo
 use crate::index::sorter::Sorter;
 use crate::warning::{Code, Warnings};
 
-/// Marks an entry whose parent is not the row its link names.
+/// Marks an entry whose parent is not the row that its link names.
 const RELINKED: u64 = 1 << 63;
 
 /// Stands for "no parent" and "missing parent" in the table of parents.
@@ -22,11 +22,11 @@ const MISSING: u64 = u64::MAX - 1;
 
 /// The active branch.
 pub(crate) struct Branch {
-    /// Ordinals of its entries, leaf first.
+    /// The ordinals of its entries, leaf first.
     steps: RecordStore<u64>,
     /// Whether the leaf is an entry with an empty id, which has no branch.
     pub(crate) leaf_is_empty: bool,
-    /// What of the session is not on it.
+    /// The part of the session that is not on it.
     pub(crate) others: Branches,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Branch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BranchStep {
     pub(crate) ordinal: u64,
-    /// The entry before it on the branch, where the link must be rewritten.
+    /// The entry before it on the branch, if the link must be rewritten.
     pub(crate) relink_to: Option<Option<u64>>,
 }
 
@@ -105,8 +105,8 @@ struct EntryTable<'i> {
 }
 
 impl EntryTable<'_> {
-    /// Whether a leaf row leads, over others perhaps, to a row that is not
-    /// there, or round in a circle.
+    /// Whether a leaf row leads, perhaps through others, to a missing row or in
+    /// a circle.
     fn leads_nowhere(&mut self, start: u64) -> Result<bool, BundleSinkError> {
         let mut at = start;
         for _ in 0..self.entries.len() {
@@ -151,7 +151,7 @@ impl BranchTable for EntryTable<'_> {
     }
 }
 
-/// A key and the row that has it, or looks for it.
+/// A key, and the row that has it or refers to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct KeyedRow {
     key: EntryKey,
@@ -191,7 +191,7 @@ impl FixedRecord for ParentRecord {
     }
 }
 
-/// For every row the ordinal of its parent; of several rows with one id the
+/// The ordinal of the parent of every row. If several rows have one id, the
 /// last one counts.
 fn join_parents(
     entries: &mut RecordStore<EntryRecord>,

@@ -9,23 +9,23 @@ use traj_core::timestamp::UnixMillis;
 use crate::index::record_store::{Decoder, Encoder, FixedRecord};
 use crate::json_stream::rows::ByteRange;
 
-/// Where an event comes from, and where its content lies. Runtime events come
-/// first among those of one instant.
+/// The source of an event, and where its content is. Among events of one
+/// instant, runtime events come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventOrigin {
     /// A row of the sidecar.
     Runtime(ByteRange),
-    /// Head and tail of a transcript event, kept aside one behind the other.
-    /// Whether the rules have seen it as it is, and let it stay, is known, too.
+    /// Head and tail of a transcript event, kept aside one after the other.
+    /// Also records whether the rules approved it.
     Transcript { head: SpillSlot, tail_length: u32, is_seen: bool },
 }
 
-/// One event, as far as its order goes.
+/// The record of one event, for sorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventRecord {
     pub(crate) instant: UnixMillis,
     pub(crate) rank: u64,
-    /// Place among the events of its source; keeps the order stable.
+    /// Position among the events of its source; keeps the order stable.
     pub(crate) position: u64,
     pub(crate) origin: EventOrigin,
 }
@@ -86,8 +86,9 @@ impl FixedRecord for EventRecord {
     }
 }
 
-/// The rank of a runtime row: its source sequence number, else its own, read
-/// as leniently as the original does. What is no number comes last.
+/// The rank of a runtime row: its source sequence number, otherwise its own,
+/// parsed as leniently as the original exporter does. Values that are not
+/// numbers come last.
 pub(crate) fn sequence_rank(row: &Json<'_>) -> u64 {
     let number = match row.get("sourceSeq") {
         None | Some(Json::Null) => row.get("seq").and_then(Json::as_f64),
@@ -100,9 +101,9 @@ pub(crate) fn sequence_rank(row: &Json<'_>) -> u64 {
     number.map_or(u64::MAX, rank)
 }
 
-/// Maps numbers to integers that sort alike.
+/// Maps numbers to integers with the same order.
 fn rank(number: f64) -> u64 {
-    // -0 and 0 are one place.
+    // -0 and 0 are equal.
     let bits = (number + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | (1 << 63) }
 }

@@ -1,5 +1,5 @@
-//! Small records of fixed size, by the million: in memory while they are few,
-//! in scratch files when they are many.
+//! Millions of small fixed-size records: in memory while they are few, in
+//! scratch files when they are many.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use traj_core::port::{BundleSinkError, Scratch, ScratchError};
 
 /// Bytes of records that one store keeps in memory. Small, so that a session
-/// ten times as long needs no more.
+/// ten times as long needs no more memory.
 const IN_MEMORY: usize = 256 * 1024;
 
 /// Records are read back in blocks of about this many bytes.
@@ -71,7 +71,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Makes scratch files when stores outgrow memory.
+/// Creates scratch files when stores outgrow memory.
 pub(crate) trait Spool: Sync {
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError>;
 }
@@ -85,7 +85,7 @@ impl Spool for &dyn traj_core::port::BundleWriter {
 /// Records in the order they were pushed, read back by index.
 pub(crate) struct RecordStore<R> {
     length: u64,
-    /// Records behind those in the scratch file.
+    /// Records after those in the scratch file.
     tail: Vec<u8>,
     spilled: Option<SpilledRecords>,
     limit: usize,
@@ -217,7 +217,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A bundle in the making, for its scratch files.
+    /// An uncommitted bundle provides scratch files.
     pub(crate) fn spool() -> Box<dyn BundleWriter> {
         MemoryBundleSink::new().begin(&BundleName::parse("b").unwrap(), NameTaken::Refuse).unwrap()
     }

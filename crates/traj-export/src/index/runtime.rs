@@ -1,4 +1,4 @@
-//! The sidecar as a list of events, and which of them the other files need.
+//! The events of a sidecar, and those that the smaller files need.
 
 use traj_core::event::{EventKind, RuntimeRow};
 use traj_core::port::{BundleSinkError, Source};
@@ -10,7 +10,7 @@ use crate::index::record_store::Spool;
 use crate::json_stream::rows::ByteRange;
 use crate::warning::{Code, Warnings};
 
-/// Rows are read this deep: the event itself.
+/// Rows are parsed to this depth: the event itself.
 const ENVELOPE_DEPTH: usize = 1;
 
 const CODES: RowCodes = RowCodes {
@@ -20,7 +20,7 @@ const CODES: RowCodes = RowCodes {
     not_json: Code::InvalidRuntimeJson,
 };
 
-/// What the indexing pass found in a sidecar.
+/// The index of a sidecar.
 #[derive(Debug, Default)]
 pub(crate) struct RuntimeIndex {
     /// Events of this session.
@@ -43,10 +43,10 @@ pub(crate) struct RuntimeIndex {
 /// The run that started last.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum LatestRun {
-    /// None has started.
+    /// No run has started.
     #[default]
     Unknown,
-    /// One that has no id.
+    /// A run without an id.
     Unnamed,
     Named(String),
 }
@@ -56,8 +56,8 @@ impl LatestRun {
         run.map_or(Self::Unnamed, |run| Self::Named(run.to_owned()))
     }
 
-    /// Whether an event belongs to it. Before any run has started, and for
-    /// events that name no run, the last one counts.
+    /// Whether an event belongs to it. Before the first run starts, and for
+    /// events that name no run, the last event counts.
     fn has(&self, run: Option<&str>) -> bool {
         match self {
             Self::Unknown => true,
@@ -66,14 +66,13 @@ impl LatestRun {
         }
     }
 
-    /// Whether an event that says so starts another run. Without an id it can
-    /// only be another one.
+    /// Whether a start event starts another run. Without an id it always does.
     fn ends_with(&self, run: Option<&str>) -> bool {
         run.is_none() || *self != Self::of(run)
     }
 }
 
-/// The last event of each kind that tells how a run ended.
+/// The last event of each kind that states how a run ended.
 #[derive(Debug, Default)]
 pub(crate) struct RunEndings {
     pub(crate) artifacts: Option<RunEnding>,
@@ -81,7 +80,7 @@ pub(crate) struct RunEndings {
     pub(crate) ended: Option<RunEnding>,
 }
 
-/// An event that tells how a run ended, and which.
+/// An event that states how a run ended, and its run.
 #[derive(Debug)]
 pub(crate) struct RunEnding {
     pub(crate) place: ByteRange,
@@ -89,8 +88,8 @@ pub(crate) struct RunEnding {
 }
 
 impl RunEndings {
-    /// Forgets what is not of this run, which has just started. Its own may
-    /// stand before its start: several writers share a sidecar.
+    /// Drops the events of other runs, because this run has just started. Its
+    /// own events may come before its start: several writers share a sidecar.
     fn keep_those_of(&mut self, run: Option<&str>) {
         for outcome in [&mut self.artifacts, &mut self.completed, &mut self.ended] {
             outcome.take_if(|outcome| run.is_none() || outcome.run.as_deref() != run);
@@ -126,7 +125,7 @@ impl RuntimeIndex {
     }
 }
 
-/// Reads a sidecar once; gives the records of its events to `keep`.
+/// Reads a sidecar once and passes the record of each event to `keep`.
 pub(crate) fn index_runtime(
     source: &dyn Source,
     session_id: &str,

@@ -1,5 +1,4 @@
-//! The session file as a list of entries: where each row is and what it is
-//! linked to.
+//! The entries of a session file: where each row is and which row it links to.
 
 use traj_core::dialect::transcript::{
     EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton, entry_instant,
@@ -16,7 +15,7 @@ use crate::index::record_store::{Decoder, Encoder, FixedRecord, RecordStore, Spo
 use crate::json_stream::rows::ByteRange;
 use crate::warning::{Code, Warnings};
 
-/// Rows are read this deep: the row itself and its message.
+/// Rows are parsed to this depth: the row itself and its message.
 const SKELETON_DEPTH: usize = 2;
 
 const CODES: RowCodes = RowCodes {
@@ -33,7 +32,7 @@ pub(crate) struct EntryRecord {
     pub(crate) row: u64,
     pub(crate) instant: UnixMillis,
     pub(crate) skeleton: Skeleton,
-    /// The number of the id that was made up for an entry of a plain list.
+    /// The number of the generated id of an entry in a plain list.
     pub(crate) made_up: Option<u32>,
 }
 
@@ -82,7 +81,7 @@ impl FixedRecord for EntryRecord {
     }
 }
 
-/// What the indexing pass found in a session file.
+/// The index of a session file.
 pub(crate) struct SessionIndex {
     /// All valid rows, headers included, in file order.
     pub(crate) entries: RecordStore<EntryRecord>,
@@ -94,23 +93,23 @@ pub(crate) struct SessionIndex {
     pub(crate) rows: u64,
     /// Who wrote the file.
     pub(crate) writer: SessionWriter,
-    /// Whether it has no row, or no row but its header.
+    /// Whether it has no row except perhaps a header.
     pub(crate) is_empty: bool,
 }
 
-/// Who wrote a session file, from how it begins.
+/// The program that wrote a session file, recognised by its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionWriter {
-    /// Nobody: it is empty.
+    /// The file is empty.
     Nobody,
-    /// A program whose rows are known.
+    /// A program whose dialect is known.
     Known(Dialect),
-    /// A program that no dialect knows.
+    /// An unknown program.
     Unknown,
 }
 
 impl SessionWriter {
-    /// Looks at the beginning of a file.
+    /// Recognises the program from the beginning of a file.
     pub(crate) fn of(source: &dyn Source) -> Result<Self, SourceError> {
         let length = source.len().min(HEAD_BYTES);
         let mut bytes = vec![0; usize::try_from(length).unwrap_or_default()];
@@ -139,7 +138,7 @@ impl SessionWriter {
     }
 }
 
-/// How much of a file is looked at to know who wrote it.
+/// How much of a file is read to recognise its program.
 const HEAD_BYTES: u64 = Reading::standard().header_bytes as u64;
 
 /// The id of the row with this number in a file of another program.
@@ -227,7 +226,7 @@ fn index_rows(
     Ok(SessionIndex { entries, header, version, leaf, digest, rows, writer, is_empty })
 }
 
-/// Links the entries of an old plain list, each to the one before.
+/// Links each entry of an old plain list to the one before.
 fn link_list(mut index: SessionIndex, spool: &dyn Spool) -> Result<SessionIndex, BundleSinkError> {
     let mut linked = RecordStore::new();
     let mut leaf = LeafTracker::default();

@@ -1,5 +1,5 @@
-//! Sorting more records than memory should hold: sorted runs in a scratch
-//! file, merged as they are read.
+//! Sorts more records than fit into memory: sorted runs in a scratch file,
+//! merged as they are read.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use traj_core::port::BundleSinkError;
 
 use crate::index::record_store::{FixedRecord, RecordStore, Spool};
 
-/// Records that are sorted in memory at once. Small, so that ten times as many
-/// need no more memory: an ordinary session already fills this.
+/// How many records are sorted in memory at once. Small, so that ten times as
+/// many need no more memory: an ordinary session already fills this.
 const RUN_BYTES: usize = 512 * 1024;
 
 /// Records that are read ahead while runs are merged, of all runs together.
@@ -18,7 +18,7 @@ const AHEAD_BYTES: usize = 256 * 1024;
 /// Records of one run that are read ahead, however many runs there are.
 const LEAST_AHEAD: u64 = 16;
 
-/// Collects records to give them back in order.
+/// Collects records and returns them in order.
 pub(crate) struct Sorter<R> {
     run: Vec<R>,
     run_length: usize,
@@ -35,7 +35,7 @@ impl<R: FixedRecord + Ord + Copy> Sorter<R> {
     }
 
     fn with_run_length(run_length: usize) -> Self {
-        // The store's own memory is kept small: runs are large already.
+        // The store's own memory is kept small: runs are already large.
         let spilled = RecordStore::with_limit(256 * 1024);
         Self { run: Vec::new(), run_length, spilled, ends: Vec::new(), last: None }
     }
@@ -50,8 +50,8 @@ impl<R: FixedRecord + Ord + Copy> Sorter<R> {
 
     fn spill(&mut self, spool: &dyn Spool) -> Result<(), BundleSinkError> {
         self.run.sort();
-        // Most files are in order: what follows the run before is part of it,
-        // and few runs need to be merged however many records there are.
+        // Most files are in order: records that continue the previous run
+        // extend it, so few runs are merged however many records there are.
         if self.run.first().zip(self.last).is_some_and(|(first, last)| last <= *first) {
             self.ends.pop();
         }
@@ -125,7 +125,7 @@ impl<R: FixedRecord + Ord> Merge<R> {
         Ok(Some(record))
     }
 
-    /// Puts the next record of a run among the heads.
+    /// Adds the next record of a run to the heads.
     fn refill(&mut self, index: usize) -> Result<(), BundleSinkError> {
         let Some(run) = self.runs.get_mut(index) else { return Ok(()) };
         let mut head = run.block.next();

@@ -1,5 +1,5 @@
-//! Every row of a source, read once: held if it can be, parsed as deep as it is
-//! needed, counted if it is none.
+//! Reads every row of a source once: parsed as deep as needed, and counted if
+//! it is not valid.
 
 use traj_core::json::Json;
 use traj_core::port::Source;
@@ -18,16 +18,16 @@ pub(super) struct RowCodes {
     pub(super) not_json: Code,
 }
 
-/// What the reading of all rows gave.
+/// The result of reading all rows.
 pub(super) struct RowsRead {
     pub(super) digest: [u8; 32],
     pub(super) rows: u64,
-    /// How many of the rows are not blank.
+    /// How many rows are not empty.
     pub(super) filled: u64,
 }
 
-/// Reads a source once and shows every row that is JSON, `depth` levels of it,
-/// with its number and place. What is not is counted.
+/// Reads a source once and passes every row that is JSON, parsed to `depth`
+/// levels, to `visit` with its number and range. Other rows are counted.
 pub(super) fn visit_rows(
     source: &dyn Source,
     depth: usize,
@@ -47,7 +47,7 @@ pub(super) fn visit_rows(
                 let code = match &held {
                     LoadedRow::TooLarge => Some(codes.too_large),
                     LoadedRow::NotJson => Some(codes.not_json),
-                    // Only its blanks may have been too many.
+                    // The row may be too long only because of its white space.
                     LoadedRow::Short(short) => short.lacks_values().then_some(codes.shortened),
                     LoadedRow::Whole(_) => None,
                 };

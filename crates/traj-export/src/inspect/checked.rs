@@ -1,4 +1,4 @@
-//! A look at a bundle from elsewhere: checked before anything of it is shown.
+//! Inspects a bundle from elsewhere: it is checked before anything is shown.
 
 use std::num::NonZeroUsize;
 
@@ -10,27 +10,27 @@ use super::{Summary, look_through};
 use crate::error::RemainingSecret;
 use crate::verify::{BundleProblem, VerifyReport, verify};
 
-/// Why nothing of a bundle is shown.
+/// Why a bundle is not shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InspectError {
-    /// It cannot be read, or is an archive that is not safe to read.
+    /// The bundle cannot be read, or is an archive that is not safe to read.
     #[error(transparent)]
     Source(#[from] BundleSourceError),
-    /// A summary could repeat what was not hidden.
-    #[error("a secret is left in this bundle; nothing of it is shown")]
+    /// The bundle contains a secret that a summary could repeat.
+    #[error("this bundle still contains a secret; nothing is shown")]
     SecretsRemain {
-        /// Where, and by which rule.
+        /// Where, and which rule matched.
         findings: Vec<RemainingSecret>,
     },
 }
 
-/// Checks a bundle from elsewhere as [`verify`] does, before anything of it is
-/// shown. Its events may be read if the report
-/// [has scanned them](VerifyReport::has_scanned_events).
+/// Checks a bundle from elsewhere as [`verify`] does, before anything is shown.
+/// Its events may be read if the report [has scanned
+/// them](VerifyReport::has_scanned_events).
 ///
 /// # Errors
-/// When it cannot be read, or the rules find something in it.
+/// If the bundle cannot be read, or the rules find a secret in it.
 pub fn check_before_reading(
     bundle: &dyn BundleSource,
     redactor: &Redactor,
@@ -44,11 +44,11 @@ pub fn check_before_reading(
     }
 }
 
-/// Checks a bundle as [`verify`] does, then looks through it as
-/// [`inspect`](super::inspect) does. What is damaged is told with the summary.
+/// Checks a bundle as [`verify`] does, then summarises it as
+/// [`inspect`](super::inspect) does. Damage is reported with the summary.
 ///
 /// # Errors
-/// When it cannot be read, or the rules find something in it.
+/// If the bundle cannot be read, or the rules find a secret in it.
 pub fn inspect_checked(
     bundle: &dyn BundleSource,
     redactor: &Redactor,
@@ -56,15 +56,16 @@ pub fn inspect_checked(
     prices: Prices,
 ) -> Result<Summary, InspectError> {
     let checked = check_before_reading(bundle, redactor, workers)?;
-    // A summary could repeat what was not scanned either.
+    // A summary could also repeat parts that were not scanned.
     let mut summary = look_through(bundle, prices, checked.has_scanned_events())?;
     let seen = summary.problems.len();
     for problem in checked.problems {
-        // What a look has seen already is told once, in its words.
-        let is_same = |told: &BundleProblem| told.file == problem.file && told.line == problem.line;
+        // A problem that the summary already has is not repeated.
+        let is_same =
+            |other: &BundleProblem| other.file == problem.file && other.line == problem.line;
         let is_told = match problem.line {
             Some(_) => summary.problems.iter().take(seen).any(is_same),
-            // Of a whole file, several things can be wrong.
+            // A whole file can have several problems.
             None => summary.problems.contains(&problem),
         };
         if !is_told {

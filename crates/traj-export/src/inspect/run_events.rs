@@ -1,4 +1,4 @@
-//! The events of a bundle, for everything that reads them.
+//! Reads the events of a bundle.
 
 mod lines;
 
@@ -18,13 +18,14 @@ use lines::for_each_line;
 pub(crate) enum EventRow<'l> {
     /// An event.
     Event(&'l Json<'l>),
-    /// One that is longer than we read.
+    /// An event that is too long to read.
     TooLong,
-    /// Something else, and what is wrong with it.
+    /// A row that is not an event, and why.
     Damaged(&'static str),
 }
 
-/// Shows every row with its number, from 1, until it is told to stop.
+/// Passes every row with its 1-based number to `visit`, until that returns a
+/// break.
 pub(crate) fn for_each_row(
     content: &mut dyn BundleContent,
     visit: &mut dyn FnMut(u64, EventRow<'_>) -> ControlFlow<()>,
@@ -54,11 +55,11 @@ pub(crate) fn for_each_row(
 const NOT_AN_EVENT: &str = "is not an event";
 
 /// Reads the events of a bundle as facts, in order, until `visit` has seen
-/// enough. Returns how many rows are too long to be read. Rows that are not
-/// events are passed over: [`verify`](crate::verify()) says where they are.
+/// enough. Returns how many rows are too long to read. Rows that are not events
+/// are skipped: [`verify`](crate::verify()) reports them.
 ///
 /// # Errors
-/// When the bundle cannot be read, or is an archive that is not safe to read.
+/// If the bundle cannot be read, or is an archive that is not safe to read.
 pub fn read_run_events(
     bundle: &dyn BundleSource,
     visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,

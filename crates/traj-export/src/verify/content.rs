@@ -6,18 +6,18 @@ use traj_core::port::{BundleContent, BundleFile, BundleSourceError};
 use super::MAX_MANIFEST_BYTES;
 use crate::json_stream::splitter::{ByteStream, ReadError};
 
-/// A file that went by.
+/// A file that was read.
 pub(super) struct CheckedFile {
     pub(super) bytes: u64,
     pub(super) digest: [u8; 32],
-    /// All of it, if it is the manifest.
+    /// The whole content, if it is the manifest.
     pub(super) kept: Option<Vec<u8>>,
-    /// The line that has no end, if lines have one in this file.
+    /// The line without a line end, in a file that needs them.
     pub(super) cut_line: Option<u64>,
 }
 
-/// Content that is digested as it is read. Where it cannot be read any further
-/// it ends, so that whatever came before that is looked at.
+/// Content that is digested as it is read. It ends where it cannot be read
+/// further, so that everything before that is checked.
 pub(super) struct DigestedContent<'c> {
     content: &'c mut dyn BundleContent,
     digest: Sha256,
@@ -27,8 +27,8 @@ pub(super) struct DigestedContent<'c> {
     failure: Option<BundleSourceError>,
 }
 
-/// Where lines end. A last one without an end gets one for whoever reads it, or
-/// the lines before it would not be looked at either.
+/// Tracks line ends. A last line without one gets one, so that the lines before
+/// it are checked as well.
 #[derive(Default)]
 struct ContentEnding {
     line_ends: u64,
@@ -45,7 +45,7 @@ impl<'c> DigestedContent<'c> {
         }
     }
 
-    /// Content of which nothing is known.
+    /// Content without expectations.
     pub(super) fn plain(content: &'c mut dyn BundleContent) -> Self {
         let (digest, bytes) = (Sha256::new(), 0);
         Self { content, digest, bytes, kept: None, ending: None, failure: None }
@@ -72,8 +72,8 @@ impl<'c> DigestedContent<'c> {
         read
     }
 
-    /// Reads what is left; a scan may stop early. Also says why the content
-    /// could not be read to its end.
+    /// Reads the rest, because a scan may stop early. Also returns why the
+    /// content could not be read to its end.
     pub(super) fn finish(mut self) -> (CheckedFile, Option<BundleSourceError>) {
         let mut buffer = vec![0; 64 * 1024];
         while self.take(&mut buffer) > 0 {}
@@ -102,7 +102,7 @@ impl ByteStream for DigestedContent<'_> {
     }
 }
 
-/// Content for readers of the standard library.
+/// Implements `std::io::Read` for content.
 pub(crate) struct ContentReader<'c>(pub(crate) &'c mut dyn BundleContent);
 
 impl std::io::Read for ContentReader<'_> {

@@ -1,5 +1,5 @@
-//! What the files of a bundle say, collected while they are scanned: part by
-//! part, on several threads, in hardly any order.
+//! Facts that the files of a bundle state, collected while they are scanned:
+//! part by part, on several threads, in no fixed order.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,13 +15,13 @@ use super::sample::HashSample;
 use crate::bundle::schema::{self, EventSource};
 use crate::read_back::groups::FilePart;
 
-/// Sessions that are told apart; a sound bundle has one.
+/// How many sessions are distinguished; a sound bundle has one.
 const MOST_SESSIONS: usize = 16;
 
-/// The members that say what a file belongs to.
+/// The members that identify the run of a file.
 const COMMON: [&str; 3] = ["generatedAt", "traceId", "sessionId"];
 
-/// The members of the manifest whose place is told with a problem.
+/// The members of the manifest whose line is reported with a problem.
 const PLACED: [&str; 10] = [
     "generatedAt",
     "traceId",
@@ -35,14 +35,14 @@ const PLACED: [&str; 10] = [
     "sources",
 ];
 
-/// What was said so far.
+/// Collects the facts of all parts.
 #[derive(Debug, Default)]
 pub(super) struct FactCollector {
     said: Mutex<StatedFacts>,
     hasher: RandomState,
 }
 
-/// What the files say.
+/// The facts that the files state.
 #[derive(Debug, Default)]
 pub(super) struct StatedFacts {
     /// How many lines of events there are.
@@ -52,7 +52,7 @@ pub(super) struct StatedFacts {
     pub(super) order: OrderCheck,
     /// The sessions that events belong to, each with its first line.
     pub(super) sessions: BTreeMap<String, u64>,
-    /// The entries that events stand for.
+    /// The entries that events refer to.
     named: HashSample,
     /// The entries of the branch.
     entries: HashSample,
@@ -60,34 +60,34 @@ pub(super) struct StatedFacts {
     telling: HashSample,
     /// How many entries the branch has.
     pub(super) entry_count: u64,
-    /// How many of those are of a type that is not known.
+    /// How many of those have an unknown type.
     pub(super) unknown_entries: u64,
     /// The line and id of the branch's last entry.
     pub(super) last_entry: Option<(u64, Option<String>)>,
-    /// The line and id of the branch's leaf, if the branch says anything.
+    /// The line and id of the branch's leaf, if it states one.
     pub(super) leaf: Option<(u64, Option<String>)>,
-    /// What the smaller files say they belong to, by file and member.
+    /// The identity that the smaller files state, by file and member.
     pub(super) belongs: BTreeMap<(BundleFile, &'static str), FileIdentity>,
-    /// Where members of the manifest stand.
+    /// The lines of members of the manifest.
     manifest_lines: BTreeMap<&'static str, u64>,
 }
 
-/// What a member says its file belongs to.
+/// The identity that a member states for its file.
 #[derive(Debug)]
 pub(super) struct FileIdentity {
     pub(super) line: u64,
-    /// The one text that it has, if it is one.
+    /// Its string, if it is exactly one.
     pub(super) text: Option<String>,
 }
 
 impl StatedFacts {
-    /// Where a member of the manifest stands.
+    /// The line of a member of the manifest.
     pub(super) fn line_of(&self, member: &str) -> Option<u64> {
         self.manifest_lines.get(member).copied()
     }
 
-    /// The first line of an event that stands for an entry which the branch
-    /// does not have.
+    /// The first line of an event that refers to an entry which is not on the
+    /// branch.
     pub(super) fn stray_event(&self) -> Option<u64> {
         self.named.first_missing_in(&self.entries)
     }
@@ -99,12 +99,12 @@ impl StatedFacts {
 }
 
 impl FactCollector {
-    /// What was said by all parts.
+    /// The facts of all parts.
     pub(super) fn finish(self) -> StatedFacts {
         self.said.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at a part of a file; says what is wrong with it by itself.
+    /// Takes the facts of a part; returns a defect of the part itself.
     pub(super) fn take(
         &self,
         file: BundleFile,
@@ -129,8 +129,8 @@ impl FactCollector {
         None
     }
 
-    /// Takes what a file belongs to. A member that says two things, or is a
-    /// list, says nothing; however many items that has, they are told as one.
+    /// Takes the identity of a file. A member that occurs twice, or is a list,
+    /// states nothing; all its items count as one.
     fn take_belongs(&self, key: (BundleFile, &'static str), value: &Json<'_>, part: &FilePart<'_>) {
         let text = value.as_str().filter(|_| !part.is_item);
         let mut said = self.said();
@@ -150,7 +150,7 @@ impl FactCollector {
         said.lines += 1;
         let Some(event) = event else {
             said.order.pass(part.line);
-            return Some("does not fit the schema of events");
+            return Some("does not match the event schema");
         };
         let is_transcript = event.source == EventSource::Transcript;
         let count = if is_transcript { &mut said.transcript } else { &mut said.runtime };
@@ -164,10 +164,10 @@ impl FactCollector {
         }
         let Some(at) = UnixMillis::parse_lenient(&event.ts) else {
             said.order.pass(part.line);
-            return Some("has no time that can be read");
+            return Some("has no valid time");
         };
         said.order.take(part.line, (at, is_transcript));
-        (event.seq != part.line).then_some("is not numbered by its place")
+        (event.seq != part.line).then_some("has the wrong sequence number")
     }
 
     fn take_branch(&self, value: &Json<'_>, part: &FilePart<'_>) {
@@ -199,7 +199,7 @@ impl FactCollector {
     }
 }
 
-/// Which of these names a part has.
+/// The one of these names that a part has.
 fn one_of(names: &[&'static str], part: &FilePart<'_>) -> Option<&'static str> {
     names.iter().find(|name| part.name == Some(**name)).copied()
 }

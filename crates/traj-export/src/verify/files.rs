@@ -1,4 +1,4 @@
-//! Holding the files of a bundle against each other.
+//! Compares the files of a bundle with each other.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use traj_core::port::BundleFile;
 use super::facts::StatedFacts;
 use super::{CheckedFile, VerifyReport};
 
-/// Checks what events and branch say of each other, without the manifest.
+/// Checks that events and branch agree, without the manifest.
 pub(super) fn check(
     said: &StatedFacts,
     found: &BTreeMap<BundleFile, CheckedFile>,
     report: &mut VerifyReport,
 ) {
-    // A missing manifest is told by whoever needs it.
+    // A missing manifest is reported where it is needed.
     for file in BundleFile::ALWAYS {
         if file != BundleFile::Manifest && !found.contains_key(&file) {
             report.add(file, None, "is missing");
@@ -27,7 +27,7 @@ pub(super) fn check(
     }
     let has_branch = found.contains_key(&BundleFile::SessionBranch);
     if let Some(line) = said.stray_event().filter(|_| has_branch) {
-        let problem = "stands for an entry that is not on the branch";
+        let problem = "refers to an entry that is not on the branch";
         report.add(BundleFile::Events, Some(line), problem);
     }
     let has_events = found.contains_key(&BundleFile::Events);
@@ -36,8 +36,8 @@ pub(super) fn check(
     }
 }
 
-/// The leaf is the last entry, as far as that one has an id. An empty one says
-/// that the branch was left.
+/// The leaf is the last entry, if that one has an id. An empty leaf means that
+/// the branch was left.
 fn check_leaf(line: u64, leaf: Option<&str>, said: &StatedFacts, report: &mut VerifyReport) {
     let last = said.last_entry.as_ref();
     let id = last.and_then(|(_, id)| id.as_deref());

@@ -1,4 +1,4 @@
-//! Holding a bundle against its manifest: everything the manifest states is
+//! Compares a bundle with its manifest: everything that the manifest states is
 //! checked, by itself or against the files.
 
 use std::collections::BTreeMap;
@@ -28,8 +28,8 @@ pub(super) fn check(
         return;
     };
     let Some(manifest) = schema::read::<Manifest>(bytes) else {
-        // Nothing was held against it, whatever else was said of it.
-        report.add(NAME, None, "cannot be held against its files");
+        // Nothing was compared with it, whatever else was reported.
+        report.add(NAME, None, "cannot be compared with its files");
         return;
     };
     if manifest.tool.is_none() && manifest.digest.is_none() && manifest.redaction.is_none() {
@@ -47,14 +47,18 @@ pub(super) fn check(
     let mut listed = BTreeMap::new();
     for content in &manifest.contents {
         let Some(file) = BundleFile::parse(&content.path) else {
-            report.add(NAME, said.line_of("contents"), "lists what is no file of a bundle");
+            report.add(
+                NAME,
+                said.line_of("contents"),
+                "lists a file that does not belong in a bundle",
+            );
             continue;
         };
         if listed.insert(file, content).is_some() {
             report.add(NAME, None, format!("lists {file} twice"));
         }
         let Some(seen) = found.get(&file) else {
-            // Of those that are always there it was said already.
+            // Missing required files were reported already.
             if !BundleFile::ALWAYS.contains(&file) {
                 report.add(file, None, "is missing");
             }
@@ -65,7 +69,8 @@ pub(super) fn check(
             report.add(file, None, format!("has {actual} bytes, not {stated}"));
         }
         if content.media_type != file.media_type() {
-            let problem = format!("has another media type for {file} than {}", file.media_type());
+            let problem =
+                format!("states a media type for {file} other than {}", file.media_type());
             report.add(NAME, said.line_of("contents"), problem);
         }
         match &content.sha256 {
@@ -92,34 +97,34 @@ pub(super) fn check(
     }
 }
 
-/// Members that have to be there, and to make sense by themselves.
+/// Required members, each checked by itself.
 fn check_members(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     let time = &manifest.generated_at;
     if UnixMillis::parse_iso(time).is_none_or(|at| at.to_iso() != *time) {
-        report.add(NAME, said.line_of("generatedAt"), "does not say when it was made");
+        report.add(NAME, said.line_of("generatedAt"), "does not state when it was made");
     }
     if manifest.tool.is_none() {
-        report.add(NAME, None, "does not say what made it");
+        report.add(NAME, None, "does not state the program that wrote it");
     }
     if manifest.redaction.is_none() {
-        report.add(NAME, None, "does not say what was hidden");
+        report.add(NAME, None, "does not state what was redacted");
     }
     let line = said.line_of("sources");
     let sources = manifest.sources.as_deref().unwrap_or_default();
     let has_one = |role: SourceRole| sources.iter().filter(|s| s.role == role).count();
     let counts = (has_one(SourceRole::Session), has_one(SourceRole::Runtime));
     if counts.0 + counts.1 == 0 || counts.0.max(counts.1) > 1 {
-        report.add(NAME, line, "does not name a session, a sidecar or one of both as its sources");
+        report.add(NAME, line, "must name a session, a sidecar or one of each as its sources");
     }
     for (what, events, count) in
         [("transcript", said.transcript, counts.0), ("runtime", said.runtime, counts.1)]
     {
         if events > 0 && count == 0 {
-            report.add(NAME, line, format!("names no source of its {what} events"));
+            report.add(NAME, line, format!("names no source for its {what} events"));
         }
     }
     if manifest.source_files.runtime.is_some() != (counts.1 > 0) {
-        report.add(NAME, said.line_of("sourceFiles"), "names other files than its sources");
+        report.add(NAME, said.line_of("sourceFiles"), "names files other than its sources");
     }
     let is_digest = |text: &str| {
         text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -129,16 +134,17 @@ fn check_members(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRep
     }
 }
 
-/// Figures that no file can be held against: they have to fit each other.
+/// Figures that cannot be compared with a file: they must agree with each
+/// other.
 fn check_figures(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     if let Some(redaction) = &manifest.redaction {
         let counts = redaction.rules.iter().map(|rule| rule.count);
         if counts.fold(0_u64, u64::saturating_add) != redaction.total {
-            report.add(NAME, None, "states another number of secrets than its rules hid");
+            report.add(NAME, None, "states a number of secrets that is not the sum of its rules");
         }
     }
     for source in manifest.sources.iter().flatten() {
-        // The last row may have no end.
+        // The last row may have no line end.
         let most_rows = source.bytes.saturating_add(1);
         let made_of_rows = match source.role {
             SourceRole::Session => said.entry_count,
@@ -150,7 +156,7 @@ fn check_figures(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRep
     }
 }
 
-/// Who wrote the session, and how much of it was left out.
+/// The program that wrote the session, and the part that was left out.
 fn check_origin(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     let dialect = manifest.dialect.as_deref().and_then(Dialect::parse);
     if dialect.is_some_and(|dialect| dialect.agent() != manifest.agent.as_deref()) {
@@ -161,7 +167,7 @@ fn check_origin(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRepo
         let named = counts.fold(0_u64, u64::saturating_add);
         if unknown.count != said.unknown_entries || named > unknown.count {
             let line = said.line_of("unknownEntries");
-            report.add(NAME, line, "states other unknown entries than session-branch.json has");
+            report.add(NAME, line, "states unknown entries that differ from session-branch.json");
         }
     }
     let Some(others) = &manifest.other_branches else { return };
@@ -175,7 +181,7 @@ fn check_origin(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRepo
     }
 }
 
-/// Which session, run and branch the files belong to: all to the same.
+/// All files must belong to the same session, run and branch.
 fn check_identity(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     if manifest.trace_id != manifest.session_id {
         report.add(NAME, said.line_of("traceId"), "names a trace that is not its session");
@@ -188,7 +194,7 @@ fn check_identity(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRe
     if let Some((_, leaf)) = &said.leaf
         && *leaf != manifest.leaf_id
     {
-        report.add(NAME, said.line_of("leafId"), "names another leaf than session-branch.json");
+        report.add(NAME, said.line_of("leafId"), "names a different leaf than session-branch.json");
     }
     for ((file, member), belongs) in &said.belongs {
         let stated = match *member {
@@ -197,13 +203,13 @@ fn check_identity(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRe
             _ => &manifest.session_id,
         };
         if belongs.text.as_ref() != Some(stated) {
-            let problem = format!("has another {member} than the manifest");
+            let problem = format!("has a different {member} than the manifest");
             report.add(*file, Some(belongs.line), problem);
         }
     }
 }
 
-/// The list of smaller files is that of those which are there.
+/// The list of smaller files must match the files that exist.
 fn check_supplements(
     manifest: &Manifest,
     listed: &BTreeMap<BundleFile, &ManifestContent>,
@@ -215,7 +221,7 @@ fn check_supplements(
         present.map(|file| file.to_string()).eq(manifest.supplemental_files.iter().cloned());
     if !is_same {
         let line = said.line_of("supplementalFiles");
-        report.add(NAME, line, "names other supplemental files than it lists");
+        report.add(NAME, line, "names supplemental files that differ from those it lists");
     }
 }
 
@@ -226,9 +232,10 @@ fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
     }
     let text = String::from_utf8_lossy(bytes);
     let Ok(value) = Json::parse(&text) else { return };
-    // The digest is over what it says; how it says it is ours as well.
+    // The digest covers the content; the layout must be the one that traj
+    // writes.
     if text.strip_suffix('\n') != Some(&value.to_pretty()) {
-        report.add(NAME, None, "was changed: it is not laid out as it was written");
+        report.add(NAME, None, "was changed: its layout is not the one traj writes");
     }
     match stated {
         None => report.add(NAME, None, "has no digest of the whole"),

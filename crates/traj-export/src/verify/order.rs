@@ -1,17 +1,18 @@
-//! Whether lines come in order, when they are looked at in another.
+//! Checks the order of lines that are processed out of order.
 
 use std::collections::BTreeMap;
 
 use traj_core::timestamp::UnixMillis;
 
-/// Lines that are told; the first ones tell enough.
+/// How many lines are reported; the first ones are enough.
 const MOST_PROBLEMS: usize = 1_000;
 
-/// Lines that wait for an earlier one. A sound file has only those that are
-/// looked at together; where a line is missing for good, nothing more is said.
+/// How many lines may wait for an earlier one. In a sound file only lines that
+/// are processed together wait; if a line is missing for good, later lines are
+/// not checked.
 const MOST_WAITING: usize = 1 << 20;
 
-/// An event's place: its instant, then runtime before transcript.
+/// The sort key of an event: its instant, then runtime before transcript.
 pub(super) type OrderKey = (UnixMillis, bool);
 
 /// Takes keys by line and compares neighbours.
@@ -20,9 +21,10 @@ pub(super) struct OrderCheck {
     /// How many lines were compared.
     done: u64,
     last: Option<OrderKey>,
-    /// Lines behind one that was not seen yet; without a key they have none.
+    /// Lines after one that was not processed yet; `None` for a line without a
+    /// key.
     waiting: BTreeMap<u64, Option<OrderKey>>,
-    /// Lines that should stand earlier.
+    /// Lines that should come earlier.
     pub(super) misplaced: Vec<u64>,
 }
 

@@ -1,12 +1,12 @@
-//! Hashes in bounded memory, to be compared with others.
+//! A sample of hashes in bounded memory, for comparison with another one.
 
 use std::collections::HashMap;
 
-/// How many are kept. Of more only those are that are small enough, which is a
-/// fair share of them.
+/// How many hashes are kept. If there are more, only the smallest are kept,
+/// which is a fair sample.
 const MOST: usize = 1 << 19;
 
-/// Hashes, each with the first line that it was seen on.
+/// Hashes, each with its first line.
 #[derive(Debug)]
 pub(super) struct HashSample {
     kept: HashMap<u64, u64>,
@@ -33,8 +33,8 @@ impl HashSample {
         }
     }
 
-    /// The first line with something that others do not have, as far as both
-    /// know.
+    /// The first line with a hash that `others` does not have, as far as both
+    /// samples reach.
     pub(super) fn first_missing_in(&self, others: &Self) -> Option<u64> {
         let missing = |hash: u64| hash <= others.highest && !others.kept.contains_key(&hash);
         let lines = self.kept.iter().filter(|(hash, _)| missing(**hash));

@@ -24,7 +24,7 @@ fn a_hostile_bundle_is_told_in_few_words() {
     let list = format!("\"traceId\": [{}1],", "1,".repeat(100_000));
     replace(&mut bundle, "prompts.json", "\"traceId\": \"s1\",", &list);
     let report = check(&bundle);
-    let told = report.problems.iter().filter(|one| one.problem.contains("another traceId"));
+    let told = report.problems.iter().filter(|one| one.problem.contains("a different traceId"));
     assert_eq!(told.count(), 1);
     // A text full of secrets, and very many files that have one.
     let mut bundle = super::bundle();
@@ -131,7 +131,7 @@ fn a_secret_before_the_place_where_a_bundle_breaks_is_told() {
         assert_eq!(report.findings[0].file, path);
         let first = &report.problems[0];
         assert_eq!(first.file, path);
-        assert_eq!(first.problem, "cannot be read on: the archive is cut or damaged");
+        assert_eq!(first.problem, "cannot be read further: the archive is cut or damaged");
         assert!(!format!("{report:?}").contains(&secret()));
     }
     // The name of a file may be a secret as well.
@@ -140,7 +140,7 @@ fn a_secret_before_the_place_where_a_bundle_breaks_is_told() {
     stray.push(path.as_str(), "nothing but words");
     let breaking = Breaking { bundle: stray, path: &path, length: 5 };
     let report = verify(&breaking, &redactor(), NonZeroUsize::MIN).unwrap();
-    assert!(report.problems[0].problem.starts_with("cannot be read on"), "{report:?}");
+    assert!(report.problems[0].problem.starts_with("cannot be read further"), "{report:?}");
     assert!(!format!("{report:?}").contains(&secret()), "{report:?}");
     // Nothing was found: it is what it is.
     let breaking = Breaking { bundle: bundle(), path: "events.jsonl", length: 100 };

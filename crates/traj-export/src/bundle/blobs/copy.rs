@@ -1,5 +1,4 @@
-//! Blobs on their way into the bundle: checked, redacted once more, of any
-//! length.
+//! Copies blobs of any length into the bundle: checked and redacted again.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +23,8 @@ pub(super) enum Uncopied {
 }
 
 impl RecordedBlobs<'_> {
-    /// Copies into the bundle the texts that were too long for their rows, and
-    /// the blobs that events refer to.
+    /// Copies the values that were too long for their rows, and the blobs that
+    /// events refer to.
     pub(crate) fn copy<'g>(
         &self,
         mut referenced: BTreeSet<BlobDigest>,
@@ -66,11 +65,11 @@ impl RecordedBlobs<'_> {
         let missing = || Uncopied::Warned(Code::BlobMissing);
         let opened = self.open(digest).map_err(|error| Uncopied::Failed(error.into()))?;
         let source = opened.ok_or_else(missing)?;
-        // First only looked at: a file of the bundle cannot be taken back.
+        // Checked first: a file of the bundle cannot be removed again.
         let mut bytes = DigestedBytes::new(&*source);
         let looked = visit_blocks(&mut bytes, redactor, |_| Ok(()));
         let failed = |error| unread(BlockError::Read(error), digest);
-        // A blob that says something else than its name is not the one meant.
+        // A blob whose content does not match its name is the wrong one.
         if hex(&bytes.finish().map_err(failed)?) != digest.as_str() {
             return Err(missing());
         }
@@ -84,7 +83,7 @@ impl RecordedBlobs<'_> {
     }
 }
 
-/// The files so far.
+/// The files copied so far.
 struct BlobCopies<'w> {
     written: Vec<WrittenFile>,
     warnings: &'w mut Warnings,
@@ -108,7 +107,7 @@ impl BlobCopies<'_> {
     }
 }
 
-/// Copies a value that was too much for its row into a file of the bundle.
+/// Copies a value that was too large for its row into a file of the bundle.
 pub(super) fn copy_giant(
     source: &dyn Source,
     giant: &Giant,
@@ -126,7 +125,7 @@ pub(super) fn copy_giant(
     copy_text(&giant.digest, file, &mut text(), bundle, redactor, report)
 }
 
-/// Why a text that is there cannot be copied.
+/// Why an existing text cannot be copied.
 fn unread(error: BlockError, digest: &BlobDigest) -> Uncopied {
     match error {
         BlockError::NoSeam => Uncopied::Warned(Code::BlobTooLarge),
@@ -134,7 +133,7 @@ fn unread(error: BlockError, digest: &BlobDigest) -> Uncopied {
     }
 }
 
-/// Why a source cannot be read: as it says itself.
+/// The error of an unreadable source.
 pub(super) fn unreadable(error: ReadError, digest: &BlobDigest) -> Uncopied {
     match error.downcast::<SourceError>() {
         Ok(error) => Uncopied::Failed((*error).into()),
@@ -169,7 +168,7 @@ fn copy_text(
     match (copied, refused) {
         (_, Some(error)) => Err(failed(error)),
         (Ok(()), None) => {
-            // A blob is what it was; other texts are files of lines.
+            // A blob keeps its exact content; other texts end with a line end.
             if is_line_open && !matches!(file, BundleFile::Blob(_)) {
                 let mut end = RedactedText::new();
                 end.push_static("\n");
@@ -181,8 +180,9 @@ fn copy_text(
     }
 }
 
-/// Shows every block of a text to `visit`, until it refuses one. A medium of
-/// several blocks has no place for a cut: only its first one tells what it is.
+/// Passes every block of a text to `visit`, until it refuses one. A media value
+/// of several blocks has no position for a cut: only its first block identifies
+/// it.
 fn visit_blocks(
     bytes: &mut dyn ByteStream,
     redactor: &Redactor,

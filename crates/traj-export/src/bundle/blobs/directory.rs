@@ -1,4 +1,4 @@
-//! Long texts that the recorder put beside the sidecar.
+//! The blobs that the recorder stored next to the sidecar.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use traj_core::port::{BundleFile, Source, SourceError, Sources};
 use crate::bundle::output::hex;
 use crate::json_stream::source_bytes::DigestedBytes;
 
-/// What a blob gave.
+/// The result of looking up a blob.
 #[derive(Debug)]
 pub(super) enum BlobLookup {
     Text(String),
@@ -18,7 +18,7 @@ pub(super) enum BlobLookup {
     TooLarge,
 }
 
-/// The blob folder of a sidecar.
+/// The blob directory of a sidecar.
 #[derive(Debug)]
 pub(crate) struct RecordedBlobs<'s> {
     sources: &'s dyn Sources,
@@ -30,10 +30,10 @@ impl<'s> RecordedBlobs<'s> {
         Self { sources, folder: sidecar.map(blobs_beside) }
     }
 
-    /// A blob, if there is one that may be read.
+    /// A blob, if it exists and may be read.
     ///
     /// # Errors
-    /// When there is one and the storage fails: that is no text which is gone.
+    /// If it exists and the storage fails: that is not a missing blob.
     pub(super) fn open(&self, digest: &BlobDigest) -> Result<Option<Box<dyn Source>>, SourceError> {
         let Some(folder) = &self.folder else { return Ok(None) };
         match self.sources.open_relocated(&format!("{folder}/{digest}")) {
@@ -43,7 +43,7 @@ impl<'s> RecordedBlobs<'s> {
         }
     }
 
-    /// How long a blob is, if it is there and says what its name says.
+    /// The length of a blob, if it exists and its content matches its name.
     pub(super) fn sound_length(&self, digest: &BlobDigest) -> Result<Option<u64>, SourceError> {
         let Some(source) = self.open(digest)? else { return Ok(None) };
         match DigestedBytes::new(&*source).finish() {
@@ -67,7 +67,7 @@ impl<'s> RecordedBlobs<'s> {
         }
         let mut bytes = vec![0; usize::try_from(source.len()).unwrap_or_default()];
         match source.read_exact_at(0, &mut bytes) {
-            // A blob that says something else than its name is not the one meant.
+            // A blob whose content does not match its name is the wrong one.
             Ok(()) if BlobDigest::of(&bytes) == *digest => {
                 Ok(BlobLookup::Text(String::from_utf8_lossy(&bytes).into_owned()))
             }
@@ -77,12 +77,12 @@ impl<'s> RecordedBlobs<'s> {
     }
 }
 
-/// The reason and the blob of a value that was cut.
+/// The reason and the blob of a cut value.
 pub(super) fn cut_marker<'e>(value: &'e Json<'_>) -> Option<(&'e str, BlobDigest)> {
     marker_of(value.as_object()?)
 }
 
-/// The same, of an object.
+/// The reason and the blob that an object states.
 pub(super) fn marker_of<'e>(object: &'e Object<'_>) -> Option<(&'e str, BlobDigest)> {
     let is_cut = object.get("truncated").and_then(Json::as_bool) == Some(true);
     let digest = BlobDigest::parse(object.get("blob")?.as_str()?)?;
@@ -90,7 +90,7 @@ pub(super) fn marker_of<'e>(object: &'e Object<'_>) -> Option<(&'e str, BlobDige
 }
 
 /// Collects the blobs that a value refers to, up to one more than a bundle can
-/// have: that one tells that there are more.
+/// have: that one shows that there are more.
 pub(crate) fn referenced(value: &Json<'_>, digests: &mut BTreeSet<BlobDigest>) {
     if digests.len() > BundleFile::MOST_BLOBS {
         return;

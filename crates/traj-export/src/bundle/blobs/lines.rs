@@ -1,8 +1,8 @@
-//! Lists and objects that were too much for their row, as blobs: their items or
-//! members, each redacted as JSON on a line of its own.
+//! Writes lists and objects that were too large for their row as blobs: each
+//! item or member is redacted as JSON, on its own line.
 //!
-//! As one text they would be cut in places where no rule can tell what a value
-//! is; as JSON they would not fit into memory.
+//! As one text, they would be cut at positions where no rule can recognise a
+//! value; as one JSON document, they would not fit into memory.
 
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
@@ -29,7 +29,7 @@ pub(super) fn copy_lines(
     report: &mut RedactionReport,
 ) -> Result<WrittenFile, Uncopied> {
     let digest = &giant.digest;
-    // First only looked at: a file of the bundle cannot be taken back.
+    // Checked first: a file of the bundle cannot be removed again.
     visit(source, giant.place, |_| Ok(())).map_err(|problem| match problem {
         LineFailure::Uncuttable => Uncopied::Warned(Code::BlobTooLarge),
         LineFailure::Unread(error) => unreadable(error, digest),
@@ -41,7 +41,8 @@ pub(super) fn copy_lines(
     let mut lines = RedactedText::new();
     let mut next_try = LINES;
     let mut append = |lines: &RedactedText, end: usize, report: &mut RedactionReport| {
-        // Readers take it for a text, and so do the rules when it is checked.
+        // Readers treat the file as text, and so do the rules when it is
+        // checked.
         let mut head = RedactedText::with_capacity(end);
         head.push_part(lines, 0..end);
         let mut content = RedactedText::with_capacity(end);
@@ -54,10 +55,10 @@ pub(super) fn copy_lines(
         if lines.len() < next_try {
             return Ok(());
         }
-        // Not inside a key that goes on in the next lines.
+        // Not inside a key that continues on the next lines.
         let end = block_end(lines.as_bytes()).filter(|end| *end > 0);
         let Some(end) = end.or((lines.len() > BLOCK).then_some(lines.len())) else {
-            // To look again at every line would cost a look at all of them.
+            // Scanning every line again would cost a scan of all of them.
             next_try = lines.len() + LINES;
             return Ok(());
         };
@@ -77,16 +78,16 @@ pub(super) fn copy_lines(
     output.finish().map_err(failed)
 }
 
-/// Why there are no lines.
+/// Why the lines cannot be written.
 enum LineFailure {
-    /// A part of it is too much for one line.
+    /// An element is too long for one line.
     Uncuttable,
     NotJson,
     Unread(ReadError),
     Refused(Uncopied),
 }
 
-/// Shows the lines of a list or an object.
+/// Passes the lines of a list or an object to `line`.
 fn visit(
     source: &dyn Source,
     place: ByteRange,

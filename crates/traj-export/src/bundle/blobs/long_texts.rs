@@ -1,5 +1,5 @@
-//! Texts of events that are too long to be put back: where among the bundle's
-//! files they lie, and how they become a file of their own.
+//! Strings of events that are too long to restore: which file of the bundle
+//! holds them, and how they become files of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,24 +14,24 @@ use crate::bundle::output::{FileOutput, WrittenFile};
 use crate::error::ExportError;
 use crate::json_stream::long_rows::{Giant, SHORTENED};
 
-/// A text of an event.
+/// A string of an event.
 #[derive(Clone, Debug)]
 pub(crate) enum EventText<'a> {
     Whole(&'a str),
     Cut(CutText<'a>),
 }
 
-/// A text that a marker stands for.
+/// A string that was replaced by a marker.
 #[derive(Clone, Debug)]
 pub(crate) struct CutText<'a> {
     digest: BlobDigest,
-    /// Where it lies in the sidecar; in the blob folder if nowhere there.
+    /// Where it is in the sidecar; `None` if it is in the blob directory.
     giant: Option<&'a Giant>,
 }
 
 impl<'a> EventText<'a> {
-    /// The text that a value is or stands for, if it is one. A marker of ours
-    /// is believed if it stands for one of these giants.
+    /// The string that a value is or refers to, if there is one. A marker of an
+    /// export counts only if it refers to one of these giants.
     pub(crate) fn of(value: &'a Json<'_>, giants: &'a [Giant]) -> Option<Self> {
         if let Some(text) = value.as_str() {
             return Some(Self::Whole(text));
@@ -46,14 +46,14 @@ impl<'a> EventText<'a> {
     }
 }
 
-/// Where texts lie that were cut, and which of those came along.
+/// Finds strings that were cut, and knows which were copied.
 pub(crate) struct LongTexts<'f> {
     pub(crate) folder: &'f RecordedBlobs<'f>,
-    /// The sidecar, which the giants lie in.
+    /// The sidecar that contains the giants.
     runtime: Option<&'f dyn Source>,
     copied: BTreeSet<BundleFile>,
-    /// The lengths of long blobs that did not come along: many events can name
-    /// one, and to check it means to read it.
+    /// The lengths of long blobs that were not copied: many events can refer to
+    /// one, and checking it means reading it.
     left_out: BTreeMap<BlobDigest, Option<u64>>,
 }
 
@@ -66,8 +66,8 @@ impl<'f> LongTexts<'f> {
         Self { folder, runtime, copied, left_out: BTreeMap::new() }
     }
 
-    /// A text, or a word about where it lies; nothing if it is gone.
-    pub(crate) fn told(&mut self, text: EventText<'_>) -> Result<Option<String>, SourceError> {
+    /// A string, or a note on which file holds it; `None` if it is missing.
+    pub(crate) fn describe(&mut self, text: EventText<'_>) -> Result<Option<String>, SourceError> {
         match text {
             EventText::Whole(text) => Ok(Some(text.to_owned())),
             EventText::Cut(CutText { digest, giant }) => {
@@ -76,8 +76,8 @@ impl<'f> LongTexts<'f> {
         }
     }
 
-    /// A word about where among the bundle's files a text lies. If its length is
-    /// not known, the text is in the blob folder or gone.
+    /// A note on which file of the bundle holds a string. If its length is
+    /// unknown, the string is in the blob directory or missing.
     pub(super) fn place(
         &mut self,
         digest: BlobDigest,
@@ -104,16 +104,17 @@ impl<'f> LongTexts<'f> {
             return Ok(*length);
         }
         let length = self.folder.sound_length(&digest)?;
-        // What is not there is quickly looked for, and there is no end to it.
+        // Missing blobs are cheap to look up, and there may be any number of
+        // them.
         if length.is_some() || self.folder.open(&digest)?.is_some() {
             self.left_out.insert(digest, length);
         }
         Ok(length)
     }
 
-    /// Writes a text as a file of its own, redacted block by block. If it cannot
-    /// be redacted, the file says so; if it is gone, there is none. That was told
-    /// when the blobs were copied.
+    /// Writes a string as a file of its own, redacted block by block. If it
+    /// cannot be redacted, the file says so; if it is missing, there is no
+    /// file. That was reported when the blobs were copied.
     pub(crate) fn write(
         &mut self,
         text: CutText<'_>,
@@ -132,9 +133,9 @@ impl<'f> LongTexts<'f> {
             Ok(written) => Ok(Some(written)),
             Err(Uncopied::Failed(error)) => Err(error),
             Err(Uncopied::Warned(_)) => {
-                let Some(told) = self.told(EventText::Cut(text))? else { return Ok(None) };
+                let Some(described) = self.describe(EventText::Cut(text))? else { return Ok(None) };
                 let mut content = RedactedText::new();
-                content.push_cow(&redactor.text(&told, report)).push_static("\n");
+                content.push_cow(&redactor.text(&described, report)).push_static("\n");
                 Ok(Some(FileOutput::put(bundle, file, &content.finish())?))
             }
         }

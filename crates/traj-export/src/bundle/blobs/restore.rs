@@ -1,4 +1,4 @@
-//! Putting back what the recorder had cut and stored as blobs.
+//! Restores values that the recorder had cut and stored as blobs.
 
 use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
@@ -9,10 +9,10 @@ use super::long_texts::LongTexts;
 use crate::json_stream::long_rows::{self, SHORTENED};
 use crate::json_stream::text_blocks::BLOCK;
 
-/// How many bytes one restorer puts back; what is cut beyond stays a marker.
+/// How many bytes one restorer restores; beyond that, markers stay.
 const MOST: usize = 4 * BLOCK;
 
-/// Puts back texts, lists and objects that were cut.
+/// Restores strings, lists and objects that were cut.
 pub(crate) struct Restorer<'f> {
     folder: &'f RecordedBlobs<'f>,
     left: usize,
@@ -23,14 +23,14 @@ impl<'f> Restorer<'f> {
         Self { folder, left: MOST }
     }
 
-    /// One for values that are only looked through: of each, no more than a text
-    /// that is restored may have.
+    /// A restorer for values that are only searched: none may be longer than a
+    /// string that is restored.
     pub(crate) const fn for_search(folder: &'f RecordedBlobs<'f>) -> Self {
         Self { folder, left: BLOCK }
     }
 
-    /// The prompt in the data of an event, whole if it can be held; a word
-    /// about where among the bundle's files it lies if not.
+    /// The prompt in the data of an event if it fits into memory; otherwise a
+    /// note on which file of the bundle holds it.
     pub(crate) fn prompt(
         &mut self,
         data: Json<'_>,
@@ -46,8 +46,8 @@ impl<'f> Restorer<'f> {
         texts.place(digest, length.filter(|_| reason == SHORTENED))
     }
 
-    /// Some members of an object, each with what was cut put back. Others may
-    /// be huge and are dropped before.
+    /// Some members of an object, each restored. Others may be huge and are
+    /// dropped first.
     pub(crate) fn members<'a>(
         &mut self,
         data: Json<'a>,
@@ -68,8 +68,8 @@ impl<'f> Restorer<'f> {
         Ok(Json::Object(kept))
     }
 
-    /// The whole of a value that was cut to a limit; the value itself where
-    /// nothing was cut or the blob is gone.
+    /// The complete value of one that was cut; the value itself if nothing was
+    /// cut or the blob is missing.
     fn value<'a>(&mut self, value: Json<'a>) -> Result<Json<'a>, SourceError> {
         match value {
             Json::Object(object) => self.object(object),

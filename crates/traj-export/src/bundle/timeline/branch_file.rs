@@ -1,4 +1,4 @@
-//! `session-branch.json` as it is written.
+//! Writes `session-branch.json`.
 
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter};
@@ -12,13 +12,13 @@ use crate::index::record_store::{RecordStore, Spool};
 use crate::read_back::approved_parts::PartNote;
 use crate::read_back::redaction_pass::LINKS;
 
-/// The file, open at its entries.
+/// The file, positioned at its entries.
 pub(super) struct BranchFile {
     entries: PrettyArray,
 }
 
 impl BranchFile {
-    /// Writes what stands before the entries.
+    /// Writes the members before the entries.
     pub(super) fn begin(
         bundle: &mut dyn BundleWriter,
         redactor: &Redactor,
@@ -40,7 +40,7 @@ impl BranchFile {
         Ok(Self { entries: file.array("entries")? })
     }
 
-    /// Writes the entries of a group, and the notes on them.
+    /// Writes the entries of a batch, and the notes on them.
     pub(super) fn add(
         &mut self,
         done: &mut BatchOutput,

@@ -1,4 +1,4 @@
-//! The entries of the branch, with what each needs of its neighbours.
+//! The entries of the branch, each with the links to its neighbours.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,16 +13,17 @@ use crate::error::ExportError;
 use crate::index::{Branch, BranchStep, EntryRecord, SessionIndex, row_id, row_text};
 use crate::json_stream::row_fetcher::RowFetcher;
 
-/// An entry to work on.
+/// An entry to process.
 pub(super) struct BranchEntry {
-    /// The place of its row among those fetched with it.
+    /// The range of its row among those fetched with it.
     pub(super) place: Range<usize>,
     pub(super) instant: UnixMillis,
     pub(super) version: SessionVersion,
     pub(super) links: LegacyLinks,
-    /// The parent to name instead of the one the row names.
+    /// The parent that replaces the one the row names.
     pub(super) relink: Option<Option<String>>,
-    /// Whose row it is, if it is not an entry itself; `links` are its links.
+    /// The dialect of the row, if it is not an entry itself; `links` are its
+    /// links.
     pub(super) foreign: Option<Dialect>,
 }
 
@@ -37,7 +38,7 @@ impl SessionHeader {
         row_text(&self.row).0
     }
 
-    /// Reads the header from its text.
+    /// Parses the header.
     pub(super) fn parse<'t>((header, text): (&Self, &'t Cow<'_, str>)) -> Json<'t> {
         let Ok(mut value) = Json::parse(text) else { return Json::Null };
         if let Some(object) = value.as_object_mut() {
@@ -47,13 +48,13 @@ impl SessionHeader {
     }
 }
 
-/// The entries of the branch, from the root on.
+/// The entries of the branch, starting at the root.
 pub(crate) struct EntryRows<'s> {
     pub(super) fetcher: RowFetcher<'s>,
     index: SessionIndex,
     branch: Branch,
     at: u64,
-    /// The entry at `at`, once somebody asked for it.
+    /// The entry at `at`, once it was requested.
     next: Option<(BranchStep, EntryRecord)>,
 }
 
@@ -62,7 +63,7 @@ impl<'s> EntryRows<'s> {
         Self { fetcher: RowFetcher::new(source), index, branch, at: 0, next: None }
     }
 
-    /// Whether each entry is as late as the one before it, or later.
+    /// Whether no entry is earlier than the one before it.
     pub(super) fn are_in_order(&mut self) -> Result<bool, ExportError> {
         let mut before = None;
         for at in 0..self.branch.len() {
@@ -113,7 +114,7 @@ impl<'s> EntryRows<'s> {
         let Some((step, record)) = self.peek()? else { return Ok(None) };
         self.next = None;
         self.at += 1;
-        // A row of which nothing can be held is none that was indexed.
+        // A row that does not fit at all was not indexed.
         let place = self.fetcher.fetch_into(record.place, rows)?.unwrap_or_default();
         let version = self.index.version;
         let foreign = self.index.writer.foreign();
@@ -153,7 +154,7 @@ impl<'s> EntryRows<'s> {
         let (text, _) = row_text(row);
         let row = Json::parse_shallow(&text, 1).unwrap_or_default();
         let first_kept = row.get("firstKeptEntryIndex").and_then(Json::as_f64);
-        // Positions count all rows that parsed, the header among them.
+        // Positions count all valid rows, including the header.
         let first_kept = first_kept.filter(|at| *at >= 0.0 && at.fract() == 0.0);
         if let Some(at) = first_kept.map(|at| at as u64).filter(|at| *at < self.index.entries.len())
             && self.index.entries.get(at)?.skeleton.kind != RowKind::Header

@@ -1,7 +1,7 @@
-//! The members that every event has or may have, each of them once.
+//! The known members of an event, each of them once.
 //!
-//! A row of a sidecar may repeat a member; readers that know its name take that
-//! for damage.
+//! A row of a sidecar may repeat a member; readers that know its name treat
+//! that as damage.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use traj_core::dialect::particulars;
 use traj_core::event::TRACE_SCHEMA;
 use traj_core::json::{Json, Object};
 
-/// The member that says an event's place. Events are numbered when all before
-/// them are known; until then a number stands for it.
+/// The member that states an event's number. Events are numbered when all
+/// before them are known; until then it holds a placeholder.
 pub(super) const PLACE: &str = "seq";
 
-/// How many members events are known to have.
+/// The number of known members.
 const KNOWN: usize = 18;
 
-/// The number of a known member.
+/// The index of a known member.
 fn number_of(name: &str) -> Option<usize> {
     Some(match name {
         "traceSchema" => 0,
@@ -41,8 +41,8 @@ fn number_of(name: &str) -> Option<usize> {
     })
 }
 
-/// Makes room for an event's number, and leaves each known member once: where it
-/// stood first, with the value it had last.
+/// Makes room for an event's number, and keeps each known member once: at its
+/// first position, with its last value.
 pub(super) fn settle(event: &mut Object<'_>) {
     let mut seen = 0_u32;
     let mut is_repeated = false;
@@ -78,8 +78,8 @@ fn collapse(event: &mut Object<'_>) {
     *event = kept.into_iter().collect();
 }
 
-/// Whether an event still is one for its schema. Rules of a user's own may have
-/// hidden what makes it one.
+/// Whether an event still matches its schema. A user's own rules may have
+/// redacted a required member.
 pub(super) fn fits(event: &Json<'_>) -> bool {
     let text = |name| event.get(name).and_then(Json::as_str);
     let has_texts = ["type", "ts", "sessionId"].into_iter().all(|name| text(name).is_some());

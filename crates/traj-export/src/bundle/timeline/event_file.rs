@@ -1,5 +1,5 @@
-//! `events.jsonl` as it is written: what an event lacks until its place is
-//! known are its numbers.
+//! Writes `events.jsonl`: events get their numbers once their position is
+//! known.
 
 use std::collections::BTreeSet;
 
@@ -17,21 +17,21 @@ use crate::index::sorter::{Sorted, Sorter};
 use crate::read_back::approved_parts::PartNote;
 use crate::read_back::redaction_pass::RedactionPass;
 
-/// What writing the events gave.
+/// The result of writing the events.
 pub(crate) struct EventsWritten {
     pub(crate) written: WrittenFile,
     /// How many there are.
     pub(crate) lines: u64,
-    /// The first line that does not fit the schema of events.
+    /// The first line that does not match the event schema.
     pub(crate) unfit: Option<u64>,
     pub(crate) prompts: Sorted<PromptRecord>,
     pub(crate) blobs: BTreeSet<BlobDigest>,
 }
 
-/// The file, open at its end.
+/// The file, positioned at its end.
 pub(super) struct EventFile {
     output: FileOutput,
-    /// The events so far, and those of the transcript that got a number here.
+    /// The events so far, and how many of the transcript were numbered here.
     lines: u64,
     fresh: u64,
     unfit: Option<u64>,
@@ -56,7 +56,7 @@ impl EventFile {
         self.fresh
     }
 
-    /// Numbers the events of a group and writes them, and the notes on them.
+    /// Numbers and writes the events of a batch, and the notes on them.
     pub(super) fn add(
         &mut self,
         done: &mut BatchOutput,
@@ -102,7 +102,7 @@ impl EventFile {
             let slot = prompts_kept.push(&prompt)?;
             self.prompts.push(PromptRecord { position, slot }, spool)?;
         }
-        // One more than a bundle can have tells that there are more.
+        // One more than a bundle can have shows that there are more.
         if self.blobs.len() <= BundleFile::MOST_BLOBS {
             self.blobs.append(&mut done.blobs);
         }

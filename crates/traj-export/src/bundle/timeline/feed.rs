@@ -1,5 +1,5 @@
-//! Entries, runtime events and kept ones, merged in order of time and handed
-//! on in groups.
+//! Merges entries, runtime events and kept events in order of time, into
+//! batches.
 
 use std::ops::Range;
 
@@ -13,16 +13,16 @@ use crate::json_stream::row_fetcher::RowFetcher;
 use crate::parallel::ordered::Fill;
 use crate::parallel::reusable::Reusable;
 
-/// Groups have about this many bytes.
+/// Batches have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;
 
-/// What is worked on together.
+/// Items that one worker processes together.
 #[derive(Default)]
 pub(super) struct TimelineBatch {
     pub(super) items: Vec<BatchItem>,
-    /// The rows among them, one behind the other.
+    /// The bytes of their rows, one after the other.
     pub(super) rows: Vec<u8>,
-    /// The kept events among them, likewise.
+    /// The bytes of their kept events, likewise.
     pub(super) kept: RedactedText,
 }
 
@@ -38,10 +38,10 @@ impl Reusable for TimelineBatch {
     }
 }
 
-/// One of them, in order.
+/// An item, in order.
 pub(super) enum BatchItem {
     Entry(BranchEntry),
-    /// A row of the sidecar, by its place among the rows.
+    /// A row of the sidecar, by its range among the rows.
     Runtime {
         place: Range<usize>,
         position: u64,
@@ -56,11 +56,11 @@ pub(super) enum BatchItem {
     },
 }
 
-/// Where groups come from.
+/// The source of batches.
 pub(super) struct Feed<'f, 's> {
     entries: Option<&'f mut EntryRows<'s>>,
     order: Option<Sorted<EventRecord>>,
-    /// The next of the order.
+    /// The next record in order.
     record: Option<EventRecord>,
     runtime: Option<&'f mut RowFetcher<'s>>,
     kept: Option<&'f mut RedactedSpill>,
@@ -90,7 +90,7 @@ impl<'f, 's> Feed<'f, 's> {
         Self { entries: None, order: Some(order), record: None, runtime, kept: Some(kept) }
     }
 
-    /// Puts what comes next into an empty group.
+    /// Fills an empty batch with the next items.
     pub(super) fn fill(&mut self, group: &mut TimelineBatch) -> Result<Fill, ExportError> {
         while group.rows.len() + group.kept.len() < GROUP_BYTES {
             let entry_at = match &mut self.entries {
@@ -134,7 +134,7 @@ impl<'f, 's> Feed<'f, 's> {
         match event.origin {
             EventOrigin::Transcript { head, tail_length, is_seen } => {
                 let Some(kept) = &mut self.kept else { return Ok(()) };
-                // The tail lies directly behind the head.
+                // The tail comes directly after the head.
                 let tail = SpillSlot::new(head.offset + u64::from(head.length), tail_length);
                 let start = group.kept.len();
                 kept.read_into(head, &mut group.kept)?;

@@ -1,4 +1,4 @@
-//! Events of the transcript whose place among the others is not known yet.
+//! Events of the transcript whose position among the others is not known yet.
 
 use traj_core::dialect::transcript::TranscriptEvents;
 use traj_core::port::{BundleSinkError, Scratch};
@@ -9,7 +9,7 @@ use crate::index::record_store::Spool;
 use crate::index::sorter::Sorter;
 use crate::index::{EventOrigin, EventRecord};
 
-/// Events in the order of their entries, each complete but for its numbers.
+/// Events in the order of their entries, each complete except for its numbers.
 pub(super) struct KeptEvents {
     spill: RedactedSpill,
     count: u64,
@@ -25,12 +25,12 @@ impl KeptEvents {
         self.count
     }
 
-    /// To read them back from.
+    /// The spill to read them back from.
     pub(super) const fn spill(&mut self) -> &mut RedactedSpill {
         &mut self.spill
     }
 
-    /// Keeps the events of a group; puts them in order.
+    /// Keeps the events of a batch, and adds them to the order.
     pub(super) fn add(
         &mut self,
         done: &mut BatchOutput,

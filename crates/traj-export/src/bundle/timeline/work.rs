@@ -1,5 +1,5 @@
-//! What is done with a group: its rows are parsed, redacted and written out,
-//! entries for both files, events for theirs.
+//! The work on a batch: its rows are parsed, redacted and rendered, entries for
+//! both files, events for theirs.
 
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -28,34 +28,34 @@ use crate::index::row_text;
 use crate::parallel::reusable::Reusable;
 use crate::read_back::approved_parts::PartNote;
 
-/// The level of indentation that entries stand at.
+/// The indentation level of entries.
 const ENTRY_LEVEL: usize = 2;
 
-/// Events without this text refer to no blob.
+/// Events without this string refer to no blob.
 static BLOB_MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"blob\""));
 
-/// A group after the work.
+/// The results of the work on a batch.
 #[derive(Default)]
 pub(super) struct BatchOutput {
-    /// One behind the other, with what stands between them in the file.
+    /// The entries, one after the other, with their separators.
     pub(super) entries: RedactedText,
-    /// One on each entry.
+    /// A note on each entry.
     pub(super) entry_notes: Vec<PartNote>,
     /// The events of the entries.
     pub(super) transcript: TranscriptEvents,
-    /// The other events: up to their numbers and behind them, as with those.
+    /// The other events: the parts before and after their numbers.
     pub(super) others: RedactedText,
     /// All events in order.
     pub(super) lines: Vec<EventLine>,
-    /// Room for the events with their numbers.
+    /// A buffer for the events with their numbers.
     pub(super) numbered: RedactedText,
     pub(super) prompts: Vec<(u64, Redacted<String>)>,
     pub(super) marks: SkillMarks,
-    /// The types of entries that are not known, one of each.
+    /// The unknown type of each such entry.
     pub(super) unknown: Vec<String>,
     pub(super) blobs: BTreeSet<BlobDigest>,
     pub(super) report: RedactionReport,
-    /// The source of a row that does not read as it did when it was indexed.
+    /// The source of a row that changed since it was indexed.
     pub(super) changed: Option<ChangedSource>,
     /// Why a blob could not be read.
     pub(super) failed: Option<SourceError>,
@@ -68,28 +68,28 @@ pub(super) enum ChangedSource {
     Runtime,
 }
 
-/// An event: the lengths of what stands before and behind its numbers.
+/// An event: the lengths of the parts before and after its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventLine {
     pub(super) head: usize,
     pub(super) tail: usize,
     pub(super) numbers: EventNumbers,
-    /// Its instant, if it is an entry's.
+    /// Its instant, if it belongs to an entry.
     pub(super) instant: UnixMillis,
-    /// Whether the rules have seen it as it is, and let it stay.
+    /// Whether the rules approved it.
     pub(super) is_seen: bool,
-    /// Whether it fits the schema of events.
+    /// Whether it matches the event schema.
     pub(super) fits: bool,
 }
 
-/// The numbers that belong into an event.
+/// The numbers that are inserted into an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EventNumbers {
-    /// Its place, and the next one among the transcript's events.
+    /// Its position, and the next number among the transcript's events.
     Fresh,
-    /// Its place, and this one among the transcript's events.
+    /// Its position, and this number among the transcript's events.
     Kept(u64),
-    /// Its place only.
+    /// Its position only.
     Own,
 }
 
@@ -118,12 +118,12 @@ impl Reusable for BatchOutput {
     }
 }
 
-/// Works on groups.
+/// Processes batches.
 pub(super) struct Worker<'c> {
     pub(super) context: TimelineContext<'c>,
-    /// Whether the rules let stay what all events of messages have in common.
+    /// Whether the rules approve the members that all message events share.
     is_frame_seen: bool,
-    /// Whoever puts back what was cut holds it: that may be large.
+    /// Held while cut values are restored: they may be large.
     restoring: Mutex<()>,
 }
 
@@ -132,7 +132,7 @@ impl<'c> Worker<'c> {
         Self { context, is_frame_seen: frame_passes(context), restoring: Mutex::new(()) }
     }
 
-    /// Works on a group; what comes of it is put into empty buffers.
+    /// Processes a batch; the results go into empty buffers.
     pub(super) fn work(&self, group: &mut TimelineBatch, done: &mut BatchOutput) {
         let mut kept = 0;
         for item in group.items.drain(..) {
@@ -200,7 +200,7 @@ impl<'c> Worker<'c> {
             tail: parts.tail,
             numbers: EventNumbers::Fresh,
             instant: entry.instant,
-            // The rules look at a text the same way in the event.
+            // The rules treat a string the same way in the event.
             is_seen: self.is_frame_seen && is_entry_seen && parts.is_message,
             fits: true,
         }));
@@ -266,7 +266,8 @@ impl<'c> Worker<'c> {
         let start = done.others.len();
         let gap = done.others.push_json_around(event.view(), envelope::PLACE);
         let end = done.others.len();
-        // What the rules left alone fits as it did when it was indexed.
+        // An event that the rules left unchanged matches as it did when it was
+        // indexed.
         let is_unchanged = done.report.changes() == changes;
         let fits = gap.is_some() && (is_unchanged || envelope::fits(event.as_ref()));
         let gap = gap.unwrap_or(end);
@@ -284,7 +285,7 @@ impl<'c> Worker<'c> {
         }
     }
 
-    /// Notes what other files need of an event.
+    /// Records what other files need from an event.
     fn look_into(&self, event: &Json<'_>, text: &str, done: &mut BatchOutput) {
         let may_be_cut = BLOB_MEMBER.find(text.as_bytes()).is_some();
         if may_be_cut {
@@ -314,7 +315,7 @@ fn mark_call(skills: &SkillPaths, data: &Json<'_>, marks: &mut SkillMarks) {
     }
 }
 
-/// Whether the rules let stay what all events of messages have in common.
+/// Whether the rules approve the members that all message events share.
 fn frame_passes(context: TimelineContext<'_>) -> bool {
     const ENTRY: &str =
         r#"{"type":"message","id":"","parentId":"","message":{"role":"user","content":[]}}"#;
@@ -341,9 +342,9 @@ fn mark_skills(skills: &SkillPaths, entry: &Json<'_>, marks: &mut SkillMarks) {
     }
 }
 
-/// The prompt of a redacted event as a JSON literal; the event's data if the
-/// prompt was cut, to be put back when it is written: prompts of a group
-/// together may be longer than memory.
+/// The prompt of a redacted event as a JSON literal. If it was cut, the event's
+/// data, to be restored when it is written: the prompts of a batch together may
+/// exceed memory.
 fn submitted_prompt(event: &Redacted<Json<'_>>) -> Option<Redacted<String>> {
     let mut kept = RedactedText::new();
     kept.push_json(particulars::submitted_prompt(event.view())?);

@@ -6,8 +6,8 @@ use traj_core::json::lines::{Line, Lines};
 use traj_core::limits::Reading;
 use traj_core::port::{BundleContent, BundleSourceError};
 
-/// Shows every line until it is told to stop. A file without events is a single
-/// line end.
+/// Passes every line to `visit`, until that returns a break. A file without
+/// events is a single line end.
 pub(super) fn for_each_line(
     content: &mut dyn BundleContent,
     show: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
@@ -15,7 +15,7 @@ pub(super) fn for_each_line(
     let mut lines = Lines::new(Reading::standard().bundle_line_bytes);
     let (mut is_first, mut is_blank) = (true, false);
     let mut take = |line: Line<'_>| {
-        // Told only if it does not stay alone.
+        // Passed on only if it is not the only line.
         if std::mem::take(&mut is_first) && line == Line::Whole(b"") {
             is_blank = true;
             return ControlFlow::Continue(());
@@ -35,7 +35,7 @@ pub(super) fn for_each_line(
             return Ok(());
         }
     }
-    // Nothing comes after it.
+    // There is nothing after it.
     let _last = lines.finish(take);
     Ok(())
 }
