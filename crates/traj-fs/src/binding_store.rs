@@ -1,8 +1,8 @@
 //! Binding records as files beside their sessions.
 //!
 //! `<session file>.codex-binding.json` holds the record (see
-//! `docs/format/binding-v1.md`). It is replaced as a whole, so a reader needs
-//! no lock; whoever compares and changes holds the lock of the folder, so
+//! `docs/format/binding-v1.md`). It is replaced as a whole, so readers need no
+//! lock. Writers that compare and change it hold the lock of the directory, so
 //! several processes agree on one order.
 
 use std::io::{Read as _, Write as _};
@@ -24,23 +24,23 @@ use crate::safe::lock::{FileLock, lock_exclusive};
 use crate::safe::open::{Access, open_regular};
 use crate::safe::replace::{replace_file, sync_folder};
 
-/// How the name of a record ends.
+/// The suffix of a record's name.
 pub const BINDING_SUFFIX: &str = ".codex-binding.json";
-/// The lock that whoever changes a record of this folder holds.
+/// The lock for changing a record in this directory.
 const LOCK_NAME: &str = ".traj-codex-binding.lock";
-/// A record larger than this is not one.
+/// A file larger than this is not a record.
 const LARGEST: u64 = Reading::standard().binding_bytes as u64;
-/// Names tried for a record that is moved out of the way.
+/// Names tried for a damaged record that is set aside.
 const MOST_ASIDE: u32 = 1_000;
 
-/// The records of one folder.
+/// The records of one directory.
 #[derive(Debug)]
 pub struct FsBindingStore {
     folder: Dir,
     clock: Arc<dyn Clock>,
 }
 
-/// What stands in the place of a record.
+/// What was found where a record should be.
 enum FoundRecord {
     Nothing,
     Cleared,
@@ -58,7 +58,7 @@ impl FsBindingStore {
         open_regular(&self.folder, LOCK_NAME, Access::Update)
     }
 
-    /// The bytes of a file; none when there is no file.
+    /// The bytes of a file; `None` when it does not exist.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, FsError> {
         let file = match open_regular(&self.folder, name, Access::Read) {
             Ok(file) => file,
@@ -80,7 +80,7 @@ impl FsBindingStore {
         }
     }
 
-    /// Another tool's record, as long as there never was one of ours.
+    /// Another tool's record, if we never wrote one.
     fn find_import(&self, key: &BindingKey) -> Result<Option<BindingRecord>, BindingStoreError> {
         let bytes = self.read(&import_name(key)).map_err(|error| storage(key, error))?;
         let Some(bytes) = bytes else { return Ok(None) };
@@ -95,7 +95,7 @@ impl FsBindingStore {
         written.map_err(|error| storage(key, error))
     }
 
-    /// Moves a file to the first free name, so that nothing set aside before is lost.
+    /// Renames a file to the first free name, so that no earlier one is lost.
     fn move_aside(&self, name: &str) -> Result<String, FsError> {
         for number in 1..=MOST_ASIDE {
             let aside = format!("{name}.damaged-{number}");
@@ -105,7 +105,8 @@ impl FsBindingStore {
                 return Ok(aside);
             }
         }
-        Err(std::io::Error::other("too many damaged records are kept")).context("set aside", name)
+        Err(std::io::Error::other("too many damaged records are set aside already"))
+            .context("set aside", name)
     }
 }
 
@@ -121,7 +122,7 @@ fn import_name(key: &BindingKey) -> String {
     format!("{key}{IMPORT_SUFFIX}")
 }
 
-/// The state of a record is its content: equal content is the same state.
+/// The revision of a record is its content: equal content, equal revision.
 fn revision_of(bytes: &[u8]) -> Revision {
     Revision::new(Fingerprint::opaque(&String::from_utf8_lossy(bytes)).as_str().to_owned())
 }
@@ -218,9 +219,9 @@ impl BindingStore for FsBindingStore {
     fn list(&self) -> Result<Vec<BindingKey>, BindingStoreError> {
         let mut keys = Vec::new();
         let folder_error = |error: FsError| BindingStoreError::Listing { source: Box::new(error) };
-        let entries = self.folder.entries().context("read the folder", ".");
+        let entries = self.folder.entries().context("read the directory", ".");
         for entry in entries.map_err(folder_error)? {
-            let name = entry.context("read the folder", ".").map_err(folder_error)?.file_name();
+            let name = entry.context("read the directory", ".").map_err(folder_error)?.file_name();
             let session = name.to_str().and_then(|name| name.strip_suffix(BINDING_SUFFIX));
             let Some(Ok(key)) = session.map(BindingKey::parse) else { continue };
             if !matches!(self.find(&key), Ok(FoundRecord::Cleared | FoundRecord::Nothing)) {

@@ -1,8 +1,8 @@
 //! Looking after what sessions leave on the disk: shortening it and clearing it
 //! away.
 //!
-//! - `line_log` and `blob_directory`: the sidecar's lines and long texts, as
-//!   `trim` edits them;
+//! - `line_log` and `blob_directory`: the sidecar's lines and blobs, as `trim`
+//!   edits them;
 //! - `orphans`: sidecars, pointers and blobs whose session is gone.
 
 mod blob_directory;

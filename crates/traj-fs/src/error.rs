@@ -1,62 +1,62 @@
-//! What can go wrong on a filesystem, in the words callers act on.
+//! What can go wrong on a filesystem, in terms that callers act on.
 
 use std::io;
 
-/// Why something on the disk was not touched.
+/// Why a file or directory was not touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// A symbolic link stands in its place, or on the way to it.
+    /// It is a symbolic link, or the path to it contains one.
     #[error("it is a symbolic link")]
     Symlink,
     /// The file has more than one name.
     #[error("it has more than one hard link")]
     HardLink,
-    /// A folder, FIFO, socket or device stands in its place.
+    /// It is a directory, FIFO, socket or device.
     #[error("it is not a regular file")]
     NotRegular,
-    /// Something else stands where a folder should.
-    #[error("it is not a folder")]
+    /// Something else is where a directory should be.
+    #[error("it is not a directory")]
     NotAFolder,
     /// Another file took its place since it was opened.
     #[error("it was replaced by another file")]
     Swapped,
-    /// It has the name of a file of ours, but not its content.
-    #[error("it holds something that traj did not write")]
+    /// It has the name of one of our files, but not its content.
+    #[error("traj did not write its content")]
     Foreign,
     /// The name is not a single plain component.
     #[error("its name is not a plain file name")]
     UnsafeName,
 }
 
-/// An operation on a file or folder failed.
+/// An operation on a file or directory failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FsError {
-    /// It would not have been safe.
+    /// The operation would not have been safe.
     #[error("refused to {operation} {name:?}: {refusal}")]
     Refused {
-        /// What was about to be done.
+        /// The operation.
         operation: &'static str,
-        /// The file's or folder's name.
+        /// The file's or directory's name.
         name: String,
         /// Why not.
         refusal: Refusal,
     },
-    /// Another process has locked it and does not let go.
-    #[error("another process holds {name:?}")]
+    /// Another process has locked it and does not release it.
+    #[error("another process has locked {name:?}")]
     Held {
-        /// The file's or folder's name.
+        /// The file's or directory's name.
         name: String,
     },
-    /// The operating system said no.
+    /// The operating system reported an error.
     #[error("cannot {operation} {name:?}")]
     Io {
         /// What was about to be done.
         operation: &'static str,
-        /// The file's or folder's name.
+        /// The file's or directory's name.
         name: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -66,7 +66,7 @@ impl FsError {
         Self::Refused { operation, name: name.to_owned(), refusal }
     }
 
-    /// Whether the file or folder does not exist.
+    /// Whether the file or directory does not exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
@@ -79,7 +79,7 @@ impl FsError {
     }
 }
 
-/// Whether more room would have helped.
+/// Whether more disk space would have helped.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -87,7 +87,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Says what failed on an [`io::Result`].
+/// Adds what failed to an [`io::Result`].
 pub(crate) trait Context<T> {
     /// Names the operation and the file it failed on.
     fn context(self, operation: &'static str, name: &str) -> Result<T, FsError>;
@@ -96,7 +96,7 @@ pub(crate) trait Context<T> {
 impl<T> Context<T> for io::Result<T> {
     fn context(self, operation: &'static str, name: &str) -> Result<T, FsError> {
         self.map_err(|source| {
-            // The kernel's own words for "this is a link" and "this is a folder".
+            // How the kernel reports a link, a directory or a special file.
             match rustix::io::Errno::from_io_error(&source) {
                 Some(rustix::io::Errno::LOOP) => {
                     FsError::refused(operation, name, Refusal::Symlink)

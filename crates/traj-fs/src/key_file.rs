@@ -1,9 +1,9 @@
 //! The owner's marker key: 32 random bytes in a private file.
 //!
-//! Markers made under one key can be compared across events and files; without
-//! the key they tell nothing. The file appears with its whole content or not at
-//! all; a start of a key, as older writers could leave it, was never used for a
-//! marker and makes room for a new one.
+//! Markers made with one key can be compared across events and files; without
+//! the key they reveal nothing. The file appears with its whole content or not
+//! at all. Older writers could leave the start of a key; it was never used for
+//! a marker, and a new key replaces it.
 
 use std::io::{Read as _, Write as _};
 
@@ -15,20 +15,20 @@ use crate::safe::lock::lock_exclusive;
 use crate::safe::open::{Access, Identity, identity_of, make_file_private, open_unknown};
 use crate::safe::replace::replace_file;
 
-/// Digits of a key.
+/// Hexadecimal digits in a key.
 const DIGITS: usize = 64;
 
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFileError {
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     #[error(transparent)]
     File(#[from] FsError),
-    /// The file is not a key; it is left as it is.
+    /// The file is not a key. It is left unchanged.
     #[error(
         "{name:?} is not a marker key: {DIGITS} hexadecimal digits are expected; \
-         move it away to have a new one made"
+         move it away to get a new one"
     )]
     Damaged {
         /// The file's name.
@@ -36,11 +36,11 @@ pub enum KeyFileError {
     },
 }
 
-/// Reads the key in the file `name`, or makes the file with `fresh` bytes.
-/// Processes that do so at the same moment get the same key.
+/// Reads the key in the file `name`, or creates the file with `fresh` bytes.
+/// Processes that do so at the same time get the same key.
 ///
 /// # Errors
-/// When the file is refused, damaged, or cannot be made.
+/// When the file is refused, damaged, or cannot be created.
 pub fn load_or_create_key(
     folder: &Dir,
     name: &str,
@@ -50,7 +50,7 @@ pub fn load_or_create_key(
         let file = open_unknown(folder, name, Access::Update)?;
         let _lock = lock_exclusive(&file, name)?;
         if identity_of(folder, name)? != Some(Identity::of_file(&file, name)?) {
-            // Whoever had the lock before us put the key in this file's place.
+            // The previous holder of the lock replaced this file with the key.
             continue;
         }
         let mut text = String::new();
@@ -72,7 +72,7 @@ pub fn load_or_create_key(
     }
 }
 
-/// Whether a writer died before it had written a key, or the whole of it.
+/// Whether a writer died before it had written the whole key.
 fn is_start_of_key(text: &str) -> bool {
     text.len() < DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -99,7 +99,7 @@ mod tests {
 
     fn folder() -> (tempfile::TempDir, Dir) {
         let temporary = tempfile::tempdir().unwrap();
-        #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+        #[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
         let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();
         (temporary, folder)
     }

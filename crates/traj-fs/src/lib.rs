@@ -1,16 +1,15 @@
 //! The filesystem side of traj: capability-scoped, crash-safe storage and the
 //! recorder that writes to it.
 //!
-//! Every type here works inside a [`cap_std::fs::Dir`] that it is given; none
-//! sees a path. Files that belong to us are regular, have one name, are 0600
-//! and are never reached through a link; what is not so is refused with a
-//! [`FsError`] that says why.
+//! Every type here works inside a [`cap_std::fs::Dir`] that it is given. Our
+//! own files are regular, have one name and mode 0600, and are never opened
+//! through a link. Anything else is refused with an [`FsError`] that says why.
 //!
 //! # What is atomic, what is durable
 //!
 //! - A batch of lines is in the sidecar as a whole or not at all, whatever
-//!   other processes append; a crash in the middle leaves at most one torn
-//!   line, which the next writer closes off.
+//!   other processes append. A crash in the middle leaves at most one torn
+//!   line, which the next writer closes.
 //! - A file that is replaced (pointer, blob, binding, rewritten session) is
 //!   the old one or the new one at any moment, and the new one is on the disk
 //!   before the call returns.
@@ -50,7 +49,7 @@
 //! - `archives`: bundles as zip and `tar.zst` files. Without it, bundles are
 //!   directories, and the other forms do not exist.
 //! - `tokio`: a flush that async hosts can await.
-//! - `watch`: `FolderWatch`, which wakes whoever follows a file.
+//! - `watch`: `FolderWatch`, which wakes a caller that follows a file.
 
 mod binding_store;
 mod bundle;

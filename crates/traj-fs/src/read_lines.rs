@@ -1,12 +1,12 @@
-//! The lines of whatever can be read, in bounded memory.
+//! Reading lines in bounded memory.
 
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
 use traj_core::json::lines::{Line, Lines};
 
-/// Shows the lines of an input, of up to `limit` bytes each, until `visit` has
-/// seen enough. The memory in use follows the longest line, never the input.
+/// Passes the lines of an input, of up to `limit` bytes each, to `visit` until
+/// it breaks. Memory use depends on the longest line, not on the input.
 ///
 /// # Errors
 /// When the input cannot be read, and what `visit` returns.

@@ -1,9 +1,9 @@
 //! The recorder: takes events from a host that must never notice it.
 //!
-//! [`Recorder::record`] puts an event into a bounded queue and returns; one
-//! thread redacts, encodes and writes, with a helper for large batches. What
-//! goes wrong is counted, told in a `trace.truncated` event once writing works,
-//! and never returned to the host.
+//! [`Recorder::record`] puts an event into a bounded queue and returns. One
+//! thread redacts, encodes and writes; a second one helps with large batches.
+//! Failures are counted, reported in a `trace.truncated` event once writing
+//! works again, and never returned to the host.
 
 mod encode;
 mod prepare;
@@ -42,7 +42,8 @@ struct ActiveRecorder {
     queue: Arc<Queue>,
     clock: Arc<dyn Clock>,
     flush_timeout: Duration,
-    /// `None` when it could not be started: every event is then dropped.
+    /// `None` when the thread could not be started. Every event is then
+    /// dropped.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -55,8 +56,8 @@ impl Recorder {
 
     /// Starts recording the run that `context` describes. Disabled settings
     /// give a [`Self::disabled`] recorder. On a host that cannot start another
-    /// thread nothing is recorded: every event counts as dropped, and every
-    /// flush says why.
+    /// thread, nothing is recorded: every event counts as dropped, and every
+    /// flush reports why.
     #[must_use]
     pub fn start(
         store: Arc<dyn TrajectoryStore>,
@@ -85,7 +86,8 @@ impl Recorder {
         Self { active: Some(ActiveRecorder { queue, clock, flush_timeout, thread }) }
     }
 
-    /// Whether anything is recorded: it is switched on, and could be started.
+    /// Whether anything is recorded: recording is enabled, and its thread was
+    /// started.
     #[must_use]
     pub const fn is_enabled(&self) -> bool {
         matches!(self.active, Some(ActiveRecorder { thread: Some(_), .. }))
@@ -99,24 +101,24 @@ impl Recorder {
         }
     }
 
-    /// Takes an event, waiting for room in the queue: for hosts that would
-    /// rather be slowed down than lose anything. A storage that has failed for
-    /// longer than a flush may take is not waited for.
+    /// Takes an event, waiting for room in the queue: for hosts that prefer
+    /// backpressure to losing events. It does not wait for a storage that has
+    /// failed for longer than a flush may take.
     pub fn record_waiting(&self, event: Event) {
         if let Some(active) = &self.active {
             active.queue.put(active.stamp(event), active.flush_timeout);
         }
     }
 
-    /// Waits until everything recorded so far is stored, at most as long as
-    /// the settings say.
+    /// Waits until everything recorded so far is stored, for at most the time
+    /// in the settings.
     pub fn flush(&self) -> FlushReport {
         self.active.as_ref().map_or_else(FlushReport::nothing_to_do, |active| {
             active.queue.flush(active.flush_timeout)
         })
     }
 
-    /// Waits until everything recorded so far is stored, at most `timeout`.
+    /// Waits until everything recorded so far is stored, for at most `timeout`.
     pub fn flush_within(&self, timeout: Duration) -> FlushReport {
         self.active
             .as_ref()
@@ -135,12 +137,12 @@ impl Recorder {
             .unwrap_or_else(|_| stats.pending_report())
     }
 
-    /// Ends the recorder, at most as long as a flush may take, and says how that
-    /// went. A storage that fails is tried for about another second; what it
-    /// does not take then is given up. So nothing is pending, unless the time
+    /// Ends the recorder within the time that a flush may take, and reports how
+    /// that went. If the storage fails, the recorder retries for about another
+    /// second and then gives up. Nothing is pending afterwards, unless the time
     /// ran out, and the counts are final.
     ///
-    /// A recorder that is only dropped gives the storage one more try.
+    /// A recorder that is only dropped tries the storage once more.
     #[must_use]
     pub fn finish(mut self) -> (FlushReport, RecorderStats) {
         let Some(mut active) = self.active.take() else {
@@ -159,7 +161,7 @@ impl Recorder {
 
 impl ActiveRecorder {
     /// Events get their time when they happen, not when they are written. A
-    /// clock that panics must not take the host with it: the writer asks again.
+    /// clock that panics must not take the host down: the writer asks it again.
     fn stamp(&self, mut event: Event) -> Event {
         if event.at.is_none() {
             event.at = catch_unwind(AssertUnwindSafe(|| self.clock.now())).ok();
@@ -167,9 +169,9 @@ impl ActiveRecorder {
         event
     }
 
-    /// Flushes, again after each pause while the storage fails, and sends the
-    /// writer home. It is waited for even after a failure: the end of the
-    /// process must not catch it in the middle of a line.
+    /// Flushes, retries while the storage fails, and ends the writer. It waits
+    /// for the writer even after a failure: the process must not end in the
+    /// middle of a line.
     fn end(&mut self, mut retries: FinalRetries) -> FlushReport {
         let (start, timeout) = (Instant::now(), self.flush_timeout);
         let left = || timeout.saturating_sub(start.elapsed());
@@ -184,7 +186,7 @@ impl ActiveRecorder {
         self.queue.close();
         let has_left = self.queue.wait_until_left(left());
         if let Some(thread) = self.thread.take().filter(|_| has_left) {
-            // A writer that panicked has nothing left to say.
+            // A writer that panicked has nothing to report.
             thread.join().ok();
         }
         FlushReport { timed_out: !has_left, timeout, ..self.queue.pending_report() }
@@ -198,8 +200,8 @@ impl EventSink for Recorder {
 }
 
 impl Drop for ActiveRecorder {
-    /// Flushes within the timeout. A writer that hangs on its disk is left to
-    /// itself; the host goes on.
+    /// Flushes within the timeout. A writer that hangs on its disk is
+    /// abandoned, and the host continues.
     fn drop(&mut self) {
         if self.thread.is_some() {
             self.end(FinalRetries::none());

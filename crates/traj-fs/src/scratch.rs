@@ -1,4 +1,4 @@
-//! Room for intermediate results, in a file without a name.
+//! Space for intermediate results, in a file without a name.
 
 use std::io;
 
@@ -9,28 +9,28 @@ use crate::error::{Context as _, FsError, is_full};
 use crate::safe::limited_file::check_growth;
 use crate::safe::replace::create_temporary;
 
-/// What it is called in errors; it has no name of its own.
+/// Its name in errors: the file itself has none.
 const NAME: &str = "intermediate results";
 
-/// A private file that is gone when it is closed, and is not made before it is
-/// needed.
+/// A private file that is created when it is first needed and disappears when
+/// it is closed.
 #[derive(Debug)]
 pub struct FsScratch {
-    /// Where it may lie, the best place first.
+    /// Directories that may hold it, the best one first.
     places: Vec<Dir>,
     file: Option<File>,
     length: u64,
 }
 
 impl FsScratch {
-    /// A file in the first of these folders that takes one.
+    /// A file in the first of these directories in which one can be created.
     #[must_use]
     pub const fn new(places: Vec<Dir>) -> Self {
         Self { places, file: None, length: 0 }
     }
 
     fn create(&self) -> Result<File, ScratchError> {
-        let mut failed = ScratchError::Storage("there is no folder for them".into());
+        let mut failed = ScratchError::Storage("there is no directory for them".into());
         for place in &self.places {
             match nameless(place) {
                 Ok(file) => return Ok(file),

@@ -1,18 +1,18 @@
-//! A wish to stop, looked at where work reads and writes.
+//! A request to stop, checked wherever work reads or writes.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether work in progress should end. It then fails at its next read or
-/// write, and goes the way of every other failure.
+/// write, like any other failure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StopFlag {
     raised: Arc<AtomicBool>,
 }
 
 impl StopFlag {
-    /// Work stops when `raised` becomes true, by a signal handler for one.
+    /// Work stops when `raised` becomes true, for example in a signal handler.
     #[must_use]
     pub(crate) const fn new(raised: Arc<AtomicBool>) -> Self {
         Self { raised }

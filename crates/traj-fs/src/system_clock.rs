@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use traj_core::port::Clock;
 use traj_core::timestamp::UnixMillis;
 
-/// Tells the time as the operating system sees it.
+/// The time of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct SystemClock;

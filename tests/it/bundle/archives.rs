@@ -122,7 +122,7 @@ fn damage(bytes: &[u8]) -> String {
     }
 }
 
-const STRAY: &str = "it has bytes that belong to no entry";
+const STRAY: &str = "it has bytes outside its entries";
 const NO_END: &str = "it does not end with the list of its entries";
 
 #[test]
@@ -143,7 +143,7 @@ fn a_zip_file_is_its_entries_and_their_list_and_nothing_else() {
         };
         let find = |bytes: &[u8]| whole.windows(bytes.len()).position(|part| part == bytes);
         let list = find(b"PK\x01\x02").unwrap();
-        let differs = "entry 1 is not what the list of entries says";
+        let differs = "entry 1 differs from the list of entries";
         // The version, the method, the time, the date, the checksum and the name of
         // the first entry.
         for at in [4, 8, 10, 12, 14, 30] {
@@ -164,14 +164,14 @@ fn a_zip_file_is_its_entries_and_their_list_and_nothing_else() {
     let named = zip_of(&[("manifest.json", b"{}")]);
     let mut renamed = named.clone();
     renamed[30..43].copy_from_slice(b"../../evil.js");
-    assert_eq!(damage(&renamed), "entry 1 is not what the list of entries says");
+    assert_eq!(damage(&renamed), "entry 1 differs from the list of entries");
     // A comment on an entry.
     let end = named.len() - 22;
     let list = u32::from_le_bytes(named[end + 16..end + 20].try_into().unwrap()) as usize;
     let mut commented = [&named[..end], b"hi", &named[end..]].concat();
     commented[list + 32] = 2;
     commented[end + 2 + 12] += 2;
-    assert_eq!(damage(&commented), "entry 1 has a header that says more than it needs to");
+    assert_eq!(damage(&commented), "entry 1 has a header with unexpected fields");
 }
 
 #[test]
@@ -198,13 +198,13 @@ fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
     assert_eq!(changed(600), STRAY, "behind the content of an entry");
     // Behind the name, a link's target, an owner's name, at the end.
     for at in [50, 160, 270, 300, 400, 511] {
-        let header = "entry 1 has a header that says more than it needs to";
+        let header = "entry 1 has a header with unexpected fields";
         assert_eq!(changed(at), header, "at {at}");
     }
     let mut sum = tar.clone();
     sum[100] = b'7';
     assert!(damage(&packed(&sum)).starts_with("entry 1 has a header"), "the sum of a header");
-    assert_eq!(damage(&packed(&tar[..514])), "entry 1 is cut");
+    assert_eq!(damage(&packed(&tar[..514])), "entry 1 is truncated");
 }
 
 /// A zip file with one deflated entry, whose packed bytes are what `change`
@@ -252,7 +252,7 @@ fn a_zip_entry_is_as_long_as_the_list_says() {
         visit(&zip).unwrap();
         let list = zip.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
         (zip[22], zip[list + 24]) = (4, 4);
-        assert_eq!(damage(&zip), "entry 1 is not what the list of entries says");
+        assert_eq!(damage(&zip), "entry 1 differs from the list of entries");
     }
 }
 
@@ -269,7 +269,7 @@ fn the_numbers_of_a_tar_header_are_numbers_and_its_kind_is_one() {
         changed[148..156].copy_from_slice(&sum);
         damage(&zstd::encode_all(Cursor::new(changed), 3).unwrap())
     };
-    let header = "entry 1 has a header that says more than it needs to";
+    let header = "entry 1 has a header with unexpected fields";
     let (size, kind) = (124, 257);
     for (at, to, sum_end) in [
         (size, &b"3\0hidden"[..], &b"\0 "[..]),

@@ -41,7 +41,7 @@ fn a_defect_costs_what_it_touched_and_nothing_else() {
     assert!(recorder.flush().is_complete());
     let stats = recorder.stats();
     assert_eq!((stats.written_events, stats.dropped.defect), (3, 2));
-    assert_eq!(stats.last_error.as_deref(), Some("the recorder met a defect of its own"));
+    assert_eq!(stats.last_error.as_deref(), Some("internal error in the recorder"));
     let content = content(&memory);
     assert_eq!(texts(&content), ["one", "three", "five"]);
     assert_eq!(told(&content).iter().map(|(_, number)| number).sum::<u64>(), 2);
@@ -74,7 +74,7 @@ fn a_defect_while_an_event_is_redacted_costs_that_event() {
     }
     let stats = recorder.stats();
     assert_eq!((stats.written_events, stats.dropped.defect, stats.dropped.total()), (2, 2, 2));
-    assert_eq!(stats.last_error.as_deref(), Some("the recorder met a defect of its own"));
+    assert_eq!(stats.last_error.as_deref(), Some("internal error in the recorder"));
     let content = content(&memory);
     assert_eq!(texts(&content), ["one", "two"]);
     assert_eq!(told(&content).iter().map(|(_, number)| number).sum::<u64>(), 2);
@@ -89,7 +89,7 @@ fn a_defect_in_a_flush_is_reported_and_survived() {
     });
     let recorder = start(store, &Settings::standard());
     recorder.record(event("one"));
-    assert_eq!(recorder.flush().error.as_deref(), Some("the recorder met a defect of its own"));
+    assert_eq!(recorder.flush().error.as_deref(), Some("internal error in the recorder"));
     assert!(recorder.flush().is_complete());
 }
 

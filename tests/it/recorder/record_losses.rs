@@ -114,17 +114,17 @@ fn a_long_text_that_is_not_stored_is_a_loss_with_a_cause() {
     assert_eq!((&counted["writtenEvents"], &counted["omittedBlobs"]), (&1.into(), &1.into()));
     assert_eq!((&counted["droppedEvents"], &counted["blobsOverBudget"]), (&0.into(), &1.into()));
 
-    for reason in ["symbolic link", "folder"] {
+    for reason in ["symbolic link", "directory"] {
         let place = Place::new();
         place.folder.create_dir("elsewhere").unwrap();
-        if reason == "folder" {
+        if reason == "directory" {
             place.folder.write(Place::BLOBS, "a file").unwrap();
         } else {
             place.folder.symlink("elsewhere", Place::BLOBS).unwrap();
         }
         let output = record(&place, &["--json"], &[], long.as_bytes());
         let said = error(&output);
-        assert!(said.contains("a long text cannot be stored"), "{said}");
+        assert!(said.contains("cannot store a long string"), "{said}");
         assert!(said.contains(reason) && !said.contains("TRAJ_MAX_BLOB_BYTES"), "{said}");
         assert_eq!(result(&output)["blobsOverBudget"], 0);
         assert_eq!(place.sidecar().rows.len(), 1);

@@ -44,7 +44,7 @@ fn events_wait_while_a_lock_is_held_and_are_written_when_it_is_free() {
     recorder.record(event("two"));
     let report = recorder.flush();
     assert_eq!(report.pending_events, 1);
-    assert!(report.error.unwrap().contains("another process holds"));
+    assert!(report.error.unwrap().contains("another process has locked"));
     drop(held);
     assert!(recorder.flush().is_complete());
     assert_eq!(recorder.stats().dropped.total(), 0);

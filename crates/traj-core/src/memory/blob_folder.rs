@@ -35,7 +35,7 @@ impl BlobFolder for MemoryBlobs {
         if *digest != BlobDigest::of(content) {
             return Err(BlobFolderError::new(
                 digest.clone(),
-                "the content has another name".into(),
+                "the content does not match its digest".into(),
             ));
         }
         self.blobs.borrow_mut().insert(digest.clone(), content.to_vec());

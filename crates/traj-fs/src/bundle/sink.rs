@@ -1,4 +1,4 @@
-//! Bundles on the disk: written out of sight, made visible with one rename.
+//! Writing bundles: in a hidden directory, published with one rename.
 
 #[cfg(feature = "archives")]
 mod archive;
@@ -34,14 +34,14 @@ pub use target::is_bundle;
 
 const BLOBS: &str = BundleFile::BLOB_FOLDER;
 
-/// How much is written at once.
+/// Bytes written at once.
 const BUFFER: usize = 256 * 1024;
 
-/// What a bundle looks like on the disk.
+/// The form of a bundle on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BundleForm {
-    /// A folder of files.
+    /// A directory of files.
     Folder,
     /// One zip file.
     #[cfg(feature = "archives")]
@@ -63,16 +63,16 @@ impl BundleForm {
     }
 }
 
-/// Puts bundles below one folder.
+/// Puts bundles below one directory.
 ///
-/// A bundle is written into a hidden folder beside its target (0700, files
-/// 0600, whatever the umask) and renamed when it is complete and on the disk.
-/// A crash leaves at most what is hidden, which the next export removes, and
-/// empty folders on the way to it.
+/// A bundle is written into a hidden directory beside its target (0700, files
+/// 0600, whatever the umask) and renamed when it is complete and on the disk. A
+/// crash leaves at most the hidden directory, which the next export removes,
+/// and empty directories above it.
 #[derive(Debug)]
 pub struct FsBundleSink {
     root: Dir,
-    /// The way on from there, of folders that may be missing.
+    /// Directories below the root, which may be missing.
     way: Vec<String>,
     form: BundleForm,
     stop: StopFlag,
@@ -85,17 +85,16 @@ impl FsBundleSink {
         Self { root, way: Vec::new(), form, stop: StopFlag::default() }
     }
 
-    /// Bundles go further below the root: down these folders, of which those
-    /// that are missing are made (0700) with a bundle, and go again when it
-    /// fails.
+    /// Bundles go further below the root, down these directories. Missing ones
+    /// are created (0700) with a bundle, and removed when it fails.
     #[must_use]
     pub fn down(mut self, way: Vec<String>) -> Self {
         self.way = way;
         self
     }
 
-    /// Everything fails once `stop` is true, up to the rename; only
-    /// intermediate results are written on.
+    /// Once `stop` is true, every operation before the final rename fails,
+    /// except writing intermediate results.
     #[must_use]
     pub fn stopping_at(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = StopFlag::new(stop);
@@ -103,7 +102,7 @@ impl FsBundleSink {
     }
 }
 
-/// Why a bundle cannot be begun.
+/// Why a bundle cannot be started.
 enum BeginError {
     Fs(FsError),
     Sink(BundleSinkError),
@@ -116,7 +115,7 @@ impl From<FsError> for BeginError {
 }
 
 impl FsBundleSink {
-    /// The folder in which the bundle is made, and those made on the way to it.
+    /// Opens the staging directory, and creates the directories above it.
     fn open_place(&self, target: &BundleTarget) -> Result<StagingArea, BeginError> {
         target.check_way(&self.root, &self.way).map_err(BeginError::Sink)?;
         let mut made = CreatedDirectories::default();
@@ -135,7 +134,7 @@ impl BundleSink for FsBundleSink {
     ) -> Result<Box<dyn BundleWriter>, BundleSinkError> {
         let target = BundleTarget { name: name.clone(), form: self.form, taken };
         let mut opened = self.open_place(&target);
-        // Another export may have made a folder on the way, and failed.
+        // Another export may have created a directory, failed, and removed it.
         if matches!(&opened, Err(BeginError::Fs(error)) if error.is_not_found()) {
             opened = self.open_place(&target);
         }
@@ -148,7 +147,8 @@ impl BundleSink for FsBundleSink {
     }
 }
 
-/// Where a bundle is made. What lies in a folder goes before the folder does.
+/// Where a bundle is staged. The fields are dropped in order: the staging
+/// directory is removed before the directories above it.
 #[derive(Debug)]
 struct StagingArea {
     staging: TemporaryFolder,
@@ -168,7 +168,7 @@ impl FsBundleWriter {
         self.target.name.as_str()
     }
 
-    /// The folder a file lies in, and its name there.
+    /// The directory of a file, and its name there.
     fn place(&self, file: BundleFile) -> Result<(Dir, String), BundleSinkError> {
         let path = file.to_string();
         let folder = self.place.staging.folder();
@@ -247,7 +247,7 @@ impl FsBundleWriter {
         let files: Vec<BundleFile> = files.into_iter().collect();
         let packed = archive::pack(&place.staging, &files, pack, &stop);
         let archive = packed.map_err(|error| from_fs(&name, error))?;
-        // Before the archive appears: after that nothing may fail.
+        // Done before the archive appears: after that, nothing may fail.
         place.staging.remove().map_err(failed)?;
         stop.check().map_err(failed)?;
         let path = target.publish(&archive.parent, &archive.name)?;
@@ -257,7 +257,7 @@ impl FsBundleWriter {
     }
 }
 
-/// Forces a bundle's folders to the disk.
+/// Forces a bundle's directories to the disk.
 fn sync(folder: &Dir) -> Result<(), FsError> {
     match open_subfolder(folder, BLOBS) {
         Ok(blobs) => sync_folder(&blobs, BLOBS)?,

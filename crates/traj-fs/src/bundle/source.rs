@@ -1,5 +1,4 @@
-//! Bundles on the disk, read in place: a folder, a zip file or a compressed
-//! tar file.
+//! Reading bundles in place: a directory, a zip file or a compressed tar file.
 
 #[cfg(feature = "archives")]
 mod archive;
@@ -17,7 +16,7 @@ use crate::safe::open::{Access, open_regular};
 
 const BLOBS: &str = BundleFile::BLOB_FOLDER;
 
-/// A bundle in a folder, named as its entry there.
+/// A bundle, named after its directory entry.
 #[derive(Debug)]
 pub struct FsBundleSource {
     name: String,
@@ -54,8 +53,8 @@ impl OpenBundle {
 }
 
 impl FsBundleSource {
-    /// Opens the bundle called `name` in `folder`. What it is shows in its
-    /// first bytes, not in its name.
+    /// Opens the bundle called `name` in `folder`. Its first bytes decide what
+    /// it is, not its name.
     ///
     /// # Errors
     /// When it is missing, a link, or neither a directory nor an archive. An
@@ -105,8 +104,8 @@ impl FsBundleSource {
         Ok(())
     }
 
-    /// The paths of all files, the manifest first. Each counts as it is found:
-    /// a folder may have more of them than there is memory for.
+    /// The paths of all files, the manifest first. They are counted while
+    /// listing: a directory may have more files than fit into memory.
     fn list(
         &self,
         folder: &Dir,
@@ -132,7 +131,7 @@ impl FsBundleSource {
         Ok(paths)
     }
 
-    /// The names in a folder, and whether each is that of a folder itself.
+    /// The names in a directory, and whether each is a directory itself.
     fn entries(
         &self,
         folder: &Dir,
@@ -148,7 +147,7 @@ impl FsBundleSource {
     }
 }
 
-/// Takes the paths of files in a folder, until one is unsafe or taken.
+/// Collects the paths of files, until one is unsafe or occurs twice.
 fn take_all(
     names: &mut BundleNames,
     files: impl Iterator<Item = Result<String, BundleSourceError>>,
@@ -190,7 +189,7 @@ impl BundleSource for FsBundleSource {
 #[error("it is an archive, and traj-fs was built without its feature `archives`")]
 struct WithoutArchives;
 
-/// A file as it lies on the disk.
+/// A file of a bundle that is a directory.
 struct PlainFile<'n> {
     name: &'n str,
     file: File,

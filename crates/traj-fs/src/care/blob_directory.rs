@@ -1,4 +1,4 @@
-//! The blobs of a sidecar, for whoever takes care of them afterwards.
+//! The blobs of a sidecar, for maintenance after the recording.
 
 use std::error::Error;
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ use crate::safe::directory::{create_subfolder, make_private, open_subfolder};
 use crate::safe::open::{Access, open_regular};
 use crate::safe::replace::replace_file;
 
-/// The folder of blobs `name` directly inside another folder.
+/// The directory of blobs `name` directly inside another directory.
 #[derive(Debug)]
 pub struct FsBlobFolder {
     parent: Dir,
@@ -20,7 +20,7 @@ pub struct FsBlobFolder {
 }
 
 impl FsBlobFolder {
-    /// The folder of this name; it need not exist.
+    /// The directory of this name, which need not exist.
     #[must_use]
     pub const fn new(parent: Dir, name: String) -> Self {
         Self { parent, name }
@@ -36,7 +36,7 @@ impl FsBlobFolder {
 
     fn names(&self) -> Result<Vec<BlobDigest>, FsError> {
         let Some(folder) = self.open()? else { return Ok(Vec::new()) };
-        let entries = folder.entries().context("read the folder", &self.name)?;
+        let entries = folder.entries().context("read the directory", &self.name)?;
         let mut names: Vec<BlobDigest> = entries
             .flatten()
             .filter_map(|entry| entry.file_name().to_str().and_then(BlobDigest::parse))
@@ -90,7 +90,7 @@ impl BlobFolder for FsBlobFolder {
         if *digest != BlobDigest::of(content) {
             return Err(BlobFolderError::new(
                 digest.clone(),
-                "the content has another name".into(),
+                "the content does not match its digest".into(),
             ));
         }
         self.put(digest, content).map_err(about(digest))

@@ -15,7 +15,8 @@ use crate::safe::lock::lock_exclusive;
 use crate::safe::open::{Access, Identity, identity_of, open_replaceable};
 use crate::safe::replace::{replace_file, sync_folder};
 
-/// The log `name` directly inside a folder; 0600, locked while it is written.
+/// The log `name` directly inside a directory. Its mode is 0600, and it is
+/// locked while it is written.
 #[derive(Debug)]
 pub struct FsLineLog {
     folder: Dir,
@@ -23,7 +24,7 @@ pub struct FsLineLog {
 }
 
 impl FsLineLog {
-    /// The log of this name; it need not exist.
+    /// The log of this name, which need not exist.
     #[must_use]
     pub const fn new(folder: Dir, name: String) -> Self {
         Self { folder, name }
@@ -33,7 +34,7 @@ impl FsLineLog {
         open_replaceable(&self.folder, &self.name, access)
     }
 
-    /// Runs `work` on the log under its lock, on the file that has the name.
+    /// Runs `work` under the lock of the file that has the log's name.
     fn locked<T>(
         &self,
         mut work: impl FnMut(&mut File) -> Result<T, FsError>,
@@ -117,7 +118,7 @@ impl FsLineLog {
 impl LineLog for FsLineLog {
     fn append(&self, lines: &[String]) -> Result<(), LineLogError> {
         if lines.iter().any(|line| line.contains('\n')) {
-            let source = "a line of a log has no line end".into();
+            let source = "a log line must not contain a line end".into();
             return Err(LineLogError::Storage { name: self.name.clone(), source });
         }
         self.append_lines(lines).map_err(|error| self.error(error))

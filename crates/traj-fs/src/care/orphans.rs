@@ -1,4 +1,5 @@
-//! What is left of sessions that are gone: found, looked at, and removed.
+//! Files of sessions that no longer exist: finding, inspecting and removing
+//! them.
 
 mod look;
 #[cfg(test)]
@@ -26,14 +27,13 @@ use crate::safe::open::check_name;
 use crate::safe::remove_checked::{remove_blobs, remove_inspected};
 use crate::session::sources::FsSources;
 
-/// A folder of sessions, and what is left in it and elsewhere of those that
-/// are gone.
+/// A directory of sessions, and the files that deleted sessions left in it and
+/// elsewhere.
 ///
-/// It finds, looks and removes; what goes and what stays is decided by
-/// [`traj_core::care::prune::decide_prune`] in between. No link is followed but those above
-/// a folder: what is a link, has several names or is no regular file is
-/// reported as such, and whatever takes the place of a file after it was looked
-/// at stays.
+/// It finds, inspects and removes files; [`traj_core::care::prune::decide_prune`] decides
+/// in between which of them to remove. It follows no links except those above a
+/// directory. A link, a file with several names or a special file is reported
+/// as such. A file that replaces another one after the inspection stays.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ use crate::session::sources::FsSources;
 /// # folder.write("here.jsonl", "")?;
 /// # folder.write("here.codex-binding.json", "{}")?;
 /// # folder.write("gone.codex-binding.json", "{}")?;
-/// // `folder` is the folder of sessions at `path`, as seen from `root`.
+/// // `folder` is the directory of sessions at `path`, as seen from `root`.
 /// let remains = FsRemains::read(root, folder, path)?;
 /// // What the host's own list of sessions still names is not gone.
 /// let listed = BTreeSet::from(["kept".to_owned()]);
@@ -70,48 +70,48 @@ use crate::session::sources::FsSources;
 /// ```
 #[derive(Debug)]
 pub struct FsRemains {
-    /// Where absolute paths begin that pointers name.
+    /// The root for absolute paths in pointers.
     root: Dir,
     sessions: SearchedDirectory,
     sidecars: Option<SearchedDirectory>,
-    /// The names in the folder of sessions, in order.
+    /// The names in the directory of sessions, in order.
     names: Vec<String>,
 }
 
-/// A folder, and the absolute path it lies at.
+/// A directory and its absolute path.
 #[derive(Debug)]
 struct SearchedDirectory {
     folder: Dir,
     path: PathBuf,
 }
 
-/// What there is, for [`traj_core::care::prune::decide_prune`].
+/// What was found, for [`traj_core::care::prune::decide_prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remains {
-    /// What is left of sessions that are gone.
+    /// Files of deleted sessions.
     pub gone: Vec<Orphans>,
-    /// The size of the artefacts of sessions that are there.
+    /// The size of the artefacts of existing sessions.
     pub live_bytes: u64,
 }
 
 impl FsRemains {
-    /// Reads the names in the folder of sessions, which lies at the absolute
-    /// `path`. `root` is where absolute paths begin: a pointer beside a session
-    /// names the place of its sidecar by one.
+    /// Reads the names in the directory of sessions, which is at the absolute
+    /// `path`. `root` is the root for absolute paths: a pointer beside a
+    /// session states the path of its sidecar.
     ///
     /// Read the list of sessions after this: a session that begins in between
-    /// is then listed, and none of its files is known here.
+    /// is then listed, and none of its files was read here.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// When the directory cannot be read.
     pub fn read(root: Dir, sessions: Dir, path: impl Into<PathBuf>) -> Result<Self, FsError> {
         let sessions = SearchedDirectory { folder: sessions, path: path.into() };
         let names = names_in(&sessions.folder, &sessions.path)?;
         Ok(Self { root, sessions, sidecars: None, names })
     }
 
-    /// Also looks at sidecars without a pointer in this folder, which lies at
+    /// Also inspects sidecars without a pointer in this directory, which is at
     /// the absolute `path` and which other agents may share.
     #[must_use]
     pub fn with_sidecars(mut self, sidecars: Dir, path: impl Into<PathBuf>) -> Self {
@@ -119,20 +119,20 @@ impl FsRemains {
         self
     }
 
-    /// Whether the folder of sessions has something of this name.
+    /// Whether the directory of sessions has an entry with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
     }
 
-    /// Looks at everything that is left of sessions that are gone. `listed`
-    /// holds the ids and stems of those that a store still names (see
+    /// Inspects all files of deleted sessions. `listed` contains the ids and
+    /// stems of sessions that a store still names (see
     /// [`traj_core::care::prune::listed_names`]).
     ///
-    /// What cannot be looked at is told by its [`Proof`].
+    /// The [`Proof`] of an artefact says whether it could be inspected.
     ///
     /// # Errors
-    /// When the folder of sidecars cannot be read.
+    /// When the directory of sidecars cannot be read.
     pub fn look(&self, listed: &BTreeSet<String>) -> Result<Remains, FsError> {
         let folder = &self.sessions.folder;
         let mut listed = listed.clone();
@@ -159,7 +159,7 @@ impl FsRemains {
     /// Removes an artefact that [`look`](Self::look) found.
     ///
     /// # Errors
-    /// When it is not what was looked at any more, or cannot be removed.
+    /// When it was replaced since the inspection, or cannot be removed.
     pub fn remove(&self, artefact: &Artefact) -> Result<(), FsError> {
         let elsewhere;
         let (folder, name) = match artefact.kind {
@@ -173,7 +173,8 @@ impl FsRemains {
         if matches!(artefact.kind, ArtefactKind::Blobs | ArtefactKind::RelocatedBlobs) {
             return remove_blobs(folder, name).map(|_| ());
         }
-        // Whatever has the name by now must prove the same as what was looked at.
+        // The file that has the name now must give the same proof as the
+        // inspected one.
         let file = open_plain(folder, name)?;
         if !artefact.is_proven_by(&first_line_of(&file).context("read", name)?) {
             return Err(FsError::refused("remove", name, Refusal::Swapped));
@@ -181,9 +182,8 @@ impl FsRemains {
         remove_inspected(folder, name, &file)
     }
 
-    /// What is left of a session, beside it and where its pointer leads;
-    /// `None` when it is listed under the id that its pointer or its sidecar
-    /// states.
+    /// The files of a session, beside it and where its pointer leads; `None`
+    /// when it is listed under the id that its pointer or its sidecar states.
     fn beside(
         &self,
         stem: &str,
@@ -216,8 +216,8 @@ impl FsRemains {
         Some(found)
     }
 
-    /// What lies where a pointer leads, if it may be looked at: the pointer is
-    /// marked as one, and the search for the session's sidecar follows it.
+    /// The files where a pointer leads, if they may be inspected: the pointer
+    /// is marked as one, and the search for the session's sidecar follows it.
     fn relocated(&self, pointer: &Pointer, stem: &str) -> Vec<Artefact> {
         let Some(target) = self.pointed(pointer, stem) else { return Vec::new() };
         let Ok((folder, name)) = self.place_of(&target) else { return Vec::new() };
@@ -257,8 +257,8 @@ impl FsRemains {
         elsewhere.next()
     }
 
-    /// Whether a session file that something states was in this very folder,
-    /// however the path leads to it.
+    /// Whether the path of a session file leads to this directory, even through
+    /// other names.
     fn was_here(&self, session_file: &str) -> bool {
         let Some(folder) = Path::new(session_file).parent() else { return false };
         let identity = |folder: &Dir| {
@@ -271,8 +271,8 @@ impl FsRemains {
         folder == self.sessions.path || (folder.is_absolute() && is_same().unwrap_or(false))
     }
 
-    /// The ids that sessions in this folder go by: what their transcripts and
-    /// pointers state. What is left under such an id is not an orphan.
+    /// The ids of the sessions in this directory, as their transcripts and
+    /// pointers state them. A file with such an id is not an orphan.
     fn live_ids(&self, orphaned: &BTreeMap<&str, Vec<(ArtefactKind, &str)>>) -> Vec<String> {
         let folder = &self.sessions.folder;
         let mut ids = Vec::new();
@@ -288,8 +288,8 @@ impl FsRemains {
         ids
     }
 
-    /// Adds sidecars that lie in the folder of sidecars, with no pointer to
-    /// them, and whose session was in the folder of sessions and is gone.
+    /// Adds sidecars in the directory of sidecars without a pointer, whose
+    /// session was in the directory of sessions and no longer exists.
     fn add_strays(
         &self,
         sidecars: &SearchedDirectory,
@@ -319,8 +319,8 @@ impl FsRemains {
         Ok(())
     }
 
-    /// The folder and name of an absolute path. Links above the folder are
-    /// followed; it must not be one itself.
+    /// The directory and name of an absolute path. Links above the directory
+    /// are followed; the directory itself must not be a link.
     fn place_of(&self, path: &str) -> Result<(Dir, String), FsError> {
         let unsafe_name = || FsError::refused("open", path, Refusal::UnsafeName);
         let path = Path::new(path);
@@ -330,7 +330,7 @@ impl FsRemains {
     }
 }
 
-/// A sidecar that does not lie beside its session, and its blobs.
+/// A sidecar that is not beside its session, and its blobs.
 fn elsewhere(folder: &Dir, path: &Path, name: &str, session_id: &str) -> Vec<Artefact> {
     let proof = proof_of(folder, name, &|line| Proof::of_relocated(line, session_id));
     let artefact = |kind, name: &str, proof| {

@@ -5,8 +5,9 @@ use traj_core::port::SidecarError;
 
 use super::tally::BatchTally;
 
-/// Encodes an event and stores its blobs with `store`; an event that fits no
-/// line is an error. Blobs go first: a line never names what is not there.
+/// Encodes an event and stores its blobs with `store`; an event that does not
+/// fit a line is an error. Blobs are stored first: a line never refers to a
+/// missing blob.
 pub(super) fn encode(
     mut prepared: Prepared<'_>,
     number: u64,
@@ -30,7 +31,7 @@ pub(super) fn encode(
             };
             prepared.omit_blob(blob.digest(), omitted);
         }
-        // To say that a blob is missing takes room too, and may push the whole
-        // data into another blob: look again.
+        // A marker for a missing blob takes space too, and may push the whole
+        // data into another blob. So check again.
     }
 }

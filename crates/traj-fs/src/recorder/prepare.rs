@@ -1,8 +1,8 @@
 //! Turning the events of a batch into lines: nearly all of the writer's work,
 //! and the part that two threads can share.
 //!
-//! A batch is cut into shares, which the writer and its helper take one after
-//! the other until none is left: whoever is held up takes fewer. While the
+//! A batch is cut into shares. The writer and its helper take one share after
+//! the other until none is left, so the slower thread takes fewer. While the
 //! writer writes a batch, the helper begins with the next one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,15 +16,15 @@ use traj_core::port::Clock;
 
 use super::queue::{EventBatch, TakenEvents};
 
-/// So many events take a good deal longer than waking a thread. A host that
-/// records less than that at once never sees a second one.
+/// Preparing this many events takes much longer than waking a thread. A host
+/// that records fewer at once never starts a second thread.
 pub(super) const WORTH_A_THREAD: usize = 128;
 
-/// Events that are taken at once: enough to make the taking cheap, and few
-/// enough that nobody waits long for the other's last share.
+/// Events in a share: enough to make taking one cheap, and few enough that
+/// neither thread waits long for the other's last share.
 const SHARE_EVENTS: usize = 32;
 
-/// Memory of a share is not kept beyond this: one large event is no reason to.
+/// Buffers above this size are not kept: one large event does not justify it.
 const KEPT_TEXT_BYTES: usize = 128 * 1024;
 
 /// Redacts events, cuts them to their limits and encodes them.
@@ -32,9 +32,9 @@ pub(super) struct Preparer<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     capture: &'env Capture,
     clock: &'env dyn Clock,
-    /// Started with the first batch that is worth it.
+    /// Started with the first batch that is large enough.
     helper: Option<PrepareHelper<'env>>,
-    /// Memory of lines, free again when they are written.
+    /// Buffers of lines, reusable once the lines are written.
     texts: Vec<BlockMemory>,
 }
 
@@ -68,8 +68,8 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         Self { scope, capture, clock, helper: None, texts: Vec::new() }
     }
 
-    /// Has the helper begin with a batch that is worth it. Nobody begins with
-    /// another one before this one is complete.
+    /// Lets the helper begin with a batch that is large enough. No other batch
+    /// is begun before this one is complete.
     pub(super) fn begin(&mut self, batch: EventBatch) -> BegunBatch {
         let EventBatch { events, taken } = batch;
         let texts = self.texts.drain(..).filter_map(BlockMemory::reclaim);
@@ -81,8 +81,8 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         BegunBatch { taken, shares }
     }
 
-    /// What becomes of events, in their order. A defect costs the event that
-    /// met it and not the recorder.
+    /// The outcome for each event, in order. A defect costs only the event that
+    /// triggered it.
     pub(super) fn captured(
         &mut self,
         blocks: Vec<LineBlock<'env>>,
@@ -96,7 +96,8 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         })
     }
 
-    /// Prepares what the helper has left of a batch, and waits for the rest.
+    /// Prepares the shares that the helper has not taken, and waits for the
+    /// others.
     pub(super) fn complete(&self, begun: &BegunBatch) -> Vec<LineBlock<'env>> {
         let count = begun.taken.events;
         let share_count = count.div_ceil(SHARE_EVENTS);
@@ -104,7 +105,7 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         while let Some(share) = prepare_share(self.capture, self.clock, &begun.shares) {
             done.push(share);
         }
-        // What the writer did not take, the helper did.
+        // The helper has the shares that the writer did not take.
         while done.len() < share_count
             && let Some(share) = self.helper.as_ref().and_then(|helper| helper.done.recv().ok())
         {
@@ -117,8 +118,8 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         done.into_iter().map(|(_, block)| block).collect()
     }
 
-    /// A helper that is gone has taken its shares with it: their events are
-    /// lost to a defect, and keep their places.
+    /// A helper that died took its shares with it. Their events are lost to a
+    /// defect and keep their positions.
     fn note_lost(&self, done: &mut Vec<(usize, LineBlock<'env>)>, event_count: usize) {
         for (place, start) in (0..event_count).step_by(SHARE_EVENTS).enumerate() {
             if !done.iter().any(|(known, _)| *known == place) {
@@ -130,7 +131,8 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         }
     }
 
-    /// Has the helper take shares too. Without one the writer takes them all.
+    /// Lets the helper take shares too. Without a helper, the writer takes them
+    /// all.
     fn call_helper(&mut self, shares: &Arc<Mutex<BatchShares>>) {
         let helper = match self.helper.take() {
             Some(helper) => helper,
@@ -151,7 +153,7 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         let run = move || {
             for shares in wanted {
                 while let Some(share) = prepare_share(capture, clock, &shares) {
-                    // A writer that is gone wants nothing any more.
+                    // If the writer is gone, nobody needs the share.
                     finished.send(share).ok();
                 }
             }

@@ -1,8 +1,8 @@
 //! The bounded queue between hosts and the writer.
 //!
-//! Events go through a channel of the standard library, behind counts that
-//! bound it: recording takes no lock, so a host never waits for another, for
-//! the writer or for the disk. The lock is for who asks, waits and reports.
+//! Events go through a channel of the standard library, which counters bound.
+//! Recording takes no lock, so a host never waits for another thread, for the
+//! writer or for the disk. Only flushes, waiting and reports take the lock.
 
 mod bounds;
 mod inbox;
@@ -20,20 +20,21 @@ use self::bounds::QueueBounds;
 pub(super) use self::inbox::{EventBatch, Inbox, TakenEvents, WriterWork};
 use super::stats::{FlushReport, RecorderStats};
 
-/// Events that can wait at most, whatever the settings say: their places are
-/// there from the start, so that recording never has to ask for memory.
+/// The most events that can wait, whatever the settings say. Their slots are
+/// allocated at the start, so recording never allocates one.
 const MOST_EVENTS: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Queue {
     bounds: QueueBounds,
     messages: SyncSender<QueueMessage>,
-    /// A [`QueueMessage::Look`] is on its way: another would tell nothing new.
+    /// A [`QueueMessage::Look`] is already in the channel: a second one would
+    /// add nothing.
     look_sent: AtomicBool,
     state: Mutex<QueueState>,
     /// A writer whose storage failed waits here for a flush or the end.
     request: Condvar,
-    /// Hosts wait here for room or for a flush.
+    /// Hosts wait here for space or for a flush.
     progress: Condvar,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct Queue {
 #[derive(Debug)]
 enum QueueMessage {
     Event(Event),
-    /// A flush or the end is wanted: look at the state.
+    /// A flush or the end was requested: check the state.
     Look,
 }
 
@@ -57,11 +58,11 @@ struct QueueState {
     /// How the last flush ended.
     flush_error: Option<String>,
     is_closed: bool,
-    /// The writer has left, and touches nothing any more.
+    /// The writer has ended and touches nothing any more.
     is_left: bool,
-    /// There never was a writer.
+    /// The writer was never started.
     is_unstarted: bool,
-    /// When the storage began to refuse what it is given.
+    /// When the storage began to fail.
     failing_since: Option<Instant>,
     stats: RecorderStats,
 }
@@ -76,7 +77,7 @@ struct WantedFlush {
 impl Queue {
     pub(super) fn new(max_events: usize, max_bytes: usize) -> (Arc<Self>, Inbox) {
         let max_events = max_events.min(MOST_EVENTS);
-        // A place for every event that may wait, and for one look.
+        // A slot for every event that may wait, and for one `Look`.
         let (sender, messages) = sync_channel(max_events + 1);
         let queue = Arc::new(Self {
             bounds: QueueBounds::new(max_events, max_bytes),
@@ -90,11 +91,11 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        // The state is consistent between any two statements that can panic.
+        // The state is consistent whenever a panic can occur.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event if there is room, else counts it as dropped.
+    /// Adds an event if there is space; otherwise counts it as dropped.
     pub(super) fn offer(&self, event: Event) {
         let bytes = event.memory();
         if self.bounds.reserve(bytes) {
@@ -104,8 +105,8 @@ impl Queue {
         }
     }
 
-    /// Adds an event as soon as there is room. A storage that has failed for
-    /// longer than `patience` will make none: the event is then dropped.
+    /// Adds an event as soon as there is space. If the storage has failed for
+    /// longer than `patience`, the event is dropped.
     pub(super) fn put(&self, event: Event, patience: Duration) {
         let bytes = event.memory();
         if self.bounds.reserve(bytes) || self.wait_for_room(bytes, patience) {
@@ -115,8 +116,8 @@ impl Queue {
         }
     }
 
-    /// The writer counts under the lock after it made room: whoever looked
-    /// before that and waits is woken.
+    /// The writer takes the lock after it freed space, so it wakes every thread
+    /// that checked before and now waits.
     fn wait_for_room(&self, bytes: usize, patience: Duration) -> bool {
         let mut state = self.lock();
         while !state.is_closed {
@@ -139,7 +140,7 @@ impl Queue {
     fn send(&self, event: Event) {
         let bytes = event.memory();
         if self.messages.try_send(QueueMessage::Event(event)).is_err() {
-            // The writer is gone, and takes nothing any more.
+            // The writer has ended and takes no more events.
             self.bounds.take(1);
             self.bounds.release(bytes);
             let mut state = self.lock();
@@ -153,21 +154,21 @@ impl Queue {
         }
     }
 
-    /// Makes the writer look at the state, wherever it waits.
+    /// Makes the writer check the state, wherever it waits.
     fn ask_to_look(&self) {
         if !self.look_sent.swap(true, Ordering::AcqRel) {
-            // A writer that is gone has nothing to look at.
+            // A writer that has ended checks nothing.
             self.messages.try_send(QueueMessage::Look).ok();
         }
         self.request.notify_one();
     }
 
-    /// The writer is about to look at the state.
+    /// The writer is about to check the state.
     fn looks_now(&self) {
         self.look_sent.swap(false, Ordering::AcqRel);
     }
 
-    /// Waits until a flush or the end is wanted, at most `patience`.
+    /// Waits until a flush or the end is requested, for at most `patience`.
     fn wait_for_request(&self, patience: Duration) {
         let until = Instant::now() + patience;
         let mut state = self.lock();
@@ -197,14 +198,14 @@ impl Queue {
         }
     }
 
-    /// Takes note of something that settles nothing.
+    /// Updates the counts without settling an event.
     pub(super) fn note(&self, note: impl FnOnce(&mut RecorderStats)) {
         note(&mut self.lock().stats);
     }
 
-    /// Says that the storage did not take the batch, or what is left of it
-    /// without the part that is `done`; the writer keeps it. Every flush that
-    /// waits hears of it at once.
+    /// Reports that the storage did not take the batch, except for the part
+    /// that is `done`. The writer keeps the rest. Every waiting flush returns
+    /// at once.
     pub(super) fn stalled(
         &self,
         error: String,
@@ -223,13 +224,13 @@ impl Queue {
         self.progress.notify_all();
     }
 
-    /// How the writer's last flush ended, after which it leaves.
+    /// Records how the writer's last flush ended.
     pub(super) fn ended(&self, error: Option<String>) {
         let wanted = self.lock().flushes_wanted;
         self.flushed(wanted, error);
     }
 
-    /// Tells the flushes up to `number` how they ended.
+    /// Ends the flushes up to `number`.
     pub(super) fn flushed(&self, number: u64, error: Option<String>) {
         let mut state = self.lock();
         state.flushes_done = number;
@@ -258,12 +259,12 @@ impl Queue {
             timed_out = start.elapsed() >= timeout && state.flushes_done < number;
         }
         state.hosts_wait -= 1;
-        // What the host recorded after it asked is not this flush's matter.
+        // Events recorded after the request do not concern this flush.
         let left = accepted_before.saturating_sub(state.settled);
         FlushReport { timed_out, timeout, ..self.report(&state, left) }
     }
 
-    /// What a flush would still have to wait for.
+    /// What a flush would still wait for.
     pub(super) fn pending_report(&self) -> FlushReport {
         let state = self.lock();
         self.report(&state, self.bounds.accepted().saturating_sub(state.settled))
@@ -276,13 +277,13 @@ impl Queue {
         self.progress.notify_all();
     }
 
-    /// The writer leaves, however it came to that.
+    /// The writer ends, for whatever reason.
     pub(super) fn leave(&self) {
         self.lock().is_left = true;
         self.close();
     }
 
-    /// There is no writer, and there will be none.
+    /// The writer could not be started.
     pub(super) fn not_started(&self, error: &io::Error) {
         let error = format!("the recorder's thread could not be started: {error}");
         let mut state = self.lock();
@@ -293,7 +294,7 @@ impl Queue {
         self.leave();
     }
 
-    /// Waits until the writer has left, at most `timeout`.
+    /// Waits until the writer has ended, for at most `timeout`.
     pub(super) fn wait_until_left(&self, timeout: Duration) -> bool {
         let is_here = |state: &mut QueueState| !state.is_left;
         let waited = self.progress.wait_timeout_while(self.lock(), timeout, is_here);

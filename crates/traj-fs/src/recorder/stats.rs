@@ -1,4 +1,4 @@
-//! What a recorder did, in numbers.
+//! The counts of a recorder.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use traj_core::recording::Dropped;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderStats {
-    /// Events the host gave.
+    /// Events that the host recorded.
     pub recorded_events: u64,
     /// Events that are in the sidecar.
     pub written_events: u64,
-    /// Bytes those have, line ends included.
+    /// Their size in bytes, including line ends.
     pub written_bytes: u64,
-    /// Texts that were stored as blobs.
+    /// Strings that were stored as blobs.
     pub stored_blobs: u64,
-    /// Texts that should have been, but were not.
+    /// Strings that should have been stored as blobs, but were not.
     pub omitted_blobs: u64,
-    /// Those of them for which the blobs' budget was too small.
+    /// Omitted strings for which the blob budget was too small.
     pub blobs_over_budget: u64,
-    /// Old lines that made room for new ones.
+    /// Old lines that were removed to make space for new ones.
     pub rolled_lines: u64,
     /// Events that were not written.
     pub dropped: Dropped,
@@ -29,9 +29,9 @@ pub struct RecorderStats {
     pub queued_events: u64,
     /// Their size in memory, roughly.
     pub queued_bytes: u64,
-    /// The last thing that went wrong, without any payload.
+    /// The last error, without any payload.
     pub last_error: Option<String>,
-    /// Why the sidecar is not safe from others, if it is not.
+    /// Why other users can interfere with the sidecar, if they can.
     pub exposure: Option<Exposure>,
 }
 
@@ -41,13 +41,13 @@ pub struct RecorderStats {
 pub struct FlushReport {
     /// Events recorded before the flush that still wait.
     pub pending_events: u64,
-    /// The size in memory of all that waits, roughly.
+    /// The approximate size in memory of everything that waits.
     pub pending_bytes: u64,
-    /// The time ran out; the writer is still at it.
+    /// The time ran out while the writer was still working.
     pub timed_out: bool,
-    /// The time that was given.
+    /// The time that the flush was allowed to take.
     pub timeout: Duration,
-    /// Why the storage did not take them, without any payload.
+    /// Why the storage did not take the events, without any payload.
     pub error: Option<String>,
 }
 
@@ -57,8 +57,8 @@ impl FlushReport {
         Self { pending_events: 0, pending_bytes: 0, timed_out: false, timeout, error: None }
     }
 
-    /// Whether nothing recorded before the flush waits any more, and the
-    /// storage did its part. What was dropped before is in the stats.
+    /// Whether no event from before the flush still waits, and the storage
+    /// succeeded. Dropped events are in the stats.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.pending_events == 0 && !self.timed_out && self.error.is_none()

@@ -1,4 +1,4 @@
-//! What became of a batch.
+//! The outcome of one batch, in numbers.
 
 use std::error::Error;
 
@@ -29,20 +29,20 @@ impl BatchTally {
         self.rolled_lines += appended.rolled_lines;
     }
 
-    /// Counts events that the storage will not take, and why not.
+    /// Counts events that the storage will not take, and records why.
     pub(super) fn given_up(&mut self, dropped: &Dropped, error: Option<&SidecarError>) {
         self.dropped.storage += dropped.storage;
         self.dropped.bytes += dropped.bytes;
         self.error = error.map(|error| describe(error));
     }
 
-    /// Counts events that a defect of our own cost.
+    /// Counts events that were lost to a defect of the recorder.
     pub(super) fn met_defect(&mut self, events: u64) {
         self.dropped.defect += events;
         self.error = Some(DEFECT.to_owned());
     }
 
-    /// Counts an event that fits no line, or no sidecar.
+    /// Counts an event that does not fit a line, or the sidecar.
     pub(super) fn too_large(&mut self, error: &EventTooLarge) {
         self.dropped.too_large += 1;
         self.dropped.bytes += error.bytes as u64;
@@ -58,7 +58,7 @@ impl BatchTally {
         }
     }
 
-    /// Counts a text that was not stored; returns what its marker says of it.
+    /// Counts a string that was not stored. Returns the reason for its marker.
     pub(super) fn omitted_blob(&mut self, error: &SidecarError) -> OmittedBlob {
         self.omitted_blobs += 1;
         if matches!(error, SidecarError::OverBudget { .. }) {
@@ -66,9 +66,10 @@ impl BatchTally {
             self.error = Some(describe(error));
             return OmittedBlob::Budget;
         }
-        // What the error says of the sidecar does not hold: it goes on.
+        // The error speaks of the sidecar, which continues to work. Give only
+        // its cause.
         let cause = error.source().map_or_else(|| error.to_string(), describe);
-        self.error = Some(format!("a long text cannot be stored: {cause}"));
+        self.error = Some(format!("cannot store a long string: {cause}"));
         OmittedBlob::Storage
     }
 
@@ -91,10 +92,10 @@ impl BatchTally {
     }
 }
 
-/// What is said of a panic: its own words could hold payload.
-pub(super) const DEFECT: &str = "the recorder met a defect of its own";
+/// The message for a panic. The panic's own message could contain payload.
+pub(super) const DEFECT: &str = "internal error in the recorder";
 
-/// An error with its causes, in one line. Ours never contain payload.
+/// An error with its causes, in one line. Our errors never contain payload.
 pub(super) fn describe(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

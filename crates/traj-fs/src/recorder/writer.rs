@@ -26,15 +26,16 @@ pub(super) struct Writer {
 
 /// What a writer remembers between batches.
 struct WriterState {
-    /// Kept over failures: it knows which file it wrote to.
+    /// Kept after failures: it knows which file it wrote to.
     sidecar: Option<Box<dyn SidecarWriter>>,
     /// Decides what happens to the lines.
     recording: Recording,
-    /// The events of those lines, and others of their batch: not settled yet.
+    /// The events of those lines and others of their batch, not settled yet.
     taken: TakenEvents,
 }
 
-/// Lets nobody wait for a writer that is gone, however it went.
+/// Makes sure that nobody waits for a writer that has ended, for whatever
+/// reason.
 struct LeaveAtEnd<'q>(&'q Queue);
 
 impl Drop for LeaveAtEnd<'_> {
@@ -82,8 +83,8 @@ impl Writer {
         }
     }
 
-    /// Writes a batch; the next one, if many events wait, is begun with
-    /// meanwhile, and written after it.
+    /// Writes a batch. If many events wait, the helper begins with the next
+    /// batch meanwhile.
     fn write_batch<'c>(
         &self,
         begun: &BegunBatch,
@@ -104,7 +105,7 @@ impl Writer {
         ahead
     }
 
-    /// Gives up a batch that comes after the end of the sidecar.
+    /// Drops a batch because the sidecar is full.
     fn drop_batch(&self, taken: TakenEvents, progress: &mut WriterState) {
         progress.taken = taken;
         let mut tally = BatchTally::default();
@@ -147,7 +148,7 @@ impl Writer {
     fn write_pending(&self, progress: &mut WriterState, mut tally: BatchTally) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.take_steps(progress, &mut tally)));
         let Ok(outcome) = outcome else {
-            // Whatever the adapter was about to do, it starts afresh.
+            // The adapter may be in any state: open a new one.
             progress.sidecar = None;
             tally.met_defect(progress.recording.abandon());
             return self.settle(progress, tally);
@@ -157,7 +158,7 @@ impl Writer {
         let phase = if is_ending { Phase::Ending } else { Phase::Running };
         match progress.recording.after_write(error.as_ref(), phase) {
             AfterWrite::Retry(_) => {
-                // Part of the batch may be in the file, and waits no more.
+                // Part of the batch may already be in the file.
                 let done = progress.taken.split_done(progress.recording.waiting());
                 let error = error.as_ref().map_or_else(String::new, |error| describe(error));
                 self.queue.stalled(error, done, |stats| tally.add_to(stats));
@@ -170,8 +171,7 @@ impl Writer {
         }
     }
 
-    /// Takes the steps that the policy asks for, until it is done or a failure
-    /// ends them.
+    /// Executes the steps of the policy until it is done or a failure stops it.
     fn take_steps(
         &self,
         progress: &mut WriterState,
@@ -201,7 +201,7 @@ impl Writer {
                 _ => return Ok(()),
             };
             tally.sidecar_full(dropped.sidecar_full, dropped.bytes, self.options.limit_bytes);
-            // The drops are counted whether or not the last word fits.
+            // The drops are counted whether or not the report fits.
             self.write_report(&dropped, progress).ok();
         }
     }
@@ -210,7 +210,7 @@ impl Writer {
     fn settle(&self, progress: &mut WriterState, tally: BatchTally) {
         self.queue.settle(std::mem::take(&mut progress.taken), |stats| tally.add_to(stats));
         if !progress.recording.is_full() {
-            // Reported again with the next batch or flush if it does not work now.
+            // If this fails, the next batch or flush reports them.
             catch_unwind(AssertUnwindSafe(|| self.report_drops(progress).ok())).ok();
         }
     }
@@ -231,7 +231,7 @@ impl Writer {
         Ok(sidecar.insert(opened).as_mut())
     }
 
-    /// Makes everything durable, and reports drops while there is a chance.
+    /// Makes everything durable and reports drops.
     fn finish_flush(&self, progress: &mut WriterState) -> Option<String> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let reported = self.report_drops(progress);
@@ -249,7 +249,7 @@ impl Writer {
         }
     }
 
-    /// Writes a `trace.truncated` event for drops that none has reported.
+    /// Writes a `trace.truncated` event for drops that are not reported yet.
     fn report_drops(&self, progress: &mut WriterState) -> Result<(), SidecarError> {
         let dropped = self.queue.stats().dropped;
         let Some(unreported) = progress.recording.unreported(&dropped) else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! Folders that are made on the way to something else, and go again if that
-//! fails.
+//! Directories that are created for something else, and removed if that fails.
 
 use cap_std::fs::Dir;
 
@@ -7,23 +6,23 @@ use crate::error::{Context as _, FsError};
 use crate::safe::directory::{make_private, make_subfolder, open_subfolder};
 use crate::safe::replace::sync_folder;
 
-/// Folders that were made. Dropped without [`CreatedDirectories::keep`], those that
-/// are empty are removed.
+/// Directories that were created. The empty ones are removed on drop, unless
+/// [`CreatedDirectories::keep`] was called.
 #[derive(Debug, Default)]
 pub(crate) struct CreatedDirectories {
-    /// Each in the folder it lies in, the outermost first.
+    /// Each with its parent, the outermost first.
     made: Vec<(Dir, String)>,
 }
 
 impl CreatedDirectories {
-    /// Opens the folder that `names` lead to from `folder`, making what is
-    /// missing (0700).
+    /// Opens the directory that `names` lead to from `folder`, and creates
+    /// missing ones (0700).
     pub(crate) fn open<'n>(
         &mut self,
         folder: &Dir,
         names: impl IntoIterator<Item = &'n str>,
     ) -> Result<Dir, FsError> {
-        let clone = |folder: &Dir| folder.try_clone().context("open the folder", ".");
+        let clone = |folder: &Dir| folder.try_clone().context("open the directory", ".");
         let mut folder = clone(folder)?;
         for name in names {
             folder = match open_subfolder(&folder, name) {
@@ -45,12 +44,12 @@ impl CreatedDirectories {
         Ok(folder)
     }
 
-    /// Forces the entries of what was made to the disk.
+    /// Forces the entries of the new directories to the disk.
     pub(crate) fn sync(&self) -> Result<(), FsError> {
         self.made.iter().try_for_each(|(parent, name)| sync_folder(parent, name))
     }
 
-    /// They stay.
+    /// Keeps the directories.
     pub(crate) fn keep(mut self) {
         self.made.clear();
     }
@@ -59,7 +58,7 @@ impl CreatedDirectories {
 impl Drop for CreatedDirectories {
     fn drop(&mut self) {
         while let Some((parent, name)) = self.made.pop() {
-            // One that is in use by now stays.
+            // A directory that is in use by now stays.
             parent.remove_dir(name).ok();
         }
     }

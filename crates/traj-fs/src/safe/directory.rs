@@ -1,4 +1,5 @@
-//! Opening and making folders, one component at a time, never through a link.
+//! Opening and creating directories, one component at a time, never through a
+//! link.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,30 +10,31 @@ use traj_core::port::Exposure;
 
 use crate::error::{Context as _, FsError, Refusal};
 
-const OPEN: &str = "open the folder";
+const OPEN: &str = "open the directory";
 
-/// Opens the folder at an absolute `path`, seen from `root`.
+/// Opens the directory at an absolute `path`, seen from `root`.
 ///
-/// A symbolic link on the way is refused, except directly below the root:
-/// those belong to the system (a linked temporary folder, say).
+/// A symbolic link in the path is refused, except directly below the root:
+/// those belong to the system (a linked temporary directory, for example).
 ///
 /// # Errors
-/// When a component is missing, a link, or not a folder.
+/// When a component is missing, a link, or not a directory.
 pub fn open_folder(root: &Dir, path: &Path) -> Result<Dir, FsError> {
     walk(root, path, open_subfolder)
 }
 
-/// How many links in a row are followed before they count as a circle.
+/// How many links are followed before they count as a cycle.
 const MOST_LINKS: u32 = 40;
 
-/// Opens the folder at an absolute `path`, seen from `root`, the root of the
+/// Opens the directory at an absolute `path`, seen from `root`, the root of the
 /// filesystem.
 ///
-/// Links above it are followed, because whoever set up the machine made them: a
-/// linked home, say. The folder itself must not be a link.
+/// Links above it are followed, because the administrator of the machine made
+/// them: a linked home directory, for example. The directory itself must not be
+/// a link.
 ///
 /// # Errors
-/// As [`open_folder`], and when links lead in a circle.
+/// Like [`open_folder`], and when links form a cycle.
 pub(crate) fn open_folder_below_links(root: &Dir, path: &Path) -> Result<Dir, FsError> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => open_folder(root, &follow_links(root, parent)?.join(name)),
@@ -75,18 +77,18 @@ fn follow_links(root: &Dir, path: &Path) -> Result<PathBuf, FsError> {
     Ok(real)
 }
 
-/// Opens the folder at an absolute `path`, making what is missing (0700).
+/// Opens the directory at an absolute `path` and creates missing ones (0700).
 ///
 /// # Errors
-/// As [`open_folder`], and when a folder cannot be made.
+/// Like [`open_folder`], and when a directory cannot be created.
 pub fn create_folder(root: &Dir, path: &Path) -> Result<Dir, FsError> {
     walk(root, path, create_subfolder)
 }
 
-/// Opens a folder directly inside `parent`; a link is refused.
+/// Opens a directory directly inside `parent`; a link is refused.
 ///
 /// # Errors
-/// When it is missing, a link, or not a folder.
+/// When it is missing, a link, or not a directory.
 pub fn open_subfolder(parent: &Dir, name: &str) -> Result<Dir, FsError> {
     let metadata = parent.symlink_metadata(name).context(OPEN, name)?;
     if metadata.is_symlink() {
@@ -98,10 +100,11 @@ pub fn open_subfolder(parent: &Dir, name: &str) -> Result<Dir, FsError> {
     parent.open_dir_nofollow(name).context(OPEN, name)
 }
 
-/// Opens a folder directly inside `parent`, making it (0700) if it is missing.
+/// Opens a directory directly inside `parent` and creates it (0700) if it is
+/// missing.
 ///
 /// # Errors
-/// When it is a link, not a folder, or cannot be made.
+/// When it is a link, not a directory, or cannot be created.
 pub fn create_subfolder(parent: &Dir, name: &str) -> Result<Dir, FsError> {
     match open_subfolder(parent, name) {
         Err(error) if error.is_not_found() => {}
@@ -111,38 +114,38 @@ pub fn create_subfolder(parent: &Dir, name: &str) -> Result<Dir, FsError> {
     open_subfolder(parent, name)
 }
 
-/// Makes a folder (0700) directly inside `parent`; returns whether it was not
-/// there before.
+/// Creates a directory (0700) directly inside `parent`. Returns whether it is
+/// new.
 pub(crate) fn make_subfolder(parent: &Dir, name: &str) -> Result<bool, FsError> {
     let mut builder = DirBuilder::new();
     builder.mode(0o700);
     match parent.create_dir_with(name, &builder) {
         // Another process was faster.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        made => made.context("make the folder", name).map(|()| true),
+        made => made.context("make the directory", name).map(|()| true),
     }
 }
 
-/// Makes a folder of ours private to its owner, whatever the umask left.
+/// Makes one of our directories private to its owner, whatever the umask.
 ///
 /// # Errors
 /// When the mode cannot be changed.
 pub(crate) fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
-    let metadata = folder.dir_metadata().context("look at the folder", name)?;
+    let metadata = folder.dir_metadata().context("look at the directory", name)?;
     if metadata.mode() & 0o777 == 0o700 {
         return Ok(());
     }
     let mode = cap_std::fs::Permissions::from_mode(0o700);
-    folder.set_permissions(".", mode).context("make private the folder", name)
+    folder.set_permissions(".", mode).context("change the mode of the directory", name)
 }
 
-/// Why what lies in a folder is not safe from others, if it is not. The
-/// superuser can do anything anywhere and does not count.
+/// Why other users can replace files in a directory, if they can. The superuser
+/// can always do so and does not count.
 ///
 /// # Errors
 /// When the operating system does not tell.
 pub(crate) fn exposure_of(folder: &Dir, name: &str) -> Result<Option<Exposure>, FsError> {
-    let metadata = folder.dir_metadata().context("look at the folder", name)?;
+    let metadata = folder.dir_metadata().context("look at the directory", name)?;
     let (owner, ourselves) = (metadata.uid(), rustix::process::geteuid().as_raw());
     let exposure = if owner != ourselves && owner != 0 {
         Some(Exposure::ForeignOwner)
@@ -176,7 +179,7 @@ fn walk(
     Ok(folder)
 }
 
-/// A folder directly below the root may be a link of the system's.
+/// A directory directly below the root may be a link that the system made.
 fn open_system_folder(
     root: &Dir,
     name: &str,

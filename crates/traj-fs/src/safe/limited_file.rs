@@ -1,9 +1,9 @@
-//! Writing no further than the process may.
+//! Writing no further than the process is allowed to.
 //!
-//! A write beyond the limit on the size of files (`RLIMIT_FSIZE`) raises a
-//! signal that ends the process, unless it is ignored. We are a guest in it: we
-//! look at the limit first, and what would exceed it is an error like that of
-//! a full disk.
+//! A write beyond the file size limit (`RLIMIT_FSIZE`) raises a signal that
+//! ends the process, unless it is ignored. The process belongs to the host, so
+//! we check the limit first: a write that would exceed it is an error like that
+//! of a full disk.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -11,7 +11,7 @@ use cap_std::fs::File;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-/// Whether a file may be written to up to this place.
+/// Checks that a file may grow this far.
 ///
 /// # Errors
 /// When the process may not have a file of that size.
@@ -23,7 +23,8 @@ pub(crate) fn check_growth(position: u64, bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// A file that is written from its start and whose growth is looked at first.
+/// A file that is written from its start and checks each write against the
+/// limit.
 #[derive(Debug)]
 pub(crate) struct LimitedFile {
     file: File,
@@ -31,12 +32,12 @@ pub(crate) struct LimitedFile {
 }
 
 impl LimitedFile {
-    /// A file of ours that is empty.
+    /// Wraps an empty file of ours.
     pub(crate) const fn new(file: File) -> Self {
         Self { file, position: 0 }
     }
 
-    /// The file itself, for all but writing.
+    /// The file itself, for everything except writing.
     pub(crate) const fn as_file(&self) -> &File {
         &self.file
     }

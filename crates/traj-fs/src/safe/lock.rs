@@ -1,8 +1,8 @@
 //! Advisory locks between processes that write to the same file.
 //!
-//! Nobody waits for a lock without end: whoever holds it may be stopped, or
-//! never let go of it. Waiting is asking again, at first after microseconds,
-//! as our own writers hold a lock no longer than a write takes.
+//! No caller waits forever: the holder may be stopped, or never release the
+//! lock. Waiting is polling, at first after microseconds, because our own
+//! writers hold a lock only for one write.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use crate::error::{Context as _, FsError};
 /// How long a lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The pauses between two tries: each is longer than the one before, up to the
-/// last. That one is short, so that among many who wait nobody goes without.
+/// The pauses between two tries double up to the last one. That one is short,
+/// so that none of many waiting processes starves.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
 const LAST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -33,7 +33,7 @@ impl Drop for FileLock<'_> {
     }
 }
 
-/// Waits until no other process holds the lock on `file`, then holds it.
+/// Waits until no other process holds the lock on `file`, then takes it.
 ///
 /// # Errors
 /// When another process holds it for too long ([`FsError::Held`]), or the
@@ -43,22 +43,22 @@ pub(crate) fn lock_exclusive<'a>(file: &'a File, name: &str) -> Result<FileLock<
     Ok(FileLock { file })
 }
 
-/// Waits until nobody holds the lock on `file` alone, then holds it together
-/// with others, until the file is closed.
+/// Waits until no process holds an exclusive lock on `file`, then takes a
+/// shared lock until the file is closed.
 ///
 /// # Errors
-/// As [`lock_exclusive`].
+/// Like [`lock_exclusive`].
 pub(crate) fn lock_shared(file: &File, name: &str) -> Result<(), FsError> {
     lock_within(file, name, FlockOperation::NonBlockingLockShared, PATIENCE)
 }
 
-/// Holds the lock on `file` alone, until the file is closed, if nobody else
-/// holds it for longer than `patience`.
+/// Takes an exclusive lock on `file` until the file is closed, unless another
+/// process holds it for longer than `patience`.
 pub(crate) fn is_locked_alone(file: &File, name: &str, patience: Duration) -> bool {
     lock_within(file, name, FlockOperation::NonBlockingLockExclusive, patience).is_ok()
 }
 
-/// Asks for a lock until it is there or the pauses add up to `patience`.
+/// Polls for a lock until it is free or the pauses add up to `patience`.
 fn lock_within(
     file: &File,
     name: &str,

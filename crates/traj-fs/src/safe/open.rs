@@ -1,4 +1,4 @@
-//! Opening files that must be what they seem: regular, one name, no link.
+//! Opening files that must be regular, have one name and not be links.
 
 use std::io;
 
@@ -10,17 +10,18 @@ use cap_std::fs::{
 
 use crate::error::{Context as _, FsError, Refusal};
 
-/// So many times in a row a file may be replaced while it is opened.
+/// How many times in a row a file may be replaced while it is opened.
 const SWAPS: u32 = 100;
 
 /// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reading a file that need not be ours.
+    /// Reading a file that anyone may have written.
     Read,
-    /// Appending to a file of ours; made (0600) if it is missing.
+    /// Appending to one of our files, which is created (0600) if it is missing.
     Append,
-    /// Reading and writing a file of ours; made (0600) if it is missing.
+    /// Reading and writing one of our files, which is created (0600) if it is
+    /// missing.
     Update,
 }
 
@@ -45,7 +46,7 @@ impl Identity {
     }
 }
 
-/// The identity of what `name` stands for now; `None` when nothing does.
+/// The identity of the file that has this name now; `None` when there is none.
 ///
 /// # Errors
 /// When the operating system does not tell.
@@ -70,9 +71,9 @@ pub fn open_file(directory: &Dir, name: &str) -> Result<File, FsError> {
 
 /// Opens a regular file directly inside `folder`.
 ///
-/// Nothing is followed, nothing blocks: a link, FIFO, device or folder in its
-/// place is refused, and so is a file of ours that has a second name. The mode
-/// of a file of ours is 0600 afterwards.
+/// It follows no link and does not block: a link, FIFO, device or directory is
+/// refused, and so is one of our files that has a second name. The mode of our
+/// files is 0600 afterwards.
 ///
 /// # Errors
 /// When it is missing (for [`Access::Read`]), refused, or cannot be opened.
@@ -84,15 +85,15 @@ pub(crate) fn open_regular(folder: &Dir, name: &str, access: Access) -> Result<F
     Ok(file)
 }
 
-/// Makes a new file (0600, less what the umask takes).
+/// Creates a new file (0600, less the umask).
 pub(crate) fn create_new(folder: &Dir, name: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600).follow(FollowSymlinks::No);
     folder.open_with(name, &options)
 }
 
-/// Makes a new file that only its owner can read and write, whatever the
-/// umask; or none.
+/// Creates a new file that only its owner can read and write, whatever the
+/// umask. On failure, no file is left.
 pub(crate) fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
     let file = create_new(folder, name)?;
     match file.set_permissions(Permissions::from_mode(0o600)) {
@@ -104,15 +105,15 @@ pub(crate) fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
     }
 }
 
-/// Makes a file of ours private to its owner, whatever the umask left.
+/// Makes one of our files private to its owner, whatever the umask.
 pub(crate) fn make_file_private(file: &File, name: &str) -> Result<(), FsError> {
     if file.metadata().context("look at", name)?.mode() & 0o777 == 0o600 {
         return Ok(());
     }
-    file.set_permissions(Permissions::from_mode(0o600)).context("make private", name)
+    file.set_permissions(Permissions::from_mode(0o600)).context("change the mode of", name)
 }
 
-/// As [`open_regular`], but the mode stays as it is.
+/// Like [`open_regular`], but does not change the mode.
 fn open_unchanged(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
     const OPERATION: &str = "open";
     check_name(name)?;
@@ -136,15 +137,14 @@ fn open_unchanged(folder: &Dir, name: &str, access: Access) -> Result<File, FsEr
     Ok(file)
 }
 
-/// As [`open_regular`], for a file that other processes of ours replace as a
-/// whole: when that happens in this very moment, it is no attack unless it
-/// never ends.
+/// Like [`open_regular`], for a file that our own processes replace as a whole.
+/// A replacement during the call is not an attack, unless it never ends.
 pub(crate) fn open_replaceable(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
     while_swapped(|| open_regular(folder, name, access))
 }
 
-/// As [`open_replaceable`], for a file that may turn out to be someone else's:
-/// its mode stays as it is until the caller knows.
+/// Like [`open_replaceable`], for a file that may belong to another program:
+/// its mode is unchanged until the caller knows.
 pub(crate) fn open_unknown(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
     while_swapped(|| open_unchanged(folder, name, access))
 }
@@ -167,7 +167,7 @@ fn options(access: Access) -> OpenOptions {
         Access::Update => options.read(true).write(true).create(true),
     };
     options.mode(0o600).follow(FollowSymlinks::No);
-    // A FIFO that took the file's place must not hold us up.
+    // A FIFO that replaced the file must not block us.
     options.custom_flags(i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0));
     options
 }

@@ -1,11 +1,11 @@
-//! Reading by position.
+//! Reading at an offset.
 
 use std::io;
 
 use cap_std::fs::File;
 use rustix::io::{Errno, pread};
 
-/// Reads what stands at an offset; fewer bytes than asked for only at the end.
+/// Reads at an offset. Returns fewer bytes than requested only at the end.
 pub(crate) fn read_at(file: &File, space: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = space.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -1,4 +1,4 @@
-//! Removing exactly the file that was looked at.
+//! Removing exactly the file that was inspected.
 
 use cap_std::fs::{Dir, File};
 use rustix::fs::{RenameFlags, renameat_with};
@@ -13,8 +13,8 @@ use crate::safe::temporary_name;
 /// Removes the file `name` if it is still the one that was opened as
 /// `inspected`.
 ///
-/// The file is first given a name nobody knows, then looked at again: whatever
-/// takes its place in the meantime is put back and stays.
+/// The file is first renamed to a name that nobody knows, then inspected again.
+/// If it was replaced in the meantime, the other file is put back and stays.
 ///
 /// # Errors
 /// When another file has the name, or it cannot be removed.
@@ -26,7 +26,7 @@ pub(crate) fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Re
         .map_err(std::io::Error::from)
         .context(OPERATION, name)?;
     if identity_of(folder, &aside)? != Some(expected) {
-        // Not ours to remove; if its name is taken by now, it keeps this one.
+        // This is another file. If its name is taken by now, it keeps this one.
         renameat_with(folder, &aside, folder, name, RenameFlags::NOREPLACE).ok();
         return Err(FsError::refused(OPERATION, name, Refusal::Swapped));
     }
@@ -34,14 +34,14 @@ pub(crate) fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Re
     sync_folder(folder, name)
 }
 
-/// Removes a folder of blobs: every blob in it, and the folder itself unless
-/// something else lies there. Returns whether the folder is gone.
+/// Removes every blob in a directory, and the directory itself unless it
+/// contains something else. Returns whether the directory is gone.
 ///
 /// # Errors
-/// When it is a link, no folder, or cannot be emptied.
+/// When it is a link, is not a directory, or cannot be emptied.
 pub(crate) fn remove_blobs(parent: &Dir, name: &str) -> Result<bool, FsError> {
     let folder = open_subfolder(parent, name)?;
-    for entry in folder.entries().context("read the folder", name)?.flatten() {
+    for entry in folder.entries().context("read the directory", name)?.flatten() {
         let entry = entry.file_name();
         if let Some(blob) = entry.to_str().and_then(BlobDigest::parse) {
             folder.remove_file(blob.as_str()).context("remove", blob.as_str())?;

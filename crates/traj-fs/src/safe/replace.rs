@@ -12,15 +12,14 @@ use crate::safe::limited_file::LimitedFile;
 use crate::safe::open::{check_kind, check_name, create_new};
 use crate::safe::temporary_name;
 
-/// Writes a new file that only its owner can read, and puts it in the place of
-/// `name`.
+/// Writes a new file that only its owner can read, and replaces `name` with it.
 ///
 /// Readers see the old file or the new one, never a part. The new one is on the
 /// disk before this returns. When writing fails, the old file stays.
 ///
 /// # Errors
-/// When a link, a file with several names, or something that is not a file has
-/// that name, or when writing fails.
+/// When `name` is a link, has several hard links, is not a file, or when
+/// writing fails.
 pub fn write_private_file(
     directory: &Dir,
     name: &str,
@@ -29,16 +28,16 @@ pub fn write_private_file(
     replace_file(directory, name, 0o600, |file| write(file))
 }
 
-/// Writes a new file and puts it in the place of `name`.
+/// Writes a new file and replaces `name` with it.
 ///
-/// The new content is on the disk before it takes the place, and the folder
-/// entry is on the disk before this returns. The mode is `mode`, whatever the
-/// umask. When anything but the sync of the folder fails, the old file stays
-/// and nothing else is left.
+/// The new content is on the disk before the rename, and the directory entry is
+/// on the disk before this returns. The mode is `mode`, whatever the umask.
+/// When anything but the sync of the directory fails, the old file stays and
+/// nothing else is left.
 ///
 /// # Errors
-/// When a link, a file with several names, or something that is no file
-/// stands in the place, or when writing fails.
+/// When `name` is a link, has several hard links, is not a file, or when
+/// writing fails.
 pub(crate) fn replace_file(
     folder: &Dir,
     name: &str,
@@ -49,8 +48,8 @@ pub(crate) fn replace_file(
     sync_folder(folder, name)
 }
 
-/// As [`replace_file`], but the folder entry is left for the caller to sync:
-/// an error means that the old file is still there.
+/// Like [`replace_file`], but the caller syncs the directory entry: an error
+/// means that the old file is still there.
 pub(crate) fn put_in_place(
     folder: &Dir,
     name: &str,
@@ -67,15 +66,15 @@ pub(crate) fn put_in_place(
         .and_then(|()| file.as_file().sync_all())
         .and_then(|()| folder.rename(&temporary, folder, name));
     if let Err(error) = outcome {
-        // The sweep takes what cannot be removed now.
+        // If this fails, a later sweep removes it.
         folder.remove_file(&temporary).ok();
         return Err(error).context("replace", name);
     }
     Ok(())
 }
 
-/// Forces a folder's entries to the disk. Filesystems that cannot do so for
-/// folders do it by themselves, or not at all.
+/// Forces a directory's entries to the disk. Filesystems that do not support
+/// this for directories do it on their own, or not at all.
 ///
 /// # Errors
 /// When the disk fails.
@@ -84,22 +83,22 @@ pub(crate) fn sync_folder(folder: &Dir, name: &str) -> Result<(), FsError> {
     let synced = folder.open(".").and_then(|handle| handle.sync_all());
     match synced.as_ref().err().and_then(Errno::from_io_error) {
         Some(Errno::INVAL | Errno::NOTSUP) => Ok(()),
-        _ => synced.context("sync the folder of", name),
+        _ => synced.context("sync the directory of", name),
     }
 }
 
-/// Removes temporary files that a crash left behind, if they are older than
-/// `age`. Returns how many.
+/// Removes temporary files that a crash left, if they are older than `age`.
+/// Returns how many.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// When the directory cannot be read.
 pub(crate) fn sweep_leftovers(
     folder: &Dir,
     now: SystemTime,
     age: Duration,
 ) -> Result<usize, FsError> {
     let mut swept = 0;
-    for entry in folder.entries().context("read the folder", ".")? {
+    for entry in folder.entries().context("read the directory", ".")? {
         let Ok(entry) = entry else { continue };
         let name = entry.file_name();
         let is_ours = name.to_str().is_some_and(temporary_name::is_file);

@@ -1,5 +1,5 @@
-//! A folder to work in that goes away with its value, and those that crashed
-//! processes left.
+//! A temporary directory that is removed when its value is dropped, and the
+//! removal of those that crashed processes left.
 
 use std::io;
 
@@ -14,36 +14,36 @@ use crate::safe::open;
 use crate::safe::open::{Access, Identity, identity_of, open_regular};
 use crate::safe::temporary_name::{self, BundleOwner};
 
-/// How often a folder is tried to be removed: the first thing that resists,
-/// perhaps only for a moment, ends a try.
+/// How often to try to remove a directory. The first error ends a try, and it
+/// may be temporary.
 const REMOVALS: u32 = 3;
 
-/// How often another process may be faster in taking for left behind what was
-/// just made.
+/// How often another process may mistake a new entry for a leftover.
 const LOSSES: u32 = 100;
 
-/// What another host left, or what cannot be locked, is removed when it is this
-/// many seconds older than a new folder: whether it is in use, locks may not tell.
+/// Leftovers of another host, or without locks, are removed when they are this
+/// many seconds older than a new directory: locks may not show whether they are
+/// in use.
 const OLD_SECONDS: i64 = 24 * 60 * 60;
 
-/// A private folder that is removed with its value.
+/// A private directory that is removed when its value is dropped.
 ///
-/// Making one also removes those in the same place whose processes are gone.
+/// Creating one also removes those next to it whose processes are gone.
 #[derive(Debug)]
 pub struct TemporaryFolder {
     folder: Dir,
-    // Behind the handle above, which is closed before: where handles ran out,
-    // removing needs it.
+    // Declared after the handle above, so that the handle is closed first: when
+    // the process has run out of handles, removing needs it.
     entry: TemporaryEntry,
 }
 
 impl TemporaryFolder {
-    /// Makes a folder in `parent`.
+    /// Creates a directory in `parent`.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn create(parent: &Dir) -> Result<Self, FsError> {
-        const OPERATION: &str = "make a temporary folder in";
+        const OPERATION: &str = "make a temporary directory in";
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         for _ in 0..LOSSES {
@@ -64,13 +64,13 @@ impl TemporaryFolder {
         Err(FsError::Held { name: ".".to_owned() })
     }
 
-    /// The folder.
+    /// The directory.
     #[must_use]
     pub const fn folder(&self) -> &Dir {
         &self.folder
     }
 
-    /// The folder it lies in.
+    /// Its parent directory.
     pub(crate) const fn parent(&self) -> &Dir {
         &self.entry.parent
     }
@@ -80,7 +80,7 @@ impl TemporaryFolder {
         &self.entry.name
     }
 
-    /// It has another name now and stays.
+    /// Keeps it: it has its final name now.
     pub(crate) fn keep(self) {
         self.entry.keep();
     }
@@ -93,7 +93,7 @@ impl TemporaryFolder {
         entry.remove()
     }
 
-    /// Removes what crashed processes left; what cannot be removed stays for
+    /// Removes what crashed processes left. What cannot be removed stays for
     /// the next time.
     fn sweep(&self) {
         let parent = self.parent();
@@ -112,11 +112,11 @@ impl TemporaryFolder {
                 open_regular(parent, name, Access::Read)
             } else {
                 open_subfolder(parent, name)
-                    .and_then(|inner| inner.open(".").context("open the folder", name))
+                    .and_then(|inner| inner.open(".").context("open the directory", name))
             };
             match handle.and_then(|handle| claim(parent, name, handle)) {
                 Ok(LockClaim::Held(_lock)) => drop(remove(parent, name)),
-                // Nobody can tell whether it is in use, but that it was not for long.
+                // Without locks, only its age shows that it is not in use.
                 Ok(LockClaim::WithoutLocks) if is_old => drop(remove(parent, name)),
                 _ => {}
             }
@@ -124,12 +124,12 @@ impl TemporaryFolder {
     }
 }
 
-/// A file or folder that is removed with its value.
+/// A file or directory that is removed when its value is dropped.
 #[derive(Debug)]
 pub(crate) struct TemporaryEntry {
     pub(crate) parent: Dir,
     pub(crate) name: String,
-    /// Tells other processes that it is in use, as long as it is held.
+    /// Shows other processes that it is in use.
     lock: Option<File>,
     is_kept: bool,
 }
@@ -155,8 +155,8 @@ impl TemporaryEntry {
         Err(FsError::Held { name: ".".to_owned() })
     }
 
-    /// Says that it is in use; `false` when another process was faster and
-    /// took it for left behind.
+    /// Marks it as in use. Returns `false` when another process was faster and
+    /// took it for a leftover.
     fn claim(&mut self, handle: File) -> Result<bool, FsError> {
         match claim(&self.parent, &self.name, handle)? {
             LockClaim::Held(lock) => self.lock = Some(lock),
@@ -177,8 +177,9 @@ impl TemporaryEntry {
         self.clear()
     }
 
-    /// Under its lock, so that nobody else removes it as well; where handles
-    /// ran out, removing may need the one of the lock.
+    /// Removes it under its lock, so that no other process does so too. When
+    /// the process has run out of handles, removing may need the handle of the
+    /// lock.
     fn clear(&mut self) -> io::Result<()> {
         remove(&self.parent, &self.name).or_else(|_| {
             self.lock = None;
@@ -190,7 +191,7 @@ impl TemporaryEntry {
 impl Drop for TemporaryEntry {
     fn drop(&mut self) {
         if !self.is_kept {
-            // What cannot be removed now is swept another time.
+            // If this fails, a later sweep removes it.
             self.clear().ok();
         }
     }
@@ -199,12 +200,12 @@ impl Drop for TemporaryEntry {
 fn remove(parent: &Dir, name: &str) -> io::Result<()> {
     let mut removed = Ok(());
     for _ in 0..REMOVALS {
-        // A file, and a folder with nothing in it, go without another handle.
+        // Files and empty directories need no further handle.
         removed = parent
             .remove_file(name)
             .or_else(|_| parent.remove_dir(name))
             .or_else(|_| parent.remove_dir_all(name));
-        // What is missing may only be something in it.
+        // The missing entry may be inside the directory.
         let is_gone = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
         if removed.is_ok() || parent.symlink_metadata(name).is_err_and(is_gone) {
             return Ok(());
@@ -213,20 +214,19 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
     removed
 }
 
-/// What came of saying that something is in use.
+/// The outcome of marking something as in use.
 #[derive(Debug)]
 enum LockClaim {
     /// It is ours, as long as the handle is open.
     Held(File),
     /// It is ours, but there are no locks to say so.
     WithoutLocks,
-    /// It is another process's, or gone.
+    /// Another process has it, or it is gone.
     Lost,
 }
 
-/// Locks a file or folder. Who makes one and who removes those that are left
-/// both do so, and both look whether it is still there: neither can have it
-/// while the other does.
+/// Locks a file or directory. Creating one and removing a leftover both take
+/// this lock and check that it still exists, so they exclude each other.
 fn claim(parent: &Dir, name: &str, handle: File) -> Result<LockClaim, FsError> {
     match rustix::fs::flock(&handle, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}

@@ -1,5 +1,5 @@
-//! Names of what is in the making: how they are made, and how what a crash
-//! left is known by them.
+//! Names of work in progress: how to make them, and how to recognise what a
+//! crash left.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,13 +8,13 @@ const FILE: &str = ".traj-";
 const BUNDLE: &str = ".traj-bundle-";
 const SUFFIX: &str = ".tmp";
 
-/// A name for a file that is about to take the place of another one.
+/// A name for a file that is about to replace another one.
 pub(crate) fn file_name() -> String {
     numbered(FILE)
 }
 
-/// A name for a bundle in the making. It says on which host: where a folder is
-/// shared, the locks of one host may not be seen on another.
+/// A name for an unfinished bundle. It contains the host: in a shared
+/// directory, another host may not see the locks of this one.
 pub(crate) fn bundle_name() -> String {
     numbered(&format!("{BUNDLE}{}-", host()))
 }
@@ -25,8 +25,8 @@ fn numbered(prefix: &str) -> String {
     format!("{prefix}{}-{count}{SUFFIX}", std::process::id())
 }
 
-/// Makes something under the first of these names that nothing has; returns
-/// what was made, and its name.
+/// Creates something under the first of these names that is free. Returns it
+/// with its name.
 pub(crate) fn make_under<T>(
     name: fn() -> String,
     mut make: impl FnMut(&str) -> io::Result<T>,
@@ -35,41 +35,41 @@ pub(crate) fn make_under<T>(
         let name = name();
         match make(&name) {
             Ok(made) => return Ok((made, name)),
-            // Left by a process that had our number before us.
+            // Left by an earlier process with the same id.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Whether this is the name of a file that was about to take another's place.
+/// Whether this is the name of a file that was about to replace another one.
 pub(crate) fn is_file(name: &str) -> bool {
     let middle = name.strip_prefix(FILE).and_then(|rest| rest.strip_suffix(SUFFIX));
     middle.and_then(owner).is_some_and(str::is_empty)
 }
 
-/// Where a bundle in the making is made.
+/// The host that writes an unfinished bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BundleOwner {
     ThisHost,
     AnotherHost,
 }
 
-/// Whose bundle in the making has this name, if it is one.
+/// The owner of the unfinished bundle with this name, if it is one.
 pub(crate) fn bundle_owner(name: &str) -> Option<BundleOwner> {
     let middle = name.strip_prefix(BUNDLE)?.strip_suffix(SUFFIX)?;
     let named = owner(middle)?.strip_suffix('-')?;
     Some(if named == host() { BundleOwner::ThisHost } else { BundleOwner::AnotherHost })
 }
 
-/// Whether a bundle may not be called so: it could be taken for one in the
-/// making, here or by another version. Some filesystems do not tell cases apart.
+/// Whether a bundle must not have this name, because this or another version
+/// could take it for an unfinished one. Some filesystems ignore case.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let name = name.to_lowercase();
     name.starts_with(BUNDLE) && name.ends_with(SUFFIX)
 }
 
-/// What stands before the numbers of a process and of a name of its.
+/// The part before the process id and the counter.
 fn owner(middle: &str) -> Option<&str> {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (rest, _) = middle.rsplit_once('-').filter(|(_, count)| number(count))?;
@@ -77,7 +77,7 @@ fn owner(middle: &str) -> Option<&str> {
     (owner.len() < rest.len()).then_some(owner)
 }
 
-/// The host's name, as far as it can stand in a file's.
+/// The host's name, reduced to characters that a file name can have.
 fn host() -> String {
     const LONGEST: usize = 40;
     let name = rustix::system::uname();

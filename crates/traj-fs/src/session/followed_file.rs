@@ -1,4 +1,4 @@
-//! A file whose events are shown as they come.
+//! A file whose events are shown as they arrive.
 
 use std::io;
 
@@ -14,11 +14,11 @@ use crate::safe::position::read_at;
 /// Bytes read at a time.
 const BLOCK: usize = 256 * 1024;
 
-/// What tells one file from another.
+/// Device and inode, which identify a file.
 type FileKey = (u64, u64);
 
-/// A file inside a folder, which may come, grow, be cut, rewritten, replaced
-/// and go.
+/// A file inside a directory. It may appear, grow, be truncated, rewritten or
+/// replaced, and disappear.
 #[derive(Debug)]
 pub struct FollowedFile {
     folder: Dir,
@@ -37,7 +37,7 @@ impl FollowedFile {
         Self { folder, name, origin, open: None, follow: Follow::new(origin), end: 0 }
     }
 
-    /// The newest events; what follows them is shown by [`Self::poll`].
+    /// The newest events. [`Self::poll`] shows what follows them.
     ///
     /// # Errors
     /// When the file is a link or cannot be read; a missing one has no events.
@@ -51,7 +51,7 @@ impl FollowedFile {
         Ok(events)
     }
 
-    /// How long the file is now; a missing one has no length.
+    /// The file's length now; zero for a missing file.
     ///
     /// # Errors
     /// When the file is a link or cannot be read.
@@ -62,9 +62,9 @@ impl FollowedFile {
         }
     }
 
-    /// Begins where the newest `wanted` events do, at the beginning without a
-    /// number, and tells how many those are if they had to be counted.
-    /// [`Self::page`] shows them.
+    /// Begins at the newest `wanted` events, or at the beginning of the file
+    /// without a number. Returns how many events those are, if they were
+    /// counted. [`Self::page`] shows them.
     ///
     /// # Errors
     /// As [`Self::last`].
@@ -86,8 +86,8 @@ impl FollowedFile {
         Ok(last.counted().0)
     }
 
-    /// Shows the next events of those that were there when we went back;
-    /// `false` when that were all.
+    /// Shows the next events of those that [`Self::go_back`] found. Returns
+    /// `false` when there are no more.
     ///
     /// # Errors
     /// As [`Self::last`].
@@ -104,7 +104,7 @@ impl FollowedFile {
         let mut block = vec![0; BLOCK];
         let size = usize::try_from(self.end - range.from).unwrap_or(BLOCK).min(BLOCK);
         let count = read_at(file, &mut block[..size], range.from).context("read", &self.name)?;
-        // A file that changed under us is for the next look to sort out.
+        // If the file changed in the meantime, the next poll handles it.
         Ok(self.follow.feed(range.from, &block[..count], screen, show) && count == size)
     }
 
@@ -145,8 +145,8 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Reads what stands before the place where we begin, once, to know what
-    /// was going on there: what ends later lasted from then.
+    /// Reads the part before our start once, to know what was running there:
+    /// the duration of what ends later counts from then.
     fn time(&mut self) -> Result<(), FsError> {
         let (Some(range), Some((file, key))) = (self.follow.to_time(), &self.open) else {
             return Ok(());
@@ -160,7 +160,7 @@ impl FollowedFile {
             let count = read_at(file, &mut block[..size], from).context("read", &self.name)?;
             earlier.feed(from, &block[..count], &WantsNothing, &mut |_| {});
             if count < size {
-                // Cut meanwhile; the next look sees it.
+                // Truncated in the meantime; the next poll handles it.
                 break;
             }
             from += count as u64;
@@ -179,7 +179,7 @@ impl FollowedFile {
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<(), FsError> {
         self.time()?;
-        // What the file we know gained comes first, even if it lost its name.
+        // Lines in the open file come first, even if it was renamed.
         if let Some((file, key)) = self.open.take() {
             let outcome = self.drain(&file, key, screen, show);
             self.open = Some((file, key));
@@ -225,7 +225,7 @@ impl FollowedFile {
             let count =
                 read_at(file, &mut block[..size], range.from).context("read", &self.name)?;
             if count == 0 {
-                // Cut meanwhile; the next look sees it.
+                // Truncated in the meantime; the next poll handles it.
                 return Ok(());
             }
             compared &= self.follow.feed(range.from, &block[..count], screen, show);

@@ -1,19 +1,19 @@
-//! Who has a file open for writing, as far as the system tells.
+//! Which processes have a file open for writing, as far as the system shows it.
 
 use std::io::Read as _;
 
 use cap_std::fs::Dir;
 use rustix::fs::{AtFlags, Stat, statat};
 
-/// The table of processes, a folder like `/proc` on Linux.
+/// The process table: a directory like `/proc` on Linux.
 ///
-/// Processes of other accounts are not shown to us; they cannot write to a
-/// file that is private to its owner either, unless they are the system's.
+/// Processes of other users are hidden. They cannot write to a file that is
+/// private to its owner, unless they run as root.
 #[derive(Debug)]
 pub struct ProcessTable(Dir);
 
 impl ProcessTable {
-    /// A table in this folder.
+    /// A table in this directory.
     #[must_use]
     pub const fn new(folder: Dir) -> Self {
         Self(folder)
@@ -32,7 +32,8 @@ impl ProcessTable {
             let Ok(handles) = self.0.open_dir(format!("{id}/fd")) else { continue };
             for handle in handles.entries().into_iter().flatten().flatten() {
                 let handle = handle.file_name();
-                // The entries are links of the kernel's, which only it follows.
+                // The entries are kernel links, which only the kernel can
+                // follow.
                 let Ok(opened) = statat(&handles, &handle, AtFlags::empty()) else { continue };
                 if (opened.st_dev, opened.st_ino) == (file.st_dev, file.st_ino)
                     && self.may_write(id, &handle.to_string_lossy())
@@ -41,7 +42,7 @@ impl ProcessTable {
                 }
             }
         }
-        // A table without ourselves is not one.
+        // A table without our own process cannot be trusted.
         seen_self.then_some(false)
     }
 
@@ -52,7 +53,7 @@ impl ProcessTable {
             .open(format!("{process}/fdinfo/{handle}"))
             .and_then(|mut info| info.read_to_string(&mut text));
         if read.is_err() {
-            // Closed meanwhile.
+            // It was closed in the meantime.
             return false;
         }
         let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));

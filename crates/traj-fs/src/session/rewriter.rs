@@ -1,14 +1,14 @@
-//! Rewriting a session on a filesystem, while its owner goes on appending.
+//! Rewriting a session file while its owner keeps appending.
 //!
-//! The order of steps is decided in `traj_core::care::rewrite`; here they are system
-//! calls. The exchange is one `renameat2(RENAME_EXCHANGE)` where the filesystem
-//! has it: it says afterwards which file was really taken out, so a foreign
-//! replacement in the very last moment is noticed and undone. Whether anyone
-//! still writes to the old file is read from the table of processes.
+//! `traj_core::care::rewrite` decides the order of the steps; this module executes
+//! them as system calls. The exchange is one `renameat2(RENAME_EXCHANGE)` where
+//! the filesystem supports it. Afterwards it is known which file was replaced,
+//! so a replacement by another program at the last moment is detected and
+//! undone. The process table shows whether anyone still writes to the old file.
 //!
-//! What remains: on systems without such a table, a writer that opened the old
-//! file before the exchange and appends to it more than some 15 ms later. Its
-//! lines are then in the old file only, which is gone.
+//! One gap remains on systems without such a table: a writer that opened the
+//! old file before the exchange and appends to it more than about 15 ms later.
+//! Its lines are then only in the old file, which is gone.
 
 mod ranges;
 mod steps;
@@ -28,7 +28,7 @@ use crate::safe::lock::lock_exclusive;
 use crate::safe::open::{Access, open_regular};
 use crate::session::process_table::ProcessTable;
 
-/// A file of lines inside a folder.
+/// A file of lines inside a directory.
 #[derive(Debug)]
 pub struct FsSessionRewriter {
     folder: Dir,
@@ -38,15 +38,15 @@ pub struct FsSessionRewriter {
 }
 
 impl FsSessionRewriter {
-    /// The session file `name` directly inside `folder`. With a table of
-    /// processes, writers that hold the file open are waited for and told.
+    /// The session file `name` directly inside `folder`. With a process table,
+    /// it waits for writers that have the file open, and reports them.
     #[must_use]
     pub const fn new(folder: Dir, name: String, processes: Option<Arc<ProcessTable>>) -> Self {
         Self { folder, name, processes, limits: SettleLimits::standard() }
     }
 
-    /// A sidecar `name`, whose recorders hold it open but append under its
-    /// lock, and look whether it was replaced before they do.
+    /// A sidecar `name`. Recorders keep it open, but they append under its lock
+    /// and first check whether it was replaced.
     #[must_use]
     pub const fn of_sidecar(folder: Dir, name: String) -> Self {
         Self { folder, name, processes: None, limits: SettleLimits::standard() }
@@ -56,7 +56,7 @@ impl FsSessionRewriter {
         open_regular(&self.folder, &self.name, Access::Read)
     }
 
-    /// Opens the file that has the name once nobody else rewrites it.
+    /// Opens the file that has the name, once no other process rewrites it.
     fn commit(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, RewriteStepError> {
         loop {
             let file = self.open()?;
@@ -65,7 +65,7 @@ impl FsSessionRewriter {
             if stat.st_nlink > 1 {
                 return Err(FsError::refused("rewrite", &self.name, Refusal::HardLink).into());
             }
-            // Whoever held the lock before us may have replaced the file.
+            // The previous holder of the lock may have replaced the file.
             if self.named()?.is_some_and(|named| same_file(&named, &stat)) {
                 let copy = file.try_clone().context("open", &self.name)?;
                 return RewriteSteps::new(self, copy, stat).run(edit, &lock);
@@ -105,7 +105,7 @@ impl SessionRewriter for FsSessionRewriter {
     }
 }
 
-/// What can stop a rewrite here.
+/// Why a rewrite stopped.
 #[derive(Debug)]
 enum RewriteStepError {
     Fs(FsError),
@@ -154,7 +154,7 @@ const fn reason(refusal: Refusal) -> &'static str {
         Refusal::Symlink => "it is a symbolic link",
         Refusal::HardLink => "it has more than one hard link",
         Refusal::UnsafeName => "its name is not a plain file name",
-        Refusal::Foreign => "it holds something that traj did not write",
+        Refusal::Foreign => "traj did not write its content",
         Refusal::NotRegular | Refusal::NotAFolder | Refusal::Swapped => "it is not a regular file",
     }
 }

@@ -1,4 +1,4 @@
-//! Inputs on the disk, read by position.
+//! Input files, read at offsets.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::safe::directory::{open_folder_below_links, open_subfolder};
 use crate::safe::open::{Access, open_replaceable};
 use crate::stop_flag::StopFlag;
 
-/// Reads files below the folders it was given, and no others.
+/// Reads files below the given directories, and no others.
 ///
-/// Names are paths; relative ones start from the current folder it was told.
-/// Below a root nothing is followed; how the root itself was reached is the
-/// matter of whoever opened it.
+/// Names are paths. Relative ones start from the given current directory. No
+/// link below a root is followed; the caller decides how to open the root
+/// itself.
 #[derive(Debug)]
 pub struct FsSources {
     current_dir: PathBuf,
-    /// Each with its folder, if there is one.
+    /// Each path with its directory, if that exists.
     roots: Vec<(PathBuf, Option<Dir>)>,
-    /// The root of the filesystem, where relocated sidecars may lie.
+    /// The root of the filesystem, for relocated sidecars.
     relocated: Option<Dir>,
     stop: StopFlag,
 }
@@ -42,31 +42,31 @@ impl FsSources {
         self
     }
 
-    /// Also reads below `folder`, which lies at the absolute `path`.
+    /// Also reads below `folder`, which is at the absolute `path`.
     #[must_use]
     pub fn with_root(mut self, path: impl Into<PathBuf>, folder: Dir) -> Self {
         self.roots.push((path.into(), Some(folder)));
         self
     }
 
-    /// Would also read below `path`, where there is no folder: what is asked
-    /// for below it is missing, not forbidden.
+    /// Also allows `path`, where there is no directory: files below it are
+    /// missing, not forbidden.
     #[must_use]
     pub fn with_missing_root(mut self, path: impl Into<PathBuf>) -> Self {
         self.roots.push((path.into(), None));
         self
     }
 
-    /// Sidecars that a pointer leads to may lie anywhere below `root`, the root
-    /// of the filesystem. Links above the folder of such a file are followed;
-    /// the folder and the file must not be links.
+    /// Sidecars that a pointer leads to may be anywhere below `root`, the root
+    /// of the filesystem. Links above the directory of such a file are
+    /// followed; the directory and the file must not be links.
     #[must_use]
     pub fn with_relocated(mut self, root: Dir) -> Self {
         self.relocated = Some(root);
         self
     }
 
-    /// The root that holds a path, if it is there, and the way from it.
+    /// The root that contains a path, and the rest of the path.
     fn find(&self, path: &Path) -> Option<(Option<&Dir>, PathBuf)> {
         let holding = self.roots.iter().filter_map(|(root, folder)| {
             let rest = path.strip_prefix(root).ok()?;
@@ -127,7 +127,7 @@ fn open_below(root: &Dir, path: &Path) -> Result<File, FsError> {
     for folder in folders {
         inner = Some(open_subfolder(inner.as_ref().unwrap_or(root), folder)?);
     }
-    // A file that is replaced in this moment is no attack.
+    // A file that is replaced at this moment is not an attack.
     open_replaceable(inner.as_ref().unwrap_or(root), name, Access::Read)
 }
 
@@ -150,7 +150,7 @@ fn storage(error: std::io::Error, name: &str) -> SourceError {
     SourceError::Storage { name: name.to_owned(), source: Box::new(error) }
 }
 
-/// A file as long as it was when it was opened.
+/// A file, with the length it had when it was opened.
 #[derive(Debug)]
 pub(crate) struct FsSource {
     name: String,
@@ -185,8 +185,7 @@ impl Source for FsSource {
     fn check_unchanged(&self) -> Result<(), SourceError> {
         let now = self.file.metadata().map_err(|error| storage(error, &self.name))?;
         let stamp = |metadata: &Metadata| (metadata.mtime(), metadata.mtime_nsec());
-        // Appending changes the time as well; a file that is longer is taken
-        // as appended to.
+        // Appending changes the time too. A longer file counts as appended to.
         let is_rewritten = now.len() == self.snapshot.len() && stamp(&now) != stamp(&self.snapshot);
         if now.len() < self.snapshot.len() || is_rewritten {
             return Err(SourceError::Changed { name: self.name.clone() });

@@ -1,10 +1,10 @@
-//! Which blobs may go when lines make room.
+//! Which blobs can be removed when lines are removed.
 //!
-//! A blob is stored before the line that names it, by any process, and stored
-//! once however often it is named. So whoever has stored blobs and not named
-//! them yet holds the folder's lock together with others like it; whoever frees
-//! blobs holds it alone. Then what the sidecar's lines name is all that is
-//! needed, and the rest of what went with rolled lines can go.
+//! A blob is stored before the line that refers to it, by any process, and only
+//! once however many lines refer to it. So a writer that has stored blobs
+//! without a line yet holds a shared lock on the directory, and a writer that
+//! frees blobs holds an exclusive one. Under that lock, only blobs that a line
+//! refers to are needed, and the other blobs of removed lines can go.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,14 +19,14 @@ use crate::safe::lock::{is_locked_alone, lock_shared};
 use crate::safe::open::{Access, open_replaceable};
 use crate::safe::replace::sync_folder;
 
-/// What one writer knows about who names which blob.
+/// What one writer knows about references to blobs.
 #[derive(Debug)]
 pub(super) struct BlobReferences {
-    /// Stored by this writer and not named by a line yet.
+    /// Stored by this writer, without a line that refers to it yet.
     unnamed: BTreeSet<BlobDigest>,
-    /// Keeps others from freeing blobs while there are such.
+    /// Prevents others from freeing blobs while there are any of those.
     claim: Option<File>,
-    /// Named by lines that made room, and perhaps by no other.
+    /// Blobs of removed lines, which perhaps no other line refers to.
     unused: BTreeSet<BlobDigest>,
 }
 
@@ -35,23 +35,23 @@ impl BlobReferences {
         Self { unnamed: BTreeSet::new(), claim: None, unused: BTreeSet::new() }
     }
 
-    /// Makes sure that a blob which is there stays there, from before it is
-    /// looked for until it is named.
+    /// Makes sure that an existing blob stays until a line refers to it.
     pub(super) fn claim(&mut self, folder: &Dir, name: &str) -> Result<(), FsError> {
         if self.claim.is_some() {
             return Ok(());
         }
-        // The handle of the folder itself only stands for a place.
-        let handle = folder.open(".").context("open the folder", name)?;
+        // The directory's own handle may only identify a path, and cannot be
+        // locked then.
+        let handle = folder.open(".").context("open the directory", name)?;
         match lock_shared(&handle, name) {
-            // Without locks nobody frees blobs either.
+            // Without locks, no process frees blobs either.
             Ok(()) | Err(FsError::Io { .. }) => self.claim = Some(handle),
             Err(error) => return Err(error),
         }
         Ok(())
     }
 
-    /// Takes note of what became of a blob that was to be stored.
+    /// Records whether a blob was stored.
     pub(super) fn stored(&mut self, digest: &BlobDigest, is_there: bool) {
         if is_there {
             self.unnamed.insert(digest.clone());
@@ -59,7 +59,7 @@ impl BlobReferences {
         self.let_go_if_named();
     }
 
-    /// Takes note of lines that are in the sidecar now.
+    /// Records lines that are in the sidecar now.
     pub(super) fn named(&mut self, text: &str) {
         if !self.unnamed.is_empty() {
             let names = BlobNames::of(text.as_bytes());
@@ -68,17 +68,17 @@ impl BlobReferences {
         self.let_go_if_named();
     }
 
-    /// Takes note of the blobs of lines that made room.
+    /// Records the blobs of removed lines.
     pub(super) fn rolled(&mut self, unused: BTreeSet<BlobDigest>) {
         self.unused.extend(unused);
     }
 
-    /// Lets others free blobs.
+    /// Allows others to free blobs.
     pub(super) fn let_go(&mut self) {
         self.claim = None;
     }
 
-    /// No more lines will be written, so that what was to be named never is.
+    /// No more lines will be written, so blobs without a line stay without one.
     pub(super) fn end(&mut self) {
         self.unnamed.clear();
         self.let_go();
@@ -90,8 +90,9 @@ impl BlobReferences {
         }
     }
 
-    /// Removes what rolled lines named and no line of the sidecar does; says
-    /// which. Nothing happens while a writer is about to name a blob.
+    /// Removes blobs of removed lines that no line of the sidecar refers to,
+    /// and returns them. Does nothing while a writer has stored blobs without a
+    /// line.
     pub(super) fn free(
         &mut self,
         parent: &Dir,
@@ -110,11 +111,11 @@ impl BlobReferences {
             }
             opened => opened?,
         };
-        let handle = folder.open(".").context("open the folder", name)?;
+        let handle = folder.open(".").context("open the directory", name)?;
         if !is_locked_alone(&handle, name, patience) {
             return Ok(removed);
         }
-        // After a loss of power the old file must not come back without them.
+        // After a power loss, the old file must not reappear without its blobs.
         sync_folder(parent, sidecar)?;
         let names = names_in(parent, sidecar)?;
         for digest in std::mem::take(&mut self.unused) {
@@ -126,7 +127,7 @@ impl BlobReferences {
     }
 }
 
-/// The blobs that a sidecar's lines name, a torn one's too.
+/// The blobs that a sidecar's lines refer to, including a torn line.
 fn names_in(folder: &Dir, sidecar: &str) -> Result<BTreeSet<BlobDigest>, FsError> {
     let file = open_replaceable(folder, sidecar, Access::Read)?;
     let length = file.metadata().context("look at", sidecar)?.len();

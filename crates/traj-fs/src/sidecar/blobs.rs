@@ -1,4 +1,4 @@
-//! The folder of blobs beside a sidecar.
+//! The directory of blobs beside a sidecar.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
@@ -15,17 +15,17 @@ use crate::safe::directory::{create_subfolder, make_private};
 use crate::safe::open::{Access, make_file_private, open_regular};
 use crate::safe::replace::{replace_file, sync_folder};
 
-/// How long the last try at freeing blobs may wait for others.
+/// How long the last attempt to free blobs waits for other writers.
 const LAST_PATIENCE: Duration = Duration::from_millis(50);
 
-/// Blobs of one sidecar, made with the first blob.
+/// The blobs of one sidecar. The directory is created with the first blob.
 #[derive(Debug)]
 pub(super) struct SidecarBlobs {
     parent: Dir,
     name: String,
     budget: u64,
     opened: Option<Dir>,
-    /// Blobs that this process wrote, or found to be what their names say.
+    /// Blobs that this process wrote or verified.
     known: BTreeSet<BlobDigest>,
     references: BlobReferences,
     needs_sweep: bool,
@@ -55,25 +55,25 @@ impl SidecarBlobs {
         let claimed = self.references.claim(&folder, &self.name).map_err(SidecarError::from);
         let outcome = claimed.and_then(|()| self.store_in(&folder, blob));
         self.references.stored(blob.digest(), outcome.is_ok());
-        // After a failure the folder may be gone; then it is made again.
+        // After a failure the directory may be gone. It is then created again.
         if outcome.as_ref().err().is_none_or(|error| !error.is_temporary()) {
             self.opened = Some(folder);
         }
         outcome
     }
 
-    /// Takes note of lines that were added to the sidecar.
+    /// Records lines that were appended to the sidecar.
     pub(super) fn named(&mut self, text: &str) {
         self.references.named(text);
     }
 
-    /// Takes note of the blobs of lines that made room.
+    /// Records the blobs of removed lines.
     pub(super) fn rolled(&mut self, unused: BTreeSet<BlobDigest>) {
         self.references.rolled(unused);
     }
 
-    /// Removes blobs that no line of the sidecar names any more. What cannot
-    /// be removed now is tried again after the next lines.
+    /// Removes blobs that no line of the sidecar refers to any more. Failures
+    /// are retried after the next lines.
     pub(super) fn free(&mut self, sidecar: &str) {
         let freed = self.references.free(&self.parent, sidecar, &self.name, Duration::ZERO);
         if let Ok(removed) = freed {
@@ -81,15 +81,16 @@ impl SidecarBlobs {
         }
     }
 
-    /// As [`Self::free`], for the last time: nobody else knows what this writer
-    /// would have removed, so others that are about to name blobs are waited for.
+    /// Like [`Self::free`], for the last time: no other process knows which
+    /// blobs to remove, so this waits for writers with blobs that have no line
+    /// yet.
     pub(super) fn end(&mut self, sidecar: &str) {
         self.references.end();
         self.references.free(&self.parent, sidecar, &self.name, LAST_PATIENCE).ok();
     }
 
     fn open(&mut self) -> Result<Dir, FsError> {
-        // A claim on a folder that is gone protects nothing.
+        // A lock on a removed directory protects nothing.
         self.references.let_go();
         let folder = create_subfolder(&self.parent, &self.name)?;
         make_private(&folder, &self.name)?;
@@ -103,8 +104,8 @@ impl SidecarBlobs {
         }
         let name = blob.digest().as_str();
         let bytes = blob.text().as_ref().as_bytes();
-        // Counted anew each time, as other processes add blobs too: blobs are
-        // large and few, and writing one takes longer.
+        // Counted each time, because other processes add blobs too. Blobs are
+        // few and large, and writing one takes longer than counting.
         if used_bytes(folder, &self.name, name)? + bytes.len() as u64 > self.budget {
             return Err(SidecarError::OverBudget { budget: self.budget });
         }
@@ -116,8 +117,8 @@ impl SidecarBlobs {
         Ok(())
     }
 
-    /// Whether a blob is there, is what its name says, and is private. One that
-    /// was looked at, or written, is only asked for its length again.
+    /// Whether a blob exists, has the right content, and is private. For a
+    /// known blob, only the length is checked again.
     fn is_stored(&mut self, folder: &Dir, blob: &Blob) -> Result<bool, FsError> {
         let name = blob.digest().as_str();
         let bytes = blob.text().as_ref().as_bytes();
@@ -131,7 +132,7 @@ impl SidecarBlobs {
         if self.known.contains(blob.digest()) {
             return Ok(true);
         }
-        // One whose mode cannot be changed is replaced, like a wrong one.
+        // A blob whose mode cannot be changed is replaced, like a damaged one.
         let is_ours =
             holds(&file, bytes).context("read", name)? && make_file_private(&file, name).is_ok();
         if is_ours {
@@ -141,7 +142,7 @@ impl SidecarBlobs {
     }
 }
 
-/// Whether these bytes, and no others, are in a file.
+/// Whether a file contains exactly these bytes.
 fn holds(mut file: &File, bytes: &[u8]) -> io::Result<bool> {
     let mut buffer = vec![0; 64 * 1024];
     let mut rest = bytes;
@@ -160,10 +161,10 @@ fn holds(mut file: &File, bytes: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// Bytes of all blobs but the one that is about to be replaced.
+/// Bytes of all blobs except the one that is about to be replaced.
 fn used_bytes(folder: &Dir, name: &str, replaced: &str) -> Result<u64, FsError> {
     let mut used = 0;
-    for entry in folder.entries().context("read the folder", name)? {
+    for entry in folder.entries().context("read the directory", name)? {
         let Ok(entry) = entry else { continue };
         let name = entry.file_name();
         let is_blob = name.to_str().and_then(BlobDigest::parse).is_some();

@@ -1,4 +1,4 @@
-//! An open sidecar and what we know about its content.
+//! An open sidecar, and what is known about its content.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::safe::open::{
 /// A sidecar held open for appending.
 #[derive(Debug)]
 pub(super) struct SidecarHandle {
-    /// Shared with whoever holds its lock.
+    /// Shared with the holder of its lock.
     pub(super) file: Arc<File>,
     identity: Identity,
     /// How far we know the content.
     pub(super) length: u64,
-    /// The highest number of a line up to there, and never less than it was.
+    /// The highest line number up to there. It never decreases.
     pub(super) last_sequence: u64,
     /// The content does not end with a line end.
     pub(super) is_torn: bool,
@@ -27,7 +27,7 @@ pub(super) struct SidecarHandle {
 
 impl SidecarHandle {
     /// Opens the sidecar of `session`, whose next line gets a number above
-    /// `last_sequence`. A file that holds something else, or events of another
+    /// `last_sequence`. A file with other content, or with events of another
     /// session, is refused.
     pub(super) fn open(
         folder: &Dir,
@@ -44,8 +44,8 @@ impl SidecarHandle {
         Ok(Self { file: Arc::new(file), identity, length: 0, last_sequence, is_torn: false })
     }
 
-    /// Whether the name still stands for this file. A file that took its place
-    /// must show that it is a sidecar of `sessions`, or it is refused.
+    /// Whether the name still refers to this file. A file that replaced it is
+    /// refused unless it is a sidecar of `sessions`.
     pub(super) fn is_current(
         &self,
         folder: &Dir,
@@ -62,7 +62,7 @@ impl SidecarHandle {
         }
         if now.is_some() {
             let newcomer = match open_replaceable(folder, name, Access::Read) {
-                // Gone again; whatever comes next is looked at then.
+                // It is gone again. The next file is checked when it is opened.
                 Err(error) if error.is_not_found() => return Ok(false),
                 opened => opened?,
             };
@@ -75,12 +75,12 @@ impl SidecarHandle {
         Ok(false)
     }
 
-    /// Reads what was added since we last looked.
+    /// Reads what was appended since the last call.
     pub(super) fn catch_up(&mut self, name: &str) -> Result<(), FsError> {
         let length = self.file.metadata().context("look at", name)?.len();
         if length < self.length {
-            // Cut by someone else: nothing we know holds, but numbers that
-            // were given out are not given out again.
+            // Another process truncated it. Start again, but do not reuse
+            // numbers.
             (self.length, self.is_torn) = (0, false);
         }
         if length > self.length {
@@ -93,7 +93,7 @@ impl SidecarHandle {
         Ok(())
     }
 
-    /// Takes note of what we wrote ourselves.
+    /// Records what we wrote ourselves.
     pub(super) const fn wrote(&mut self, bytes: u64, lines: u64) {
         self.length += bytes;
         self.last_sequence += lines;

@@ -1,5 +1,5 @@
-//! Making room: the newest lines move to a new file, which takes the place of
-//! the old one in a single step.
+//! Rolling on: the newest lines move to a new file, which replaces the old one
+//! in a single step.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -13,8 +13,8 @@ use crate::error::{Context as _, FsError};
 use crate::safe::limited_file::LimitedFile;
 use crate::safe::replace::put_in_place;
 
-/// Replaces the sidecar by its last whole lines, at most `kept` bytes of them,
-/// followed by `added`. Returns what went.
+/// Replaces the sidecar with its last whole lines, at most `kept` bytes of
+/// them, followed by `added`. Returns what was removed.
 pub(super) fn replace_with_tail(
     folder: &Dir,
     name: &str,
@@ -22,7 +22,8 @@ pub(super) fn replace_with_tail(
     kept: u64,
     added: &str,
 ) -> Result<RolledLines, FsError> {
-    // A torn line is kept with the line end that closes it off, or goes whole.
+    // A torn line is kept with a line end that closes it, or removed as a
+    // whole.
     let earliest = (handle.length + u64::from(handle.is_torn)).saturating_sub(kept);
     let start = line_start(&handle.file, earliest, handle.length).context("read", name)?;
     let torn_goes = handle.is_torn && start == handle.length;
@@ -38,11 +39,11 @@ pub(super) fn replace_with_tail(
     Ok(gone)
 }
 
-/// Lines that made room.
+/// Lines that were removed.
 #[derive(Debug)]
 pub(super) struct RolledLines {
     pub(super) lines: u64,
-    /// The blobs they named.
+    /// The blobs they referred to.
     pub(super) blobs: BTreeSet<BlobDigest>,
 }
 

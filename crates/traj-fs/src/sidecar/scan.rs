@@ -1,4 +1,4 @@
-//! Looking through a sidecar's lines in bounded memory.
+//! Scanning a sidecar's lines in bounded memory.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -12,16 +12,16 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 const LIMITS: Reading = Reading::standard();
 
-/// What a stretch of a sidecar tells.
+/// What a scan of a range found.
 pub(super) struct ScannedLines {
     /// The highest number of a line.
     pub(super) last_sequence: u64,
-    /// The stretch does not end with a line end.
+    /// The range does not end with a line end.
     pub(super) is_torn: bool,
 }
 
-/// Looks at the numbers of the lines between two offsets; `last_sequence` is
-/// the highest of those above.
+/// Reads the numbers of the lines between two offsets. `last_sequence` is the
+/// highest number before them.
 pub(super) fn numbers(
     file: &File,
     from: u64,
@@ -75,7 +75,7 @@ fn start_of_line(file: &File, begin: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The number in the start of a line that is too long to be read as a whole.
-/// In a text the quotes would be escaped, so it cannot be mistaken.
+/// Inside a string the quotes would be escaped, so the match is unambiguous.
 fn sequence_in_start(line: &[u8]) -> Option<u64> {
     const MEMBER: &[u8] = b",\"sourceSeq\":";
     let at = line.windows(MEMBER.len()).position(|window| window == MEMBER)? + MEMBER.len();
@@ -83,7 +83,7 @@ fn sequence_in_start(line: &[u8]) -> Option<u64> {
     String::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Reads at an offset, again when a signal came between.
+/// Reads at an offset; retries when a signal interrupts.
 pub(super) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     loop {
         match file.read_at(buffer, at) {

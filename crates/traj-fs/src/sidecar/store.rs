@@ -1,4 +1,4 @@
-//! Where the sidecars of sessions lie on the disk.
+//! Where the sidecars of sessions are on the disk, and reading them.
 
 use std::io::{self, BufReader, Read as _};
 use std::ops::ControlFlow;
@@ -21,11 +21,12 @@ use crate::safe::directory::open_subfolder;
 use crate::safe::open::{Access, open_regular, open_replaceable};
 use crate::session::sources::FsSources;
 
-/// Sidecars beside one session file, or all in a folder of their own.
+/// The sidecar beside one session file, or sidecars in a directory of their
+/// own.
 #[derive(Debug)]
 pub struct FsTrajectoryStore {
     folder: Dir,
-    /// The path `folder` was opened by; for pointers and people, nothing else.
+    /// The path of `folder`, used only in pointers and messages.
     folder_path: String,
     naming: SidecarNaming,
     pointer: Option<PointerSession>,
@@ -37,7 +38,7 @@ enum SidecarNaming {
     PerSession,
 }
 
-/// The session file that a pointer lies beside.
+/// The session file that a pointer is written beside.
 #[derive(Debug)]
 struct PointerSession {
     folder: Dir,
@@ -47,18 +48,18 @@ struct PointerSession {
 
 impl FsTrajectoryStore {
     /// The sidecar beside the session file called `session_file` in `folder`.
-    /// `folder_path` is what the pointer says about where that is.
+    /// `folder_path` is the path that the pointer states.
     ///
     /// # Errors
-    /// When the folder's handle cannot be duplicated.
+    /// When the directory's handle cannot be duplicated.
     pub fn beside(folder: Dir, folder_path: &str, session_file: &str) -> Result<Self, FsError> {
-        let pointer_folder = folder.try_clone().context("open the folder of", session_file)?;
+        let pointer_folder = folder.try_clone().context("open the directory of", session_file)?;
         let naming = SidecarNaming::Beside { session_file: session_file.to_owned() };
         let store = Self { folder, folder_path: folder_path.to_owned(), naming, pointer: None };
         Ok(store.with_pointer(pointer_folder, folder_path, session_file))
     }
 
-    /// Sidecars in a folder of their own, one file for each session.
+    /// Sidecars in a directory of their own, one file for each session.
     #[must_use]
     pub fn in_folder(folder: Dir, folder_path: &str) -> Self {
         let folder_path = folder_path.to_owned();
@@ -66,7 +67,7 @@ impl FsTrajectoryStore {
     }
 
     /// Also writes a pointer beside the session file called `session_file` in
-    /// `session_folder`, which was opened by the path `session_folder_path`.
+    /// `session_folder`, which is the directory at `session_folder_path`.
     #[must_use]
     pub fn with_pointer(
         mut self,
@@ -85,21 +86,21 @@ impl FsTrajectoryStore {
     /// The path of a session's sidecar, whether it exists yet or not.
     ///
     /// # Errors
-    /// When the folder's handle cannot be duplicated.
+    /// When the directory's handle cannot be duplicated.
     pub fn sidecar_path(&self, session: &SessionId) -> Result<String, FsError> {
         Ok(file_in(&self.folder_path, &self.sidecar_name(session)?))
     }
 
-    /// The name of a session's sidecar: of the one that is there, or else the
-    /// one that we write.
+    /// The name of a session's sidecar: of the existing one, or else of the one
+    /// that we would create.
     fn sidecar_name(&self, session: &SessionId) -> Result<String, FsError> {
         let found = self.search(session)?.found;
         Ok(found.map_or_else(|| self.written_name(session), |found| name_here(&found.file)))
     }
 
-    /// The name of the sidecar to read: `None` where a file of others lies in
-    /// its place. One that is out of reach is named, so that opening it says
-    /// why.
+    /// The name of the sidecar to read; `None` when another program's file has
+    /// that name. An unreachable one is returned, so that opening it gives the
+    /// cause.
     fn readable_name(&self, session: &SessionId) -> Result<Option<String>, FsError> {
         let search = self.search(session)?;
         if let Some(found) = &search.found {
@@ -113,9 +114,9 @@ impl FsTrajectoryStore {
         })
     }
 
-    /// Looks in our folder, wherever that lies, as if it were the root.
+    /// Searches our directory as if it were the root.
     fn search(&self, session: &SessionId) -> Result<SidecarSearch, FsError> {
-        let folder = self.folder.try_clone().context("open the folder of", session.as_str())?;
+        let folder = self.folder.try_clone().context("open the directory of", session.as_str())?;
         let sources = FsSources::new(HERE).with_root(HERE, folder);
         Ok(match &self.naming {
             SidecarNaming::Beside { session_file } => {
@@ -129,7 +130,7 @@ impl FsTrajectoryStore {
         })
     }
 
-    /// The name under which a session's sidecar is made.
+    /// The name under which we create a session's sidecar.
     fn written_name(&self, session: &SessionId) -> String {
         match &self.naming {
             SidecarNaming::Beside { session_file } => sidecar_beside(session_file),
@@ -138,7 +139,7 @@ impl FsTrajectoryStore {
     }
 }
 
-/// What our folder is called while we look for sidecars in it.
+/// The path of our directory during a search.
 const HERE: &str = "/";
 
 fn name_here(file: &str) -> String {
@@ -156,7 +157,7 @@ impl TrajectoryStore for FsTrajectoryStore {
         options: &SidecarOptions,
     ) -> Result<Box<dyn SidecarWriter>, SidecarError> {
         let name = self.sidecar_name(session)?;
-        let clone = |folder: &Dir| folder.try_clone().context("open the folder of", &name);
+        let clone = |folder: &Dir| folder.try_clone().context("open the directory of", &name);
         let pointer = match &self.pointer {
             Some(place) => Some(PointerTarget {
                 folder: clone(&place.folder)?,
@@ -185,7 +186,7 @@ impl TrajectoryStore for FsTrajectoryStore {
         let longest = Reading::standard().sidecar_line_bytes;
         for_each_line::<io::Error>(reader, longest, |line| match line {
             Line::Whole(line) => Ok(visit(line)),
-            // No recorder writes a line of that length.
+            // No recorder writes such a long line.
             Line::TooLong { .. } => Ok(ControlFlow::Continue(())),
             Line::Cut(_) => Ok(ControlFlow::Break(())),
         })
@@ -212,7 +213,7 @@ impl TrajectoryStore for FsTrajectoryStore {
     }
 }
 
-/// What is unsafe stays unsafe; everything else may work again later.
+/// A refusal is final; every other failure may pass.
 impl From<FsError> for SidecarError {
     fn from(error: FsError) -> Self {
         match error {

@@ -1,13 +1,13 @@
-//! Appending to a sidecar that others may append to at the same moment.
+//! Appending to a sidecar that other processes may append to at the same time.
 //!
-//! One handle stays open. Each batch takes the lock, looks whether the file is
-//! still the one we know, reads what others added since (for their numbers and
-//! for a torn line), writes once and lets go. A write that fails is cut back to
-//! the line before it.
+//! One handle stays open. Each batch takes the lock, checks that the file is
+//! still the one we know, reads what others appended (for their numbers and for
+//! a torn line), writes once and releases the lock. A failed write is truncated
+//! to the line before it.
 //!
-//! The lock is `flock`: it also works between machines over NFS on Linux, and
-//! a filesystem without it is an error, because two writers there would tear
-//! each other's lines.
+//! The lock is `flock`: it also works between machines over NFS on Linux. A
+//! filesystem without it is an error, because two writers would corrupt each
+//! other's lines.
 
 mod durable;
 
@@ -35,13 +35,13 @@ use crate::safe::lock::lock_exclusive;
 use crate::safe::open::identity_of;
 use crate::safe::replace::{replace_file, sweep_leftovers};
 
-/// A temporary file this old has lost its writer.
+/// A temporary file this old has no writer any more.
 const LEFTOVER_AGE: Duration = Duration::from_secs(3_600);
 
-/// Memory for a batch is not kept beyond this: one large batch is no reason to.
+/// Buffers above this size are not kept: one large batch does not justify it.
 const KEPT_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Where the pointer to a sidecar goes.
+/// Where the pointer to a sidecar is written.
 #[derive(Debug)]
 pub(super) struct PointerTarget {
     pub(super) folder: Dir,
@@ -58,29 +58,29 @@ pub(super) struct FsSidecarWriter {
     name: String,
     session: SessionId,
     options: SidecarOptions,
-    /// Opened with the first line, so that nothing exists before it.
+    /// Opened with the first line, so that no empty file is created.
     handle: Option<SidecarHandle>,
-    /// The highest number given out under a handle that is gone.
+    /// The highest line number used with an earlier handle.
     last_sequence: u64,
     blobs: SidecarBlobs,
     exposure: Option<Exposure>,
-    /// Still to be written, once there is something to point to.
+    /// Not written yet: it waits for the first line.
     pointer: Option<PointerTarget>,
-    /// Memory for the bytes of a batch, kept from one to the next.
+    /// A buffer for the bytes of a batch, reused for the next one.
     text: String,
     unsynced: Unsynced,
-    /// Nobody looked yet for what crashed writers left.
+    /// The leftovers of crashed writers were not removed yet.
     needs_sweep: bool,
 }
 
-/// What became of a batch.
+/// The outcome of one try.
 enum AppendOutcome {
-    /// It was added to the file.
+    /// The batch was appended to the file.
     Added(Appended),
-    /// It was added, and a new file took the place of the one that is open,
-    /// without the lines that named these blobs.
+    /// The batch was appended, and a new file replaced the open one, without
+    /// the lines that referred to these blobs.
     Rolled(Appended, BTreeSet<BlobDigest>),
-    /// Nothing: another file had taken the place of the one that was open.
+    /// Nothing was written: another file has replaced the open one.
     Reopen,
 }
 
@@ -93,7 +93,7 @@ impl FsSidecarWriter {
         pointer: Option<PointerTarget>,
     ) -> Result<Self, FsError> {
         let exposure = exposure_of(&folder, &name)?;
-        let blob_folder = folder.try_clone().context("open the folder of", &name)?;
+        let blob_folder = folder.try_clone().context("open the directory of", &name)?;
         let blobs = SidecarBlobs::new(blob_folder, blobs_beside(&name), options.blob_budget_bytes);
         Ok(Self {
             folder,
@@ -111,8 +111,8 @@ impl FsSidecarWriter {
         })
     }
 
-    /// One try at a batch, under the lock of the file that is open; `text` is
-    /// where its bytes are put together.
+    /// Tries to append a batch under the lock of the open file. `text` is the
+    /// buffer for its bytes.
     fn try_append(
         &self,
         handle: &mut SidecarHandle,
@@ -151,8 +151,7 @@ impl FsSidecarWriter {
         let written = check_growth(handle.length, text.len())
             .and_then(|()| (&*handle.file).write_all(text.as_bytes()));
         if let Err(error) = written {
-            // What cannot be cut back is a torn line, which the next batch
-            // finds and closes off.
+            // If this fails, a torn line is left, which the next batch closes.
             handle.file.set_len(handle.length).ok();
             return Err(error).context("append to", &self.name).map_err(SidecarError::from);
         }
@@ -160,7 +159,7 @@ impl FsSidecarWriter {
         Ok(AppendOutcome::Added(Appended::new(first, added, 0)))
     }
 
-    /// The file that is open, or the one that has the name now.
+    /// The open file, or the one that has the name now.
     fn take_handle(&mut self) -> Result<SidecarHandle, FsError> {
         match self.handle.take() {
             Some(handle) => Ok(handle),
@@ -170,7 +169,7 @@ impl FsSidecarWriter {
         }
     }
 
-    /// The session's id, as it is and as redaction leaves it on a line.
+    /// The session's id, as given and as redaction writes it on a line.
     fn session_names(&self, lines: &[PendingLine]) -> Vec<String> {
         let mut names = vec![self.session.as_str().to_owned()];
         if let Some(line) = lines.first() {
@@ -186,8 +185,8 @@ impl FsSidecarWriter {
         SidecarError::Full { limit: self.options.limit_bytes, room }
     }
 
-    /// The pointer is a convenience: a failure is tried again with the next
-    /// batch and never keeps a line from being written.
+    /// The pointer is optional: a failure is retried with the next batch and
+    /// never prevents a line from being written.
     fn write_pointer(&mut self) {
         let Some(place) = &self.pointer else { return };
         let pointer = Pointer::new(&self.session, place.runtime_file.as_str());
@@ -208,12 +207,12 @@ impl Drop for FsSidecarWriter {
     }
 }
 
-/// Takes away what crashed writers left in a folder. The file just written
-/// tells the time by the filesystem's own clock.
+/// Removes what crashed writers left in a directory. The file just written
+/// gives the time of the filesystem's own clock.
 pub(super) fn sweep_after(folder: &Dir, written: &str) {
     let now = folder.symlink_metadata(written).and_then(|metadata| metadata.modified());
     if let Ok(now) = now {
-        // Only tidying: whoever writes next tries again.
+        // This is only cleanup: the next writer tries again.
         sweep_leftovers(folder, now, LEFTOVER_AGE).ok();
     }
 }
@@ -223,7 +222,7 @@ impl SidecarWriter for FsSidecarWriter {
         if lines.is_empty() {
             return Ok(Appended::new(0, 0, 0));
         }
-        // A batch that fits no sidecar must not leave an empty one.
+        // A batch that does not fit must not leave an empty sidecar.
         let least = lines.iter().map(|line| line.bytes_without_number() as u64 + 2).sum::<u64>();
         let capacity = self.options.capacity(room);
         if least > capacity && identity_of(&self.folder, &self.name)?.is_none() {
@@ -242,13 +241,13 @@ impl SidecarWriter for FsSidecarWriter {
                 }
                 Ok(AppendOutcome::Rolled(appended, unused)) => {
                     self.blobs.rolled(unused);
-                    // The new file was synced before it took the place.
+                    // The new file was synced before it replaced the old one.
                     self.unsynced = Unsynced { lines: false, entry: true, is_doubtful: false };
                     break appended;
                 }
                 Ok(AppendOutcome::Reopen) => self.unsynced.entry = true,
                 Err(error) => {
-                    // Kept, so that a file put in its place stays refused.
+                    // Kept, so that a file that replaces it is still refused.
                     self.handle = Some(handle);
                     return Err(error);
                 }
@@ -263,7 +262,8 @@ impl SidecarWriter for FsSidecarWriter {
             sweep_after(&self.folder, &self.name);
         }
         if self.options.durability == Durability::Batch {
-            // The lines are there; whether they are safe, the next flush tells.
+            // The lines are written. If the sync fails, the next flush reports
+            // it.
             self.flush().ok();
         }
         self.write_pointer();

@@ -1,5 +1,5 @@
-//! A bundle as one file. The same files give the same bytes: no times, no
-//! owners, a fixed order.
+//! Packing a bundle into one file. The same files give the same bytes: no
+//! times, no owners, a fixed order.
 
 mod first_failure;
 
@@ -17,7 +17,7 @@ use crate::safe::open::{Access, open_regular};
 use crate::safe::temporary_directory::{TemporaryEntry, TemporaryFolder};
 use crate::stop_flag::StopFlag;
 
-/// What zstd is told to spend; above it time grows faster than size shrinks.
+/// The zstd level. Above it, time grows faster than size shrinks.
 const ZSTD_LEVEL: i32 = 3;
 
 /// Writes the files of a directory into an archive.

@@ -1,15 +1,15 @@
-//! Sending a file to the disk while it is still being written: who syncs a
-//! large file at its end only lets the disk idle first, and then waits for it.
+//! Syncing a file while it is still being written. A single sync at the end of
+//! a large file would leave the disk idle first and then wait for it.
 
 use std::io;
 use std::thread::{self, JoinHandle};
 
 use cap_std::fs::File;
 
-/// What is written between two syncs; a smaller file is synced at its end only.
+/// Bytes written between two syncs. A smaller file is synced only at its end.
 const BETWEEN: u64 = 32 * 1024 * 1024;
 
-/// Syncs what was written so far, beside whoever writes on.
+/// Syncs what was written so far, on a thread beside the writer.
 #[derive(Debug, Default)]
 pub(super) struct EarlySync {
     unsynced: u64,
@@ -17,8 +17,8 @@ pub(super) struct EarlySync {
 }
 
 impl EarlySync {
-    /// Takes note of bytes that were written; fails if what was written before
-    /// them did not reach the disk.
+    /// Counts bytes that were written. Fails if earlier bytes did not reach the
+    /// disk.
     pub(super) fn wrote(&mut self, bytes: usize, file: &File) -> io::Result<()> {
         self.unsynced += bytes as u64;
         let is_running = self.running.as_ref().is_some_and(|running| !running.is_finished());
@@ -27,7 +27,7 @@ impl EarlySync {
         }
         self.wait()?;
         self.unsynced = 0;
-        // Where there is no handle or thread to spare, the last sync does it all.
+        // Without a spare handle or thread, the final sync does all the work.
         if let Ok(file) = file.try_clone() {
             let name = "traj-early-sync".to_owned();
             self.running = thread::Builder::new().name(name).spawn(move || file.sync_data()).ok();
@@ -35,17 +35,17 @@ impl EarlySync {
         Ok(())
     }
 
-    /// Waits for the sync that is under way. The system tells of a failed write
-    /// once: whoever hears of it has to pass it on.
+    /// Waits for the sync that is under way. The system reports a failed write
+    /// only once, so the error must be passed on.
     pub(super) fn wait(&mut self) -> io::Result<()> {
         let Some(running) = self.running.take() else { return Ok(()) };
-        running.join().unwrap_or_else(|_| Err(io::Error::other("a sync of the file broke off")))
+        running.join().unwrap_or_else(|_| Err(io::Error::other("the sync of the file failed")))
     }
 }
 
 impl Drop for EarlySync {
     fn drop(&mut self) {
-        // A file that is given up is not kept open any longer.
+        // An abandoned file must not stay open.
         self.wait().ok();
     }
 }

@@ -1,5 +1,5 @@
-//! Where a bundle appears, and how it gets there: with one rename, never over
-//! something else.
+//! Where a bundle appears, and how it is published: with one rename that never
+//! overwrites anything.
 
 use std::io;
 
@@ -31,8 +31,7 @@ impl BundleTarget {
         format!("{plain}{extension}")
     }
 
-    /// Looks early whether the place is free and safe, so that no work is
-    /// done in vain.
+    /// Checks early that the path is free and safe, so that no work is wasted.
     pub(super) fn check_place(&self, root: &Dir) -> Result<(), BundleSinkError> {
         let path = self.path(1);
         if path.split('/').any(is_reserved) {
@@ -47,9 +46,9 @@ impl BundleTarget {
         Ok(())
     }
 
-    /// Looks at the folders on a way from `root`, as far as they are there; the
-    /// last one, if all are. A bundle with another one in it would not be sound
-    /// any more.
+    /// Checks the directories on a path from `root`, as far as they exist.
+    /// Returns the last one if all exist. A bundle inside another bundle would
+    /// make that one invalid.
     pub(super) fn check_way(
         &self,
         root: &Dir,
@@ -71,8 +70,8 @@ impl BundleTarget {
         }
     }
 
-    /// Gives what lies in `root` as `staged` its name, for good, and returns
-    /// it. When that fails, it lies in `root` as before.
+    /// Renames `staged` in `root` to its final name, durably, and returns the
+    /// name. On failure, `staged` is unchanged.
     pub(super) fn publish(&self, root: &Dir, staged: &str) -> Result<String, BundleSinkError> {
         for number in 1.. {
             let path = self.path(number);
@@ -91,7 +90,8 @@ impl BundleTarget {
                 Err(_) => continue,
             }
             if let Err(error) = sync_folder(&folder, last).and_then(|()| made.sync()) {
-                // It may not outlive a crash, so it is not said to be there.
+                // It may not survive a crash, so it is not reported as
+                // published.
                 return Err(match rename_to_free(&folder, last, root, staged) {
                     Ok(()) => from_fs(&path, error),
                     Err(_) => BundleSinkError::Unconfirmed { name: path },
@@ -104,17 +104,17 @@ impl BundleTarget {
     }
 }
 
-/// Whether a folder is a bundle: it has what every bundle has. A manifest alone
-/// has many a folder.
+/// Whether a directory is a bundle: it has the files that every bundle has. A
+/// manifest alone is not enough: many directories have one.
 #[must_use]
 pub fn is_bundle(folder: &Dir) -> bool {
     BundleFile::ALWAYS.iter().all(|file| folder.symlink_metadata(file.to_string()).is_ok())
 }
 
-/// Renames, but never over something.
+/// Renames without overwriting anything.
 fn rename_to_free(root: &Dir, from: &str, folder: &Dir, to: &str) -> io::Result<()> {
     match rustix::fs::renameat_with(root, from, folder, to, RenameFlags::NOREPLACE) {
-        // Some filesystems do not know the flag; a check has to do there.
+        // Some filesystems do not support the flag. Check first there.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
             if folder.symlink_metadata(to).is_ok() {
                 return Err(io::ErrorKind::AlreadyExists.into());

@@ -1,4 +1,4 @@
-//! Bundles as one file.
+//! Reading bundles that are archives.
 
 mod allowance;
 mod damage;
@@ -21,13 +21,13 @@ pub(super) fn visit_zip(
     file: &File,
     visit: &mut BundleVisitor<'_>,
 ) -> Result<(), BundleSourceError> {
-    // All names first: nothing of a suspicious archive is read.
+    // All names are checked first: no content of a suspicious archive is read.
     let mut names = BundleNames::default();
     zip_layout::check(file, |path| names.take(path))?;
     let mut allowance = UnpackAllowance::default();
     let handle = file.try_clone().map_err(|error| storage(name, error))?;
     let mut archive = zip::ZipArchive::new(BufReader::new(handle)).map_err(damaged)?;
-    // The manifest says how much the others may unpack to.
+    // The manifest states how much the other files may unpack to.
     let manifest = archive.index_for_name(&manifest_name());
     let others = (0..archive.len()).filter(|index| Some(*index) != manifest);
     for index in manifest.into_iter().chain(others) {
@@ -55,7 +55,8 @@ pub(super) fn visit_tar_zst(
     let decoder = zstd::Decoder::new(handle).map_err(damaged)?;
     let mut decoder = decoder.single_frame();
     tar_entries::visit(&mut decoder, |path, content| allowance.show(path, content, visit))?;
-    // A second frame, or anything else behind the first, is not ours.
+    // A second frame, or anything else after the first, is not part of a
+    // bundle.
     match decoder.finish().read(&mut [0]).map_err(damaged)? {
         0 => Ok(()),
         _ => Err(ArchiveDamage::StrayBytes.into()),

@@ -1,4 +1,4 @@
-//! What one file or folder shows of itself, without following anything.
+//! Inspecting one file or directory without following links.
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -17,28 +17,28 @@ use crate::stop_flag::StopFlag;
 
 const LIMITS: Reading = Reading::standard();
 
-/// The names in a folder, in order; those that are no UTF-8 are not ours.
+/// The names in a directory, in order. Names that are not UTF-8 are not ours.
 pub(super) fn names_in(folder: &Dir, path: &Path) -> Result<Vec<String>, FsError> {
     let read = || -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in folder.entries()? {
-            // With half of the names, sessions that are there would look gone.
+            // With an incomplete list, existing sessions would look deleted.
             names.extend(entry?.file_name().into_string().ok());
         }
         names.sort();
         Ok(names)
     };
-    read().context("read the folder", &path.to_string_lossy())
+    read().context("read the directory", &path.to_string_lossy())
 }
 
-/// Opens a regular file that has one name only.
+/// Opens a regular file that has only one name.
 pub(super) fn open_plain(folder: &Dir, name: &str) -> Result<File, FsError> {
     let file = open_regular(folder, name, Access::Read)?;
     let is_plain = file.metadata().is_ok_and(|metadata| metadata.nlink() == 1);
     if is_plain { Ok(file) } else { Err(FsError::refused("open", name, Refusal::HardLink)) }
 }
 
-/// What a file's first line proves, or that it cannot be looked at.
+/// What a file's first line proves, or that it cannot be inspected.
 pub(super) fn proof_of(folder: &Dir, name: &str, proof: &dyn Fn(&[u8]) -> Proof) -> Proof {
     match first_line(folder, name) {
         Ok(line) => proof(&line),
@@ -57,7 +57,7 @@ pub(super) fn first_line_of(file: &File) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// A folder of ours is known by its name.
+/// One of our directories is recognised by its name.
 pub(super) fn folder_proof(folder: &Dir, name: &str) -> Proof {
     match folder.symlink_metadata(name) {
         Ok(metadata) if metadata.is_dir() => Proof::ByName,
@@ -88,7 +88,7 @@ pub(super) fn sidecar_id(folder: &Dir, name: &str) -> Option<String> {
     }
 }
 
-/// The size of a file, or of what lies directly in a folder.
+/// The size of a file, or of the files directly in a directory.
 pub(super) fn size_of(folder: &Dir, name: &str) -> u64 {
     let Ok(metadata) = folder.symlink_metadata(name) else { return 0 };
     if !metadata.is_dir() {

@@ -1,5 +1,5 @@
-//! Looking and removing, with what can go wrong between the two.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+//! Inspecting and removing, and what can go wrong between the two.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,7 +14,7 @@ fn open(path: &Path) -> Dir {
     Dir::open_ambient_dir(path, ambient_authority()).unwrap()
 }
 
-/// A temporary folder with no link on the way to it.
+/// A temporary directory whose path contains no link.
 fn home() -> (TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().canonicalize().unwrap();

@@ -1,22 +1,22 @@
-//! How much may wait: counted without a lock, so that hosts that record at the
-//! same moment, and the writer, do not stop each other.
+//! How much may wait. It is counted without a lock, so that hosts that record
+//! at the same time and the writer do not block each other.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// QueueBounds for events that wait. Nothing else is published through these counts,
-/// so their order relative to other memory does not matter.
+/// Limits on the events that wait. Nothing else is published through these
+/// counters, so relaxed memory ordering is enough.
 #[derive(Debug)]
 pub(super) struct QueueBounds {
     max_events: u64,
     /// Bytes of events that may wait, roughly.
     max_bytes: usize,
-    /// Events that ever got a place.
+    /// All events that were accepted.
     accepted: AtomicU64,
     /// Events of those that the writer took.
     taken: AtomicU64,
     /// Bytes of those that were neither written nor given up.
     bytes: AtomicUsize,
-    /// Events that got no place.
+    /// Events that were refused.
     refused: AtomicU64,
     /// Bytes of those.
     refused_bytes: AtomicU64,
@@ -35,8 +35,8 @@ impl QueueBounds {
         }
     }
 
-    /// Takes a place for an event of this size, if there is one. An event of
-    /// any size has one when nothing else waits.
+    /// Reserves space for an event of this size, if there is any. An event of
+    /// any size is accepted when nothing else waits.
     pub(super) fn reserve(&self, bytes: usize) -> bool {
         let before = self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let fits = before == 0 || before.saturating_add(bytes) <= self.max_bytes;
@@ -47,8 +47,8 @@ impl QueueBounds {
         reserved
     }
 
-    /// Never counts an event that has no place, not even for a moment: a flush
-    /// waits for every number that was given out.
+    /// Never counts an event that is not accepted, not even briefly: a flush
+    /// waits for every accepted event.
     fn accept(&self) -> bool {
         let next = |accepted: u64| {
             let waiting = accepted.saturating_sub(self.taken.load(Ordering::Relaxed));
@@ -57,18 +57,18 @@ impl QueueBounds {
         self.accepted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 
-    /// Counts an event of this size that got no place.
+    /// Counts an event of this size that was refused.
     pub(super) fn refuse(&self, bytes: usize) {
         self.refused.fetch_add(1, Ordering::Relaxed);
         self.refused_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// The writer took events; others may wait in their place.
+    /// The writer took events, so others may wait.
     pub(super) fn take(&self, events: usize) {
         self.taken.fetch_add(events as u64, Ordering::Relaxed);
     }
 
-    /// Events of this size are in the sidecar, or given up.
+    /// Events of this size are in the sidecar, or dropped.
     pub(super) fn release(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }

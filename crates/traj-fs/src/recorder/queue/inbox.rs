@@ -21,7 +21,7 @@ pub(in crate::recorder) struct EventBatch {
     pub(in crate::recorder) taken: TakenEvents,
 }
 
-/// How much the writer took, and keeps until it is settled.
+/// How much the writer took and has not settled yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::recorder) struct TakenEvents {
     pub(in crate::recorder) events: usize,
@@ -29,8 +29,8 @@ pub(in crate::recorder) struct TakenEvents {
 }
 
 impl TakenEvents {
-    /// Splits off what is done when only the last `waiting` events wait. Their
-    /// share of the bytes is the mean: they are a rough measure anyway.
+    /// Splits off what is done when only the last `waiting` events wait. Bytes
+    /// are split by the mean size: they are an estimate anyway.
     pub(in crate::recorder) fn split_done(&mut self, waiting: usize) -> Self {
         let events = self.events.saturating_sub(waiting);
         let bytes = self.bytes.checked_div(self.events).unwrap_or(0) * events;
@@ -39,23 +39,23 @@ impl TakenEvents {
     }
 }
 
-/// What the writer is to do next.
+/// What the writer does next.
 #[derive(Debug)]
 pub(in crate::recorder) enum WriterWork {
     /// Write these events.
     Batch(EventBatch),
-    /// Write the events that were taken ahead.
+    /// Write the events that were taken ahead of time.
     Ahead,
-    /// Try again what the storage did not take.
+    /// Retry the lines that the storage did not take.
     Retry,
-    /// Make everything durable; then say so with this number.
+    /// Make everything durable, then report the flush with this number.
     Flush(u64),
     /// No more events will come.
     Finish,
 }
 
-/// Where events arrive. Owned by the writer: with it goes the last chance that
-/// anything is written, and hosts notice.
+/// Where events arrive. The writer owns it: when it is dropped, nothing can be
+/// written any more, and hosts notice.
 #[derive(Debug)]
 pub(in crate::recorder) struct Inbox {
     pub(super) queue: Arc<Queue>,
@@ -63,9 +63,9 @@ pub(in crate::recorder) struct Inbox {
 }
 
 impl Inbox {
-    /// Waits for work. With `patience`, the storage has failed: waits only so
-    /// long, or until a flush or the end asks for a last try. With `is_ahead`,
-    /// events were taken ahead: nothing but a flush comes before them.
+    /// Waits for work. With `patience`, the storage has failed: waits for that
+    /// time, or until a flush or the end requests another try. With `is_ahead`,
+    /// events were taken ahead of time: only a flush comes before them.
     pub(in crate::recorder) fn next_work(
         &self,
         patience: Option<Duration>,
@@ -77,7 +77,8 @@ impl Inbox {
         }
         let mut first = None;
         loop {
-            // Asked first: what came before the end is taken before it.
+            // Checked first, so that events from before the end are still
+            // taken.
             let is_closed = self.queue.is_closed();
             if first.is_none()
                 && let Some(number) = self.queue.due_flush()
@@ -92,7 +93,8 @@ impl Inbox {
                 return WriterWork::Batch(batch);
             }
             if was_asked {
-                // After the state was read: sleeping now would sleep forever.
+                // The request came after the state was read: sleeping now would
+                // never end.
                 continue;
             }
             if is_closed {
@@ -106,8 +108,8 @@ impl Inbox {
         }
     }
 
-    /// The next events, if there are `least` of them. A look that was asked for
-    /// among them comes with the next work, before which nobody sleeps.
+    /// The next events, if there are `least` of them. A request among them is
+    /// handled with the next work, before the writer sleeps.
     pub(in crate::recorder) fn take_ahead(&self, least: usize) -> Option<EventBatch> {
         if self.queue.bounds.waiting() < least as u64 {
             return None;
@@ -116,7 +118,7 @@ impl Inbox {
         (!batch.events.is_empty()).then_some(batch)
     }
 
-    /// The events that wait, and whether a look was asked for among them.
+    /// The events that wait, and whether there was a request among them.
     fn take_batch(&self, first: Option<Event>) -> (EventBatch, bool) {
         let mut was_asked = false;
         let mut events = Vec::from_iter(first);

@@ -1,4 +1,4 @@
-//! Reading parts of a file by position.
+//! Reading ranges of a file.
 
 use std::io;
 
@@ -25,7 +25,8 @@ pub(super) fn stream(
         let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(space.len());
         let count = read_at(file, &mut space[..wanted], at)?;
         if count == 0 {
-            // Cut while we read: whoever did that is about to write it anew.
+            // It was truncated while we read: another process is about to
+            // rewrite it.
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
         }
         lines.filled(count);
@@ -52,7 +53,7 @@ pub(super) fn copy(source: &File, piece: Piece, target: &mut impl io::Write) -> 
     Ok(())
 }
 
-/// The number of bytes of a range up to and with its last line end.
+/// The number of bytes in a range up to and including its last line end.
 pub(super) fn last_line_end(source: &File, piece: Piece) -> io::Result<u64> {
     let mut block = vec![0; COPY_BLOCK];
     let mut at = piece.from;

@@ -24,8 +24,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Bytes written at a time.
 const WRITE_BLOCK: usize = 256 * 1024;
 
-/// One rewrite under way. Generations are held open; retired ones keep the
-/// name the candidate had.
+/// A rewrite in progress. Generations stay open; retired ones have the
+/// temporary name of their candidate.
 pub(super) struct RewriteSteps<'a> {
     target: &'a FsSessionRewriter,
     stat: Stat,
@@ -60,7 +60,7 @@ impl<'a> RewriteSteps<'a> {
         let held = outcome.as_ref().is_ok_and(|report| report.held_open);
         for (index, name) in self.retired_names.iter().enumerate() {
             if held {
-                // Someone may still write to it: what arrives must be found.
+                // A writer may still have it open: its lines must not be lost.
                 let process = std::process::id();
                 let kept = format!("{}.held-{process}-{index}", self.target.name);
                 self.target.folder.rename(name, &self.target.folder, kept).ok();
@@ -106,7 +106,7 @@ impl<'a> RewriteSteps<'a> {
             .map_err(|error| error.into_step("rewrite", &self.target.name))
     }
 
-    /// The candidate, made like the original: mode and owner.
+    /// The candidate, created with the mode and owner of the original.
     fn candidate(&mut self) -> Result<&mut BufWriter<LimitedFile>, RewriteStepError> {
         if self.candidate.is_none() {
             let name = &self.target.name;
@@ -193,8 +193,8 @@ impl Generations for RewriteSteps<'_> {
         };
         match self.put_in_place(&temporary, writer) {
             Ok((file, stat)) => {
-                // What came last was copied after the sync, so that no writer
-                // had to wait for the disk in between.
+                // The last lines were copied after the previous sync, so that
+                // no writer waited for the disk in between.
                 let synced = file.sync_all();
                 self.unsynced = false;
                 self.generations.push((file, stat));
@@ -224,8 +224,8 @@ impl Generations for RewriteSteps<'_> {
     }
 }
 
-/// Puts `temporary` in the place of `name` if `expected` stands there; the old
-/// file then has the temporary name, or none.
+/// Replaces `name` with `temporary` if `name` is still `expected`. The old file
+/// then has the temporary name, or none.
 fn exchange(
     folder: &Dir,
     temporary: &str,
@@ -241,11 +241,12 @@ fn exchange(
     match renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE) {
         Ok(()) if stands(temporary) => Ok(()),
         Ok(()) => {
-            // Someone was faster than the look: their file goes back.
+            // Another program replaced the file after the check: put its file
+            // back.
             renameat_with(folder, temporary, folder, name, RenameFlags::EXCHANGE).ok();
             Err(RewriteStepError::Replaced)
         }
-        // Not every filesystem can exchange; a rename is all there is then.
+        // Not every filesystem supports the exchange. Rename instead.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             folder.rename(temporary, folder, name).map_err(|error| error.into_step("replace", name))
         }

@@ -1,9 +1,10 @@
-//! Making lines durable, also after the disk has failed to.
+//! Making lines durable, even after a sync has failed.
 //!
-//! A sync that fails says nothing about what is on the disk, and the next one
-//! may succeed although the lines never got there: the kernel tells of a lost
-//! page once. So a failure is remembered, and nothing is called durable until
-//! the whole file was written again, synced, and put in the place of the old.
+//! After a failed sync, it is unknown what is on the disk, and the next sync
+//! may succeed although the lines never got there: the kernel reports a lost
+//! page only once. So a failure is remembered, and no line counts as durable
+//! until the whole file was written again, synced, and put in place of the old
+//! one.
 
 use traj_core::port::SidecarError;
 
@@ -20,7 +21,7 @@ use crate::sidecar::roll;
 pub(super) struct Unsynced {
     /// Lines were written since the last sync.
     pub(super) lines: bool,
-    /// The folder's entry for the sidecar has not been synced yet.
+    /// The directory's entry for the sidecar has not been synced yet.
     pub(super) entry: bool,
     /// A sync failed: only a new file can be trusted.
     pub(super) is_doubtful: bool,
@@ -49,11 +50,11 @@ impl FsSidecarWriter {
         Ok(())
     }
 
-    /// Puts a copy of the sidecar in its place; the copy is on the disk before.
+    /// Replaces the sidecar with a copy that is on the disk.
     fn write_again(&mut self) -> Result<(), SidecarError> {
         loop {
             if identity_of(&self.folder, &self.name)?.is_none() {
-                // Someone took it away: there is nothing left to keep.
+                // Another process removed it: there is nothing to keep.
                 return Ok(());
             }
             let mut handle = self.take_handle()?;
@@ -62,7 +63,7 @@ impl FsSidecarWriter {
                     (self.unsynced.lines, self.unsynced.entry) = (false, true);
                     return Ok(());
                 }
-                // Another process put a file of its own there: look at that.
+                // Another process replaced the file: try that one.
                 Ok(false) => self.unsynced.entry = true,
                 Err(error) => {
                     self.handle = Some(handle);

@@ -1,20 +1,22 @@
-//! A file that fails once, and not to whoever writes to it.
+//! A file that hides its first failure from its writer and keeps it for the
+//! caller.
 //!
 //! A zip writer ends its archive when it is dropped, whatever happened before,
-//! and complains on standard error when it cannot. It is kept from noticing:
-//! behind the first failure nothing is written, and all seems well.
+//! and complains on standard error when it cannot. So the failure is hidden
+//! from it: after the first failure, nothing is written and every call
+//! succeeds.
 
 use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
 
 use crate::safe::limited_file::LimitedFile;
 
-/// What went wrong first, if anything did.
+/// The first failure, if there was one.
 #[derive(Debug, Default)]
 pub(super) struct FirstFailure(RefCell<Option<io::Error>>);
 
 impl FirstFailure {
-    /// Says what went wrong, once.
+    /// Returns the failure, once.
     pub(super) fn take(&self) -> io::Result<()> {
         self.0.take().map_or(Ok(()), Err)
     }
@@ -24,7 +26,7 @@ impl FirstFailure {
     }
 }
 
-/// A file whose first failure is kept aside.
+/// A file whose first failure is kept for later.
 #[derive(Debug)]
 pub(super) struct FailureKeeper<'f> {
     file: &'f mut LimitedFile,
@@ -38,7 +40,7 @@ impl<'f> FailureKeeper<'f> {
         Self { file, failure, position: 0, has_failed: false }
     }
 
-    /// Keeps a failure aside; one that is to be tried again is none.
+    /// Keeps a failure for later. An interruption is not one: it is retried.
     fn excuse<T>(&mut self, tried: io::Result<T>, instead: T) -> io::Result<T> {
         match tried {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
@@ -75,7 +77,7 @@ impl Seek for FailureKeeper<'_> {
     fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
         let wanted = match place {
             SeekFrom::Start(position) => position,
-            // Behind a failure nobody reads from where this leads.
+            // After a failure, nobody reads from this position.
             SeekFrom::Current(distance) | SeekFrom::End(distance) => {
                 self.position.saturating_add_signed(distance)
             }

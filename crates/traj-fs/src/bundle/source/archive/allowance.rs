@@ -9,8 +9,8 @@ use super::damage::damaged;
 
 const UNSTATED_BYTES: u64 = Reading::standard().unstated_bytes as u64;
 
-/// How much an archive may still unpack to: of each file what the manifest
-/// states, and a little for what it does not state.
+/// How much an archive may still unpack to: the size that the manifest states
+/// for each file, and a little for what it does not state.
 #[derive(Debug)]
 pub(super) struct UnpackAllowance {
     stated: StatedSizes,
@@ -24,8 +24,8 @@ impl Default for UnpackAllowance {
 }
 
 impl UnpackAllowance {
-    /// Shows an entry, up to its end: what the visitor leaves unread counts
-    /// all the same.
+    /// Shows an entry and reads it to its end: bytes that the visitor leaves
+    /// unread count too.
     pub(super) fn show(
         &mut self,
         path: &str,
@@ -52,10 +52,10 @@ impl UnpackAllowance {
 /// A file that is unpacked as it is read.
 struct PackedFile<'c> {
     content: &'c mut (dyn Read + Send),
-    /// What is left of its stated size.
+    /// The rest of its stated size.
     stated: u64,
     unstated: &'c mut u64,
-    /// What was read so far, of the manifest only.
+    /// What was read so far, for the manifest only.
     kept: Option<Vec<u8>>,
 }
 

@@ -1,20 +1,20 @@
-//! Why an archive is not what it should be.
+//! Why an archive is damaged.
 
 use traj_core::port::BundleSourceError;
 
-/// What is wrong with an archive that can be taken apart all the same. Nobody
-/// scans what lies beside its entries, so nothing may lie there.
+/// What is wrong with an archive that can still be unpacked. Nothing scans the
+/// bytes outside its entries, so there must not be any.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ArchiveDamage {
     #[error("it does not end with the list of its entries")]
     NoEnd,
-    #[error("it has bytes that belong to no entry")]
+    #[error("it has bytes outside its entries")]
     StrayBytes,
-    #[error("entry {number} is not what the list of entries says")]
+    #[error("entry {number} differs from the list of entries")]
     Differs { number: usize },
-    #[error("entry {number} has a header that says more than it needs to")]
+    #[error("entry {number} has a header with unexpected fields")]
     Header { number: usize },
-    #[error("entry {number} is cut")]
+    #[error("entry {number} is truncated")]
     Cut { number: usize },
 }
 
@@ -24,7 +24,7 @@ impl From<ArchiveDamage> for BundleSourceError {
     }
 }
 
-/// An archive that its reader could not make sense of.
+/// An archive that its decoder rejects.
 pub(super) fn damaged(
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> BundleSourceError {

@@ -1,6 +1,7 @@
-//! The entries of a tar file, one behind the other, and nothing beside them.
-//! Not left to a library: those pass over what lies between entries and behind
-//! the last one, and read names from places that say more than names.
+//! The entries of a tar file, one after the other, with nothing in between.
+//! This is not left to a library: libraries skip bytes between entries and
+//! after the last one, and read names from extensions that can hold more than
+//! names.
 
 use std::io::{self, Read};
 
@@ -10,25 +11,24 @@ use super::damage::{ArchiveDamage, damaged};
 
 const BLOCK: usize = 512;
 
-/// Zeros may follow the last entry, up to the size of a tape's record.
+/// Zeros may follow the last entry, up to the size of a tape record.
 const MOST_PADDING: u64 = 1024 * 1024;
 
 /// The parts of a header that hold numbers in octal digits: mode and owner,
 /// time, device.
 const NUMBERS: [std::ops::Range<usize>; 3] = [100..124, 136..148, 329..345];
 
-/// The parts that are a number and nothing else, as it is read and believed:
-/// the size and the sum of the header.
+/// The parts that must be exactly one number, because it is used: the size and
+/// the checksum of the header.
 const SIZE: std::ops::Range<usize> = 124..136;
 const CHECKSUM: std::ops::Range<usize> = 148..156;
 
-/// What the three kinds of headers say that they are: GNU's, that of POSIX and
-/// the oldest one.
+/// The signatures of the three kinds of headers: GNU, POSIX and the oldest one.
 const KIND: std::ops::Range<usize> = 257..265;
 const KINDS: [&[u8]; 3] = [b"ustar  \0", b"ustar\x0000", &[0; 8]];
 
-/// The parts that are empty: the target of a link, the owner by name, the
-/// start of a long name and what is not used.
+/// The parts that must be empty: the target of a link, the owner's name, the
+/// prefix of a long name, and unused bytes.
 const EMPTY: [std::ops::Range<usize>; 3] = [157..257, 265..329, 345..512];
 
 /// Shows every entry of a tar file to `show`, up to the end of the stream.
@@ -43,7 +43,8 @@ pub(super) fn visit(
         if block == [0; BLOCK] {
             break;
         }
-        // First of all: a reader would repeat what stands there for a number.
+        // Checked first: the library's error would repeat the content of these
+        // fields.
         if !is_number(part(&block, CHECKSUM)) || !is_size(part(&block, SIZE)) {
             return Err(ArchiveDamage::Header { number }.into());
         }
@@ -79,7 +80,7 @@ pub(super) fn visit(
     }
 }
 
-/// Reads up to this many bytes, which have to be zero; returns how many.
+/// Reads up to this many bytes, which must be zero. Returns how many it read.
 fn skip_zeros(stream: &mut (dyn Read + Send), most: u64) -> Result<u64, BundleSourceError> {
     let mut padding = stream.take(most);
     let mut buffer = [0; BLOCK];
@@ -95,7 +96,7 @@ fn skip_zeros(stream: &mut (dyn Read + Send), most: u64) -> Result<u64, BundleSo
     }
 }
 
-/// Whether a header says nothing but what an entry's header has to say.
+/// Whether a header contains only what an entry needs.
 fn is_plain(block: &[u8; BLOCK]) -> bool {
     let mut numbers = NUMBERS.into_iter().flat_map(|range| part(block, range));
     let mut empty = EMPTY.into_iter().map(|range| part(block, range));
@@ -104,7 +105,7 @@ fn is_plain(block: &[u8; BLOCK]) -> bool {
         && KINDS.contains(&part(block, KIND))
 }
 
-/// Whether a field is octal digits, and blanks and zeros around them.
+/// Whether a field is octal digits, surrounded by spaces and zeros.
 fn is_number(field: &[u8]) -> bool {
     let blanks = field.iter().take_while(|byte| **byte == b' ').count();
     let (_, digits) = field.split_at(blanks);
@@ -113,8 +114,8 @@ fn is_number(field: &[u8]) -> bool {
     !digits.is_empty() && rest.iter().all(|byte| matches!(byte, b' ' | 0))
 }
 
-/// Whether a field is a size; those that do not fit in octal digits are in
-/// binary, behind a mark.
+/// Whether a field is a size. One that does not fit into octal digits is
+/// binary, after a mark.
 fn is_size(field: &[u8]) -> bool {
     is_number(field) || field.starts_with(&[0x80, 0, 0, 0])
 }
@@ -127,7 +128,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// The sum of a header's bytes, with blanks for the sum itself.
+/// The sum of a header's bytes, with spaces in place of the sum itself.
 fn checksum(block: &[u8; BLOCK]) -> u32 {
     let counted = block.iter().enumerate().map(|(at, byte)| match at {
         148..156 => u32::from(b' '),

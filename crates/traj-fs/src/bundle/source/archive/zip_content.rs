@@ -1,6 +1,6 @@
 //! The content of a zip entry, to the last packed byte. A decoder stops where
-//! its stream ends; what lies behind that, up to the length that the list of
-//! entries states, would be seen by nobody.
+//! its stream ends. Without a check, nobody would see the bytes after that, up
+//! to the length that the list of entries states.
 
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,19 +12,19 @@ use zip::read::{ZipFile, ZipReadOptions, read_zipfile_from_stream_with_options};
 
 use super::damage::{ArchiveDamage, damaged};
 
-/// How many bytes are added to the packed ones. The decoder asks for the first
-/// when it has used up all that are packed, and for the second only when its
-/// stream did not end with those.
+/// How many bytes are added to the packed ones. The decoder reads the first
+/// when it has used all packed bytes, and the second only when its stream did
+/// not end with them.
 const BEYOND: u64 = 2;
 
-/// The header of a deflated entry, with a flag that its sizes and its checksum
-/// are told elsewhere.
+/// The header of a deflated entry, with the flag that its sizes and its
+/// checksum are stored elsewhere.
 const HEADER: [u8; 30] = *b"PK\x03\x04\x14\0\x08\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// Takes the content of an entry.
 type ShowContent<'s> = dyn FnMut(&mut (dyn Read + Send)) -> Result<(), BundleSourceError> + 's;
 
-/// Shows the content of an entry, which has to be as long as the list says.
+/// Shows the content of an entry, which must be as long as the list states.
 pub(super) fn show<R: Read + Send>(
     file: &File,
     number: usize,
@@ -47,7 +47,8 @@ pub(super) fn show<R: Read + Send>(
     let entry = read_zipfile_from_stream_with_options(&mut stream, options);
     let mut entry = entry.map_err(damaged)?.ok_or_else(differs)?;
     show_all(&mut entry, length, show)?.ok_or_else(differs)?;
-    // Asks once more: the end may have been seen without a look behind it.
+    // Read once more: the decoder may have stopped at the end without reading
+    // past it.
     entry.read(&mut [0]).map_err(damaged)?;
     match asked.load(Ordering::Relaxed) {
         0 => Err(ArchiveDamage::StrayBytes.into()),
@@ -56,7 +57,7 @@ pub(super) fn show<R: Read + Send>(
     }
 }
 
-/// Shows content; it is nothing if that is not as long as it should be.
+/// Shows content. Returns `None` if its length is wrong.
 fn show_all(
     content: &mut (dyn Read + Send),
     length: u64,
@@ -67,7 +68,7 @@ fn show_all(
     Ok((content.limit() == 1).then_some(()))
 }
 
-/// A file from some place on.
+/// A file from an offset to its end.
 struct FileFrom<'f> {
     file: &'f File,
     at: u64,
@@ -81,7 +82,7 @@ impl Read for FileFrom<'_> {
     }
 }
 
-/// The bytes behind the packed ones, one at a time, counted.
+/// The bytes added after the packed ones. It counts how many were read.
 struct CountedPadding<'c>(&'c AtomicU64);
 
 impl Read for CountedPadding<'_> {

@@ -1,7 +1,7 @@
-//! How a zip file is laid out. Its list of entries stands at the end and says
-//! where each lies; programs that unpack go by the list or by the entries
-//! themselves. Only a file in which both say the same, with nothing beside the
-//! entries, is the same to all of them.
+//! The layout of a zip file. The list at its end states where each entry is.
+//! Some programs unpack by the list, others by the entries themselves. Only a
+//! file in which both agree, with no other bytes, gives all of them the same
+//! files.
 
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 
@@ -21,11 +21,11 @@ const LISTED_LENGTH: usize = 46;
 const LOCAL: &[u8] = b"PK\x03\x04";
 const LOCAL_LENGTH: usize = 30;
 
-/// Stands where a number is too large for its field.
+/// The value of a field whose number is too large for it.
 const ELSEWHERE: u64 = 0xffff_ffff;
 
-/// Checks that a file is entries and their list and nothing else; gives the
-/// names to `take`, in order.
+/// Checks that a file consists only of entries and their list. Passes the names
+/// to `take`, in order.
 pub(super) fn check(
     file: &File,
     mut take: impl FnMut(&str) -> Result<(), BundleSourceError>,
@@ -55,7 +55,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Where the list of entries lies.
+/// The position of the list of entries.
 struct EntryList {
     start: u64,
     end: u64,
@@ -63,7 +63,7 @@ struct EntryList {
 }
 
 impl EntryList {
-    /// Reads the end of the file, where a comment could stand, but does not.
+    /// Reads the end of the file, where a comment is possible but not allowed.
     fn find(file: &File) -> Result<Self, BundleSourceError> {
         let length = file.metadata().map_err(damaged)?.len();
         let end = length.checked_sub(END_LENGTH).ok_or(ArchiveDamage::NoEnd)?;
@@ -81,7 +81,7 @@ impl EntryList {
         list.ok_or_else(|| ArchiveDamage::NoEnd.into())
     }
 
-    /// Reads the end record of large files, which stands before the other.
+    /// Reads the end record of large files, which comes before the other one.
     fn find_large(file: &File, end: u64) -> Result<Option<Self>, BundleSourceError> {
         let Some(place) = end.checked_sub(LOCATOR_LENGTH) else { return Ok(None) };
         let locator = HeaderBytes::read(file, place, LOCATOR_LENGTH).map_err(damaged)?;
@@ -101,7 +101,7 @@ impl EntryList {
     }
 }
 
-/// What is said of an entry.
+/// What a header states about an entry.
 struct ZipEntry {
     name: Vec<u8>,
     /// Version, flags, method and time.
@@ -148,7 +148,7 @@ impl ZipEntry {
         }))
     }
 
-    /// The one at this place, and where its content starts.
+    /// The one at this offset, and where its content starts.
     fn local(file: &File, at: u64) -> io::Result<Option<(Self, u64)>> {
         let record = HeaderBytes::read(file, at, LOCAL_LENGTH as u64)?;
         if !record.starts_with(LOCAL) {
@@ -215,8 +215,8 @@ impl HeaderBytes {
         usize::try_from(self.u16(at)).unwrap_or_default()
     }
 
-    /// Reads these additional fields as those of `numbers` that did not fit
-    /// theirs, in this order; says whether that is all they are.
+    /// Reads these extra fields as the `numbers` that did not fit their own
+    /// fields, in this order. Also returns whether they contain nothing else.
     fn large_numbers<const N: usize>(&self, mut numbers: [u64; N]) -> ([u64; N], bool) {
         const LARGE: u64 = 1;
         let mut at = 4;
