@@ -39,27 +39,29 @@ impl Backoff {
 /// The tries of a recorder that ends and whose storage fails.
 #[derive(Debug)]
 pub struct FinalRetries {
-    pauses: std::vec::IntoIter<Duration>,
+    /// The pauses that are left, in milliseconds.
+    pauses: &'static [u64],
 }
 
 impl FinalRetries {
     /// Tries for about a second.
     #[must_use]
-    pub fn standard() -> Self {
-        let pauses = FINAL_PAUSES_MS.map(Duration::from_millis);
-        Self { pauses: pauses.to_vec().into_iter() }
+    pub const fn standard() -> Self {
+        Self { pauses: &FINAL_PAUSES_MS }
     }
 
     /// No further try.
     #[must_use]
-    pub fn none() -> Self {
-        Self { pauses: Vec::new().into_iter() }
+    pub const fn none() -> Self {
+        Self { pauses: &[] }
     }
 
     /// How long to pause before the next try, with `left` of the time that the
     /// end may take. `None` when no try is left, or no time for one.
     pub fn next_pause(&mut self, left: Duration) -> Option<Duration> {
-        self.pauses.next().filter(|pause| *pause < left)
+        let (first, rest) = self.pauses.split_first()?;
+        self.pauses = rest;
+        Some(Duration::from_millis(*first)).filter(|pause| *pause < left)
     }
 }
 
