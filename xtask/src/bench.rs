@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: ratios measured in one run.
 //!
-//! The measuring is done by the bench binary of the `traj-tests` package
-//! (`tests/benches`, one file per subject); this verb builds it and the
-//! `traj` binary optimised, generates the sessions to export, and keeps the
+//! The bench binary of the `traj-tests` package does the measuring
+//! (`tests/benches`, one file per subject). This verb builds it and the `traj`
+//! binary with optimisations, generates the sessions to export, and keeps the
 //! JSON of each subject.
 
 mod cases;
@@ -17,10 +17,10 @@ use crate::workspace::Workspace;
 
 /// The size of a session and of a sidecar.
 const FULL_MIB: usize = 48;
-/// The same where only the bench itself is tried.
+/// The same for a trial of the benches themselves.
 const SMOKE_MIB: usize = 1;
 
-/// Generates sessions that are just large enough to try the bench.
+/// Generates sessions that are just large enough for a trial.
 pub(crate) fn smoke_cases(folder: &Path) -> Result<()> {
     Ok(cases::generate(folder, SMOKE_MIB)?)
 }
@@ -31,7 +31,7 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let json = target.join("bench");
     sh.create_dir(&json)?;
 
-    // One build for both: selected apart, they would differ in features and build all twice.
+    // One build for both: built separately, they would differ in features and compile everything twice.
     let all = ["--locked", "--workspace", "--all-features"];
     cmd!(sh, "cargo build --release {all...} --bin traj --bench figures").run()?;
     let traj = target.join("release/traj");
@@ -48,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let check = flags.check.then_some("--check");
     let measured = cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj} {cases...}")
         .run();
-    // They are gigabytes, and made anew in seconds.
+    // They take gigabytes, and seconds to generate again.
     sh.remove_path(&folder)?;
     measured?;
     println!("written to {}", json.display());

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 pub(crate) const PINS: Pins = Pins { name: "codex", title: "the real Codex CLI", entry: program };
 
-/// The executable for this machine, wherever the package of the platform has it.
+/// The executable for this machine; its path differs between versions.
 fn program(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
     let sh = &workspace.sh;
     let scope = folder.join("node_modules/@openai");

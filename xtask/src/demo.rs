@@ -1,8 +1,8 @@
 //! `cargo xtask demo`: the main job on the shipped example, with the real binary.
 //!
-//! The example is copied into the target folder first: recording writes
-//! beside the transcript, and a demonstration leaves the checkout and the
-//! owner's state folder alone.
+//! The example is copied into the target directory first: recording writes
+//! beside the transcript, and a demonstration must not touch the checkout or
+//! the owner's state directory.
 
 mod picture;
 mod readme;
@@ -42,7 +42,7 @@ pub(crate) fn check(workspace: &Workspace, traj: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs the demonstration in an empty folder; returns what it printed.
+/// Runs the demonstration in an empty directory and returns its output.
 fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
     let sh = &workspace.sh;
     let demo = workspace.target()?.join("demo");

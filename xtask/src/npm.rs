@@ -1,8 +1,8 @@
-//! Programs of others that tests run, installed by npm from pins.
+//! Third-party programs that tests run, installed by npm from pins.
 //!
-//! Each pinned version has a folder `tests/NAME/VERSION` with a package file
-//! and its lock; npm checks the packages against the lock's hashes and puts
-//! them into `target/NAME/VERSION`. Nothing of it is committed or shipped.
+//! Each pinned version has a directory `tests/NAME/VERSION` with a package file
+//! and its lock. npm checks the packages against the hashes in the lock and puts
+//! them into `target/NAME/VERSION`. None of this is committed or shipped.
 
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,17 @@ use crate::workspace::Workspace;
 
 /// The pinned versions of one program.
 pub(crate) struct Pins {
-    /// Names the folder of the pins, the folder they are installed into, and
-    /// the link in it that the tests start from.
+    /// The name of the directory with the pins, of the directory that they are
+    /// installed into, and of the link in it that the tests start.
     pub(crate) name: &'static str,
-    /// What the tests lack without it, for people.
+    /// What tests cannot use without it, for people.
     pub(crate) title: &'static str,
-    /// What the link leads to, found in the folder of an installed version.
+    /// Finds the target of the link in the directory of an installed version.
     pub(crate) entry: fn(&Workspace, &Path) -> Result<PathBuf>,
 }
 
 impl Pins {
-    /// Installs what is missing; fails when that is not possible.
+    /// Installs every missing version, or fails.
     pub(crate) fn run(&self, workspace: &Workspace) -> Result<()> {
         if let Outcome::Skipped(reason) = self.install_all(workspace)? {
             bail!(reason);
@@ -32,7 +32,7 @@ impl Pins {
         Ok(())
     }
 
-    /// Installs every pinned version that is not there yet.
+    /// Installs every pinned version that is not installed yet.
     pub(crate) fn install_all(&self, workspace: &Workspace) -> Result<Outcome> {
         let sh = &workspace.sh;
         let target = workspace.target()?.join(self.name);
@@ -71,7 +71,7 @@ impl Pins {
 
     fn install(&self, workspace: &Workspace, pin: &Path, target: &Path) -> Result<()> {
         let sh = &workspace.sh;
-        let version = pin.file_name().context("a pin is a folder")?;
+        let version = pin.file_name().context("a pin is a directory")?;
         let folder = target.join(version);
         sh.remove_path(&folder)?;
         sh.create_dir(&folder)?;
@@ -79,12 +79,12 @@ impl Pins {
         sh.copy_file(pin.join("package-lock.json"), folder.join("package-lock.json"))?;
         {
             let _inside = sh.push_dir(&folder);
-            // Scripts of packages are not run; platforms that are not ours are left out.
+            // npm runs no package scripts and leaves out other platforms.
             cmd!(sh, "npm install --ignore-scripts --no-audit --no-fund --no-save --silent")
                 .run()?;
         }
         let entry = (self.entry)(workspace, &folder)?;
-        // Last, so that a broken installation is not taken for a whole one.
+        // Last, so that an interrupted installation does not look complete.
         std::os::unix::fs::symlink(entry, folder.join(self.name))?;
         Ok(())
     }

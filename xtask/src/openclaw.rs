@@ -1,8 +1,8 @@
 //! `cargo xtask openclaw`: installs the part of OpenClaw that loads sessions.
 //!
-//! The package is pinned whole, but its lock lists none of the packages it
-//! depends on: only the few that the module which reads and writes sessions
-//! imports are pinned beside it. That makes some megabytes of hundreds.
+//! The package itself is pinned, but not all of its dependencies: only the few
+//! that the module for sessions imports. That takes a few megabytes instead of
+//! hundreds.
 
 use std::path::{Path, PathBuf};
 
@@ -22,5 +22,5 @@ fn session_manager(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
         name.starts_with("session-manager-")
             && module.extension().is_some_and(|extension| extension == "js")
     };
-    modules.into_iter().find(is_wanted).context("the package has no module for sessions")
+    modules.into_iter().find(is_wanted).context("the package has no session manager")
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: house rules that the compiler cannot check.
 //!
-//! Every rule is a function from text to problems, so that each is tested on
-//! text; only this file reads the checkout.
+//! Every rule is a function from text to problems, so that its tests need no
+//! files. Only this file reads the checkout.
 
 mod dependencies;
 mod documents;
@@ -40,7 +40,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut rust = Vec::new();
     let mut phrases = Vec::new();
     for path in &files {
-        // What is not text (a picture, a recorded archive) has no lines to check.
+        // A file that is not text (an image, a recorded archive) has no lines to check.
         let Ok(text) = workspace.read(path) else { continue };
         problems.extend(documents::machine_paths(path, &text));
         if path.ends_with(".md") || path.ends_with(".rs") {
@@ -91,5 +91,5 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     for problem in &problems {
         eprintln!("tidy: {problem}");
     }
-    bail!("tidy found {} problems", problems.len());
+    bail!("tidy found {} problem(s)", problems.len());
 }

@@ -33,23 +33,23 @@ pub(crate) struct Dependency {
 }
 
 impl Workspace {
-    /// Finds the root from the place of this crate.
+    /// Finds the root from the location of this crate.
     pub(crate) fn locate() -> Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .parent()
-            .context("xtask lies in the root of the workspace")?
+            .context("xtask is a directory in the root of the workspace")?
             .to_path_buf();
         let sh = Shell::new()?;
         sh.change_dir(&root);
         Ok(Self { sh, root })
     }
 
-    /// The text of a file named relative to the root.
+    /// The content of a file, named relative to the root.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Result<String> {
         Ok(self.sh.read_file(path.as_ref())?)
     }
 
-    /// Where cargo builds, as an absolute path.
+    /// The target directory, as an absolute path.
     pub(crate) fn target(&self) -> Result<PathBuf> {
         let metadata = self.metadata(&["--no-deps"])?;
         let target = metadata["target_directory"].as_str();

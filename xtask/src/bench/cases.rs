@@ -1,8 +1,8 @@
 //! Sessions for the export bench: made up, of any size, the same every time.
 //!
-//! A case is a folder with a session `s.jsonl` and its sidecar
+//! A case is a directory with a session `s.jsonl` and its sidecar
 //! `s.trajectory.jsonl`, of one size each.
-#![expect(clippy::disallowed_methods, reason = "streams gigabytes into the target folder")]
+#![expect(clippy::disallowed_methods, reason = "streams gigabytes into the target directory")]
 
 use std::fmt::Write as _;
 use std::fs::File;

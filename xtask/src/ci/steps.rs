@@ -1,9 +1,9 @@
-//! The steps of `cargo xtask ci`, cheapest refusal first.
+//! The steps of `cargo xtask ci`, the quickest to fail first.
 //!
-//! Builds are shared on purpose: clippy, the lone-crate checks and the
-//! documentation reuse one set of check artefacts; tests, doctests and the
-//! binary they start reuse one set of compiled ones. No step changes
-//! `RUSTFLAGS`, which would build every dependency again.
+//! The steps share builds: clippy, the checks of single crates and the
+//! documentation use the same check artefacts; tests, doctests and the binary
+//! that they start use the same compiled ones. No step changes `RUSTFLAGS`,
+//! because that would build every dependency again.
 
 use std::path::PathBuf;
 
@@ -51,8 +51,8 @@ fn clippy(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// A crate that only compiles next to its neighbours cannot be used without
-/// them: features of one member leak into another when built together.
+/// Built together, members share the features of their dependencies. A crate
+/// that compiles only in that company cannot be used alone.
 fn crates_alone(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     for member in workspace.members()?.iter().filter(|member| member.published) {
@@ -71,8 +71,8 @@ fn docs(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The suites start the built binary, so it is built with them: alone, it would
-/// differ in features, and all libraries would be built twice.
+/// The tests start the binary, so it is built together with them. Built alone,
+/// it would have other features, and all libraries would be built twice.
 fn tests(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     cmd!(sh, "cargo build --locked --workspace --all-features --bins --tests --bench figures")
@@ -92,14 +92,14 @@ fn doctests(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The README's first command does the main job, and prints what the README shows.
+/// The first command of the README works, and prints what the README shows.
 fn demonstration(workspace: &Workspace) -> Result<Outcome> {
     let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
     demo::check(workspace, &traj)?;
     Ok(Outcome::Passed)
 }
 
-/// Each bench once on a small input, unoptimised: they must run, figures do not count.
+/// Runs each bench once on a small input, without optimisations. Figures do not count.
 fn benches(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
@@ -117,5 +117,5 @@ fn built_binary(workspace: &Workspace) -> Result<Option<PathBuf>> {
 }
 
 fn no_binary() -> Outcome {
-    Outcome::Skipped("the step `tests` builds the binary that this one starts".to_owned())
+    Outcome::Skipped("the step `tests` builds the binary that this step starts".to_owned())
 }

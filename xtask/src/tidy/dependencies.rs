@@ -1,7 +1,7 @@
-//! Direct dependencies of each crate against the written list.
+//! Compares the direct dependencies of each crate with a written list.
 //!
-//! The list is where a new edge of the graph is argued for: a crate that is
-//! not on it fails, and so does an entry that nothing uses any more.
+//! The list gives the reason for each edge of the graph. A dependency that is
+//! not listed fails, and so does an entry that nothing uses any more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Rules on documentation and on text of any kind.
+//! Rules for documentation and for text of any kind.
 
 /// Every on-disk format of ours has a page of its own.
 const FORMATS: [&str; 6] =
@@ -6,11 +6,11 @@ const FORMATS: [&str; 6] =
 
 const FORMAT_FOLDER: &str = "docs/format/";
 
-/// Folders of somebody's machine. Spelt in halves, so that this file passes its own rule.
+/// Directories of somebody's machine. Spelled in halves, so that this file passes its own rule.
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Us", "ers/runner/")];
 
-/// Paths that only exist where somebody happened to work.
+/// Paths that exist only on somebody's machine.
 pub(super) fn machine_paths(path: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -32,14 +32,14 @@ fn starts_a_path(line: &str, at: usize) -> bool {
     })
 }
 
-/// Relative links of a page that lead nowhere.
+/// Relative links of a page whose target does not exist.
 pub(super) fn dead_links(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#', ' ']).next());
     targets
         .filter(|target| !target.is_empty() && !target.contains("://"))
         .filter(|target| !exists(&resolve(folder, target)))
-        .map(|target| format!("{path}: the link to {target} leads nowhere"))
+        .map(|target| format!("{path}: the link to {target} has no target"))
         .collect()
 }
 
@@ -92,12 +92,12 @@ fn resolve(folder: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// Variables that a library or the command reads and the page does not name.
+/// Variables that a library or the command reads, and that the page does not list.
 pub(super) fn undocumented_variables(path: &str, text: &str, page: &str) -> Vec<String> {
     if !path.starts_with("crates/") {
         return Vec::new();
     }
-    // Either spelt out, or without its prefix in a call of `shared("NAME")`.
+    // Either spelled out, or without its prefix in a call of `shared("NAME")`.
     let spelt = text.split("\"TRAJ_").skip(1).map(|rest| format!("TRAJ_{}", name_at(rest)));
     let shared = text.split("shared(\"").skip(1).map(|rest| format!("TRAJ_{}", name_at(rest)));
     let mut missing: Vec<String> =
@@ -110,13 +110,13 @@ pub(super) fn undocumented_variables(path: &str, text: &str, page: &str) -> Vec<
         .collect()
 }
 
-/// The capitals at the beginning of a text.
+/// The capitals at the start of a string.
 fn name_at(text: &str) -> &str {
     let end = text.find(|character: char| !character.is_ascii_uppercase() && character != '_');
     text.get(..end.unwrap_or(text.len())).unwrap_or_default()
 }
 
-/// Each format has a page, and each page stands in the index.
+/// Each format has a page, and each page is listed in the index.
 pub(super) fn format_pages(files: &[String], index: &str) -> Vec<String> {
     let required = FORMATS.iter().map(|format| format!("{FORMAT_FOLDER}{format}.md"));
     let missing = required

@@ -1,15 +1,15 @@
 //! Who may read events: the run model and its dialects, nobody else.
 //!
-//! A second reader that knows event types or members of `data` by their names
-//! sooner or later gives another answer than the first.
+//! A second reader that knows event types or members of `data` by name sooner or
+//! later disagrees with the first.
 
 use std::collections::BTreeSet;
 
-/// The rooms that know what events look like.
+/// The modules that know what events look like.
 const ROOMS: [&str; 3] =
     ["crates/traj-core/src/run", "crates/traj-core/src/dialect", "crates/traj-core/src/event"];
 
-/// Where an event's particulars stand.
+/// How the payload of an event is read.
 const PARTICULARS: [&str; 2] = ["get(\"data\")", "get_mut(\"data\")"];
 
 /// Sources whose literals are the names of event types.

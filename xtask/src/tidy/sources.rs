@@ -1,13 +1,13 @@
-//! Rules on single source files.
+//! Rules for single source files.
 
 use super::list::Reasons;
 
 /// Above this a file needs a reason in `xtask/tidy/long-files.txt`.
 const EXPLAIN_ABOVE: usize = 400;
-/// Above this no reason helps.
+/// Above this, no reason is accepted.
 const FAIL_ABOVE: usize = 800;
 
-/// What no source may contain, and what to do instead.
+/// What a source must not contain, and what to do instead.
 const FORBIDDEN: [(&str, &str); 5] = [
     ("todo!(", "finish it or leave it out"),
     ("unimplemented!(", "finish it or leave it out"),
@@ -16,7 +16,7 @@ const FORBIDDEN: [(&str, &str); 5] = [
     ("env::set_var", "tests share one environment: pass a value"),
 ];
 
-/// The rules themselves and their tests have to spell the words.
+/// The rules and their tests have to contain the words.
 const RULES: &str = "xtask/src/tidy/";
 
 /// Module documentation, file name and forbidden words of one file.
@@ -56,7 +56,8 @@ pub(super) fn check_sizes(files: &[(String, String)], explained: &Reasons) -> Ve
                 "{path}: {lines} lines; split it or explain it in xtask/tidy/long-files.txt"
             ));
         } else if lines <= EXPLAIN_ABOVE && reason.is_some() {
-            problems.push(format!("{path}: short again; remove it from xtask/tidy/long-files.txt"));
+            problems
+                .push(format!("{path}: short enough; remove it from xtask/tidy/long-files.txt"));
         }
     }
     for path in explained.keys() {

@@ -1,7 +1,7 @@
-//! Nothing is forgotten in the test binary.
+//! Every test file is part of the test binary.
 //!
-//! Cargo compiles only what a `mod` names: a test file that nobody lists
-//! passes by never running.
+//! Cargo compiles only what a `mod` names. A test file that is not listed never
+//! runs, and so never fails.
 
 /// Checks that every module of the tests is listed where Cargo looks for it,
 /// and that a test runs each contract suite.
