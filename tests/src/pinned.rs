@@ -2,24 +2,23 @@
 
 use std::path::PathBuf;
 
-/// What a test starts of an installed version: `cargo xtask PROGRAM` makes it. Without it the test
-/// says so loudly and is skipped; where `CI` is `true` it fails.
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+use crate::skipped::skipped;
+
+/// The program of an installed version; `cargo xtask PROGRAM` installs it.
+/// Without it the test is [`skipped`].
 pub fn installed(program: &str, version: &str) -> Option<PathBuf> {
-    let entry = target_folder().join(program).join(version).join(program);
+    let entry = target_directory().join(program).join(version).join(program);
     if entry.exists() {
         return Some(entry);
     }
-    let told = format!("{program} {version} is not installed: run `cargo xtask {program}`");
-    assert!(variable("CI").as_deref() != Some("true"), "{told}");
-    eprintln!("SKIPPED: {told} for this test");
+    skipped(&format!("{program} {version} is not installed: run `cargo xtask {program}`"));
     None
 }
 
-/// The folder that cargo builds into: this test lies two levels below it.
-fn target_folder() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows where it lies");
-    test.ancestors().nth(3).expect("a test lies in target/profile/deps").to_path_buf()
+/// The directory that cargo builds into: this test is two levels below it.
+fn target_directory() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    test.ancestors().nth(3).expect("a test is in target/profile/deps").to_path_buf()
 }
 
 /// A variable of the host.

@@ -124,14 +124,18 @@ fn the_writer_misses_no_flush_and_no_end() {
     thread::spawn(move || {
         // Each flush comes while the writer turns away from the one before.
         let recorder = start(MemoryTrajectoryStore::new(), &settings);
-        (0..30_000).for_each(|_| drop(recorder.flush()));
-        for _ in 0..500 {
-            let recorder = start(MemoryTrajectoryStore::new(), &settings);
+        let flushed = (0..30_000).filter(|_| recorder.flush().is_complete()).count();
+        let written = (0..500).filter(|_| {
+            let memory = MemoryTrajectoryStore::new();
+            let recorder = start(memory.clone(), &settings);
             recorder.record(event("a"));
-        }
-        done.send(()).unwrap();
+            drop(recorder);
+            texts(&content(&memory)) == ["a"]
+        });
+        done.send((flushed, written.count())).unwrap();
     });
-    ended.recv_timeout(Duration::from_secs(300)).expect("a recorder waits for ever");
+    let counts = ended.recv_timeout(Duration::from_secs(300)).expect("a recorder waits forever");
+    assert_eq!(counts, (30_000, 500));
 }
 
 #[test]

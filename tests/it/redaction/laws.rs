@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use traj_core::json::Json;
 use traj_core::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor, RuleSet};
@@ -71,20 +73,6 @@ const SURROUNDINGS: &[&str] = &[
     "- name: API_TOKEN\n  value: §\n",
 ];
 
-fn base64(text: &str) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for piece in text.as_bytes().chunks(3) {
-        let bits = piece.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte))
-            << (8 * (3 - piece.len()));
-        for place in 0..4 {
-            let letter = LETTERS[(bits >> (18 - 6 * place)) as usize & 63];
-            out.push(if place > piece.len() { '=' } else { char::from(letter) });
-        }
-    }
-    out
-}
-
 /// The ways a credential is written when it is not written plainly.
 fn disguises(token: &str) -> Vec<String> {
     let (head, tail) = token.split_at(token.len() / 2);
@@ -102,8 +90,8 @@ fn disguises(token: &str) -> Vec<String> {
         each(|out, byte| write!(out, "%{byte:02X}").unwrap()),
         each(|out, byte| write!(out, "&#{byte};").unwrap()),
         each(|out, byte| write!(out, "{byte:02x}").unwrap()),
-        base64(token),
-        base64(&format!("API_TOKEN={token}\n")),
+        STANDARD.encode(token),
+        STANDARD.encode(format!("API_TOKEN={token}\n")),
     ]
 }
 
