@@ -18,8 +18,8 @@ use traj_core::port::{
 };
 use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
 
+use crate::host::pinned::{installed, variable};
 use crate::model_server::ModelServer;
-use crate::pinned::{installed, variable};
 
 /// The versions that the tests run.
 pub const VERSIONS: [&str; 2] = ["0.166.0", "0.135.0"];

@@ -1,4 +1,13 @@
-//! Contract suites and builders that the tests share.
+//! What the integration tests in `tests/it` share.
+//!
+//! - [`contract`]: what each port promises, for every adapter
+//! - [`rows`], [`session_fixtures`]: rows, and whole sessions of every dialect
+//! - [`sidecar`], [`stub_store`]: what tests of the recorder write to and read
+//! - [`export_fixture`], [`export_home`]: exports in memory, and with the binary
+//! - [`traj_binary`], [`json_schema`]: the command under test and its `--json`
+//! - [`codex_rig`], [`model_server`]: the real Codex CLI with a scripted model
+//! - [`host`]: what the host must have, and what to do without it
+//! - [`dice`]: random choices that can be repeated
 #![expect(clippy::expect_used, reason = "a suite fails by panicking, with a reason")]
 
 pub mod codex_rig;
@@ -6,14 +15,11 @@ pub mod contract;
 pub mod dice;
 pub mod export_fixture;
 pub mod export_home;
+pub mod host;
 pub mod json_schema;
 pub mod model_server;
-pub mod pinned;
 pub mod rows;
 pub mod session_fixtures;
 pub mod sidecar;
-pub mod skipped;
-pub mod small_disk;
-pub mod strace;
 pub mod stub_store;
 pub mod traj_binary;

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
+use traj_tests::host::small_disk::{BALLAST, SmallDisk};
 use traj_tests::rows::{at, entry, event, header, message, tool_result, user};
-use traj_tests::small_disk::{BALLAST, SmallDisk};
 use traj_tests::traj_binary::{traj_binary, traj_command};
 
 /// A place where writing can be made to fail.

@@ -13,7 +13,7 @@ use cap_std::fs::Dir;
 use traj_core::port::{RewriteError, RewriteMode, RewriteReport, SessionRewriter as _};
 use traj_fs::{FsSessionRewriter, ProcessTable};
 use traj_tests::contract::session_rewriter::ReplaceLine;
-use traj_tests::small_disk::SmallDisk;
+use traj_tests::host::small_disk::SmallDisk;
 use traj_tests::traj_binary::names_in;
 
 fn open(folder: &Path) -> Dir {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use traj_tests::pinned::installed;
+use traj_tests::host::pinned::installed;
 use traj_tests::traj_binary::traj_command;
 
 const VERSION: &str = "2026.6.1";

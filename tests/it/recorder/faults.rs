@@ -10,8 +10,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use traj_tests::host::skipped::skipped;
 use traj_tests::sidecar::{Place, SidecarContent};
-use traj_tests::skipped::skipped;
 
 use crate::recorder::process::{BINARY, RecorderProcess};
 

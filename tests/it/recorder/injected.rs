@@ -1,8 +1,8 @@
 //! EIO and its relatives on every call a recorder makes, as the kernel would
 //! return them: strace stands between the two.
 
+use traj_tests::host::strace::strace;
 use traj_tests::sidecar::Place;
-use traj_tests::strace::strace;
 
 use crate::recorder::crash::numbers_of;
 use crate::recorder::process::{BINARY, RecorderProcess};

@@ -4,9 +4,9 @@
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use traj_tests::host::small_disk::SmallDisk;
+use traj_tests::host::strace::strace;
 use traj_tests::sidecar::{Place, SidecarContent};
-use traj_tests::small_disk::SmallDisk;
-use traj_tests::strace::strace;
 use traj_tests::traj_binary::{traj_binary, traj_command};
 
 use crate::recorder::process::NO_THREADS;

@@ -4,7 +4,7 @@
 use std::process::Output;
 
 use traj_tests::export_home::{EXPORTS, ExportHome};
-use traj_tests::strace::strace;
+use traj_tests::host::strace::strace;
 use traj_tests::traj_binary::traj_binary;
 
 /// Where strace writes down which calls it let fail.

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::skipped::skipped;
+use crate::host::skipped::skipped;
 
 /// What takes the room.
 pub const BALLAST: &str = "ballast";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::skipped::skipped;
+use crate::host::skipped::skipped;
 
 /// The program of an installed version; `cargo xtask PROGRAM` installs it.
 /// Without it the test is [`skipped`].

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::skipped::skipped;
+use crate::host::skipped::skipped;
 
 /// An strace that follows threads and children and says nothing by itself;
 /// its other arguments and the command are the caller's. `None`, and said so,
