@@ -24,8 +24,8 @@ const LARGE_ROUNDS: usize = 3;
 /// input: the peak itself differs by this much from run to run.
 const PEAK_TOLERANCE: f64 = 1.1;
 
-/// A folder in memory, where there is one. Disks of virtual machines take a
-/// burst faster than they take what comes behind it: the same ratio was seen
+/// A directory in memory, where there is one. Disks of virtual machines take a
+/// burst faster than they take what comes after it: the same ratio was seen
 /// between 8 and 13 on one of them, within minutes.
 const MEMORY: &str = "/dev/shm";
 

@@ -97,7 +97,7 @@ pub(crate) fn print(subject: &str, smoke: bool, figures: &[Figure]) {
     }
 }
 
-/// Writes `SUBJECT.json` into the folder.
+/// Writes `SUBJECT.json` into the directory.
 pub(crate) fn write(
     folder: &Path,
     subject: &str,

@@ -22,7 +22,7 @@ pub(crate) struct Usage {
 }
 
 /// Runs a command to its end; fails when it fails. One at a time: their CPU
-/// time is told for all children together.
+/// time is reported for all children together.
 pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
     let cpu_before = cpu_seconds_of_children()?;
     let started = Instant::now();

@@ -70,7 +70,7 @@ fn reprint(text: &str) -> Vec<u8> {
     printed
 }
 
-/// What a fold of so many different events adds to the memory in use.
+/// What a fold of this many different events adds to the memory in use.
 fn memory(events: usize) -> Result<Figure, Box<dyn std::error::Error>> {
     let before = measure::resident_mib()?;
     let mut most = before;

@@ -33,7 +33,7 @@ const SIDECAR: &str = "session.trajectory.jsonl";
 /// Fits the recorder's queue, so that no call drops and no call waits.
 const CALLS: usize = 15_000;
 
-/// As deep as sessions lie in a home folder: the original looks at every folder on the way.
+/// As deep as sessions lie in a home directory: the original looks at every directory on the way.
 const SESSIONS: &str = "home/.openclaw/agents/main/sessions";
 
 type MakeEvent = fn(usize) -> (&'static str, Value);

@@ -1,7 +1,7 @@
 //! A process that records, for tests that kill it, crowd it and starve it.
 //!
-//! `recorder-child FOLDER [NAME=VALUE…]` records the session `chat` in a folder
-//! and does what it is told on standard input, one command per line; every
+//! `recorder-child FOLDER [NAME=VALUE…]` records the session `chat` in a directory
+//! and does what it reads from standard input, one command per line; every
 //! command answers with one line, `run` with one for each flush before it.
 
 use std::io::{self, Write};
@@ -90,7 +90,7 @@ impl Child {
             }
             "remount" => self.remount(value),
             "copy" => {
-                // Into a folder that the parent sees too.
+                // Into a directory that the parent sees too.
                 let bytes = self.place.sidecar_bytes();
                 Place::at(Path::new(value)).folder.write(Place::SIDECAR, bytes)?;
                 Ok("copied".to_owned())

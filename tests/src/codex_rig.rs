@@ -91,7 +91,7 @@ plugins = false
         write_file(&self.codex_home().join("config.toml"), &text);
     }
 
-    /// The folder that holds everything.
+    /// The directory that holds everything.
     #[must_use]
     pub fn root(&self) -> &Path {
         self.root.path()
@@ -220,12 +220,12 @@ pub fn client_options() -> ClientOptions {
     ClientOptions::standard(Redactor::new(policy))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a folder of the test's own")]
+#[expect(clippy::disallowed_methods, reason = "a directory of the test's own")]
 fn create_folder(path: &Path) {
     std::fs::create_dir_all(path).expect("a folder for the test");
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
 fn write_file(path: &Path, text: &str) {
     std::fs::write(path, text).expect("a file for the test");
 }

@@ -1,4 +1,4 @@
-//! Chance that can be played again.
+//! Random choices that can be repeated.
 
 use std::hash::{BuildHasher as _, RandomState};
 

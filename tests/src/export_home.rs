@@ -32,8 +32,8 @@ impl ExportHome {
     /// A session `s1.jsonl` with one message and a sidecar with one event.
     ///
     /// # Panics
-    /// When the temporary folder cannot be written.
-    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+    /// When the temporary directory cannot be written.
+    #[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
     pub fn new() -> Self {
         let temporary = tempfile::tempdir().expect("a temporary folder");
         let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority());
@@ -82,7 +82,7 @@ impl ExportHome {
         self.traj(&[&base[..], &now, more].concat())
     }
 
-    /// What lies in the folder of exports, sorted; nothing if there is none.
+    /// What lies in the directory of exports, sorted; nothing if there is none.
     ///
     /// # Panics
     /// When it cannot be listed.

@@ -1,4 +1,4 @@
-//! Holds JSON documents against JSON Schemas, as far as ours go.
+//! Checks JSON documents against the JSON Schemas of this repository.
 //!
 //! It is stricter than the standard: a member that an object's schema does not
 //! name is a violation, and so is a keyword that is not known here. Nothing

@@ -1,4 +1,4 @@
-//! What tests of the recorder share: lines to write, folders to write to, and
+//! What tests of the recorder share: lines to write, directories to write to, and
 //! a strict look at the sidecar that comes out.
 
 mod content;

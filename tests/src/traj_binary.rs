@@ -21,7 +21,7 @@ pub fn traj_binary() -> &'static Path {
 }
 
 /// A `traj` command that sees nothing of the host's variables but `PATH`;
-/// `home` is its home and the folder it runs in.
+/// `home` is its home and the directory it runs in.
 pub fn traj_command(home: &Path) -> Command {
     let mut command = Command::new(traj_binary());
     command.env_clear().env("HOME", home).current_dir(home).stdin(Stdio::null());
@@ -34,13 +34,13 @@ pub fn traj_command(home: &Path) -> Command {
 /// What a command printed.
 ///
 /// # Panics
-/// When that is no text.
+/// When that is not text.
 pub fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("it prints UTF-8")
 }
 
 /// A document that a command printed, without what differs from run to run:
-/// its version and what stands at `places`.
+/// its version and the values at `places`.
 ///
 /// # Panics
 /// When there is no such place.
@@ -51,11 +51,11 @@ pub fn masked(mut document: Value, places: &[&str]) -> Value {
     document
 }
 
-/// The names of what lies in a folder, in order.
+/// The names of what lies in a directory, in order.
 ///
 /// # Panics
-/// When the folder cannot be read.
-#[expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+/// When the directory cannot be read.
+#[expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let name =
@@ -83,7 +83,7 @@ fn build() -> PathBuf {
     executable.expect("cargo names the executable it built")
 }
 
-/// The executable that a message of cargo's tells of, if it tells of `traj`.
+/// The executable that a message from cargo reports, if that is `traj`.
 fn executable_of(message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
     let is_traj = message.get("target")?.get("name")? == "traj";

@@ -55,12 +55,12 @@ pub(super) fn bare_lines(path: &Path, events: &[(&str, Value)]) -> io::Result<()
 }
 
 /// (b) What the original does for each event, call by call: sanitise its data;
-/// then look at every folder below the root, at the file, compare its size with
+/// then look at every directory below the root, at the file, compare its size with
 /// the limit, open (or make) it, look again, set its mode, append, close. Its
-/// folder it makes once, before the first event.
+/// directory it makes once, before the first event.
 ///
 /// The writer of openclaw 2026.6.1 under `strace`, with the sessions seven
-/// folders deep, makes for each event seven `statx` of folders from the root
+/// directories deep, makes for each event seven `statx` of directories from the root
 /// down, `statx` of the file, `openat` (append, create, no-follow), `statx` of
 /// what is open, `fchmod`, `write`, `close`: these calls and no others, but for
 /// those with which its threads wake each other.

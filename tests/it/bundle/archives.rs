@@ -7,7 +7,7 @@ use cap_std::fs::Dir;
 use traj_core::port::{BundleFile, BundleSource as _, BundleSourceError};
 use traj_fs::FsBundleSource;
 
-#[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+#[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
 #[expect(clippy::unwrap_in_result, reason = "the result is the subject, the rest is the test's")]
 fn visit(bytes: &[u8]) -> Result<(), BundleSourceError> {
     let temporary = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ fn tar_zst_of(entries: &[(&str, tar::EntryType, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn archives_that_could_leave_their_folder_are_refused() {
+fn archives_that_could_leave_their_directory_are_refused() {
     let regular = tar::EntryType::Regular;
     for name in ["../x", "/etc/x", "a/../../x", "a\\..\\x"] {
         let refused = |result| matches!(result, Err(BundleSourceError::UnsafeEntry { number: 1 }));
@@ -60,7 +60,7 @@ fn archives_that_could_leave_their_folder_are_refused() {
 }
 
 #[test]
-fn names_count_once_and_there_may_only_be_so_many() {
+fn names_count_once_and_their_number_is_limited() {
     let regular = tar::EntryType::Regular;
     let twice = tar_zst_of(&[("a", regular, b"1"), ("A", regular, b"2")]);
     assert!(matches!(visit(&twice), Err(BundleSourceError::RepeatedEntry { number: 2 })));
@@ -195,7 +195,7 @@ fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
         changed[..512].copy_from_slice(header.as_bytes());
         damage(&packed(&changed))
     };
-    assert_eq!(changed(600), STRAY, "behind the content of an entry");
+    assert_eq!(changed(600), STRAY, "after the content of an entry");
     // Behind the name, a link's target, an owner's name, at the end.
     for at in [50, 160, 270, 300, 400, 511] {
         let header = "entry 1 has a header with unexpected fields";

@@ -54,11 +54,11 @@ fn an_export_of_rows_that_repeat_their_members_is_sound() {
 fn problem_after(change: impl FnOnce(&mut MemoryBundleSource)) -> String {
     let mut bundle = bundle();
     change(&mut bundle);
-    told(&check(&bundle))
+    reported(&check(&bundle))
 }
 
 /// The problems of a report, one on each line.
-fn told(report: &VerifyReport) -> String {
+fn reported(report: &VerifyReport) -> String {
     let problems = report.problems.iter().map(|problem| {
         let line = problem.line.map_or_else(String::new, |line| format!(":{line}"));
         format!("{}{line} {}", problem.file, problem.problem)
@@ -302,7 +302,7 @@ fn entries_have_events_and_events_have_entries() {
         let mut bundle = MemoryBundleSource::of(&exported(&rows, &[]).files);
         replace(&mut bundle, path, from, to);
         reseal(&mut bundle);
-        told(&check(&bundle))
+        reported(&check(&bundle))
     };
     let (events, branch) = ("events.jsonl", "session-branch.json");
     // The event of the second entry says that it is another one of the first.
@@ -355,7 +355,7 @@ fn files_that_every_bundle_has_are_missed_whatever_the_manifest_lists() {
     assert_eq!(branch, "session-branch.json is missing");
     let events = problem_after(|bundle| forget(bundle, "events.jsonl"));
     assert!(events.starts_with("events.jsonl is missing\n"), "{events}");
-    // Listed or not, it is told once.
+    // Listed or not, it is reported once.
     let listed = problem_after(|bundle| bundle.remove("session-branch.json"));
     assert_eq!(listed, "session-branch.json is missing");
     let mut empty = MemoryBundleSource::of(&exported(&[], &[]).files);

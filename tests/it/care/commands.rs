@@ -1,5 +1,5 @@
 //! `traj prune`, `repair`, `sessions` and `doctor` end to end.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -48,7 +48,7 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
     put("gone.codex-binding.json", "{}");
     let blob = "a".repeat(64);
     fs::write(sessions.join("gone.trajectory.blobs").join(&blob), "text").unwrap();
-    // An honest pointer, one that may have been copied from another folder, and three hostile ones.
+    // An honest pointer, one that may have been copied from another directory, and three hostile ones.
     fs::write(elsewhere.join("moved.jsonl"), event("moved")).unwrap();
     let for_this = format!(r#","sessionFile":"{}"}}"#, sessions.join("moved.jsonl").display());
     let moved = pointer("moved", &elsewhere.join("moved.jsonl")).replace('}', &for_this);
@@ -200,7 +200,7 @@ fn doctor_says_where_settings_come_from_and_probes_every_sink() {
     });
     // Nothing of the probe stays.
     assert_eq!(names_in(&home.path().join(".openclaw/traj")), ["redaction.key"]);
-    // A sink that cannot record is told loudly.
+    // A sink that cannot record is reported loudly.
     fs::remove_dir_all(home.path().join(".openclaw")).unwrap();
     symlink("/nowhere", home.path().join(".openclaw")).unwrap();
     let broken = run(home.path(), &["doctor", "--probe"]);

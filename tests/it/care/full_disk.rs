@@ -3,7 +3,7 @@
 //! Each runs twice: on a real disk that is full, where the host lets us mount a
 //! small one, and everywhere under a limit on the size of files, which cuts a
 //! write short just so.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -157,7 +157,7 @@ fn a_queue_keeps_what_it_has_and_takes_no_half_a_line() {
     let short = [&ENQUEUE[..], &["--tool-call", "large", "--replacement", "short"]].concat();
     for place in Scarce::all() {
         put(&place, "s.jsonl", &session());
-        // The first wish, and a second one behind it.
+        // The first wish, and a second one after it.
         place.fails(4, &long, "trim-queue");
         place.freely(&short);
         place.fails(4, &long, "trim-queue");
@@ -193,7 +193,7 @@ fn notes_about_many_rows_go_to_a_file_that_nobody_sees() {
     let mut rows = vec![header, row(0, 0).with("parentId", "null").json()];
     rows.extend((1..80_000).map(|number| row(number, number - 1).json()));
     let sound = rows.join("\n") + "\n";
-    // A repetition far behind the row it repeats, and a parent that is gone.
+    // A repetition far after the row it repeats, and a parent that is gone.
     rows.push(rows[10].clone());
     rows.push(row(80_000, 99_999).json());
     put(&place, "s.jsonl", &(rows.join("\n") + "\n"));

@@ -1,6 +1,6 @@
-//! `traj prune` in a folder of sidecars that several agents share: what goes,
-//! what never goes, and a folder that changes meanwhile.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+//! `traj prune` in a directory of sidecars that several agents share: what goes,
+//! what never goes, and a directory that changes meanwhile.
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use traj_tests::rows;
 use traj_tests::traj_binary::{names_in, traj_command};
 
-/// A home with a folder of sessions and one of sidecars.
+/// A home with a directory of sessions and one of sidecars.
 struct Home(TempDir);
 
 impl Home {
@@ -85,7 +85,7 @@ fn sidecars_without_a_pointer_go_by_their_own_word_only() {
         fs::hard_link(home.at("hard"), home.at("sidecars/hard.jsonl")).unwrap();
         let pipe = Command::new("mkfifo").arg(home.at("sidecars/pipe.jsonl")).status().unwrap();
         assert!(pipe.success());
-        // One that a pointer still leads to is told once, and a hostile pointer gets nothing.
+        // One that a pointer still leads to is reported once, and a hostile pointer gets nothing.
         let pointer =
             |session: &str, target: &str| rows::pointer(session, home.at(target).display()).json();
         home.put("sidecars/moved.jsonl", &home.started("moved", "sessions/moved.jsonl"));
@@ -97,7 +97,7 @@ fn sidecars_without_a_pointer_go_by_their_own_word_only() {
         assert_eq!(home.names("sidecars"), before);
         let mut dry = document(&dry);
         dry["version"] = "[masked]".into();
-        // The length of the path to the folder is in every event.
+        // The length of the path to the directory is in every event.
         dry["result"]["removedBytes"] = "[bytes]".into();
         for list in ["removed", "kept"] {
             let items = dry["result"][list].as_array_mut().unwrap();
@@ -125,7 +125,7 @@ fn sidecars_without_a_pointer_go_by_their_own_word_only() {
 }
 
 #[test]
-fn a_folder_of_sidecars_that_is_a_link_or_missing_loses_nothing() {
+fn a_directory_of_sidecars_that_is_a_link_or_missing_loses_nothing() {
     let home = Home::new();
     home.put("sidecars/gone.jsonl", &home.started("gone", "sessions/gone.jsonl"));
     fs::rename(home.at("sidecars"), home.at("real")).unwrap();
@@ -136,10 +136,10 @@ fn a_folder_of_sidecars_that_is_a_link_or_missing_loses_nothing() {
 }
 
 #[test]
-fn what_cannot_be_removed_is_told_with_its_cause() {
+fn what_cannot_be_removed_is_reported_with_its_cause() {
     let home = Home::new();
     home.put("sessions/gone.trajectory.jsonl", &home.started("gone", "sessions/gone.jsonl"));
-    // A folder of blobs whose blob is itself a folder cannot be emptied, not even by root.
+    // A directory of blobs whose blob is itself a directory cannot be emptied, not even by root.
     let blob = format!("sessions/gone.trajectory.blobs/{}", "a".repeat(64));
     fs::create_dir_all(home.at(&blob)).unwrap();
     let output = home.prune("UNUSED", &["--json"]);

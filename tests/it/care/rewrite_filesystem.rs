@@ -1,6 +1,6 @@
 //! Rewriting on the real filesystem: real processes that append meanwhile,
 //! links and swaps in the way, disks that are full.
-#![expect(clippy::disallowed_methods, reason = "tests open their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests open their own temporary directories")]
 
 use std::fs;
 use std::io::Write as _;

@@ -73,7 +73,7 @@ fn one_run(run: u64) -> u64 {
     });
     let mut edit = ReplaceLine { target: "target", replacement: "short", refuse: false };
     let report = session.rewrite(&mut edit, RewriteMode::Commit).expect("the rewrite succeeds");
-    assert!(!report.held_open, "run {run}: no writer holds on for ever");
+    assert!(!report.held_open, "run {run}: no writer holds on forever");
     // Let every appender finish what it still had to do.
     finished.set(true);
     session.rewrite(&mut edit, RewriteMode::Preview).expect("a preview");

@@ -1,6 +1,6 @@
 //! `traj trim` end to end: by call, by queue, by rule, back again, and against
 //! everything a filesystem can do to it.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -1,6 +1,6 @@
-//! What every command says of a file or folder it cannot use: the cause and a
+//! What every command says of a file or directory it cannot use: the cause and a
 //! hint, the same exit code as text and as JSON, one document.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 use serde_json::Value;
 use traj_tests::traj_binary::traj_command;
 
-/// A folder with one of everything that can be named by mistake.
+/// A directory with one of everything that can be named by mistake.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name);
@@ -24,7 +24,7 @@ fn home() -> tempfile::TempDir {
 }
 
 /// The document that a command printed; `redact` writes data to standard
-/// output, and tells of it elsewhere, behind notes on single lines.
+/// output, and reports it elsewhere, after notes on single lines.
 fn document_of(output: &Output) -> Option<Value> {
     [&output.stdout, &output.stderr].into_iter().find_map(|said| {
         let said = String::from_utf8_lossy(said);
@@ -47,14 +47,14 @@ fn said(home: &Path, arguments: &[&str]) -> String {
     if code == 0 || stderr.is_empty() {
         return String::new();
     }
-    let document = document.expect("a document tells of every failure");
+    let document = document.expect("a document reports every failure");
     let error = &document["error"];
     assert!(
         !error["hints"].as_array().unwrap().is_empty(),
         "{arguments:?} gives no hint: {stderr}"
     );
-    let told = |name: &str| error[name].as_array().unwrap().clone();
-    for line in told("causes").iter().chain(&told("hints")).chain([&error["message"]]) {
+    let reported = |name: &str| error[name].as_array().unwrap().clone();
+    for line in reported("causes").iter().chain(&reported("hints")).chain([&error["message"]]) {
         assert!(stderr.contains(line.as_str().unwrap()), "{arguments:?}: {stderr}");
     }
     let place = home.to_string_lossy();
@@ -186,7 +186,7 @@ fn what_was_typed_does_not_steer_the_terminal() {
 }
 
 #[test]
-fn bad_news_are_told_by_the_exit_code_where_nobody_reads_them() {
+fn bad_news_is_in_the_exit_code_when_nobody_reads_it() {
     let home = home();
     let secret = ["token: ghp", "_0123456789abcdefghijklmnopqrstuvwxyz\n"].concat();
     fs::write(home.path().join("leak.txt"), secret).unwrap();

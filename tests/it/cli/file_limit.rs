@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use traj_tests::sidecar::Place;
 use traj_tests::traj_binary::traj_binary;
 
-/// Runs a script with the command as `$0`, under a limit of so many half
+/// Runs a script with the command as `$0`, under a limit of this many half
 /// kilobytes.
 fn limited(place: &Place, blocks: u32, script: &str) -> Output {
     let mut command = Command::new("sh");

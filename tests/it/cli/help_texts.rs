@@ -68,7 +68,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The command lines of a page: in code spans, and behind a prompt.
+/// The command lines of a page: in code spans, and after a prompt.
 fn command_lines(page: &str) -> Vec<&str> {
     let prompts = page.lines().filter_map(|line| line.strip_prefix("$ "));
     let spans = page.split('`').skip(1).step_by(2);

@@ -172,7 +172,7 @@ fn a_damaged_record_is_reported_and_kept() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// A failing model is told as a failure, and the thread goes on.
+/// A failing model is reported as a failure, and the thread goes on.
 #[test]
 fn a_failing_model_fails_the_command() {
     let Some(rig) = CodexRig::new("0.166.0") else { return };
@@ -184,7 +184,7 @@ fn a_failing_model_fails_the_command() {
     assert_eq!(next["result"]["thread"], "resumed", "{next}");
 }
 
-/// Ctrl-C interrupts the turn on the server and leaves no process behind.
+/// Ctrl-C interrupts the turn on the server and leaves no process.
 #[test]
 fn control_c_interrupts_the_turn() {
     use rustix::process::{Pid, Signal, kill_process};
@@ -205,12 +205,12 @@ fn control_c_interrupts_the_turn() {
     assert_eq!(next["result"]["thread"], "resumed", "{next}");
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).expect("the file is there")
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
 fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("it can be written");
 }

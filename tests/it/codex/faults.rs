@@ -35,14 +35,14 @@ async fn connect_within(
     Client::connect(spawn(command).expect("a shell starts"), options).await
 }
 
-/// Whether a process with this number still runs, and is no mere shadow of itself.
+/// Whether a process with this number still runs and is not a zombie.
 fn runs(process: u32) -> bool {
     let process = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     rustix::process::test_kill_process(process).is_ok()
 }
 
 #[tokio::test]
-async fn a_server_that_exits_at_once_tells_how() {
+async fn a_server_that_exits_at_once_is_reported_with_its_status() {
     let error = connect(&script("echo broken >&2; exit 3")).await.unwrap_err();
     let expected = CloseCause::Exited { code: Some(3), signal: None };
     assert!(matches!(&error, AppServerError::Closed { cause } if *cause == expected), "{error}");
@@ -88,7 +88,7 @@ async fn a_stubborn_server_is_killed_with_what_it_started() {
 }
 
 /// Dead, but not yet collected by its parent.
-#[expect(clippy::disallowed_methods, reason = "how processes are told apart on Linux")]
+#[expect(clippy::disallowed_methods, reason = "how to identify processes on Linux")]
 fn is_shadow(process: u32) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     state.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
@@ -103,7 +103,7 @@ async fn a_flood_on_standard_error_is_drained() {
     assert_eq!(cause, CloseCause::Exited { code: Some(0), signal: None });
 }
 
-/// The real server behind a wrapper that prints garbage first: everything still works.
+/// The real server in a wrapper that prints garbage first: everything still works.
 #[tokio::test]
 async fn garbage_before_the_protocol_is_survived() {
     for version in VERSIONS {

@@ -38,9 +38,9 @@ async fn history_survives_the_death_of_the_server() {
     }
 }
 
-/// Unknown and deleted threads are replaced, and the loss is told (scenario 60).
+/// Unknown and deleted threads are replaced, and the loss is reported (scenario 60).
 #[tokio::test]
-async fn deleted_threads_are_replaced_and_told() {
+async fn deleted_threads_are_replaced_and_reported() {
     for version in VERSIONS {
         let Some(rig) = CodexRig::new(version) else { continue };
         let plan = rig.plan();
@@ -141,17 +141,17 @@ async fn threads_that_cannot_be_had_keep_their_record() {
     client.stop().await;
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
 fn remove_file(path: &str) {
     std::fs::remove_file(path).expect("codex wrote it");
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
 fn read_file(path: &str) -> String {
     std::fs::read_to_string(path).expect("codex wrote it")
 }
 
-#[expect(clippy::disallowed_methods, reason = "a file in the test's own folder")]
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
 fn write_file(path: &str, text: &str) {
     std::fs::write(path, text).expect("it can be written");
 }

@@ -261,7 +261,7 @@ async fn failing_models_fail_the_turn_only() {
 
 /// Commentary does not take the place of the answer (scenario 69).
 #[tokio::test]
-async fn commentary_is_no_answer() {
+async fn commentary_is_not_an_answer() {
     let Some(rig) = CodexRig::new("0.166.0") else { return };
     let reply = Reply::text("so it is").and_text("the answer", Some("final_answer"));
     rig.model.script("phases", [reply.and_text("by the way", Some("commentary"))]);

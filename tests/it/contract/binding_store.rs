@@ -35,7 +35,7 @@ struct Disk {
 }
 
 impl Disk {
-    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+    #[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
     fn new() -> Self {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority()).unwrap();

@@ -55,7 +55,7 @@ impl Disk {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+#[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
 fn open(path: &Path) -> Dir {
     Dir::open_ambient_dir(path, cap_std::ambient_authority()).unwrap()
 }

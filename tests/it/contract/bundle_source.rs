@@ -20,7 +20,7 @@ impl BundleSourceHarness for Memory {
     }
 }
 
-/// A folder with a bundle called `bundle`.
+/// A directory with a bundle called `bundle`.
 struct Disk {
     temporary: TempDir,
     form: BundleForm,
@@ -31,7 +31,7 @@ impl Disk {
         Self { temporary: tempfile::tempdir().unwrap(), form }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+    #[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
     fn folder(&self) -> Dir {
         Dir::open_ambient_dir(self.temporary.path(), cap_std::ambient_authority()).unwrap()
     }
@@ -85,7 +85,7 @@ contract_tests! {
 }
 
 #[test]
-fn what_is_no_bundle_is_not_opened() {
+fn what_is_not_a_bundle_is_not_opened() {
     let disk = Disk::new(BundleForm::Folder);
     let folder = disk.folder();
     let missing = FsBundleSource::open(&folder, "bundle");

@@ -1,5 +1,5 @@
 //! Room for intermediate results, on every adapter.
-#![expect(clippy::disallowed_methods, reason = "tests open their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests open their own temporary directories")]
 
 use std::error::Error as _;
 use std::fs;
@@ -59,7 +59,7 @@ fn scratch_on_disk_has_no_name() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_as_that() {
+fn scratch_that_is_full_says_so() {
     let mut scratch = MemoryScratch::with_room(3);
     scratch.append(b"12").unwrap();
     assert!(matches!(scratch.append(b"34"), Err(ScratchError::Full)));
@@ -67,7 +67,7 @@ fn what_does_not_fit_is_told_as_that() {
 }
 
 #[test]
-fn the_first_place_that_takes_it_is_used_and_none_is_told_without_a_bundle() {
+fn the_first_usable_place_is_used_and_an_error_does_not_mention_a_bundle() {
     let place = tempfile::tempdir().unwrap();
     let gone = place.path().join("gone");
     fs::create_dir(&gone).unwrap();

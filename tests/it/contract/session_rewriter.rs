@@ -1,5 +1,5 @@
 //! The contract of the session rewriter, on every adapter.
-#![expect(clippy::disallowed_methods, reason = "tests open their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests open their own temporary directories")]
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl SessionRewriterHarness for Memory {
     }
 }
 
-/// A session in a folder of its own.
+/// A session in a directory of its own.
 struct OnDisk {
     rewriter: FsSessionRewriter,
     folder: Dir,
@@ -118,7 +118,7 @@ fn a_foreign_replacement_is_a_conflict_and_wins() {
 }
 
 #[test]
-fn a_writer_that_holds_the_file_open_is_told_before_anything_changes() {
+fn a_writer_that_holds_the_file_open_is_reported_before_anything_changes() {
     let session = MemorySession::new(b"one\ntarget\n");
     let handle = session.with_files(MemoryFiles::open).unwrap();
     let outcome = session.rewrite(&mut edit(), RewriteMode::Commit);

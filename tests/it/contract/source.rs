@@ -1,4 +1,4 @@
-//! The sources keep their contract, and those on disk do not leave their folders.
+//! The sources keep their contract, and those on disk do not leave their directories.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ impl Disk {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+#[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
 fn open(path: &Path) -> Dir {
     Dir::open_ambient_dir(path, cap_std::ambient_authority()).unwrap()
 }

@@ -55,7 +55,7 @@ contract_tests! {
 }
 
 #[test]
-fn the_memory_store_fails_the_call_it_is_told_to() {
+fn the_memory_store_fails_the_chosen_call() {
     let chat = session("chat");
     let store = MemoryTrajectoryStore::new();
     let mut writer = store.open(&chat, &options()).unwrap();

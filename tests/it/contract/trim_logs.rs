@@ -1,5 +1,5 @@
 //! The logs and blobs that a trim uses, on every adapter.
-#![expect(clippy::disallowed_methods, reason = "tests open their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests open their own temporary directories")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -14,7 +14,7 @@ fn entry(kind: &str, id: &str, parent: &str, members: &str) -> String {
 }
 
 #[test]
-fn abandoned_branches_stay_behind_and_every_entry_type_has_its_event() {
+fn abandoned_branches_are_left_out_and_every_entry_type_has_its_event() {
     let export = exported(
         &[
             message("a", None, 1, USER),
@@ -101,7 +101,7 @@ fn sessions_of_version_one_are_brought_up_to_date() {
         branch["entries"].as_array().unwrap().iter().map(|entry| &entry["parentId"]).collect();
     assert_eq!(json!(parents), json!([null, "legacy-0", "legacy-1", "own", "legacy-2"]));
     assert_eq!(branch["entries"][3]["firstKeptEntryId"], "legacy-1");
-    assert!(branch["entries"][4].get("firstKeptEntryId").is_none(), "the header is no entry");
+    assert!(branch["entries"][4].get("firstKeptEntryId").is_none(), "the header is not an entry");
     assert!(branch["entries"][4].get("firstKeptEntryIndex").is_none());
 }
 
@@ -118,7 +118,7 @@ fn broken_links_end_the_branch_with_a_warning() {
 }
 
 #[test]
-fn rows_that_are_none_are_counted_and_the_others_exported() {
+fn broken_rows_are_counted_and_the_others_exported() {
     let rows = [
         "\u{feff} \u{3000}{\"type\":\"session\",\"version\":3,\"id\":\"s1\"}".to_owned(),
         message("a", None, 1, USER),
@@ -189,7 +189,7 @@ fn odd_values_come_through_unchanged() {
     assert!(line.contains(kept.strip_suffix('}').unwrap()), "{line}");
 }
 
-/// The steps that were told.
+/// The steps that were reported.
 #[derive(Debug, Default)]
 struct Steps(Mutex<Vec<Stage>>);
 
@@ -204,7 +204,7 @@ impl Progress for Steps {
 #[test]
 fn what_is_written_at_once_is_one_step() {
     use Stage::{Branch, Commit, Events, Index, Recheck, SideFiles, Timeline};
-    let behind = [SideFiles, Recheck, Commit];
+    let after = [SideFiles, Recheck, Commit];
     for (seconds, written) in [([1, 2], &[Timeline][..]), ([2, 1], &[Branch, Events])] {
         let rows = [("a", None), ("b", Some("a"))].into_iter().zip(seconds);
         let rows = rows.map(|((id, parent), second)| message(id, parent, second, USER));
@@ -214,6 +214,6 @@ fn what_is_written_at_once_is_one_step() {
         let (sink, steps) = (MemoryBundleSink::new(), Steps::default());
         export(ExportPorts { sources: &sources, sink: &sink }, &request(), &steps).unwrap();
         let steps = steps.0.into_inner().unwrap();
-        assert_eq!(steps, [&[Index][..], written, &behind].concat(), "{seconds:?}");
+        assert_eq!(steps, [&[Index][..], written, &after].concat(), "{seconds:?}");
     }
 }

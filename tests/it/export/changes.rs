@@ -96,7 +96,7 @@ impl Source for Rewritten {
 
 #[test]
 fn rows_that_read_otherwise_the_second_time_end_the_export() {
-    let mut told = [0, 0];
+    let mut reported = [0, 0];
     for (of_session, name) in [(true, "s1.jsonl"), (false, "s1.trajectory.jsonl")] {
         for reads in 0..20 {
             let sources = MemorySources::new();
@@ -110,11 +110,11 @@ fn rows_that_read_otherwise_the_second_time_end_the_export() {
             let sources = Rewriting { sources, reads_left };
             let sink = MemoryBundleSink::new();
             match export(ExportPorts { sources: &sources, sink: &sink }, &request(), &Silent) {
-                // Before the first reading of its rows, or behind the second.
+                // Before the first reading of its rows, or after the second.
                 Ok(report) => assert!([0, 30].contains(&report.event_count), "{reads}"),
                 Err(ExportError::Source(SourceError::Changed { name: changed })) => {
                     assert_eq!(changed, name);
-                    told[usize::from(of_session)] += 1;
+                    reported[usize::from(of_session)] += 1;
                 }
                 // The session became something else before its head was read: to
                 // find its sidecar, and to know its dialect.
@@ -123,5 +123,5 @@ fn rows_that_read_otherwise_the_second_time_end_the_export() {
             }
         }
     }
-    assert!(told.iter().all(|told| *told > 0), "{told:?}");
+    assert!(reported.iter().all(|count| *count > 0), "{reported:?}");
 }

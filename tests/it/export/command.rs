@@ -33,7 +33,7 @@ fn a_session_becomes_a_private_bundle_in_the_workspace() {
 }
 
 #[test]
-fn output_names_that_could_leave_the_folder_are_refused_with_a_hint() {
+fn output_names_that_could_leave_the_directory_are_refused_with_a_hint() {
     let home = Home::new();
     for name in ["/tmp/x", "~/x", "..", "../x", "a/../../b", "x.", "a\\b"] {
         let output = home.export(&["--output", name]);
@@ -58,7 +58,7 @@ fn output_names_that_could_leave_the_folder_are_refused_with_a_hint() {
 }
 
 #[test]
-fn linked_export_folders_are_refused_unless_named() {
+fn linked_export_directories_are_refused_unless_named() {
     let home = Home::new();
     home.folder.create_dir("elsewhere").unwrap();
     home.folder.symlink("../elsewhere", "ws/.openclaw").unwrap();
@@ -205,7 +205,7 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     home.folder.write(bundle.join("extra.txt"), "x").unwrap();
     assert_eq!(code(), Some(4));
     home.folder.remove_file(bundle.join("extra.txt")).unwrap();
-    // However much stands in it, a manifest is held against the files.
+    // However long it is, a manifest is compared with the files.
     let manifest = home.folder.read_to_string(bundle.join("manifest.json")).unwrap();
     let blanks = format!("\"contents\": [{}", " ".repeat(40 << 20));
     let large = manifest.replace("\"contents\": [", &blanks);
@@ -296,7 +296,7 @@ fn a_look_at_a_damaged_bundle_says_so() {
 }
 
 #[test]
-fn wrong_usage_is_told_in_full_and_makes_no_folder() {
+fn wrong_usage_is_reported_in_full_and_makes_no_directory() {
     let home = Home::new();
     let output = home.traj(&["export", "--workspace", "ws", "--json"]);
     assert_eq!(output.status.code(), Some(2));
@@ -315,7 +315,7 @@ fn wrong_usage_is_told_in_full_and_makes_no_folder() {
     assert!(has_hint(&odd.output().unwrap()));
     let missing = home.traj(&["export", "--session", "gone.jsonl", "--workspace", "ws"]);
     assert_eq!(missing.status.code(), Some(1));
-    // What is noticed only after folders were made, and with a root of its own.
+    // What is noticed only after directories were made, and with a root of its own.
     let late = ["--runtime", "gone.jsonl"];
     assert_eq!(home.export(&late).status.code(), Some(1));
     let strict = ["--strict-limits", "--output-root", "new/root"];
@@ -351,7 +351,7 @@ fn what_is_not_there_is_said_to_be_missing_and_where_to_look() {
         assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
     }
     assert!(home.exports().is_empty());
-    // A sidecar is exported also when the folder of its session is gone.
+    // A sidecar is exported also when the directory of its session is gone.
     let named = ["--runtime", "s1.trajectory.jsonl", "--session-id", "s1", "--output", "b"];
     let alone = [&["export", "--session", "gone/s1.jsonl"][..], &named, &base].concat();
     assert_eq!(result(&home.traj(&alone))["result"]["eventCount"], 1);

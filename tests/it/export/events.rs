@@ -111,7 +111,7 @@ proptest! {
 }
 
 #[test]
-fn rows_that_are_no_events_are_counted_and_other_sessions_skipped() {
+fn rows_that_are_not_events_are_counted_and_other_sessions_skipped() {
     let good = at("good", 1, 1, r#""extra":{"kept":true}"#);
     let rows = [
         good.clone(),

@@ -221,7 +221,7 @@ fn a_blob_that_is_a_picture_of_several_blocks_is_left_out() {
 }
 
 #[test]
-fn a_heavy_list_becomes_a_blob_and_what_stands_beside_it_stays() {
+fn a_heavy_list_becomes_a_blob_and_its_siblings_stay() {
     let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
     let picture = "q83vASNF".repeat(100);
     let mut rows: Vec<Value> = (0..150_000).map(|number| json!([number, number + 1])).collect();

@@ -7,7 +7,7 @@ use traj_tests::rows::message;
 use traj_tests::traj_binary::{names_in, traj_command};
 
 #[test]
-fn a_workspace_behind_a_link_is_written_to_and_hidden_by_both_names() {
+fn a_workspace_reached_through_a_link_is_written_to_and_hidden_by_both_names() {
     let home = Home::new();
     home.folder.symlink_contents(home.path().join("ws"), "link").unwrap();
     let place = home.path().display();
@@ -25,7 +25,7 @@ fn a_workspace_behind_a_link_is_written_to_and_hidden_by_both_names() {
 }
 
 #[test]
-fn links_above_a_folder_are_the_users_own_and_the_folder_itself_is_none() {
+fn links_may_lead_to_a_directory_but_the_directory_is_not_a_link() {
     let home = Home::new();
     let sessions = "real/.openclaw/agents/main/sessions";
     home.folder.create_dir_all(sessions).unwrap();
@@ -155,7 +155,7 @@ fn a_sidecar_elsewhere_is_read_if_it_is_the_sessions() {
 }
 
 #[test]
-fn a_file_that_is_no_transcript_is_told() {
+fn a_file_that_is_not_a_transcript_is_reported() {
     let home = Home::new();
     for (session, code) in
         [("s1.trajectory.jsonl", "session-without-entries"), ("typo.jsonl", "session-missing")]

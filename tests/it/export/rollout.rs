@@ -64,24 +64,28 @@ fn export_of(content: &str, allows_empty: bool) -> Result<Exported, ExportError>
 }
 
 /// What the transcript events of a bundle state.
-fn told(exported: &Exported) -> Vec<String> {
-    let mut told = Vec::new();
+fn reported(exported: &Exported) -> Vec<String> {
+    let mut reported = Vec::new();
     for line in exported.files[&BundleFile::Events].lines() {
         let event = Json::parse(line).unwrap();
         Dialect::Bundle.decode(&event, Place::line(1), &mut |event| match event.fact {
-            Fact::Prompt(prompt) => told.push(format!("prompt {}", prompt.content.to_text())),
-            Fact::ToolCall(call) => told.push(format!("call {} {}", call.id.unwrap(), call.name)),
+            Fact::Prompt(prompt) => reported.push(format!("prompt {}", prompt.content.to_text())),
+            Fact::ToolCall(call) => {
+                reported.push(format!("call {} {}", call.id.unwrap(), call.name));
+            }
             Fact::ToolResult(result) => {
                 let (id, outcome) = (result.id.unwrap(), &result.outcome);
-                told.push(format!("result {id} {} {:?}", outcome.name(), outcome.exit_code()));
+                reported.push(format!("result {id} {} {:?}", outcome.name(), outcome.exit_code()));
             }
-            Fact::ModelCall(call) => told.push(format!("tokens {}", call.usage.unwrap().total())),
-            Fact::TurnEnded(ended) => told.push(format!("ended {}", ended.status.as_str())),
-            Fact::Other { name, is_known } => told.push(format!("other {name} {is_known}")),
+            Fact::ModelCall(call) => {
+                reported.push(format!("tokens {}", call.usage.unwrap().total()));
+            }
+            Fact::TurnEnded(ended) => reported.push(format!("ended {}", ended.status.as_str())),
+            Fact::Other { name, is_known } => reported.push(format!("other {name} {is_known}")),
             _ => {}
         });
     }
-    told
+    reported
 }
 
 #[test]
@@ -91,7 +95,7 @@ fn rollouts_of_both_generations_become_bundles() {
     for (rows, last) in [(OLD, "ended error"), (NEW, "other brand_new false")] {
         let exported = export_of(&rollout(rows), false).unwrap();
         assert_eq!(exported.report.session_id, "t1");
-        assert_eq!(told(&exported), [&common[..], &[last]].concat());
+        assert_eq!(reported(&exported), [&common[..], &[last]].concat());
         let branch = exported.json(BundleFile::SessionBranch).unwrap();
         assert_eq!(branch["entries"].as_array().unwrap().len(), rows.len());
         assert_eq!(branch["leafId"], format!("row-{}", rows.len()));
@@ -116,7 +120,7 @@ fn secrets_of_a_rollout_are_hidden() {
     for (file, text) in &exported.files {
         assert!(!text.contains(secret), "{file}");
     }
-    assert!(told(&exported)[0].contains("<redacted:"));
+    assert!(reported(&exported)[0].contains("<redacted:"));
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn pointers_of_others_are_not_believed() {
 }
 
 #[test]
-fn a_pointer_that_cannot_be_read_is_told_with_the_way_on() {
+fn a_pointer_that_cannot_be_read_is_reported_with_a_hint() {
     let sources = session();
     sources.put_link("s1.trajectory-path.json");
     let export = export_from(&sources, &request()).unwrap();
@@ -92,7 +92,7 @@ fn a_session_that_states_no_id_has_the_one_of_its_sidecar() {
 }
 
 #[test]
-fn a_sidecar_of_another_session_is_told() {
+fn a_sidecar_of_another_session_is_reported() {
     let sources = session();
     sources.put("s1.trajectory.jsonl", event("x").replace(r#""s1""#, r#""s2""#));
     let export = export_from(&sources, &request()).unwrap();
@@ -101,7 +101,7 @@ fn a_sidecar_of_another_session_is_told() {
 }
 
 #[test]
-fn the_folder_of_the_environment_comes_last_and_a_named_sidecar_first() {
+fn the_directory_of_the_environment_comes_last_and_a_named_sidecar_first() {
     let sources = session();
     sources.put("/data/s1.jsonl", event("folder"));
     sources.put("named.jsonl", event("named"));
@@ -116,7 +116,7 @@ fn the_folder_of_the_environment_comes_last_and_a_named_sidecar_first() {
 }
 
 #[test]
-fn a_pointer_that_leads_to_nothing_is_told() {
+fn a_pointer_that_leads_to_nothing_is_reported() {
     let sources = session();
     sources.put("s1.trajectory-path.json", pointer("s1", "/r/s1.jsonl"));
     let export = export_from(&sources, &request()).unwrap();

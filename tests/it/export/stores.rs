@@ -23,7 +23,7 @@ fn a_key_finds_its_session_in_the_default_store() {
 }
 
 #[test]
-fn the_default_store_is_that_of_the_former_state_folder_if_only_that_is_there() {
+fn the_default_store_is_that_of_the_former_state_directory_if_only_that_is_there() {
     let home = Home::new();
     home.folder.create_dir_all(".clawdbot/agents/main/sessions").unwrap();
     let folder = home.folder.open_dir(".clawdbot/agents/main/sessions").unwrap();

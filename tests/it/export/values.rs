@@ -104,7 +104,7 @@ fn secrets_are_hidden_where_they_stand_and_nothing_around_them() {
     );
     assert_eq!((&contents[2]["nextPage"], &contents[2]["tokens"]), (&json!(2), &json!(12)));
     assert!(contents[3]["value"].as_str().unwrap().starts_with("<redacted:"));
-    // Names that became equal are told apart.
+    // Names that became equal stay distinct.
     assert_eq!(
         (&contents[4]["~/note.txt"], &contents[4]["~/note.txt#2"]),
         (&json!("first"), &json!("second"))

@@ -1,6 +1,6 @@
 //! Every verb chooses the same sidecar: colliding names, relative and foreign
 //! pointers, directories that are reached through links or lie elsewhere.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::io::Write as _;
@@ -91,7 +91,7 @@ impl Home {
         let (folder, _) = session.rsplit_once('/').unwrap();
         let listed = document(&self.run(&["sessions", "--sessions", folder, "--json"], ""));
         let listed = listed["result"]["sessions"].as_array().unwrap().iter();
-        // The path is told without links.
+        // The path is reported without links.
         let path = session.trim_start_matches("link");
         let own = listed.filter(|one| one["sessionFile"].as_str().unwrap().ends_with(path));
         let own: Vec<&Value> = own.collect();

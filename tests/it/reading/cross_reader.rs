@@ -1,6 +1,6 @@
 //! Every reader gives the same answers about the same session: `tail`,
 //! `sessions`, `inspect`, and whoever folds the events of a bundle.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -75,7 +75,7 @@ fn a_sidecar_shows_its_session() {
     let shown = result(&home.traj(&["inspect", "s1.trajectory.jsonl", "--json"]));
     let shown = &shown["result"];
     assert_eq!((&shown["events"], &shown["sessionId"]), (&1.into(), &"s1".into()));
-    // In a folder of its own it is named like its session, which lies elsewhere.
+    // In a directory of its own it is named like its session, which lies elsewhere.
     home.folder.create_dir("recorded").unwrap();
     home.folder.rename("s1.trajectory.jsonl", &home.folder, "recorded/s1.jsonl").unwrap();
     assert_eq!(events(&home, "recorded/s1.jsonl"), 1);
@@ -89,7 +89,7 @@ fn a_sidecar_shows_its_session() {
 }
 
 #[test]
-fn a_store_is_none() {
+fn a_store_is_not_a_session() {
     let home = Home::new();
     let entry = r#"{"sessionId":"s1","updatedAt":1}"#;
     for store in [
@@ -104,7 +104,7 @@ fn a_store_is_none() {
 }
 
 #[test]
-fn the_same_damage_is_told_once() {
+fn the_same_damage_is_reported_once() {
     let home = Home::new();
     home.export(&["--output", "b"]);
     let bundle = format!("{EXPORTS}/b");
@@ -113,16 +113,17 @@ fn the_same_damage_is_told_once() {
     let output = home.traj(&["inspect", &bundle]);
     assert_eq!(output.status.code(), Some(4));
     let text = String::from_utf8(output.stdout).unwrap();
-    let told: Vec<&str> = text.lines().filter(|line| line.contains("events.jsonl:3 ")).collect();
-    assert_eq!(told, ["damaged  events.jsonl:3 is not an event"]);
+    let reported: Vec<&str> =
+        text.lines().filter(|line| line.contains("events.jsonl:3 ")).collect();
+    assert_eq!(reported, ["damaged  events.jsonl:3 is not an event"]);
     assert!(
         text.contains("damaged  events.jsonl "),
-        "what the manifest states is told too: {text}"
+        "what the manifest states is reported too: {text}"
     );
 }
 
 #[test]
-fn names_that_are_not_utf_8_are_said_to_be_none() {
+fn names_that_are_not_utf_8_are_refused_as_that() {
     let home = Home::new();
     home.folder.create_dir(OsStr::from_bytes(b"d\xff")).unwrap();
     for name in [&b"q\xff.jsonl"[..], b"d\xff/s1.jsonl"] {

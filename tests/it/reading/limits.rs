@@ -1,5 +1,5 @@
 //! `TRAJ_READ_LINE_BYTES`: the longest line that commands read as a whole.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::path::Path;

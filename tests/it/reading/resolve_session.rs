@@ -1,6 +1,6 @@
 //! The session the user means: every verb takes it the same way, by path, key,
 //! id or the beginning of one, and only verbs that read choose one themselves.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Home {
         fs::write(path, content).unwrap();
     }
 
-    /// A session that changed so many seconds after a day in 2030.
+    /// A session that changed this many seconds after a day in 2030.
     fn session(&self, folder: &str, id: &str, workspace: &str, changed: u64) {
         let header = rows::header(id).text("cwd", workspace);
         let event = rows::event("session.started", &rows::at(2), 1).of(id);

@@ -91,7 +91,7 @@ fn assert_same_run(name: &str, session: &str, sidecar: &str) -> Run {
 
 #[test]
 fn rollouts_of_both_generations_are_the_same_run_in_a_bundle() {
-    let told = ROLLOUTS.map(|(name, rollout)| {
+    let reported = ROLLOUTS.map(|(name, rollout)| {
         let run = assert_same_run(name, rollout, "");
         let calls = run.calls;
         format!(
@@ -112,7 +112,7 @@ fn rollouts_of_both_generations_are_the_same_run_in_a_bundle() {
             run.sub_runs,
         )
     });
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(reported.join("\n"));
 }
 
 /// A transcript with a branch that was left, a failed command, a compaction, a
@@ -202,7 +202,7 @@ fn rows_that_nobody_knows_are_counted_in_the_manifest() {
     ]);
     assert_eq!(manifest["unknownEntries"], serde_json::json!({"count": 3, "types": types}));
 
-    // More types than are told apart.
+    // More types than are counted by name.
     let entry = |number: u32| {
         let (kind, parent) = (number % 250, number - 1);
         rows::entry(&format!("type{kind}"), &format!("e{number}"), Some(&format!("e{parent}")), 0)

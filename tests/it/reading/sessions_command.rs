@@ -1,5 +1,5 @@
 //! `traj sessions`: where it looks, what it lists, in which order.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -87,7 +87,7 @@ fn directories_are_searched_with_everything_below_newest_first() {
 }
 
 #[test]
-fn what_kind_of_session_it_is_is_told() {
+fn the_kind_of_a_session_is_reported() {
     let home = two_trees();
     let report = home.list(&["one", "two"]);
     let of = |id: &str| {
@@ -202,7 +202,7 @@ fn without_roots_the_store_the_files_beside_it_and_rollouts_are_listed() {
 }
 
 #[test]
-fn a_folder_of_sidecars_is_not_a_folder_of_transcripts() {
+fn a_directory_of_sidecars_is_not_a_directory_of_transcripts() {
     let home = Home::new();
     home.put("s/a.jsonl", &transcript("a", 1));
     home.put("side/a.jsonl", &event("a", "session.started", 1, "{}"));
@@ -212,8 +212,8 @@ fn a_folder_of_sidecars_is_not_a_folder_of_transcripts() {
         command.env("TRAJ_TRAJECTORY_DIR", home.0.path().join("side"));
         let report = result(&command.args(["sessions", "--json"]).args(roots).output().unwrap());
         let sessions = report["result"]["sessions"].as_array().unwrap().clone();
-        let told = sessions.iter().map(|one| format!("{} {}", one["sessionId"], one["exists"]));
-        told.collect::<Vec<_>>()
+        let reported = sessions.iter().map(|one| format!("{} {}", one["sessionId"], one["exists"]));
+        reported.collect::<Vec<_>>()
     };
     assert_eq!(list(&["s", "side"]), ["\"b\" false", "\"a\" true"]);
 }
@@ -224,10 +224,10 @@ fn a_sidecar_of_another_session_is_listed_on_its_own() {
     home.put("t/a.jsonl", &transcript("a", 1));
     home.put("t/a.trajectory.jsonl", &event("other", "session.started", 5, "{}"));
     let report = home.list(&["t"]);
-    let told = report["sessions"].as_array().unwrap().iter().map(|one| {
+    let reported = report["sessions"].as_array().unwrap().iter().map(|one| {
         format!("{} {} {} {}", one["sessionId"], one["exists"], one["turns"], one["events"])
     });
-    assert_eq!(told.collect::<Vec<_>>(), [r#""other" false 0 1"#, r#""a" true 1 null"#]);
+    assert_eq!(reported.collect::<Vec<_>>(), [r#""other" false 0 1"#, r#""a" true 1 null"#]);
     let file = report["sessions"][0]["sessionFile"].as_str().unwrap().to_owned();
     assert!(file.ends_with("t/a.trajectory.jsonl"), "{file}");
 }

@@ -1,5 +1,5 @@
 //! `traj tail` end to end: what it prints, how it follows, how it ends.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -245,7 +245,7 @@ fn more_events_than_are_held_at_once_come_in_the_same_order() {
 }
 
 #[test]
-fn a_session_that_is_not_there_is_told() {
+fn a_missing_session_is_reported() {
     let home = tempfile::tempdir().unwrap();
     let missing = tail(home.path(), &[]).output().unwrap();
     assert_eq!(missing.status.code(), Some(1));
@@ -383,7 +383,7 @@ fn set_time(file: &Path, time: &str) {
 }
 
 #[test]
-fn the_end_of_a_follower_tells_why() {
+fn a_follower_says_why_it_ends() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("s.jsonl"), "").unwrap();
     fs::write(home.path().join("s.trajectory.jsonl"), event(1, "x")).unwrap();

@@ -10,7 +10,7 @@ use traj_core::settings::Settings;
 use traj_tests::sidecar::event;
 use traj_tests::stub_store::{Call, StubStore};
 
-use crate::recorder::behaviour::{content, start, texts, told};
+use crate::recorder::behaviour::{content, reported, start, texts};
 
 /// Several batches, the first of which comes alone.
 const EVENTS: usize = 3_000;
@@ -91,5 +91,5 @@ fn what_was_prepared_for_a_sidecar_that_is_full_by_then_is_counted() {
     let stats = recorder.stats();
     assert_eq!(stats.dropped.sidecar_full, (EVENTS - written) as u64);
     assert_eq!((stats.queued_events, stats.queued_bytes), (0, 0));
-    assert!(!told(&content).is_empty());
+    assert!(!reported(&content).is_empty());
 }

@@ -34,14 +34,14 @@ pub(crate) fn texts(content: &SidecarContent) -> Vec<&str> {
 }
 
 /// What `trace.truncated` events say: reason and number.
-pub(crate) fn told(content: &SidecarContent) -> Vec<(String, u64)> {
-    let told = content.rows.iter().filter(|row| row.kind == "trace.truncated");
+pub(crate) fn reported(content: &SidecarContent) -> Vec<(String, u64)> {
+    let reported = content.rows.iter().filter(|row| row.kind == "trace.truncated");
     let data = |row: &traj_tests::sidecar::Row| -> (String, u64) {
         let row: serde_json::Value = serde_json::from_str(&row.line).unwrap();
         let dropped = row["data"]["droppedEvents"].as_u64().unwrap();
         (row["data"]["reason"].as_str().unwrap().to_owned(), dropped)
     };
-    told.map(data).collect()
+    reported.map(data).collect()
 }
 
 /// A store whose appends wait until they are let through, each saying that it
@@ -93,7 +93,7 @@ fn a_disk_that_hangs_costs_the_host_nothing_but_counted_events() {
     let expected: Vec<String> =
         std::iter::once("first".to_owned()).chain((0..10).map(|n| n.to_string())).collect();
     assert_eq!(texts(&content), expected);
-    assert_eq!(told(&content), [("trajectory-queue-limit".to_owned(), 90)]);
+    assert_eq!(reported(&content), [("trajectory-queue-limit".to_owned(), 90)]);
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn drops_are_counted_while_the_storage_stalls_and_only_once() {
     assert_eq!(counted(&recorder), stalled);
     let content = content(&memory);
     assert_eq!(texts(&content), ["waits"]);
-    assert_eq!(told(&content), [("trajectory-event-size-limit".to_owned(), 1)]);
+    assert_eq!(reported(&content), [("trajectory-event-size-limit".to_owned(), 1)]);
 }
 
 #[test]
@@ -271,8 +271,10 @@ fn a_full_sidecar_ends_with_one_last_word() {
     content.assert_runs_numbered();
     assert!(place.sidecar_bytes().len() <= 6_000);
     assert_eq!(texts(&content).len() as u64, stats.written_events);
-    let told = told(&content);
-    assert!(!told.is_empty() && told.iter().all(|(why, _)| why.ends_with("file-size-limit")));
+    let reported = reported(&content);
+    assert!(
+        !reported.is_empty() && reported.iter().all(|(why, _)| why.ends_with("file-size-limit"))
+    );
     assert_eq!(content.rows.last().unwrap().kind, "trace.truncated");
 }
 
@@ -296,7 +298,7 @@ fn a_batch_larger_than_a_rolling_sidecar_rolls_on() {
     assert_eq!(stats.dropped.total(), 1);
     let content = content(&gate.memory);
     assert!(texts(&content).contains(&"99"));
-    assert_eq!(told(&content), [("trajectory-event-size-limit".to_owned(), 1)]);
+    assert_eq!(reported(&content), [("trajectory-event-size-limit".to_owned(), 1)]);
     assert_eq!(stats.rolled_lines + content.rows.len() as u64, 102, "with the last word");
 }
 

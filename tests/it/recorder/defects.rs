@@ -13,7 +13,7 @@ use traj_fs::Recorder;
 use traj_tests::sidecar::{Place, event, redactor, session};
 use traj_tests::stub_store::{Call, StubStore};
 
-use crate::recorder::behaviour::{content, start, texts, told};
+use crate::recorder::behaviour::{content, reported, start, texts};
 use crate::recorder::process::{BINARY, NO_THREADS, RecorderProcess};
 
 #[test]
@@ -44,7 +44,7 @@ fn a_defect_costs_what_it_touched_and_nothing_else() {
     assert_eq!(stats.last_error.as_deref(), Some("internal error in the recorder"));
     let content = content(&memory);
     assert_eq!(texts(&content), ["one", "three", "five"]);
-    assert_eq!(told(&content).iter().map(|(_, number)| number).sum::<u64>(), 2);
+    assert_eq!(reported(&content).iter().map(|(_, number)| number).sum::<u64>(), 2);
 }
 
 /// A clock that panics while `broken` is set.
@@ -77,7 +77,7 @@ fn a_defect_while_an_event_is_redacted_costs_that_event() {
     assert_eq!(stats.last_error.as_deref(), Some("internal error in the recorder"));
     let content = content(&memory);
     assert_eq!(texts(&content), ["one", "two"]);
-    assert_eq!(told(&content).iter().map(|(_, number)| number).sum::<u64>(), 2);
+    assert_eq!(reported(&content).iter().map(|(_, number)| number).sum::<u64>(), 2);
 }
 
 #[test]

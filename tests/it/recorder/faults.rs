@@ -83,7 +83,7 @@ fn a_full_disk_costs_only_what_the_queue_cannot_hold() {
     recovered.assert_sound();
     assert_eq!((count(&recovered, "test.event"), recovered.rows.len()), (23, 23));
 
-    // Full for long: what does not fit the queue is counted, and told.
+    // Full for long: what does not fit the queue is counted and reported.
     child.ask("fill");
     child.ask("record 20");
     assert!(child.ask("flush").starts_with("false "));
@@ -98,8 +98,8 @@ fn a_full_disk_costs_only_what_the_queue_cannot_hold() {
     content.assert_runs_numbered();
     let kinds = (count(&content, "test.event") as u64, count(&content, "trace.truncated"));
     assert_eq!(kinds, (143 - dropped, 1));
-    let told = content.rows.iter().find(|row| row.kind == "trace.truncated").unwrap();
-    assert!(told.line.contains(&format!(r#""droppedEvents":{dropped}"#)), "{}", told.line);
+    let reported = content.rows.iter().find(|row| row.kind == "trace.truncated").unwrap();
+    assert!(reported.line.contains(&format!(r#""droppedEvents":{dropped}"#)), "{}", reported.line);
     child.finish();
 }
 

@@ -11,7 +11,7 @@ use crate::recorder::process::{BINARY, RecorderProcess};
 /// have to do with `path`. `None` where strace is missing or may not trace.
 fn start(place: &Place, path: &str, fault: &str, settings: &[&str]) -> Option<RecorderProcess> {
     let mut command = strace()?;
-    // By handle, and by the name that is looked up in the folder.
+    // By handle, and by the name that is looked up in the directory.
     command.args(["-o", "/dev/null", "-P", path, "-P"]).arg(place.path().join(path));
     command.args(["-e", &format!("inject={fault}"), BINARY]).arg(place.path()).args(settings);
     Some(RecorderProcess::spawn(command))
@@ -84,7 +84,7 @@ fn what_was_not_synced_is_not_called_durable_until_it_was_written_again() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_synced_after_a_roll_repeats_nothing() {
+fn a_directory_that_cannot_be_synced_after_a_roll_repeats_nothing() {
     let place = Place::new();
     let settings = ["rolling=yes", "limit=8000", "text=300"];
     let fault = "fsync:error=EIO:when=2+2";
@@ -104,7 +104,7 @@ fn a_folder_that_cannot_be_synced_after_a_roll_repeats_nothing() {
 }
 
 #[test]
-fn a_filesystem_that_cannot_sync_folders_is_good_enough() {
+fn a_filesystem_that_cannot_sync_directories_is_good_enough() {
     for error in ["EINVAL", "EOPNOTSUPP"] {
         let place = Place::new();
         let fault = format!("fsync:error={error}");

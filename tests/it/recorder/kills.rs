@@ -11,7 +11,7 @@ use traj_tests::traj_binary::traj_command;
 use crate::recorder::crash::{acknowledged, assert_contiguous, numbers_of};
 use crate::recorder::process::RecorderProcess;
 
-/// Starts a run that records and flushes for ever.
+/// Starts a run that records and flushes forever.
 fn start(place: &Place, run: &str, settings: &[String]) -> RecorderProcess {
     let name = format!("run={run}");
     let mut all = vec![name.as_str()];

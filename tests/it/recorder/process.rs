@@ -1,4 +1,4 @@
-//! Recorders in processes of their own: started, told what to do, killed.
+//! Recorders in processes of their own: started, given commands, killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

@@ -33,7 +33,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Output {
 pub(crate) fn result(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let is_failure = output.status.code() == Some(1);
-    // A signal is no fault: what was read is recorded.
+    // A signal is not a fault: what was read is recorded.
     let is_ok = !matches!(output.status.code(), Some(1 | 4));
     assert_eq!((&document["schema"], &document["ok"]), (&"traj-cli/2".into(), &is_ok.into()));
     assert_eq!(document["error"].is_object(), is_failure, "{document}");
@@ -85,7 +85,7 @@ fn events_of_a_pipe_are_recorded_with_their_context() {
 }
 
 #[test]
-fn lines_that_are_no_events_are_named_by_number_and_stop_nothing() {
+fn lines_that_are_not_events_are_named_by_number_and_stop_nothing() {
     let place = Place::new();
     let input = b"{\"type\":\"a\"}\nnot json: hunter2\n[1]\n{\"type\":\" \"}\n{\"type\":\"b\",\"data\":7}\n\
         {\"type\":\"c\",\"ts\":\"hunter2\"}\n{\"type\":\"d\xff\"}\n{\"type\":\"e\"}";
@@ -116,8 +116,12 @@ fn every_invalid_line_has_its_number() {
     let lines: Vec<u64> = listed.iter().map(|invalid| invalid["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, (1..=1_500).map(|number| 2 * number).collect::<Vec<_>>());
     // People get the first of them, and hear that there are more.
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((told.lines().count(), told.contains("--json lists")), (21, true), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(
+        (reported.lines().count(), reported.contains("--json lists")),
+        (21, true),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn members_that_are_not_recorded_are_a_warning() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_the_first_line() {
+fn a_byte_order_mark_is_not_part_of_the_first_line() {
     let place = Place::new();
     let line = "\u{feff}{\"type\":\"a\"}\n";
     let output = record(&place, &["--json"], &[], line.as_bytes());
@@ -194,7 +198,7 @@ fn secrets_do_not_reach_the_disk() {
 }
 
 #[test]
-fn a_folder_of_its_own_gets_the_sidecar_and_the_session_a_pointer() {
+fn a_directory_of_its_own_gets_the_sidecar_and_the_session_a_pointer() {
     for variable in ["OPENCLAW_TRAJECTORY_DIR", "TRAJ_TRAJECTORY_DIR"] {
         let place = Place::new();
         let output = record(&place, &[], &[(variable, "~/all/sidecars")], &events(1));
@@ -279,7 +283,7 @@ fn a_signal_ends_the_reading_and_keeps_what_was_read() {
 }
 
 #[test]
-fn a_folder_that_everyone_can_write_to_is_warned_of() {
+fn a_directory_that_everyone_can_write_to_is_warned_of() {
     let place = Place::new();
     let output = record(&place, &["--json"], &[], &events(1));
     assert_eq!(result(&output)["warning"], Value::Null);

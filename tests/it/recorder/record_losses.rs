@@ -86,15 +86,15 @@ fn a_full_sidecar_is_a_failure_that_is_counted() {
     assert!(said.contains("limit of 5000 bytes"), "{said}");
     assert!(said.contains("TRAJ_MAX_SIDECAR_BYTES") && said.contains("TRAJ_WHEN_FULL"), "{said}");
     // What the sidecar says of its end is what the report says.
-    let told = |name: &str| -> u64 {
+    let reported = |name: &str| -> u64 {
         let rows = place.sidecar().rows;
         let last_words = rows.iter().filter(|row| row.kind == "trace.truncated");
         let data = last_words.map(|row| serde_json::from_str::<Value>(&row.line).unwrap());
         data.map(|row| row["data"][name].as_u64().unwrap()).sum()
     };
-    assert_eq!(stopped["droppedEvents"], told("droppedEvents"));
-    assert_eq!(stopped["droppedEventBytes"], told("droppedEventBytes"));
-    assert!(told("droppedEventBytes") > 100 * told("droppedEvents"));
+    assert_eq!(stopped["droppedEvents"], reported("droppedEvents"));
+    assert_eq!(stopped["droppedEventBytes"], reported("droppedEventBytes"));
+    assert!(reported("droppedEventBytes") > 100 * reported("droppedEvents"));
     let rolling = [("TRAJ_MAX_SIDECAR_BYTES", "5000"), ("TRAJ_WHEN_FULL", "roll")];
     let output = record(&place, &["--json"], &rolling, &events(100));
     assert_eq!(output.status.code(), Some(0), "{output:?}");

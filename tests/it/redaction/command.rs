@@ -1,5 +1,5 @@
 //! `traj redact`, `traj scan` and `traj rules` as scripts use them.
-#![expect(clippy::disallowed_methods, reason = "a test reads and writes its own folder")]
+#![expect(clippy::disallowed_methods, reason = "a test reads and writes its own directory")]
 
 use std::io::Write as _;
 use std::path::Path;

@@ -43,7 +43,7 @@ fn assert_precious_untouched(place: &Place) {
     assert_eq!(place.folder.read_to_string(PRECIOUS).unwrap(), PRECIOUS_TEXT);
 }
 
-/// Runs something that must not block; a test that hangs tells nothing.
+/// Runs something that must not block; a test that hangs proves nothing.
 fn without_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn(move || sender.send(work()));
@@ -52,7 +52,7 @@ fn without_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
     outcome
 }
 
-/// Puts something that is no file under a name; `false` where that takes rights
+/// Puts something that is not a file under a name; `false` where that takes rights
 /// we do not have.
 fn put_special(folder: &Dir, path: &Path, kind: FileType, name: &str) -> bool {
     match kind {
@@ -104,7 +104,7 @@ fn a_hard_linked_sidecar_is_refused_whenever_the_link_is_made() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_at_once() {
+fn what_is_not_a_file_is_refused_at_once() {
     for kind in SPECIAL {
         let place = place();
         if !put_special(&place.folder, place.path(), kind, Place::SIDECAR) {
@@ -121,7 +121,7 @@ fn what_is_no_file_is_refused_at_once() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_between_batches_too() {
+fn what_is_not_a_file_is_refused_between_batches_too() {
     for kind in SPECIAL {
         let place = place();
         let mut writer = writer(&place);
@@ -137,7 +137,7 @@ fn what_is_no_file_is_refused_between_batches_too() {
 }
 
 #[test]
-fn a_file_that_is_no_sidecar_is_refused_from_the_start() {
+fn a_file_that_is_not_a_sidecar_is_refused_from_the_start() {
     let place = place();
     place.folder.rename(PRECIOUS, &place.folder, Place::SIDECAR).unwrap();
     place.folder.set_permissions(Place::SIDECAR, Permissions::from_mode(0o644)).unwrap();
@@ -210,7 +210,7 @@ fn a_pointer_that_is_not_ours_is_left_alone_and_costs_no_line() {
 }
 
 #[test]
-fn a_linked_folder_of_blobs_is_refused_and_the_event_says_so() {
+fn a_linked_directory_of_blobs_is_refused_and_the_event_says_so() {
     let place = place();
     place.folder.create_dir("elsewhere").unwrap();
     place.folder.symlink("elsewhere", Place::BLOBS).unwrap();
@@ -243,7 +243,7 @@ fn a_blob_that_is_a_link_is_refused() {
 }
 
 #[test]
-fn a_linked_folder_on_the_way_is_refused() {
+fn a_linked_directory_on_the_way_is_refused() {
     let place = place();
     let root = Place::at(Path::new("/"));
     place.folder.create_dir("real").unwrap();
@@ -314,7 +314,7 @@ fn a_race_over_the_file_never_writes_elsewhere() {
 }
 
 #[test]
-fn a_race_over_the_folder_never_writes_elsewhere() {
+fn a_race_over_the_directory_never_writes_elsewhere() {
     let outer = place();
     outer.folder.create_dir("sessions").unwrap();
     outer.folder.create_dir("victim").unwrap();

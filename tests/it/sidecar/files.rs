@@ -229,12 +229,12 @@ fn a_blob_with_another_content_or_mode_is_not_trusted() {
 }
 
 #[test]
-fn a_folder_of_blobs_that_was_removed_is_made_again() {
+fn a_directory_of_blobs_that_was_removed_is_made_again() {
     let place = Place::new();
     let mut writer = writer(&place);
     writer.store_blob(&blob("first text")).unwrap();
     place.folder.remove_dir_all(Place::BLOBS).unwrap();
-    // The first may be lost with the folder; then it goes on.
+    // The first may be lost with the directory; then it goes on.
     writer.store_blob(&blob("second text")).ok();
     writer.store_blob(&blob("third text")).unwrap();
     let third = blob("third text");
@@ -314,7 +314,7 @@ fn a_line_that_is_too_long_to_read_keeps_its_number() {
 }
 
 #[test]
-fn a_folder_that_is_not_safe_from_others_is_used_and_warned_of() {
+fn a_directory_that_is_not_safe_from_others_is_used_and_warned_of() {
     let exposure = |place: &Place| {
         let recorder = place.recorder(&Settings::standard());
         recorder.record(event("text"));
@@ -328,7 +328,7 @@ fn a_folder_that_is_not_safe_from_others_is_used_and_warned_of() {
         place.folder.set_permissions(".", Permissions::from_mode(mode)).unwrap();
         assert_eq!(exposure(&place), expected, "{mode:o}");
     }
-    // Only the superuser can give a folder away, and only it can then use it.
+    // Only the superuser can give a directory away, and only it can then use it.
     let place = Place::new();
     let nobody = rustix::fs::Uid::from_raw(65_534);
     if rustix::fs::fchown(&place.folder, Some(nobody), None).is_ok() {

@@ -36,7 +36,7 @@ suite! {
     $ binding_store on BindingStoreHarness:
     what_is_saved_is_loaded,
     clearing_is_for_one_thread,
-    a_stale_writer_is_told,
+    a_stale_writer_gets_a_conflict,
     one_of_many_writers_wins,
     damage_is_an_error_until_it_is_set_aside,
     a_newer_record_is_left_alone,
@@ -68,8 +68,8 @@ fn clearing_is_for_one_thread(harness: &dyn BindingStoreHarness) {
     store.save(&key, &record("c"), None).expect("a cleared binding can be made anew");
 }
 
-/// Scenario 12: the loser of a race is told.
-fn a_stale_writer_is_told(harness: &dyn BindingStoreHarness) {
+/// Scenario 12: the loser of a race gets a conflict.
+fn a_stale_writer_gets_a_conflict(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");
     let first = store.save(&key, &record("a"), None).expect("saves");
@@ -131,7 +131,7 @@ fn damage_is_an_error_until_it_is_set_aside(harness: &dyn BindingStoreHarness) {
         assert!(is_damaged(&store.load(&key).expect_err("damage is an error")));
         assert!(is_damaged(&store.save(&key, &record("b"), None).expect_err("and stays")));
         assert!(is_damaged(&store.clear(&key, &thread("a")).expect_err("and stays")));
-        let kept = store.set_aside(&key).expect("moves it").expect("tells the name");
+        let kept = store.set_aside(&key).expect("moves it").expect("gives the name");
         assert!(kept.contains("s.jsonl"), "{kept}");
         assert!(store.load(&key).expect("now there is none").is_none());
     }

@@ -14,7 +14,7 @@ suite! {
     $ line_log on LineLogHarness:
     keeps_lines_in_order,
     keeps_what_is_wanted,
-    stops_when_told,
+    stops_when_asked,
     refuses_a_line_end_inside_a_line,
 }
 
@@ -48,7 +48,7 @@ fn keeps_what_is_wanted(harness: &dyn LineLogHarness) {
     assert_eq!(lines(log), ["four"]);
 }
 
-fn stops_when_told(harness: &dyn LineLogHarness) {
+fn stops_when_asked(harness: &dyn LineLogHarness) {
     let log = harness.log();
     log.append(&["one".to_owned(), "two".to_owned()]).expect("an append");
     let mut seen = 0;

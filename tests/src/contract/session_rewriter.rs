@@ -70,7 +70,7 @@ fn edit() -> ReplaceLine {
     ReplaceLine { target: "target", replacement: "short", refuse: false }
 }
 
-/// Lines change, everything else stays byte for byte, the report tells.
+/// Lines change, everything else stays byte for byte, and the report counts.
 fn rewrites_lines_and_nothing_else(harness: &dyn SessionRewriterHarness) {
     let session = harness.session(Some(BEFORE));
     let report = commit(session.as_ref(), &mut edit());
@@ -113,7 +113,7 @@ fn nothing_to_change_is_fine(harness: &dyn SessionRewriterHarness) {
     }
 }
 
-/// A session without a file is told apart from every other failure.
+/// A session without a file has an error of its own.
 fn missing_is_missing(harness: &dyn SessionRewriterHarness) {
     let session = harness.session(None);
     for mode in [RewriteMode::Preview, RewriteMode::Commit] {

@@ -14,7 +14,7 @@ pub trait SourcesHarness {
     fn cut(&self, name: &str, length: usize);
     /// Puts something in place that is not a regular file.
     fn put_link(&self, name: &str);
-    /// Removes what stands under a name.
+    /// Removes the file of a name.
     fn remove(&self, name: &str);
 }
 
@@ -36,8 +36,8 @@ fn content_is_read_by_position(harness: &dyn SourcesHarness) {
     source.read_exact_at(3, &mut middle).expect("reads");
     assert_eq!(&middle, b"3456");
     source.read_exact_at(10, &mut []).expect("nothing at the end is fine");
-    let behind = source.read_exact_at(8, &mut middle);
-    assert!(matches!(behind, Err(SourceError::Changed { .. })));
+    let past_the_end = source.read_exact_at(8, &mut middle);
+    assert!(matches!(past_the_end, Err(SourceError::Changed { .. })));
     source.check_unchanged().expect("nothing changed");
 }
 

@@ -40,14 +40,14 @@ suite! {
     a_torn_line_is_closed_off,
     a_torn_line_goes_with_the_rolled_ones,
     zeros_are_closed_off_wherever_they_are,
-    a_number_behind_zeros_is_not_given_again,
+    a_number_after_zeros_is_not_given_again,
     numbers_of_others_are_taken_up,
     impossible_numbers_are_not_believed,
     numbers_go_on_after_the_highest_that_is_believed,
     blobs_are_stored_once_and_within_their_budget,
     blobs_go_with_the_lines_that_named_them,
     blobs_stay_while_one_is_about_to_name_them,
-    visiting_stops_when_told,
+    visiting_stops_when_asked,
     sessions_do_not_mix,
 }
 
@@ -211,7 +211,7 @@ fn zeros_are_closed_off_wherever_they_are(harness: &dyn TrajectoryStoreHarness) 
     found.assert_numbered();
 }
 
-fn a_number_behind_zeros_is_not_given_again(harness: &dyn TrajectoryStoreHarness) {
+fn a_number_after_zeros_is_not_given_again(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut foreign = "\0".repeat(70_000);
     for line in lines(&chat, ["old"]) {
@@ -288,7 +288,7 @@ fn numbers_go_on_after_the_highest_that_is_believed(harness: &dyn TrajectoryStor
     }
 }
 
-fn visiting_stops_when_told(harness: &dyn TrajectoryStoreHarness) {
+fn visiting_stops_when_asked(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let mut writer = writer(harness, &options());
     writer.append(&lines(&chat, ["a", "b", "c"]), Room::Ordinary).expect("appends");

@@ -1,5 +1,5 @@
 //! A disk that is small enough to be full.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary folders")]
+#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! A folder for one test, with a session in it.
+//! A directory for one test, with a session in it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use traj_fs::{FsTrajectoryStore, Recorder};
 
 use super::{SidecarContent, redactor, session};
 
-/// A folder with a session called `chat.jsonl`, and what a recorder puts beside it.
+/// A directory with a session called `chat.jsonl`, and what a recorder puts beside it.
 #[derive(Debug)]
 pub struct Place {
-    /// The folder, as a capability.
+    /// The directory, as a capability.
     pub folder: Dir,
     path: PathBuf,
-    /// Removed with the place; `None` for a folder that someone else owns.
+    /// Removed with the place; `None` for a directory that someone else owns.
     _temporary: Option<TempDir>,
 }
 
@@ -28,10 +28,10 @@ impl Place {
     pub const SIDECAR: &str = "chat.trajectory.jsonl";
     /// The pointer's name.
     pub const POINTER: &str = "chat.trajectory-path.json";
-    /// The name of the folder of blobs.
+    /// The name of the directory of blobs.
     pub const BLOBS: &str = "chat.trajectory.blobs";
 
-    /// An empty folder.
+    /// An empty directory.
     ///
     /// # Panics
     /// When there can be none.
@@ -41,18 +41,18 @@ impl Place {
         Self { _temporary: Some(temporary), ..Self::at(&path) }
     }
 
-    /// A folder that exists already.
+    /// A directory that exists already.
     ///
     /// # Panics
     /// When it does not.
-    #[expect(clippy::disallowed_methods, reason = "a test opens its own folder")]
+    #[expect(clippy::disallowed_methods, reason = "a test opens its own directory")]
     pub fn at(path: &Path) -> Self {
         let folder = Dir::open_ambient_dir(path, cap_std::ambient_authority());
         let folder = folder.expect("a folder to test in");
         Self { folder, path: path.to_owned(), _temporary: None }
     }
 
-    /// The folder's path.
+    /// The directory's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -60,7 +60,7 @@ impl Place {
     /// The store of sidecars beside the session.
     ///
     /// # Panics
-    /// When the folder's handle cannot be duplicated.
+    /// When the directory's handle cannot be duplicated.
     pub fn store(&self) -> FsTrajectoryStore {
         let folder = self.folder.try_clone().expect("a second handle");
         let path = self.path.to_string_lossy();
@@ -75,7 +75,7 @@ impl Place {
     /// A recorder of one run of the session `chat`.
     ///
     /// # Panics
-    /// When the run's name is no id.
+    /// When the run's name is not an id.
     pub fn recorder_of_run(&self, run: &str, settings: &Settings) -> Recorder {
         let mut context = RunContext::new(session("chat"));
         context.run = Some(traj_core::id::RunId::parse(run).expect("a name is an id"));
@@ -93,7 +93,7 @@ impl Place {
         SidecarContent::of(&self.sidecar_bytes())
     }
 
-    /// The permission bits of a file or folder.
+    /// The permission bits of a file or directory.
     ///
     /// # Panics
     /// When there is none of that name.
@@ -111,10 +111,10 @@ impl Place {
         (metadata.dev(), metadata.ino())
     }
 
-    /// The names in the folder, sorted.
+    /// The names in the directory, sorted.
     ///
     /// # Panics
-    /// When the folder cannot be read.
+    /// When the directory cannot be read.
     pub fn names(&self) -> Vec<String> {
         let entries = self.folder.entries().expect("a folder to read");
         let name = |entry: cap_std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();

@@ -18,14 +18,14 @@ fn secret() -> String {
 }
 
 #[test]
-fn a_hostile_bundle_is_told_in_few_words() {
+fn a_hostile_bundle_is_reported_in_few_words() {
     // A list where a text should be is one fault, however long it is.
     let mut bundle = bundle();
     let list = format!("\"traceId\": [{}1],", "1,".repeat(100_000));
     replace(&mut bundle, "prompts.json", "\"traceId\": \"s1\",", &list);
     let report = check(&bundle);
-    let told = report.problems.iter().filter(|one| one.problem.contains("a different traceId"));
-    assert_eq!(told.count(), 1);
+    let reported = report.problems.iter().filter(|one| one.problem.contains("a different traceId"));
+    assert_eq!(reported.count(), 1);
     // A text full of secrets, and very many files that have one.
     let mut bundle = super::bundle();
     bundle.push(format!("blobs/{}.txt", "0".repeat(64)), (secret() + "\n").repeat(5_000));
@@ -36,7 +36,7 @@ fn a_hostile_bundle_is_told_in_few_words() {
     assert_eq!(report.findings.len(), 1_000);
     assert!(report.findings_omitted > 6_000, "{}", report.findings_omitted);
     assert_eq!((report.problems.len(), report.problems_omitted), (1_000, 2_001));
-    // Lines that are no events.
+    // Lines that are not events.
     let mut bundle = super::bundle();
     let lines = "\n".repeat(300_000);
     bundle.content_mut("events.jsonl").unwrap().extend(lines.as_bytes());
@@ -51,9 +51,9 @@ fn lines_of_more_values_than_a_bundle_has_are_not_parsed() {
     let line = format!("[{}\"{}\"]\n", "{},".repeat(2 << 20), secret());
     bundle.content_mut("events.jsonl").unwrap().extend(line.as_bytes());
     let report = check(&bundle);
-    let told =
+    let reported =
         |one: &traj_export::BundleProblem| one.problem == "has more values than a bundle holds";
-    assert!(report.problems.iter().any(told), "{:?}", report.problems);
+    assert!(report.problems.iter().any(reported), "{:?}", report.problems);
     // They are still scanned: others can read them.
     assert_eq!(report.findings[0].file, "events.jsonl");
 }
@@ -63,7 +63,7 @@ fn a_secret_is_found_in_what_is_broken() {
     let secret = secret();
     let event = r#"{"type":"x","data":"#;
     for broken in [
-        // Without an end, behind a blank line, no JSON, not UTF-8.
+        // Without an end, after an empty line, not JSON, not UTF-8.
         format!("{event}\"{secret}\"}}\n{event}").into_bytes(),
         format!("{event}\"{secret}\"}}").into_bytes(),
         format!("\n{event}\"{secret}\"}}\n").into_bytes(),
@@ -120,7 +120,7 @@ impl BundleSource for Breaking<'_> {
 }
 
 #[test]
-fn a_secret_before_the_place_where_a_bundle_breaks_is_told() {
+fn a_secret_before_the_place_where_a_bundle_breaks_is_reported() {
     for path in ["events.jsonl", "session-branch.json", "tools.json"] {
         let mut bundle = bundle();
         let text = format!(r#"{{"a":1,"b":["{}",1],"c":"more"}}"#, secret());
@@ -185,7 +185,7 @@ fn nothing_is_shown_of_a_broken_bundle_with_a_secret() {
 }
 
 #[test]
-fn a_secret_in_a_file_that_no_bundle_has_is_told_and_its_name_is_not() {
+fn a_secret_in_a_file_that_no_bundle_has_is_reported_without_its_name() {
     let secret = secret();
     let mut strays = bundle();
     strays.push(format!("{secret}.txt"), "nothing");
@@ -198,7 +198,7 @@ fn a_secret_in_a_file_that_no_bundle_has_is_told_and_its_name_is_not() {
 }
 
 #[test]
-fn a_secret_in_a_text_is_told_with_its_line() {
+fn a_secret_in_a_text_is_reported_with_its_line() {
     let secret = secret();
     let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\n\
                -----END PRIVATE KEY-----";

@@ -81,7 +81,7 @@ fn a_bundle_that_cannot_be_taken_back_is_said_to_be_there() {
         }
         home.folder.remove_dir_all("to").ok();
     }
-    assert_eq!(failed, 1, "only the sync behind the rename");
+    assert_eq!(failed, 1, "only the sync after the rename");
 }
 
 #[test]
