@@ -1,19 +1,26 @@
-//! Redaction: what leaves is a [`Redacted`] value, and only this module makes
-//! one.
+//! Redaction: only a [`Redacted`] value leaves the process, and only this
+//! module makes one.
 //!
 //! - **Values, never bytes.** [`Redactor::json`] walks parsed JSON,
 //!   [`Redactor::text`] reads plain text; JSON inside a string is parsed, so
-//!   whatever goes in, what comes out parses.
+//!   the result always parses.
 //! - **Rules are data** ([`RuleSet`]): id, pattern, keywords, condition,
 //!   examples and counter-examples. A rule is tried only where the automaton
-//!   over all keywords saw one of its own; patterns are compiled when first
-//!   needed and match bytes in linear time.
-//! - **Surroundings** (assignments, headers, URLs, flags, tables, key blocks)
-//!   are read by hand-written readers that never go back; the value is hidden,
-//!   the frame stays readable.
-//! - **Markers** say what and which: `<redacted:github-pat:3f9a1c>`. Redacting
-//!   twice changes nothing.
+//!   over all keywords found one of its own. Patterns are compiled when first
+//!   needed and match in linear time.
+//! - **Context** (assignments, headers, URLs, flags, tables, key blocks) is read
+//!   by hand-written readers that never backtrack. The value is hidden; the text
+//!   around it stays readable.
+//! - **Markers** name the kind of a secret and identify it:
+//!   `<redacted:github-pat:3f9a1c>`. Redacting twice changes nothing.
 //! - **Truncation comes later.** Nothing is cut here.
+//!
+//! In reading order: `redactor`, `policy`, `report`, `reveal` and `marker` are the
+//! interface; `redacted` holds the proof and what can be built from it; `rule`
+//! defines the rules and `engine` runs them; `document` walks one JSON document
+//! or text, and `text` searches one string; `field_name` judges names of fields;
+//! `media` and `paths` replace binary data and host paths; `cache` remembers
+//! strings that come again.
 //!
 //! ```
 //! use traj_core::json::Json;

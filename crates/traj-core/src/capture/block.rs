@@ -80,7 +80,7 @@ impl<'c> LineBlock<'c> {
 
     fn capture_event(&mut self, event: Event, now: UnixMillis) -> BlockEntry<'c> {
         let text = &mut self.text;
-        // Removes what an event without a line left behind.
+        // Removes what an event without a line left after.
         text.truncate(self.complete);
         let line = self.capture.begin_line(text);
         let CutEvent { data, blobs, report } =

@@ -15,7 +15,7 @@ fn redactor() -> Redactor {
     REDACTOR.get_or_init(standard).clone()
 }
 
-/// The data as it stands in the line, and the blobs.
+/// The data as it is in the line, and the blobs.
 fn captured(limits: Limits, data: &Json<'static>) -> (Json<'static>, Vec<Blob>) {
     let context = RunContext::new(SessionId::parse("session").unwrap());
     let capture = Capture::new(redactor(), limits, &context);

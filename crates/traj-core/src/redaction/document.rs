@@ -1,4 +1,12 @@
-//! One pass over one document: texts, members, lists.
+//! One pass over one document or plain text.
+//!
+//! In reading order:
+//! - this file: the state of a pass, and how markers are written;
+//! - `walk`: values, members and lists;
+//! - `member`: what a member is by its name;
+//! - `string`: one string of the document;
+//! - `embedded_json`: JSON inside a string;
+//! - `propagate`: a secret that was found once, hidden wherever it recurs.
 
 mod embedded_json;
 pub(super) mod member;
@@ -26,7 +34,7 @@ use super::text::find::Finder;
 use super::text::rescan::MarkerChange;
 use crate::json::Json;
 
-/// What a row needs, as a rule, so that nothing grows while it is read.
+/// Enough for most rows, so that nothing grows while one is read.
 const EXPECTED_NAMES: usize = 32;
 const EXPECTED_PATH: usize = 96;
 
@@ -38,16 +46,16 @@ pub(super) struct DocumentPass<'r> {
     stamp: &'r Stamp,
     known: Option<&'r KnownTexts>,
     pub(super) familiar: &'r NameCache,
-    /// What the names say of the members of the objects under the eyes.
+    /// What the names say about the members of the objects being walked.
     pub(super) facts: Vec<NameFacts>,
-    /// Whether only what must go is asked for.
+    /// Whether only secrets, media and paths are reported.
     rechecks: bool,
     pub(super) report: &'r mut RedactionReport,
     pub(super) reveal: Option<&'r mut RevealMap>,
-    /// JSON Pointer of the place under the eyes.
+    /// JSON Pointer of the current position.
     pub(super) path: String,
     pub(super) nesting: u8,
-    /// Whether lines are counted: in a plain text they are its places.
+    /// Whether lines are counted: in a plain text they are the positions.
     counts_lines: bool,
     pub(super) learned: Vec<(Vec<u8>, RuleIndex)>,
 }
@@ -79,7 +87,7 @@ impl<'r> DocumentPass<'r> {
         }
     }
 
-    /// The same pass, not counting what may stay.
+    /// The same pass, without counting survivors and old markers.
     pub(super) const fn rechecking(mut self) -> Self {
         self.rechecks = true;
         self
@@ -90,8 +98,8 @@ impl<'r> DocumentPass<'r> {
         self.document_with(value, &[])
     }
 
-    /// The same; members of the document that are `apart` are only judged by
-    /// themselves, not by what is hidden elsewhere.
+    /// The same; members of the document listed in `apart` are judged only by
+    /// themselves, not by secrets found elsewhere.
     pub(super) fn document_with<'a>(&mut self, mut value: Json<'a>, apart: &[&str]) -> Json<'a> {
         self.value(&mut value, NameClass::Plain);
         let learned = std::mem::take(&mut self.learned);
@@ -122,18 +130,18 @@ impl<'r> DocumentPass<'r> {
         out
     }
 
-    /// Puts markers where the spans are.
+    /// Replaces the spans with markers.
     pub(super) fn hide_spans(&mut self, text: &str, spans: &[Span]) -> String {
         self.hide(text, spans.iter().map(|span| (*span, None)), |_, _| {})
     }
 
-    /// As [`DocumentPass::hide_spans`], with digits that are known.
+    /// Like [`DocumentPass::hide_spans`], with digits that are known.
     fn hide_known(&mut self, text: &str, spans: &[KnownSpan]) -> String {
         let spans = spans.iter().map(|known| (known.span, Some(known.digits)));
         self.hide(text, spans, |_, _| {})
     }
 
-    /// Puts markers where the spans are; tells of each which digits it has.
+    /// Replaces the spans with markers; reports the digits of each.
     fn hide(
         &mut self,
         text: &str,
@@ -193,19 +201,19 @@ impl<'r> DocumentPass<'r> {
         digits
     }
 
-    /// The marker of a secret as a value of its own.
+    /// The marker of a secret as a separate string.
     pub(super) fn marker_of(&mut self, frame: Frame, secret: &str) -> String {
         let mut out = String::new();
         self.write_marker(&mut out, frame.rule(), secret, None);
         out
     }
 
-    /// Steps into a member; returns what to truncate the path to afterwards.
+    /// Steps into a member. Returns the length to truncate the path to afterwards.
     pub(super) fn push_step(&mut self, name: &str) -> usize {
         self.push_known_step(name, memchr::memchr2(b'~', b'/', name.as_bytes()).is_none())
     }
 
-    /// As [`DocumentPass::push_step`], where it is known whether the name is written
+    /// Like [`DocumentPass::push_step`], where it is known whether the name is written
     /// as it is.
     pub(super) fn push_known_step(&mut self, name: &str, is_plain: bool) -> usize {
         let mark = self.path.len();
@@ -218,7 +226,7 @@ impl<'r> DocumentPass<'r> {
         mark
     }
 
-    /// A string under a name: hidden whole, or looked at as text.
+    /// A string under a name: hidden whole, or searched as text.
     pub(super) fn named_text(&mut self, text: &str, class: NameClass) -> Option<String> {
         let Some(frame) = class.frame().filter(|_| !marker::is_marker(text)) else {
             return self.text(text);
@@ -242,7 +250,7 @@ impl<'r> DocumentPass<'r> {
                 }
             }
         };
-        // What the rules have seen is the text without its name.
+        // The rules have checked the string without its name.
         self.report.unsettle();
         Some(changed)
     }

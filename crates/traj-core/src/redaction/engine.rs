@@ -23,10 +23,10 @@ use super::text::encoded::{self, Run};
 use super::text::rescan::Rescan;
 use super::text::value::{entropy, looks_random};
 
-/// How far before and behind a keyword a pattern is looked for.
+/// How far before and after a keyword a pattern is searched for.
 const NEAR_BEFORE: usize = 160;
 const NEAR_BEHIND: usize = 768;
-/// How far a pattern that begins with its keyword is looked for at first.
+/// How far a pattern that begins with its keyword is searched for at first.
 const PREFIX_WINDOW: usize = 512;
 /// What a rule for runs finds has at least this many letters, digits,
 /// underscores, hyphens and dots, and nothing else.
@@ -114,7 +114,7 @@ impl Engine {
         &self.labels
     }
 
-    /// The rule behind an index.
+    /// The rule with this index.
     pub(super) fn rule(&self, index: RuleIndex) -> Option<&Rule> {
         self.rules.get(index.place())
     }
@@ -142,13 +142,13 @@ impl Engine {
     }
 
     /// Lets keywords set off rules and surroundings over the text of `scan`.
-    /// With `tokens_only`, surroundings are not looked at.
+    /// With `tokens_only`, context is not read.
     pub(super) fn run(&self, scan: &mut ContextScan<'_>, tokens_only: bool) {
         let text = scan.text;
         self.run_on(scan, tokens_only, |keywords, found| keywords.find_all(text, found));
     }
 
-    /// As [`Engine::run`], with what is known of the text.
+    /// Like [`Engine::run`], reusing what is known of the string.
     pub(super) fn run_again(&self, scan: &mut ContextScan<'_>, sight: &mut Rescan) {
         let text = scan.text;
         self.run_on(scan, false, |keywords, mut found| {
@@ -247,7 +247,7 @@ impl Engine {
                 }
                 return;
             };
-            // A match that ends with the window may go on behind it.
+            // A match that ends with the window may go on after it.
             if span.1 == stop && stop < text.len() {
                 window *= 4;
                 continue;
@@ -257,7 +257,7 @@ impl Engine {
         }
     }
 
-    /// Looks for all matches of a rule in a stretch of the text.
+    /// Looks for all matches of a rule in a range of the text.
     fn search(&self, scan: &mut ContextScan<'_>, index: RuleIndex, start: usize, end: usize) {
         let text = scan.text;
         let (Some(rule), Some(pattern)) = (self.rule(index), self.pattern(index)) else {
@@ -270,7 +270,7 @@ impl Engine {
                 return;
             };
             let mut stop = end;
-            // The match may go on behind the stretch.
+            // The match may go on after the range.
             if found.end() == end && end < text.len() {
                 stop = (end + 16 * NEAR_BEHIND).min(text.len());
             } else if pattern.captures_len() == 1 {
@@ -336,7 +336,7 @@ impl Engine {
     }
 }
 
-/// The stretch a match means to hide: the asked group, else the first group
+/// The range a match means to hide: the asked group, else the first group
 /// that took part, else all of it.
 fn secret_of(pattern: &Regex, input: Input<'_>, group: usize) -> Option<(usize, usize)> {
     if pattern.captures_len() == 1 {
@@ -353,7 +353,7 @@ fn secret_of(pattern: &Regex, input: Input<'_>, group: usize) -> Option<(usize, 
     Some(chosen.map_or((whole.start(), whole.end()), |span| (span.start, span.end)))
 }
 
-/// Whether a token may begin at `start`: behind a letter or digit it may not,
+/// Whether a token may begin at `start`: after a letter or digit it may not,
 /// unless those end an escape such as `\n`, `%3D` or `\u003d`.
 fn boundary_before(text: &[u8], start: usize) -> bool {
     let Some(before) = start.checked_sub(1).map(|place| text[place]) else {

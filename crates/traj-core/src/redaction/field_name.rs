@@ -32,7 +32,7 @@ pub(super) enum NameClass {
 }
 
 impl NameClass {
-    /// The frame rule behind the class.
+    /// The context rule for the class.
     pub(super) const fn frame(self) -> Option<Frame> {
         match self {
             Self::Plain => None,
@@ -41,7 +41,7 @@ impl NameClass {
     }
 }
 
-/// Names longer than this are no field names.
+/// Names longer than this are not field names.
 pub(super) const MAX_NAME: usize = 96;
 
 /// Judges a field name.
@@ -65,7 +65,7 @@ pub(super) fn classify(name: &[u8]) -> NameClass {
 /// Judges a name that is already split into words.
 pub(super) fn classify_words(all: &[&[u8]]) -> NameClass {
     let mut words = all;
-    // Numbers and words such as `value`, `b64`, `prod` behind the credential
+    // Numbers and words such as `value`, `b64`, `prod` after the credential
     // word leave its meaning as it is; bare, they mean nothing.
     while let Some((last, before)) = words.split_last() {
         if before.is_empty() || !(last.iter().all(u8::is_ascii_digit) || is_any(last, TRAILERS)) {

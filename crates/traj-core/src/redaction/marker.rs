@@ -1,10 +1,10 @@
-//! The marker that stands where a secret stood: `<redacted:kind:3f9a1c>`.
+//! The marker that replaces a secret: `<redacted:kind:3f9a1c>`.
 //!
 //! The six digits are the head of an HMAC over kind and secret, so the same
-//! secret is recognised across events and files by whoever shares the key and
-//! by nobody else. A text that merely looks like a marker cannot be told from
-//! one made earlier; it is kept, counted as found in the input and shields
-//! nothing but itself.
+//! secret is recognised across events and files by everyone who has the key and
+//! by nobody else. A string that merely looks like a marker cannot be
+//! distinguished from an older marker. It is kept, counted as found in the
+//! input, and protects nothing but itself.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -41,8 +41,8 @@ impl fmt::Debug for MarkerKey {
     }
 }
 
-/// A key that has been taken in: what a hash under it begins with is the same
-/// for every secret.
+/// A prepared key: the first step of the keyed hash is the same for every
+/// secret.
 #[derive(Clone)]
 pub(super) struct Stamp(Option<Hmac<Sha256>>);
 
@@ -119,14 +119,14 @@ pub(super) fn find_all(text: &[u8]) -> Vec<(usize, usize)> {
 
 /// Whether the text is one marker and nothing else.
 ///
-/// A tool that writes values back must refuse such a text: it stands for a
-/// secret that is not there any more.
+/// A tool that writes values back must refuse such a string: the secret that it
+/// replaced is gone.
 #[must_use]
 pub fn is_marker(text: &str) -> bool {
     is_whole(text.as_bytes())
 }
 
-/// The same of bytes.
+/// Like [`is_marker`], for bytes.
 pub(super) fn is_whole(text: &[u8]) -> bool {
     length(text) == Some(text.len())
 }

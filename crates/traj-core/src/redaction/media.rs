@@ -73,12 +73,12 @@ pub(super) struct Medium {
 }
 
 impl Medium {
-    /// The text that stands for the medium.
+    /// The text that represents the medium.
     pub(super) fn marker(&self) -> String {
         format!("<media:{};bytes={};sha256={}>", self.media_type, self.bytes, self.sha256)
     }
 
-    /// Measures and digests what a text stands for.
+    /// Measures and digests what a text represents.
     fn read(media_type: &str, text: &str, coding: Coding) -> Self {
         let mut reader = Reader::new(coding);
         reader.push(text.as_bytes());
@@ -151,7 +151,7 @@ pub(super) fn may_be_in(text: &str) -> bool {
     text.len() >= MIN_IN_TEXT && Head::find(text, 0).is_some()
 }
 
-/// Data URIs inside a longer text; the stretches and what they were.
+/// Data URIs inside a longer text; the ranges and what they were.
 pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
     let mut out = Vec::new();
     let mut extents = Extents::new(text.as_bytes());

@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 
 use crate::settings::host::HostFacts;
 
-/// Paths and names of the host, and what stands in for them.
+/// Paths and names of the host that labels replace.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PathLabels {
@@ -46,8 +46,8 @@ const HOME: &str = "~";
 const USER: &str = "$USER";
 const HOST: &str = "$HOSTNAME";
 
-/// Whether a value begins with a label that stands for a path, or for a name
-/// in one: what was a path before it was labelled is one still.
+/// Whether a value begins with the label of a path, or of a name in a path. A
+/// labelled path is still a path.
 pub(super) fn starts_with_label(value: &[u8]) -> bool {
     [WORKSPACE, STATE_DIR, HOME, USER, HOST].iter().any(|label| {
         let rest = value.strip_prefix(label.as_bytes());
@@ -55,12 +55,12 @@ pub(super) fn starts_with_label(value: &[u8]) -> bool {
     })
 }
 
-/// One text to look for and what replaces it.
+/// One string to search for and its replacement.
 #[derive(Clone, Debug)]
 struct Needle {
     text: String,
     label: &'static str,
-    /// A path ends at a separator; a name at anything that is no part of a name.
+    /// A path ends at a separator; a name at any character that cannot be part of a name.
     path: bool,
     fold_case: bool,
 }
@@ -70,9 +70,9 @@ struct Needle {
 pub(super) struct PathTable {
     needles: Vec<Needle>,
     automaton: Option<aho_corasick::AhoCorasick>,
-    /// Searches for needles one by one: most texts hold none, and that is said
-    /// much faster. A needle that holds another one needs no search. None where
-    /// a needle is in any case.
+    /// Searches for needles one by one: most strings contain none, and this
+    /// finds out much faster. A needle that contains another one needs no
+    /// search of its own.
     finders: Vec<Finder<'static>>,
 }
 
@@ -126,7 +126,7 @@ impl PathTable {
             .build(needles.iter().map(|needle| needle.text.as_bytes()))
             .ok();
         let exact = needles.iter().all(|needle| !needle.fold_case);
-        // The needles are sorted: what one can hold stands behind it.
+        // The needles are sorted: one that another contains comes after it.
         let holds_none = |(place, needle): &(usize, &Needle)| {
             !needles.iter().skip(place + 1).any(|other| needle.text.contains(&other.text))
         };
@@ -139,8 +139,8 @@ impl PathTable {
         Self { needles, automaton, finders }
     }
 
-    /// Whether there may be something to replace in `text`: most texts hold no
-    /// needle, whatever stands around it.
+    /// Whether there may be something to replace in `text`: most strings contain
+    /// no needle at all.
     pub(super) fn may_be_in(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         // The needles are sorted, the shortest is the last.
@@ -149,8 +149,8 @@ impl PathTable {
                 || self.finders.iter().any(|finder| finder.find(bytes).is_some()))
     }
 
-    /// The same of a text that held nothing to replace before markers were put
-    /// into it: only what markers are made of can be new.
+    /// The same for a string that had nothing to replace before markers were
+    /// inserted: only the parts of markers can be new.
     pub(super) fn may_be_in_marker(&self, text: &str) -> bool {
         self.finders.is_empty() && !self.needles.is_empty()
             || self.finders.iter().any(|finder| {
@@ -163,7 +163,7 @@ impl PathTable {
             })
     }
 
-    /// Replaces host paths and names in `text`; tells how many.
+    /// Replaces host paths and names in `text`. Returns how many.
     pub(super) fn apply<'t>(&self, text: &'t str) -> (Cow<'t, str>, u64) {
         let Some(automaton) = &self.automaton else {
             return (Cow::Borrowed(text), 0);

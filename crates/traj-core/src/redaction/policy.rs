@@ -1,4 +1,4 @@
-//! What is hidden, and under which key markers are made.
+//! What to hide, and the key for the markers.
 
 use super::marker::MarkerKey;
 use super::paths::PathLabels;

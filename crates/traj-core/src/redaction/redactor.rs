@@ -16,10 +16,10 @@ use super::reveal::RevealMap;
 use super::text::find::Finder;
 use crate::json::Json;
 
-/// Hides secrets in values and texts.
+/// Hides secrets in JSON values and plain texts.
 ///
-/// Cheap to make and to clone: rules are compiled when the first text needs
-/// them and shared between clones.
+/// Cheap to create and to clone: rules are compiled when first needed and shared
+/// between clones.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     policy: RedactionPolicy,
@@ -35,7 +35,7 @@ pub(super) struct Compiled {
     pub(super) familiar: NameCache,
 }
 
-/// How often a value is looked at again that was changed each time.
+/// How often a value is redacted again while it keeps changing.
 const MAX_PASSES: usize = 8;
 
 impl Redactor {
@@ -45,9 +45,9 @@ impl Redactor {
         Self { policy, compiled: Arc::new(OnceLock::new()), known: None }
     }
 
-    /// The same redactor with a memory for about `texts` texts: what was found
-    /// in a text, or that nothing was, is not searched for again. For work that
-    /// sees texts more than once, as an export does that reads itself back.
+    /// The same redactor with a cache for about `texts` strings. A string in the
+    /// cache is not searched again. Use it for work that sees strings more than
+    /// once, such as an export that reads its own output back.
     #[must_use]
     pub fn remembering(&self, texts: usize) -> Self {
         Self { known: Some(Arc::new(KnownTexts::with_room(texts))), ..self.clone() }
@@ -59,15 +59,15 @@ impl Redactor {
         &self.policy
     }
 
-    /// Hides what must not leave in a parsed value.
+    /// Redacts a parsed value.
     pub fn json<'a>(&self, value: Json<'a>, report: &mut RedactionReport) -> Redacted<Json<'a>> {
         Redacted::witness(self.pass(report, None).document(value))
     }
 
-    /// As [`Redactor::json`], until nothing is left to hide: a marker beside a
-    /// value can say what the secret did not. The members of an object that are
-    /// `apart`, such as the id that other files know it by, are judged by
-    /// themselves: that something else in it is hidden does not hide them.
+    /// Like [`Redactor::json`], repeated until nothing is left to hide: a marker
+    /// next to a value can reveal what the secret did not. The members of the
+    /// object listed in `apart`, such as an id that other files refer to, are
+    /// judged by themselves: a secret found elsewhere does not hide them.
     pub fn json_settled<'a>(
         &self,
         value: Json<'a>,
@@ -89,19 +89,19 @@ impl Redactor {
         Redacted::witness(value)
     }
 
-    /// Hides what must not leave in a plain text.
+    /// Redacts a plain text.
     pub fn text<'a>(&self, text: &'a str, report: &mut RedactionReport) -> Redacted<Cow<'a, str>> {
         Redacted::witness(self.pass(report, None).plain_text(text))
     }
 
-    /// What is left to hide in a value that should have nothing left: findings,
+    /// Reports what is left to hide in a value that was redacted: findings,
     /// media and paths. Survivors and markers are not counted.
     pub fn recheck_json(&self, value: Json<'_>, report: &mut RedactionReport) {
         self.pass(report, None).rechecking().document(value);
     }
 
-    /// As [`Redactor::json`], noting in `reveal` which secret each marker
-    /// stands for.
+    /// Like [`Redactor::json`]; also records in `reveal` the secret of each
+    /// marker.
     pub fn json_revealing<'a>(
         &self,
         value: Json<'a>,
@@ -111,8 +111,8 @@ impl Redactor {
         Redacted::witness(self.pass(report, Some(reveal)).document(value))
     }
 
-    /// As [`Redactor::text`], noting in `reveal` which secret each marker
-    /// stands for.
+    /// Like [`Redactor::text`]; also records in `reveal` the secret of each
+    /// marker.
     pub fn text_revealing<'a>(
         &self,
         text: &'a str,
@@ -122,7 +122,7 @@ impl Redactor {
         Redacted::witness(self.pass(report, Some(reveal)).plain_text(text))
     }
 
-    /// What [`Redactor::json`] would hide, by rule and place.
+    /// What [`Redactor::json`] would hide, by rule and position.
     #[must_use]
     pub fn scan_json(&self, value: &Json<'_>) -> Vec<Finding> {
         let mut report = RedactionReport::listing();
@@ -138,8 +138,8 @@ impl Redactor {
         report.findings().to_vec()
     }
 
-    /// Compiles every rule now instead of when it is first needed; tells how
-    /// many patterns there are.
+    /// Compiles every rule now instead of when it is first needed. Returns the
+    /// number of patterns.
     #[must_use]
     pub fn compile_all(&self) -> usize {
         self.compiled().engine.compile_all()

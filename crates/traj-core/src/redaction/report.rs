@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// How many places and survivors a report keeps apart before it only counts.
+/// How many positions and survivors a report lists before it only counts.
 const MAX_PLACES: usize = 2_000;
 const MAX_SURVIVORS: usize = 500;
 
-/// Something a rule hides, by place.
+/// Something that a rule hides, and where.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Finding {
     /// The rule's id.
     pub rule: String,
-    /// The line of the file, counted from one, where the caller said so.
+    /// The line of the file, counted from one, if the caller set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// JSON Pointer of the string, `""` for a plain text; `~json` steps into
@@ -28,12 +28,12 @@ pub struct Finding {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Survivor {
-    /// The line of the file, counted from one, where the caller said so.
+    /// The line of the file, counted from one, if the caller set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// JSON Pointer of the string.
     pub path: String,
-    /// How long the suspicious stretch is.
+    /// The length of the suspicious part.
     pub length: usize,
     /// Its alphabet: `base64`, `hex` or `mixed`.
     pub shape: &'static str,
@@ -48,7 +48,7 @@ pub struct FileReport {
     pub rules: BTreeMap<String, u64>,
     /// Secrets hidden, by JSON Pointer and rule; list indexes are `*`.
     pub places: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Secrets hidden at places beyond those kept apart.
+    /// Secrets hidden at positions beyond those listed.
     #[serde(skip_serializing_if = "is_zero")]
     pub other_places: u64,
     /// Media replaced by a marker.
@@ -57,7 +57,7 @@ pub struct FileReport {
     pub paths: u64,
     /// Markers that were already in the input.
     pub foreign_markers: u64,
-    /// Strings to look at by hand.
+    /// Strings to check by hand.
     pub survivors: Vec<Survivor>,
     /// Survivors beyond those listed.
     #[serde(skip_serializing_if = "is_zero")]
@@ -110,7 +110,7 @@ impl FileReport {
 
 /// Counts of what was hidden, file by file.
 ///
-/// A report holds rule ids, places and numbers; nothing of the payload.
+/// A report contains rule ids, positions and numbers, but no payload.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RedactionReport {
@@ -119,7 +119,7 @@ pub struct RedactionReport {
     line: Option<u64>,
     findings: Option<Vec<Finding>>,
     changes: u64,
-    /// Changes after which the rules have not looked again.
+    /// Changes that the rules have not checked again.
     unsettled: u64,
     notes: u64,
 }
@@ -143,12 +143,12 @@ impl RedactionReport {
         self.line = None;
     }
 
-    /// Findings from here on stand in this line, counted from one.
+    /// Findings from here on belong to this line, counted from one.
     pub const fn at_line(&mut self, line: u64) {
         self.line = Some(line);
     }
 
-    /// Adds what another report counted, for work that was done in parts.
+    /// Adds the counts of another report, for work that was done in parts.
     pub fn merge(&mut self, other: &Self) {
         for (name, theirs) in &other.files {
             let ours = self.files.entry(name.clone()).or_default();
@@ -163,37 +163,36 @@ impl RedactionReport {
     }
 
     /// How many values were changed: secrets, media and paths. Two equal
-    /// figures say that nothing was changed between them.
+    /// figures mean that nothing was changed between them.
     #[must_use]
     pub const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// How many of the changes left something that the rules have not looked at
-    /// again, or stand where what is around them matters too. Two equal figures
-    /// say that of all that was redacted between them the rules have seen the
-    /// result and let it stay.
+    /// How many changes left a string that the rules have not checked again, or
+    /// whose surroundings matter too. Two equal figures mean that the rules have
+    /// checked and accepted everything redacted between them.
     #[must_use]
     pub const fn unsettled(&self) -> u64 {
         self.unsettled
     }
 
-    /// Takes back to `before` what is unsettled: the rules have looked again.
+    /// Resets the unsettled count to `before`: the rules have checked again.
     pub(super) const fn settle(&mut self, before: u64) {
         self.unsettled = before;
     }
 
-    /// Says that the rules may find more in what was changed.
+    /// Records that the rules may find more in a changed string.
     pub(super) const fn unsettle(&mut self) {
         self.unsettled += 1;
     }
 
-    /// How many things were noted that stay.
+    /// How many things were noted but not hidden.
     pub(super) const fn notes(&self) -> u64 {
         self.notes
     }
 
-    /// The line findings stand in now.
+    /// The line that findings belong to now.
     pub(super) const fn line(&self) -> Option<u64> {
         self.line
     }
@@ -202,8 +201,8 @@ impl RedactionReport {
         self.line = line;
     }
 
-    /// The files in which something was counted, by name; a caller that named
-    /// none finds everything under the empty name.
+    /// The files in which something was counted, by name. Without
+    /// names, everything is under the empty name.
     pub fn files(&self) -> impl Iterator<Item = (&str, &FileReport)> {
         self.files.iter().map(|(name, file)| (name.as_str(), file))
     }
@@ -242,7 +241,7 @@ impl RedactionReport {
         self.files.values().map(|file| file.foreign_markers).sum()
     }
 
-    /// How many strings look like secrets that no rule knows.
+    /// How many strings look like secrets but match no rule.
     #[must_use]
     pub fn survivors(&self) -> u64 {
         self.files.values().map(|file| file.survivors.len() as u64 + file.other_survivors).sum()
@@ -257,7 +256,7 @@ impl RedactionReport {
     /// The report as a versioned JSON document.
     ///
     /// # Errors
-    /// Never for a report; the signature is that of the serializer.
+    /// Never, in fact; the serializer's signature allows for errors.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -304,8 +303,8 @@ impl RedactionReport {
         });
     }
 
-    /// Counts a medium that was replaced; also one that could not be held, and
-    /// was replaced before its value was read.
+    /// Counts a medium that was replaced, including one too large for memory
+    /// that was replaced before its value was read.
     pub fn count_media(&mut self) {
         self.changes += 1;
         self.unsettled += 1;

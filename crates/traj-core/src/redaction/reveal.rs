@@ -1,10 +1,10 @@
-//! The owner's private way back from markers to secrets.
+//! The owner's private map from markers to secrets.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Which secret a marker stands for. It is made only on request, is written
-/// only encrypted, and never goes into a bundle.
+/// Maps each marker to its secret. It is created only on request, written only
+/// encrypted, and never becomes part of a bundle.
 #[derive(Clone, Default)]
 pub struct RevealMap {
     secrets: BTreeMap<String, String>,
@@ -23,7 +23,7 @@ impl RevealMap {
         }
     }
 
-    /// How many markers are in the map.
+    /// The number of markers in the map.
     #[must_use]
     pub fn len(&self) -> usize {
         self.secrets.len()
@@ -38,7 +38,7 @@ impl RevealMap {
     /// The map as a JSON object, marker to secret. Encrypt before writing.
     ///
     /// # Errors
-    /// Never for a map of texts; the signature is that of the serializer.
+    /// Never, in fact; the serializer's signature allows for errors.
     pub fn danger_to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(&self.secrets)
     }

@@ -1,10 +1,10 @@
-//! Names and short texts that come again and again, and what was found out
-//! about each when it came first.
+//! Names and short strings that come again and again, and what was learned about
+//! each the first time.
 //!
 //! Every event of a run has the same member names and mostly the same ids,
-//! kinds and models. They are kept as they are and compared whole, so nothing
-//! can pass for one of them. The room is small and given to whoever comes
-//! first: what finds none is only looked at again.
+//! kinds and models. They are stored unchanged and compared whole, so no other
+//! string can pass for one of them. The cache is small and fills first come, first
+//! served. A string that does not fit is searched again.
 
 use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
@@ -18,13 +18,13 @@ pub(in crate::redaction) const LONGEST: usize = texts::SHORTEST - 1;
 /// How many are kept at most; a power of two.
 const ROOM: usize = 1_024;
 
-/// What has this many digits counts or tells apart, and hardly comes twice.
+/// A string with this many digits is a counter or an id and rarely comes twice.
 const MANY_DIGITS: usize = 4;
 
 /// One that is kept.
 #[derive(Debug)]
 struct KeptString<F> {
-    /// Of its hash, so that most others are told from it without a look.
+    /// Part of its hash, so that most other strings differ at once.
     tag: u32,
     text: Box<str>,
     facts: F,
@@ -35,7 +35,7 @@ struct KeptString<F> {
 pub(in crate::redaction) struct NameCache {
     /// Names of members.
     pub(in crate::redaction) names: ShortStrings<NameFacts>,
-    /// Short texts that nothing had to be hidden or noted in.
+    /// Short strings with nothing to hide or to note.
     pub(in crate::redaction) texts: ShortStrings<()>,
 }
 
@@ -71,7 +71,7 @@ impl<F> ShortStrings<F> {
         kept_at(first).or_else(|| kept_at(second))
     }
 
-    /// Keeps what was found out about a text, if there is room.
+    /// Stores what was learned about a string, if there is space.
     pub(in crate::redaction) fn put(&self, text: &str, facts: F) {
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         if text.len() > LONGEST || digits >= MANY_DIGITS {
@@ -119,7 +119,7 @@ mod tests {
             assert!(familiar.slots[place].set(kept).is_ok());
         }
         assert_eq!(familiar.get("password"), None);
-        // There is no room for it, which is no harm.
+        // There is not a room for it, which is not a harm.
         familiar.put("password", ());
         assert_eq!(familiar.get("password"), None);
     }

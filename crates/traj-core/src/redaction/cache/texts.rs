@@ -1,5 +1,5 @@
-//! Texts that were looked at, and what was found in them: what comes again, in
-//! another file or when the own output is read back, need not be searched again.
+//! Strings that were searched, and what was found in them. A string that comes
+//! again, in another file or when the output is read back, is not searched again.
 
 mod found_spans;
 
@@ -13,17 +13,17 @@ use foldhash::quality::SeedableRandomState;
 use found_spans::FoundTexts;
 pub(in crate::redaction) use found_spans::KnownSpan;
 
-/// Looking at a shorter text again costs no more than remembering it.
+/// Searching a shorter string again costs no more than remembering it.
 pub(in crate::redaction) const SHORTEST: usize = 48;
 
 /// The bit of a slot that says whether there was something to note.
 const NOTED: u64 = 1;
 
-/// How many slots a text may lie in. With one, two texts that fall on it would
-/// drive each other out whenever one of them comes.
+/// How many slots a string may use. With one, two strings with the same slot
+/// would evict each other every time.
 const WAYS: usize = 4;
 
-/// What is known of a text that nothing had to be hidden in.
+/// What is known of a string that had nothing to hide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) enum CleanString {
     /// Nothing was noted either.
@@ -32,13 +32,13 @@ pub(in crate::redaction) enum CleanString {
     Noted,
 }
 
-/// Hashes texts under a key of its own that nobody else knows, so that no text
-/// can be made to pass for another.
+/// Hashes strings with a private key, so that nobody can craft a string that
+/// passes for another.
 #[derive(Clone, Debug)]
 pub struct TextHasher(SeedableRandomState);
 
-/// What all hashers of a process mix in: known factors could cancel out what
-/// stands in a text.
+/// The seed that all hashers of a process share: with known factors, a string
+/// could be crafted to cancel them out.
 static SHARED_SEED: LazyLock<SharedSeed> =
     LazyLock::new(|| SharedSeed::from_u64(RandomState::new().hash_one(1_u8)));
 
@@ -57,12 +57,12 @@ impl TextHasher {
     }
 }
 
-/// A bounded memory of texts that a redactor found nothing in, and of what had
-/// to go in others.
+/// A bounded cache of strings in which a redactor found nothing, and of what it
+/// hid in others.
 ///
-/// It holds a hash of each text; a newer text takes the place of an older one
-/// when there is no room. What is not remembered is looked at again: forgetting
-/// costs time, nothing else.
+/// It stores a hash of each string. A newer string replaces an older one when
+/// the cache is full. Forgotten strings are searched again, which costs only
+/// time.
 #[derive(Debug)]
 pub(in crate::redaction) struct KnownTexts {
     slots: Box<[AtomicU64]>,
@@ -74,10 +74,10 @@ impl KnownTexts {
     /// The most texts that are ever remembered: eight bytes each.
     const MOST: usize = 1 << 20;
 
-    /// A memory with room for about `texts` texts, within bounds.
+    /// A cache for about `texts` strings, within bounds.
     pub(in crate::redaction) fn with_room(texts: usize) -> Self {
         let slots = texts.clamp(64, Self::MOST).next_power_of_two();
-        // Texts with something to hide are fewer, and take more room each.
+        // Strings with something to hide are fewer, and each takes more memory.
         let found = FoundTexts::with_room(slots / 8);
         let slots = (0..slots).map(|_| AtomicU64::new(0)).collect();
         Self { slots, found, hasher: TextHasher::default() }
@@ -113,17 +113,17 @@ impl KnownTexts {
         })
     }
 
-    /// Notes what had to go in a text, and that it was all.
+    /// Stores everything that had to be hidden in a string.
     pub(in crate::redaction) fn put_found(&self, hash: u64, spans: &[KnownSpan]) {
         self.found.put(hash, spans);
     }
 
-    /// What has to go in a text, if that is known.
+    /// What has to be hidden in a string, if that is known.
     pub(in crate::redaction) fn get_found(&self, hash: u64) -> Option<Box<[KnownSpan]>> {
         self.found.get(hash)
     }
 
-    /// The slots that a text may lie in.
+    /// The slots that a string may use.
     fn slots_of(&self, hash: u64) -> &[AtomicU64] {
         // The upper half chooses, so that the bit of the lower half is free.
         let first = (hash >> 32) as usize & (self.slots.len() - 1) & !(WAYS - 1);
@@ -187,7 +187,7 @@ mod tests {
         Json::Object(members.into_iter().collect())
     }
 
-    /// Documents in which two texts stand beside each other, in each other, or
+    /// Documents in which two strings are next to each other, in each other, or
     /// under a name.
     fn documents(one: &str, other: &str) -> [Json<'static>; 6] {
         let text = |text: &str| Json::from(text.to_owned());
@@ -218,9 +218,9 @@ mod tests {
         (line, report)
     }
 
-    /// Whatever was seen before, a redactor with a memory says what one without
-    /// says, of the texts and of what it counted; and where it says that the
-    /// rules have seen the result, they find nothing in it.
+    /// A redactor with a cache gives the same results and counts as one without,
+    /// whatever it has seen before. Where it reports a settled result, the rules
+    /// find nothing in it.
     #[test]
     fn a_memory_changes_nothing_but_the_time() {
         let workspaces = vec!["/srv/importer".to_owned()];

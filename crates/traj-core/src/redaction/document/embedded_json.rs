@@ -1,4 +1,4 @@
-//! JSON and JSON Lines held in a text: read as what they are.
+//! JSON and JSON Lines inside a string, redacted as JSON.
 
 use super::DocumentPass;
 use crate::json::Json;
@@ -10,7 +10,7 @@ const MAX_NESTING: u8 = 8;
 
 impl DocumentPass<'_> {
     /// JSON or JSON Lines held in a text: `Some(None)` if it was understood
-    /// and nothing had to go.
+    /// and nothing had to be hidden.
     pub(super) fn structured(&mut self, text: &str) -> Option<Option<String>> {
         if self.nesting >= MAX_NESTING || text.len() < MIN_TEXT {
             return None;
@@ -46,7 +46,7 @@ impl DocumentPass<'_> {
         value
     }
 
-    /// Lines that are JSON are read as such, stretches between them as text.
+    /// Lines that are JSON are read as such, ranges between them as text.
     fn json_lines(&mut self, text: &str) -> Option<String> {
         let mut out = String::new();
         let mut changed = false;
@@ -91,7 +91,7 @@ impl DocumentPass<'_> {
     }
 }
 
-/// A text without the blanks around it, if it may be a JSON value.
+/// A string without the spaces around it, if it may be a JSON value.
 pub(super) fn enclosed(text: &str) -> Option<&str> {
     // Most texts begin with a letter or a digit.
     if text.as_bytes().first()?.is_ascii_alphanumeric() {
@@ -102,7 +102,7 @@ pub(super) fn enclosed(text: &str) -> Option<&str> {
     matches!(ends, (b'{', b'}') | (b'[', b']') | (b'"', b'"')).then_some(trimmed)
 }
 
-/// Whether a text reads the same in JSON, and in JSON held in JSON: it is none.
+/// Whether a text reads the same in JSON, and in JSON held in JSON: it is not JSON.
 pub(super) fn is_steady(text: &str) -> bool {
     enclosed(text).is_none() && memchr::memchr(b'\n', text.as_bytes()).is_none()
 }

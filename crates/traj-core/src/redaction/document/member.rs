@@ -4,7 +4,7 @@
 use crate::redaction::field_name::{self, NameClass};
 use crate::redaction::media;
 
-/// Whether a member of this name says what another member is called.
+/// Whether the value of a member with this name is the name of another member.
 pub(super) fn says_name(name: &str) -> bool {
     matches!(
         name,
@@ -52,7 +52,7 @@ pub(super) struct Roles {
     pub(in crate::redaction) name: bool,
     /// May hold the bytes of a medium.
     pub(in crate::redaction) bytes: bool,
-    /// May say what medium it is.
+    /// May name a media type.
     pub(in crate::redaction) kind: bool,
     /// A JSON web key.
     pub(in crate::redaction) jwk: bool,
@@ -90,14 +90,14 @@ impl Roles {
 pub(in crate::redaction) struct NameFacts {
     pub(in crate::redaction) class: NameClass,
     pub(super) roles: Roles,
-    /// Whether the name itself was looked at and nothing found in it.
+    /// Whether the name itself was searched and is clean.
     pub(super) is_clean: bool,
     /// Whether a JSON Pointer writes it as it is.
     pub(super) is_plain_step: bool,
 }
 
 impl NameFacts {
-    /// Of a name that was not looked at yet.
+    /// The facts about a name that was not searched yet.
     pub(in crate::redaction) fn of(name: &str) -> Self {
         // Shorter than anything that must be hidden.
         let is_clean = name.len() < 12;

@@ -1,4 +1,4 @@
-//! Secrets that were hidden by their names, found again without them.
+//! Secrets that were hidden because of their names, found again elsewhere.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -15,11 +15,11 @@ use crate::redaction::text::value::{is_word, looks_chosen, looks_random};
 /// Secrets remembered within one document.
 const MAX_LEARNED: usize = 256;
 
-/// Up to this many are looked for one by one: searching a text for a word
+/// Up to this many are searched for one by one: searching a text for a word
 /// costs less than building an automaton for one document.
 const MAX_SINGLE: usize = 16;
 
-/// A secret is looked for by this many bytes of it: preparing to look for a
+/// A secret is searched for by this many bytes of it: preparing to look for a
 /// longer text takes as long as looking through a message.
 const HEAD: usize = 16;
 
@@ -48,7 +48,7 @@ impl<'s> Secret<'s> {
         Self { head: Finder::new(head), whole, rule: *rule }
     }
 
-    /// Where the secret stands first, from `from` on.
+    /// The first position of the secret, from `from` on.
     fn find_from(&self, text: &[u8], mut from: usize) -> Option<usize> {
         loop {
             let rest = text.get(from..).filter(|rest| rest.len() >= self.whole.len())?;
@@ -126,7 +126,7 @@ impl<'s> LearnedSecrets<'s> {
         }
     }
 
-    /// Whether a secret stands anywhere in a document, but for the members of it
+    /// Whether a secret is anywhere in a document, except in the members
     /// that are `apart`.
     pub(super) fn is_in_document(&self, value: &Json<'_>, apart: &[&str]) -> bool {
         match value {
@@ -138,7 +138,7 @@ impl<'s> LearnedSecrets<'s> {
         }
     }
 
-    /// Whether a secret stands anywhere in a value: in most documents none does
+    /// Whether a secret is anywhere in a value: in most documents none does
     /// a second time.
     fn is_in_value(&self, value: &Json<'_>) -> bool {
         match value {
@@ -153,7 +153,7 @@ impl<'s> LearnedSecrets<'s> {
 }
 
 impl DocumentPass<'_> {
-    /// Remembers a secret that can be told from ordinary words.
+    /// Remembers a secret that differs from ordinary words.
     pub(in crate::redaction) fn learn(&mut self, secret: &str, rule: RuleIndex) {
         let bytes = secret.as_bytes();
         let fit = (8..=512).contains(&bytes.len())
@@ -170,7 +170,7 @@ impl DocumentPass<'_> {
         }
     }
 
-    /// Hides secrets again where they stand without their names.
+    /// Hides secrets again where they occur without their names.
     pub(super) fn repeat_text(
         &mut self,
         text: &str,
@@ -180,7 +180,7 @@ impl DocumentPass<'_> {
         if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
     }
 
-    /// As [`DocumentPass::repeat_text`], in every string of a document, but for the
+    /// Like [`DocumentPass::repeat_text`], in every string of a document, but for the
     /// members of it that are `apart`.
     pub(super) fn repeat_document(
         &mut self,
@@ -200,7 +200,7 @@ impl DocumentPass<'_> {
         }
     }
 
-    /// As [`DocumentPass::repeat_text`], in every string of a value.
+    /// Like [`DocumentPass::repeat_text`], in every string of a value.
     fn repeat_value(&mut self, value: &mut Json<'_>, again: &LearnedSecrets<'_>) {
         match value {
             Json::String(text) => {

@@ -1,5 +1,5 @@
-//! One text: what is known of it, what must go, and whether the rules have seen
-//! what became of it.
+//! One string: what is cached about it, what must be hidden, and whether the
+//! rules have checked the result.
 
 use super::DocumentPass;
 use super::embedded_json::{enclosed, has_json_lines, is_steady};
@@ -9,44 +9,44 @@ use crate::redaction::media;
 use crate::redaction::text::find::MIN_TEXT;
 use crate::redaction::text::rescan::Rescan;
 
-/// A text is looked at again after hiding until nothing more is found.
+/// How often a string is searched while more is found.
 const MAX_ROUNDS: usize = 4;
 
-/// Whether more would be found in a text that was looked at.
+/// Whether another search would find more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Settled {
-    /// That is not known.
+    /// Unknown.
     No,
     /// The rules find nothing more.
     Yes,
-    /// The same, and the text held no sign of a medium or of a path: what was
-    /// left of it between the markers holds none either.
+    /// The same, and the string had no sign of a medium or a path. Neither do
+    /// the parts between the markers.
     Bare,
 }
 
-/// What looking at a text gave.
+/// The result of searching a string.
 struct SearchedString {
-    /// The text without what had to go; `None` if nothing had to.
+    /// The redacted string; `None` if nothing changed.
     changed: Option<String>,
     settled: Settled,
-    /// What had to go, if that was found at once and is all.
+    /// The hidden spans, if the first search found all of them.
     spans: Option<Vec<KnownSpan>>,
 }
 
 impl SearchedString {
-    /// Of a text that was not read as text.
+    /// The result for a string that was not searched as text.
     const fn at_a_whole(changed: Option<String>) -> Self {
         Self { changed, settled: Settled::No, spans: None }
     }
 }
 
 impl DocumentPass<'_> {
-    /// Hides what must go in a string; `None` if nothing must.
+    /// Redacts a string; `None` if nothing changes.
     pub(in crate::redaction) fn text(&mut self, text: &str) -> Option<String> {
         if text.len() < texts::SHORTEST {
             return self.short_text(text);
         }
-        // JSON in a string is read differently depending on how deep it lies.
+        // JSON in a string is read differently depending on its depth.
         let Some(known) = self.known.filter(|_| self.nesting == 0) else {
             return self.look_at(text).changed;
         };
@@ -81,8 +81,8 @@ impl DocumentPass<'_> {
         changed
     }
 
-    /// The rules have seen what a text was changed to. One that is short enough
-    /// may still give a name to the value beside it.
+    /// The rules have checked the changed string. A short one may still be the
+    /// name of the value next to it.
     const fn settle(&mut self, changed: &str, unsettled_before: u64) {
         if changed.len() > MAX_NAME {
             self.report.settle(unsettled_before);
@@ -105,9 +105,9 @@ impl DocumentPass<'_> {
         changed
     }
 
-    /// Whether a short text is an id, a time or a word without any sign that
-    /// something could be in it: it is no medium, no JSON and no disguise, and
-    /// neither a rule nor a path has a place to begin at.
+    /// Whether a short string is an id, a time or a word without any sign of a
+    /// secret: it is not a medium, JSON or a disguise, and neither a rule nor a
+    /// path can begin in it.
     fn is_quiet(&self, text: &str) -> bool {
         let is_quiet =
             |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
@@ -116,7 +116,7 @@ impl DocumentPass<'_> {
             && !self.paths.may_be_in(text)
     }
 
-    /// Whether nothing but the rules would look at a text; they have.
+    /// Whether only the rules apply to a string, and they have checked it.
     fn would_pass(&self, text: &str, settled: Settled) -> bool {
         settled != Settled::No
             && media::whole(text).is_none()
@@ -126,8 +126,7 @@ impl DocumentPass<'_> {
                 || media::in_text(text).is_empty() && self.paths.apply(text).1 == 0)
     }
 
-    /// What [`DocumentPass::text`] does, and how far the result is from having nothing
-    /// more in it.
+    /// What [`DocumentPass::text`] does, and whether the result is settled.
     fn look_at(&mut self, text: &str) -> SearchedString {
         if let Some(medium) = media::whole(text) {
             self.report.count_media();

@@ -1,4 +1,4 @@
-//! What surrounds a text matters, and what is left is stable.
+//! The surroundings of a string matter, and the result is stable.
 
 use crate::json::Json;
 use crate::redaction::{MarkerKey, PathLabels, RedactionPolicy, RedactionReport, Redactor};

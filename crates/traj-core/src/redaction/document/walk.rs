@@ -23,7 +23,7 @@ const MAX_JOINED: usize = 4096;
 const MAX_JOINED_BYTES: usize = 1 << 20;
 
 impl DocumentPass<'_> {
-    /// Redacts a value that stands under a name of `class`.
+    /// Redacts a value under a name of `class`.
     pub(in crate::redaction) fn value(&mut self, value: &mut Json<'_>, class: NameClass) {
         match value {
             Json::Null | Json::Bool(_) => {}
@@ -52,7 +52,7 @@ impl DocumentPass<'_> {
     }
 
     fn object(&mut self, object: &mut Object<'_>, outer: NameClass) {
-        // Objects lie in each other, and so do the facts about their names.
+        // Objects are nested, and so are the facts about their names.
         let first = self.facts.len();
         let mut members = Roles::default();
         let mut says_medium = false;
@@ -224,7 +224,7 @@ impl DocumentPass<'_> {
         }
         let mut spans: Vec<Span> = self.finder.find(&whole).spans;
         if glue.is_empty() {
-            // Without blanks only what the pieces themselves cannot show, and
+            // Without spaces only what the pieces themselves cannot show, and
             // only by its own form.
             spans.retain(|found| {
                 found.rank > span::RANK_FRAME
@@ -329,9 +329,9 @@ fn separate_names(object: &mut Object<'_>, renamed: &[usize]) {
 
 /// A name that an object has.
 struct SeenName {
-    /// One of those who have it got it by hiding.
+    /// Whether a member got this name by redaction.
     is_renamed: bool,
-    /// The highest number that was put behind it.
+    /// The highest number appended to it.
     count: u32,
 }
 

@@ -21,7 +21,7 @@ pub(in crate::redaction) fn luhn(digits: &[u8]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// The check digits of an IBAN; blanks are skipped.
+/// The check digits of an IBAN; spaces are skipped.
 pub(in crate::redaction) fn iban(text: &[u8]) -> bool {
     let compact: Vec<u8> = text.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
     if !(15..=34).contains(&compact.len()) {

@@ -1,7 +1,7 @@
-//! Finds every keyword of a text, several stretches of the text at a time.
+//! Finds every keyword of a text, several ranges of the text at a time.
 //!
 //! An automaton waits for each byte's state before it can look up the next
-//! one. Four of them over four stretches wait at the same time, and together
+//! one. Four of them over four ranges wait at the same time, and together
 //! need about half as long as one after the other.
 
 mod automaton;
@@ -10,7 +10,7 @@ use automaton::{Automaton, Entry, START, State, Table};
 
 use crate::redaction::text::rescan::MarkerChange;
 
-/// How many stretches are read side by side.
+/// How many ranges are read side by side.
 const LANES: usize = 4;
 /// A shorter text is read in one go.
 const MIN_LANE: usize = 64;
@@ -18,7 +18,7 @@ const MIN_LANE: usize = 64;
 /// has been read.
 const BLOCK: usize = 32 * 1024;
 
-/// Where a keyword stands.
+/// The position of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeywordHit {
     /// Which keyword, by its place in the list.
@@ -34,7 +34,7 @@ pub(in crate::redaction) type End = (usize, State);
 #[derive(Debug)]
 pub(in crate::redaction) struct Keywords {
     automaton: Automaton,
-    /// What a stretch reads of the one before it, so that no keyword across
+    /// What a range reads of the one before it, so that no keyword across
     /// the border is missed.
     overlap: usize,
 }
@@ -48,7 +48,7 @@ impl Keywords {
         Self { automaton, overlap }
     }
 
-    /// Whether any keyword stands in the text.
+    /// Whether any keyword is in the text.
     pub(in crate::redaction) fn is_in(&self, text: &[u8]) -> bool {
         match self.automaton.table() {
             Table::Narrow(table) => self.is_in_by(table, text),
@@ -68,7 +68,7 @@ impl Keywords {
     pub(super) fn find_all(&self, text: &[u8], mut found: impl FnMut(KeywordHit)) {
         let mut ends: [Vec<End>; LANES] = Default::default();
         for first in (0..text.len()).step_by(BLOCK) {
-            // As with stretches: what ends before was seen by the block before.
+            // As with ranges: what ends before was seen by the block before.
             let from = first.saturating_sub(self.overlap);
             let block = &text[from..text.len().min(first + BLOCK)];
             self.read_block(block, &mut ends);
@@ -170,7 +170,7 @@ impl Keywords {
         }
     }
 
-    /// Notes where keywords end behind the byte at `at` of each stretch. Apart,
+    /// Notes where keywords end after the byte at `at` of each range. Apart,
     /// so that what reading needs stays in registers.
     #[cold]
     #[inline(never)]
@@ -181,7 +181,7 @@ impl Keywords {
         at: usize,
         ends: &mut [Vec<End>; LANES],
     ) {
-        // What ends in the overlap was seen by the stretch before.
+        // What ends in the overlap was seen by the range before.
         let own = if at >= self.overlap { LANES } else { 1 };
         for (number, (state, ends)) in states.into_iter().zip(ends).enumerate().take(own) {
             if self.automaton.is_end(state) {
@@ -190,8 +190,8 @@ impl Keywords {
         }
     }
 
-    /// Reads the text as stretches of `lane` bytes, each with the overlap
-    /// before it, and what is left behind the last.
+    /// Reads the text as ranges of `lane` bytes, each with the overlap
+    /// before it, and what is left after the last.
     fn read_lanes<E: Entry>(
         &self,
         table: &[E],
@@ -230,7 +230,7 @@ mod tests {
         hits
     }
 
-    /// The same, looked for at every place.
+    /// The same, searched for at every place.
     fn naive(keywords: &[String], text: &[u8]) -> Vec<KeywordHit> {
         let mut hits = Vec::new();
         for end in 1..=text.len() {

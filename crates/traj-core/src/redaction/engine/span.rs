@@ -1,8 +1,8 @@
-//! Stretches of a text that must go, and how overlapping ones become one.
+//! Ranges of a text that must be hidden, and how overlapping ones become one.
 
 use crate::redaction::rule::RuleIndex;
 
-/// A stretch of bytes that a rule wants hidden.
+/// A range of bytes that a rule wants hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) struct Span {
     /// First byte of the secret.

@@ -52,7 +52,7 @@ const NAME_PARTS: &[&str] = &[
     "connectionstring",
 ];
 
-/// How many letters of a part are looked at first.
+/// How many letters of a part are searched first.
 const HEAD: usize = 3;
 /// A letter takes five bits, whatever its case.
 const LETTER_BITS: usize = 5;
@@ -94,7 +94,7 @@ const fn letter(byte: u8) -> usize {
 
 /// Whether a name may hold a part, judged by three letters at a time.
 fn may_hold_part(name: &[u8]) -> bool {
-    // The letters before the last two are tried with the ones behind them; a
+    // The letters before the last two are tried with the ones after them; a
     // part of two letters at the very end is followed by nothing.
     let ends = name.last_chunk::<2>().map(|[first, second]| [*first, *second, 0]);
     let is_head = |first: u8, second: u8, third: u8| {

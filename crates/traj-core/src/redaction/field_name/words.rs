@@ -2,7 +2,7 @@
 
 use crate::redaction::text::value::is_same;
 
-/// Words of a name that are looked at.
+/// Words of a name that are searched.
 pub(super) const MAX_WORDS: usize = 16;
 
 /// Splits a name into its words; `words` is filled up to its length.
@@ -50,7 +50,7 @@ pub(super) fn is_any(word: &[u8], others: &[&str]) -> bool {
     others.iter().any(|other| is(word, other))
 }
 
-/// Whether something stands before `suffix` in a word.
+/// Whether something comes before `suffix` in a word.
 pub(super) fn ends_with(word: &[u8], suffix: &str) -> bool {
     word.len() > suffix.len()
         && word

@@ -52,7 +52,7 @@ pub(super) fn declared_type(object: &Object<'_>) -> Option<String> {
             return Some(lower);
         }
         if KINDS.contains(&lower.as_str()) {
-            // A better answer may stand in another member.
+            // A better answer may be in another member.
             return Some(
                 TYPES
                     .iter()

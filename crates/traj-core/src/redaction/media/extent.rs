@@ -2,7 +2,7 @@
 //!
 //! Base64 ends with its alphabet. Anything else ends where the drawing does
 //! that it holds, at the quote that matches the one in front of it, or where an
-//! address ends: at a blank, a bracket that it did not open, a line end.
+//! address ends: at a space, a bracket that it did not open, a line end.
 
 use super::head::Head;
 use super::picture::{Beginning, Pictures, beginning};
@@ -40,7 +40,7 @@ impl<'t> Extents<'t> {
             return head.body + quoted.unwrap_or_else(|| address_length(body));
         };
         if let Some(end) = closed {
-            // In code, the rest of a drawing may stand in another string.
+            // In code, the rest of a drawing may be in another string.
             let drawing = self.text.get(head.body..end).unwrap_or_default();
             let quoted = quote.and_then(|quote| quote.length(drawing, Lines::Any));
             return quoted.map_or(end, |length| head.body + length);
@@ -64,7 +64,7 @@ impl<'t> Extents<'t> {
     }
 }
 
-/// Whether a drawing that has no end is one that was cut off, with blanks in
+/// Whether a drawing that has no end is one that was cut off, with spaces in
 /// it, and not a word about drawings: only with a name space is it shown.
 fn says_drawing(opening: &[u8]) -> bool {
     let opening = opening.get(..OPENING).unwrap_or(opening);
@@ -87,7 +87,7 @@ fn base64_length(text: &[u8]) -> usize {
     place
 }
 
-/// Whether these digits stand for `+`, `/`, `=` or a line break.
+/// Whether these digits represent `+`, `/`, `=` or a line break.
 fn is_base64_escape(digits: Option<&[u8]>) -> bool {
     digits.is_some_and(|digits| {
         [b"2B", b"2F", b"3D", b"0A", b"0D"].iter().any(|known| digits.eq_ignore_ascii_case(*known))
@@ -147,9 +147,9 @@ impl Quote {
             .then_some(Self { mark: *mark, backslashes })
     }
 
-    /// How much of a text stands before the quote that matches this one. A
+    /// How much of a text comes before the quote that matches this one. A
     /// quote that opens the value of an attribute does not, nor does the one
-    /// that closes it; on one line, no other is looked for behind it.
+    /// that closes it; on one line, no other is searched for after it.
     fn length(self, text: &[u8], lines: Lines) -> Option<usize> {
         let mut is_in_value = false;
         for place in memchr::memchr3_iter(self.mark, b'\n', b'\r', text) {

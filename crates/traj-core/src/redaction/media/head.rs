@@ -4,7 +4,7 @@ use super::reader::Coding;
 
 const SCHEME: &[u8] = b"data:";
 
-/// A longer head is none.
+/// A longer string is not a head.
 const LONGEST_HEAD: usize = 128;
 
 /// What a type begins with. In front of a comma, other words are not types.
@@ -66,7 +66,7 @@ impl<'t> Head<'t> {
     }
 }
 
-/// As many bytes as may belong to a head. A blank belongs to it only in front of
+/// As many bytes as may belong to a head. A space belongs to it only in front of
 /// a parameter, and the head of another URI does not.
 fn stretch(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.get(..LONGEST_HEAD).unwrap_or(bytes);
@@ -81,7 +81,7 @@ fn stretch(bytes: &[u8]) -> &[u8] {
     bytes.get(..next.unwrap_or(bytes.len())).unwrap_or_default()
 }
 
-/// Whether what stands before the comma ends with `;base64`.
+/// Whether what comes before the comma ends with `;base64`.
 pub(super) fn says_base64(head: &str) -> bool {
     let word = "base64";
     head.len().checked_sub(word.len()).and_then(|place| head.split_at_checked(place)).is_some_and(
@@ -99,7 +99,7 @@ fn stands_alone(bytes: &[u8], start: usize) -> bool {
     })
 }
 
-/// Whether what stands before the comma is a media type, with parameters or
+/// Whether what comes before the comma is a media type, with parameters or
 /// without.
 fn is_type(head: &str) -> bool {
     let is_token = |word: &str| {

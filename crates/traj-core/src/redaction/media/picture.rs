@@ -10,8 +10,8 @@ const BLANK: &[&[u8]] = &[b" ", b"\n", b"%20"];
 
 const ELEMENT: &[u8] = b"svg";
 
-/// The drawings of a text. They are paired in one pass: looked for from each
-/// beginning, ends that never come would be looked for again and again.
+/// The drawings of a text. They are paired in one pass: searched for from each
+/// beginning, ends that never come would be searched for again and again.
 #[derive(Debug, Default)]
 pub(super) struct Pictures {
     /// Where each begins and ends, in order.

@@ -1,4 +1,4 @@
-//! Measures and digests the bytes that a text stands for, in pieces.
+//! Measures and digests the bytes that a text represents, in pieces.
 
 use std::fmt::Write as _;
 
@@ -17,16 +17,16 @@ pub(super) const STANDARD: GeneralPurpose =
 /// How much is decoded at once.
 const PIECE: usize = 16 * 1024;
 
-/// How a text stands for bytes. Either may be percent-encoded.
+/// How a text represents bytes. Either may be percent-encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Coding {
     #[default]
     Base64,
-    /// Each byte stands for itself.
+    /// Each byte represents itself.
     Plain,
 }
 
-/// Measures and digests what a text stands for, in pieces.
+/// Measures and digests what a text represents, in pieces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reader {
     coding: Coding,
@@ -125,7 +125,7 @@ struct Escape {
 enum Step {
     Byte(u8),
     Held,
-    /// These begin no escape and stand for themselves.
+    /// These begin no escape and represent themselves.
     NoEscape([u8; 3], usize),
 }
 

@@ -1,9 +1,9 @@
-//! Media too long to be held: judged by a sample of their text, read in pieces.
+//! Media too long for memory: judged by a sample, read in pieces.
 
 use super::reader::Reader;
 use crate::json::{Json, Object};
 
-/// A medium of any length, on its way to the marker that stands for it.
+/// A medium of any length, while it is reduced to its marker.
 #[derive(Clone, Debug)]
 pub struct MediaStream {
     media_type: String,
@@ -12,11 +12,11 @@ pub struct MediaStream {
     reader: Reader,
 }
 
-/// What stands for a medium.
+/// The marker of a medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MediaMark {
-    /// The text in its place.
+    /// The marker itself.
     pub marker: String,
     /// How many bytes the decoded original has.
     pub bytes: u64,
@@ -25,10 +25,10 @@ pub struct MediaMark {
 }
 
 impl MediaStream {
-    /// How many bytes from the start of a text a sample has.
+    /// How many bytes of a sample come from the start of a string.
     pub const SAMPLE_HEAD: usize = 8 * 1024;
 
-    /// How many bytes from the end of a text a sample has, behind those.
+    /// How many bytes of a sample come from the end of a string.
     pub const SAMPLE_TAIL: usize = 64;
 
     /// The text of the member `name` of an object, if the rules take it for a
@@ -45,7 +45,7 @@ impl MediaStream {
         Some(Self::new(media_type, sample))
     }
 
-    /// A text, if the rules take it for a medium wherever it stands.
+    /// A text, if the rules take it for a medium in any position.
     #[must_use]
     pub fn of_text(sample: &str) -> Option<Self> {
         let medium = super::whole(sample)?;
@@ -64,7 +64,7 @@ impl MediaStream {
         self.reader.push(piece.get(skipped..).unwrap_or_default());
     }
 
-    /// What stands for the medium whose text has gone by.
+    /// The marker of the medium whose string has been read.
     #[must_use]
     pub fn finish(self) -> MediaMark {
         let medium = self.reader.finish(&self.media_type);

@@ -30,7 +30,7 @@ fn marker(media_type: &str, original: &[u8]) -> String {
     format!("<media:{media_type};bytes={};sha256={digest}>", original.len())
 }
 
-/// Each form of URI, with the marker that stands for it.
+/// Each form of URI, with the marker that represents it.
 fn forms() -> Vec<(String, String)> {
     let bytes: Vec<u8> = (0..512_u32).map(|place| (place * 151 % 256) as u8).collect();
     let plain = STANDARD.encode(&bytes);

@@ -1,4 +1,4 @@
-//! Putting redacted pieces together without losing the proof.
+//! Assembling a text from redacted parts without losing the proof.
 //!
 //! A line of a bundle is a frame of constants and numbers around values that
 //! redaction has seen. Building it from those three kinds of piece, and nothing
@@ -22,13 +22,13 @@ impl RedactedText {
         Self(String::new())
     }
 
-    /// An empty text with room for `bytes`.
+    /// An empty text with capacity for `bytes`.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         Self(String::with_capacity(bytes))
     }
 
-    /// An empty text that takes over the room of another.
+    /// An empty text that reuses the allocation of `buffer`.
     #[must_use]
     pub fn in_buffer(mut buffer: String) -> Self {
         buffer.clear();
@@ -47,7 +47,7 @@ impl RedactedText {
         self.0.as_str()
     }
 
-    /// A copy of a part of the text; empty if there is no such part.
+    /// A copy of a part of the text; empty if there is not a such part.
     #[must_use]
     pub(crate) fn part(&self, part: Range<usize>) -> Redacted<String> {
         Redacted(self.0.get(part).unwrap_or_default().to_owned())
@@ -118,20 +118,20 @@ impl RedactedText {
         value.0.write_compact_around(name, &mut self.0)
     }
 
-    /// Appends a value with two blanks of indentation a level.
+    /// Appends a value, indented by two spaces per level.
     pub fn push_pretty(&mut self, value: Redacted<&Json<'_>>, level: usize) -> &mut Self {
         value.0.write_pretty(level, &mut self.0);
         self
     }
 
-    /// Appends a literal of a constant followed by a redacted text.
+    /// Appends one JSON literal: a constant followed by a redacted string.
     pub fn push_prefixed(&mut self, prefix: &'static str, value: Redacted<&Json<'_>>) -> &mut Self {
         let text = value.0.as_str().unwrap_or_default();
         write_string(&[prefix, text].concat(), &mut self.0);
         self
     }
 
-    /// Appends a text that was redacted before it was kept aside.
+    /// Appends a text that was redacted before it was spilled.
     pub(super) fn push_kept(&mut self, text: &str) -> &mut Self {
         self.0.push_str(text);
         self
@@ -149,12 +149,12 @@ impl RedactedText {
         self.0.is_empty()
     }
 
-    /// Takes everything away again; the room for it stays.
+    /// Removes everything; the capacity stays.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// The number of bytes there is room for.
+    /// The capacity in bytes.
     #[must_use]
     pub const fn capacity(&self) -> usize {
         self.0.capacity()

@@ -2,13 +2,13 @@
 
 use regex_automata::meta::Regex;
 
-/// What an allow-list's patterns are held against.
+/// What an allow-list's patterns are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AllowTarget {
     /// The value alone.
     #[default]
     Secret,
-    /// The line the value stands in.
+    /// The line that contains the value.
     Line,
 }
 

@@ -1,4 +1,4 @@
-//! Holds rules against their own examples.
+//! Tests rules against their own examples.
 
 use super::allow_list::AllowList;
 use super::definition::{Matcher, Rule, RuleClass, RuleIndex};
@@ -12,13 +12,13 @@ use crate::redaction::text::find::Finder;
 #[non_exhaustive]
 pub enum RuleProblem {
     /// Two rules share an id.
-    #[error("rule {id}: the id is taken by another rule")]
+    #[error("rule {id}: another rule already has this id")]
     DuplicateId {
         /// The id.
         id: String,
     },
-    /// The id is not made of small letters, digits and hyphens.
-    #[error("rule {id}: an id has small letters, digits and hyphens only, at most 64")]
+    /// The id has characters other than lower-case letters, digits and hyphens.
+    #[error("rule {id}: an id may have only lower-case letters, digits and hyphens, at most 64")]
     BadId {
         /// The id.
         id: String,
@@ -30,12 +30,12 @@ pub enum RuleProblem {
         id: String,
     },
     /// A built-in rule without examples.
-    #[error("rule {id}: it has no example or no counter-example")]
+    #[error("rule {id}: an example or a counter-example is missing")]
     NoExamples {
         /// The rule.
         id: String,
     },
-    /// An example the rule does not see.
+    /// The rule does not match an example.
     #[error("rule {id}: example {number} is not hidden")]
     Missed {
         /// The rule.
@@ -43,7 +43,7 @@ pub enum RuleProblem {
         /// Which example, counted from one.
         number: usize,
     },
-    /// A counter-example the rule sees.
+    /// The rule matches a counter-example.
     #[error("rule {id}: counter-example {number} is hidden")]
     FalseAlarm {
         /// The rule.
@@ -53,11 +53,11 @@ pub enum RuleProblem {
     },
 }
 
-/// How often a template is filled.
+/// How often each template is filled.
 const ROUNDS: u64 = 3;
 
 impl RuleSet {
-    /// Holds every rule against its examples and counter-examples.
+    /// Tests every rule against its examples and counter-examples.
     #[must_use]
     pub fn check(&self) -> Vec<RuleProblem> {
         let classes = [RuleClass::Credential, RuleClass::Personal, RuleClass::Address];
@@ -133,7 +133,7 @@ fn check_examples(
     }
 }
 
-/// Takes the brackets out of an example; what stood between them must go.
+/// Removes the brackets from an example; the part between them must be hidden.
 fn unmark(example: &str) -> (String, Vec<(usize, usize)>) {
     let mut text = String::with_capacity(example.len());
     let mut secrets = Vec::new();

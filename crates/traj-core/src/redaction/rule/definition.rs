@@ -1,9 +1,9 @@
-//! A rule as data: what it is called, how it is seen, and what it must and
-//! must not see.
+//! A rule as data: its id, how it matches, and what it must and must not
+//! match.
 
 use std::borrow::Cow;
 
-/// A rule's place in its rule set.
+/// A rule's position in its rule set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::redaction) struct RuleIndex(u16);
 
@@ -17,8 +17,8 @@ impl RuleIndex {
     }
 }
 
-/// Rules that rest on the surroundings of a value; their code lives in
-/// `frame`, their names and examples in `rules::frames`, in this order.
+/// Rules that go by the context of a value. Their code is in `text::context`,
+/// their names and examples in `rule::builtin::context`, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) enum Frame {
     Password,
@@ -78,10 +78,10 @@ impl RuleClass {
     }
 }
 
-/// How a rule sees its value.
+/// How a rule finds its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) enum Matcher {
-    /// By its surroundings, in code.
+    /// By its context, in code.
     Frame,
     /// A pattern that begins with one of the keywords.
     Prefix,
@@ -89,7 +89,7 @@ pub(in crate::redaction) enum Matcher {
     Near,
     /// A pattern in a long run of token characters, without any keyword.
     Run,
-    /// A pattern anywhere in a text that holds a keyword.
+    /// A pattern anywhere in a string that contains a keyword.
     Anywhere,
     /// Not at all: the user switched the rule off.
     Off,
@@ -100,9 +100,9 @@ pub(in crate::redaction) enum Matcher {
 pub(in crate::redaction) enum MatchCheck {
     /// Nothing more.
     None,
-    /// At least this many bits a character.
+    /// At least this many bits per character.
     Entropy(f64),
-    /// The look of a random value: no words, no path, digits and letters.
+    /// Looks like a random value: no words, no path, digits and letters.
     Random,
     /// The check digit of payment cards.
     Luhn,
@@ -183,7 +183,7 @@ pub(in crate::redaction) const fn near(
     }
 }
 
-/// A token that is known by nothing but its form.
+/// A token that is recognised only by its form.
 pub(in crate::redaction) const fn run(
     id: &'static str,
     title: &'static str,
@@ -196,7 +196,7 @@ pub(in crate::redaction) const fn run(
         .check(MatchCheck::Entropy(bits))
 }
 
-/// A rule whose code lives in `frame`.
+/// A rule whose code is in `text::context`.
 pub(in crate::redaction) const fn frame(
     id: &'static str,
     title: &'static str,

@@ -1,7 +1,7 @@
-//! Rules and allow-lists of the user, in TOML.
+//! The user's rules and allow-lists, in TOML.
 //!
-//! The form is that of a gitleaks configuration, so such a file can be loaded
-//! as it is; `examples`, `counter-examples` and `class` are our additions. See
+//! The format is that of a gitleaks configuration, so such a file can be loaded
+//! unchanged; `examples`, `counter-examples` and `class` are additions. See
 //! `docs/format/redaction.md`.
 
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use crate::settings::toml_fault;
 /// A set with more rules is refused.
 const MAX_RULES: usize = 5_000;
 
-/// Why a rules file was refused. Nothing of it is in force then.
+/// Why a rule file was refused. None of its rules is in force then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleFileError {
@@ -32,12 +32,12 @@ pub enum RuleFileError {
         /// Its size.
         bytes: usize,
     },
-    /// The file is not TOML of this form, or has a key nobody knows.
+    /// The file is not TOML of this format, or has an unknown key.
     #[error("line {line}: {problem}")]
     Syntax {
         /// The line, counted from one.
         line: usize,
-        /// What is wrong with it; file formats are no payload.
+        /// What is wrong with it. A rule file is not payload.
         problem: String,
     },
     /// A rule without an id.
@@ -113,7 +113,7 @@ struct FileRule {
     allowlists: Vec<FileAllow>,
     #[expect(dead_code, reason = "whether gitleaks reports the rule by itself")]
     skip_report: Option<bool>,
-    /// Rules that must match nearby; a redactor errs towards hiding.
+    /// Rules that must match nearby. Ignored: when in doubt, a redactor hides.
     #[expect(dead_code, reason = "read and not needed")]
     required: Option<Vec<toml::Value>>,
     class: Option<FileClass>,
@@ -159,8 +159,8 @@ impl RuleSet {
     /// is one.
     ///
     /// # Errors
-    /// When the file is not of this form or a pattern does not compile; the
-    /// set is then unchanged.
+    /// When the file has another format or a pattern does not compile. The set
+    /// is unchanged then.
     pub fn with_file(mut self, text: &str) -> Result<Self, RuleFileError> {
         if text.len() > Reading::standard().rule_file_bytes {
             return Err(RuleFileError::TooLarge { bytes: text.len() });

@@ -1,13 +1,13 @@
-//! Patterns of other tools, written for Go's engine, in the words of ours.
+//! Translates patterns written for Go's regex engine.
 //!
-//! Both are linear and nearly the same language. Go takes a brace that counts
-//! nothing, a bracket inside a class and `\<` as what they are; here they have
-//! to be escaped.
+//! Both engines are linear, and their languages are nearly the same. Go takes a
+//! brace that is not a repetition, a bracket inside a class and `\<` literally;
+//! here they have to be escaped.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// The same pattern for the engine that is used here.
+/// The same pattern for the engine used here.
 pub(super) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut characters = pattern.char_indices().peekable();
@@ -42,7 +42,7 @@ pub(super) fn translate(pattern: &str) -> String {
     out
 }
 
-/// A backslash and what it stands before.
+/// A backslash and the character after it.
 fn escape(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
     match characters.next() {
         Some((_, angle @ ('<' | '>'))) => out.push(angle),

@@ -1,4 +1,4 @@
-//! A set of rules: the built-in ones, with the user's added or taken away.
+//! A set of rules: the built-in ones, plus or minus the user's changes.
 
 use super::allow_list::AllowList;
 use super::builtin;
@@ -15,23 +15,23 @@ pub struct RuleSet {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RuleInfo<'r> {
-    /// The id, which is also the kind a marker names.
+    /// The id, which is also the kind that markers name.
     pub id: &'r str,
     /// What the rule hides.
     pub title: &'r str,
     /// What the rule protects.
     pub class: RuleClass,
-    /// The pattern, unless the rule rests on surroundings.
+    /// The pattern, unless the rule goes by context.
     pub pattern: Option<&'r str>,
-    /// Words one of which must be in a text before the rule is tried.
+    /// Keywords; the rule is tried only in strings that contain one of them.
     pub keywords: Vec<&'r str>,
-    /// The least number of bits a character, where the rule asks for it.
+    /// The minimum entropy in bits per character, if the rule has one.
     pub entropy: Option<f64>,
-    /// Texts the rule hides something in.
+    /// Strings in which the rule hides something.
     pub examples: Vec<String>,
-    /// Texts the rule leaves alone.
+    /// Strings that the rule leaves alone.
     pub counter_examples: Vec<String>,
-    /// Whether the rule came from a file of the user.
+    /// Whether the rule comes from the user's rule file.
     pub user: bool,
 }
 
@@ -47,13 +47,13 @@ impl RuleSet {
         Self { rules, allow: AllowList::default() }
     }
 
-    /// How many rules there are.
+    /// The number of rules.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
     }
 
-    /// Whether there is no rule.
+    /// Whether there is not a rule.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()

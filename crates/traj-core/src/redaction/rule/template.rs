@@ -1,5 +1,5 @@
-//! Examples of rules are templates: `ghp_{an:36}` stands for a token of the
-//! right shape, made up anew from the text around it and never written down.
+//! Examples of rules are templates: `ghp_{an:36}` becomes a token of the
+//! right shape, generated from a seed and never stored.
 
 /// The alphabets a template can name.
 const ALPHABETS: &[(&str, &[u8])] = &[
@@ -14,7 +14,7 @@ const ALPHABETS: &[(&str, &[u8])] = &[
     ("b32", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
 ];
 
-/// Fills the places of a template; the same template and seed give the same text.
+/// Fills a template. The same template and seed give the same string.
 pub(in crate::redaction) fn fill(template: &str, seed: u64) -> String {
     let mut state = template.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |state, byte| {
         (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

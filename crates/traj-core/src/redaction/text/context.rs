@@ -1,9 +1,10 @@
-//! Surroundings in which a value is a secret: labels and assignments, headers,
-//! URLs, commands, tables, key blocks.
+//! Context in which a value is a secret: labels and assignments, headers, URLs,
+//! commands, tables, key blocks. One file per kind of context; `reading` finds
+//! where a value ends, and `judge` decides whether it is a secret.
 //!
 //! Every reader here starts at a keyword the automaton found, looks at a
-//! bounded stretch before it and moves only forward behind it, so the work is
-//! linear in the text.
+//! bounded range before it and moves only forward after it, so the work is linear
+//! in the length of the string.
 
 mod assignment;
 mod auth;
@@ -211,7 +212,7 @@ pub(in crate::redaction) const HOOKS: &[(&str, Hook)] = &[
     ("quoted-printable", Hook::Escape),
 ];
 
-/// One text under the eyes of the frame readers.
+/// One string while the context readers search it.
 pub(in crate::redaction) struct ContextScan<'t> {
     /// The text.
     pub(in crate::redaction) text: &'t [u8],
@@ -222,7 +223,7 @@ pub(in crate::redaction) struct ContextScan<'t> {
     /// Markers already in the text, in order; they are read as one character
     /// that ends nothing.
     pub(in crate::redaction) markers: Vec<(usize, usize)>,
-    /// Bodies of public key blocks; key material in them is no secret.
+    /// Bodies of public key blocks; key material in them is not a secret.
     pub(super) quiet: Vec<(usize, usize)>,
     /// Whether the head of a token was seen, whole or not.
     pub(in crate::redaction) token_seen: bool,
@@ -280,7 +281,7 @@ impl<'t> ContextScan<'t> {
         }
     }
 
-    /// Judges a name. The same few stand in most texts.
+    /// Judges a name. Most strings have the same few.
     fn class_of(&self, name: &[u8]) -> NameClass {
         let Ok(text) = std::str::from_utf8(name) else { return field_name::classify(name) };
         self.labels.get(text).copied().unwrap_or_else(|| {
@@ -314,7 +315,7 @@ impl<'t> ContextScan<'t> {
             .is_some_and(|(_, end)| place < *end)
     }
 
-    /// Whether `start..end` holds nothing but markers and blanks between them.
+    /// Whether `start..end` contains only markers and spaces between them.
     pub(in crate::redaction) fn is_marked(&self, start: usize, end: usize) -> bool {
         let mut place = start;
         let mut has_marker = false;
@@ -338,12 +339,12 @@ impl<'t> ContextScan<'t> {
         }
     }
 
-    /// Judges a value under a name and notes it if it must go.
+    /// Judges a value under a name and notes it if it must be hidden.
     pub(super) fn hide_if(&mut self, start: usize, end: usize, class: NameClass, style: Style) {
         let Some(frame) = class.frame() else {
             return;
         };
-        // Names inside a long value are not looked at again.
+        // Names inside a long value are not searched again.
         if end - start > 512 {
             self.label_end = self.label_end.max(end);
         }
@@ -369,7 +370,7 @@ impl<'t> ContextScan<'t> {
         memchr::memchr2(b'\n', b'\r', after).map_or(ceiling, |found| place + found)
     }
 
-    /// Skips blanks and tabs.
+    /// Skips spaces and tabs.
     pub(super) fn skip_blanks(&self, mut place: usize) -> usize {
         while matches!(self.byte(place), b' ' | b'\t') {
             place += 1;

@@ -1,7 +1,7 @@
-//! Disguises: the text as a reader would put it together again.
+//! Undoes disguises: the string as a reader would put it together again.
 //!
-//! A shadow is a second text with a map back into the first. Rules look at the
-//! shadow; what they find is hidden in the original.
+//! A deobfuscated string has a map back to the original. Rules search it; what
+//! they find is hidden in the original.
 
 mod joint;
 mod lookalike;
@@ -14,7 +14,7 @@ use lookalike::{fold, is_invisible};
 
 pub(in crate::redaction) use joint::{LONGEST_JOINT, is_token};
 
-/// Traits of a text that call for a shadow, found in one pass.
+/// Traits of a string that call for deobfuscation, found in one pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traits {
     /// An escape character, NUL, or anything beyond ASCII.
@@ -63,7 +63,7 @@ impl Traits {
         }
     }
 
-    /// Whether the text reads the same however it is looked at.
+    /// Whether deobfuscation would not change the string.
     pub(super) fn are_plain(self) -> bool {
         self == Self { breaks: self.breaks, joins: self.joins, ..Self::default() }
     }
@@ -74,7 +74,7 @@ impl Traits {
 pub(super) struct Deobfuscated {
     /// The rewritten text.
     pub(in crate::redaction) text: Vec<u8>,
-    /// For every byte of `text` the stretch of the original it came from.
+    /// For every byte of `text` the range of the original that it came from.
     places: Vec<(u32, u32)>,
     changed: bool,
 }
@@ -98,7 +98,7 @@ impl Deobfuscated {
         self.changed.then_some(self)
     }
 
-    /// The stretch of the original behind `start..end`.
+    /// The range of the original for `start..end`.
     pub(in crate::redaction) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
         let (first, _) = self.places.get(start).copied().unwrap_or_default();
         let (_, last) = self.places.get(end.wrapping_sub(1)).copied().unwrap_or_default();
@@ -115,7 +115,7 @@ impl Deobfuscated {
 /// Texts longer than this are not put together again; maps are 32 bit.
 const MAX_SHADOW: usize = u32::MAX as usize / 2;
 
-/// Removes what cannot be seen and folds look-alikes to ASCII.
+/// Removes invisible characters and folds look-alikes to ASCII.
 pub(super) fn plain(text: &str) -> Option<Deobfuscated> {
     if text.len() > MAX_SHADOW {
         return None;
@@ -131,7 +131,7 @@ pub(super) fn plain(text: &str) -> Option<Deobfuscated> {
         match letter {
             '\0' if wide => shadow.changed = true,
             '\0' => {
-                // An entry of an environment block begins behind; anything
+                // An entry of an environment block begins after; anything
                 // else was torn apart.
                 let next = &bytes[place + 1..bytes.len().min(place + 48)];
                 let name = next
@@ -204,7 +204,7 @@ pub(super) fn decoded(text: &[u8]) -> Option<Deobfuscated> {
     shadow.finish()
 }
 
-/// Whether a text begins with an escape, or with what says that there are some.
+/// Whether a string begins with an escape, or with a sign that it has some.
 pub(in crate::redaction) fn is_escape(text: &[u8]) -> bool {
     match text.first() {
         Some(b'\\') => text.starts_with(b"\\u00") || text.starts_with(b"\\x"),
@@ -220,7 +220,7 @@ fn is_quoted_printable(text: &[u8]) -> bool {
     memmem::find(text, QUOTED_EQUALS).is_some() || memmem::find(text, QUOTED_PRINTABLE).is_some()
 }
 
-/// The byte an escape at the head of `rest` stands for and its length.
+/// The byte an escape at the head of `rest` represents and its length.
 fn decode_one(rest: &[u8], printable: bool) -> (Option<u8>, usize) {
     let plain = (Some(rest[0]), 1);
     match rest[0] {
@@ -317,13 +317,13 @@ pub(super) fn joined(text: &[u8]) -> Option<Deobfuscated> {
     shadow.finish()
 }
 
-/// Whether something from `start` to `end` and behind a token could join it to
-/// what follows. Most texts have no joint; they need no shadow.
+/// Whether something from `start` to `end`, after a token, could join it to the
+/// rest. Most strings have no joint and need no deobfuscation.
 pub(super) fn has_joint(text: &[u8], start: usize, end: usize) -> bool {
     let joins = |at: usize| {
         at.checked_sub(1).is_some_and(|before| is_token(text[before])) && joint(&text[at..]) > 0
     };
-    // Up to two bytes of a joint stand before its line break.
+    // Up to two bytes of a joint come before its line break.
     let end = text.len().min(end + 2);
     let stretch = text.get(start..end).unwrap_or_default();
     let breaks = |at: usize| {

@@ -12,7 +12,7 @@ const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIEN
 
 /// Runs shorter than this hold no secret worth the look.
 pub(super) const MIN_RUN: usize = 24;
-/// Runs longer than this are looked at by their head: a secret of a few
+/// Runs longer than this are searched by their head: a secret of a few
 /// kilobytes is a file, and files are media.
 const MAX_RUN: usize = 64 * 1024;
 /// Compressed text is unpacked up to this size, and up to this many times its
@@ -79,16 +79,16 @@ pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<Run> {
     out
 }
 
-/// Whether `least` letters, digits, underscores, hyphens and dots stand in a
+/// Whether `least` letters, digits, underscores, hyphens and dots are in a
 /// row anywhere.
 pub(in crate::redaction) fn has_token_of(least: usize, text: &[u8]) -> bool {
     row_of(least, TOKEN, text, 0).is_some()
 }
 
-/// Where `least` bytes of a kind first stand in a row, from `place` on.
+/// Where `least` bytes of a kind are first in a row, from `place` on.
 fn row_of(least: usize, kind: u8, text: &[u8], mut place: usize) -> Option<usize> {
-    // Read from behind, the first byte of another kind says where to go on:
-    // most bytes of a text are never looked at.
+    // Read backwards, the first byte of another kind says where to continue:
+    // most bytes are never read.
     while let Some(row) = text.get(place..place + least) {
         match row.iter().rposition(|byte| TABLE[usize::from(*byte)] & kind == 0) {
             Some(other) => place += other + 1,

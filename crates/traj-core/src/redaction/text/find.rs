@@ -1,4 +1,4 @@
-//! Finds what must go in one text, in every disguise the rules can see through.
+//! Finds what must be hidden in one string, including disguised secrets.
 
 use super::context::ContextScan;
 use super::deobfuscate::{self, Deobfuscated, Traits};
@@ -12,16 +12,16 @@ use crate::redaction::rule::allow_list::AllowList;
 
 /// Encodings inside encodings are followed this far.
 const MAX_DEPTH: u8 = 3;
-/// Shorter texts hold nothing that stands without a name.
+/// A shorter string cannot contain a secret without a name.
 pub(in crate::redaction) const MIN_TEXT: usize = 8;
 
-/// The longest text that is looked at twice, at a glance first.
+/// The longest string that is first checked quickly, then searched.
 const GLANCE: usize = 64;
 
 /// What was found in one text.
 #[derive(Debug, Default)]
 pub(in crate::redaction) struct FoundSecrets {
-    /// What must go, in order and without overlap.
+    /// What must be hidden, in order and without overlap.
     pub(in crate::redaction) spans: Vec<Span>,
     /// How many markers were in the text.
     pub(in crate::redaction) markers: usize,
@@ -29,7 +29,7 @@ pub(in crate::redaction) struct FoundSecrets {
     pub(in crate::redaction) survivors: Vec<(usize, &'static str)>,
 }
 
-/// What keywords say of a text as a whole.
+/// What the keywords say about a string as a whole.
 #[derive(Clone, Copy, Debug)]
 struct KeywordSigns {
     /// The head of a token is in it.
@@ -38,7 +38,7 @@ struct KeywordSigns {
     escape: bool,
 }
 
-/// Looks at texts with a set of rules.
+/// Searches strings with a set of rules.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::redaction) struct Finder<'e> {
     pub(in crate::redaction) engine: &'e Engine,
@@ -46,12 +46,12 @@ pub(in crate::redaction) struct Finder<'e> {
 }
 
 impl Finder<'_> {
-    /// Everything in `text` that must go.
+    /// Everything in `text` that must be hidden.
     pub(in crate::redaction) fn find(self, text: &str) -> FoundSecrets {
         self.find_at(text, 0, None)
     }
 
-    /// As [`Finder::find`], in a text that may have been looked at before.
+    /// Like [`Finder::find`], for a string that may have been searched before.
     pub(in crate::redaction) fn find_again(self, text: &str, sight: &mut Rescan) -> FoundSecrets {
         if Rescan::fits(text.len()) {
             self.find_at(text, 0, Some(sight))
@@ -136,8 +136,8 @@ impl Finder<'_> {
 
     /// Hides a run that says something secret when decoded.
     fn decode_run(self, scan: &mut ContextScan<'_>, run: Run, depth: u8) {
-        // A path or a name with a hash in it is no encoding as a whole; only
-        // what decodes to text is looked at.
+        // A path or a name with a hash in it is not an encoding as a whole; only
+        // parts that decode to text are searched.
         let bytes = scan.slice(run.start, run.end);
         let Some(decoded) = encoded::decode(bytes) else {
             return;
@@ -158,7 +158,7 @@ impl Finder<'_> {
     }
 
     /// Looks at the text as it reads without its disguises, a window at a
-    /// time: a shadow takes several times the memory of its text.
+    /// time: the deobfuscated form takes several times the memory of the string.
     fn shadows(self, text: &str, depth: u8, seen: KeywordSigns, spans: &mut Vec<Span>) {
         for (offset, window) in windows(text) {
             let first = spans.len();
@@ -236,7 +236,7 @@ fn windows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Stretches of a text in order, for asking whether something lies in one.
+/// Ordered ranges of a string, to ask whether a range lies in one.
 struct Covered(Vec<(usize, usize)>);
 
 impl Covered {
@@ -246,7 +246,7 @@ impl Covered {
 
     fn new(mut stretches: Vec<(usize, usize)>) -> Self {
         stretches.sort_unstable();
-        // A stretch within an earlier one adds nothing.
+        // A range within an earlier one adds nothing.
         let mut end = 0;
         stretches.retain(|stretch| {
             let further = stretch.1 > end;
@@ -285,7 +285,7 @@ fn survivors(bytes: &[u8], runs: &[Run], spans: &[Span]) -> Vec<(usize, &'static
         let value = &bytes[run.start..run.end];
         let classes = Classes::of(value);
         let hex = value.iter().all(u8::is_ascii_hexdigit);
-        // Digests and ids are everywhere and are no secrets.
+        // Digests and ids are everywhere and are not secrets.
         if hex
             || !looks_random(value)
             || classes.upper == 0

@@ -1,33 +1,31 @@
-//! What is known of a text from the look before, when something was hidden in
-//! it and it is looked at again.
+//! What a second search of a string may skip after something was hidden in it.
 //!
-//! Nothing is taken over that hiding could have changed: a keyword is looked
-//! for again wherever a new marker stands in or near it, and of the signs of a
-//! disguise only those that were missing everywhere are taken to be missing
-//! still. What a marker is made of can add none of them.
+//! Nothing is reused that hiding could have changed. Keywords are searched again
+//! in and near every new marker. Of the signs of a disguise, only those that were
+//! absent everywhere are assumed to be absent still: a marker cannot add them.
 
 use super::deobfuscate::{self, Traits};
 use crate::redaction::engine::keywords::{End, Keywords};
 
-/// Longer texts are read afresh, so that what is kept of a text stays small.
+/// Longer strings are searched from scratch, to bound the memory.
 const LONGEST: usize = 16 * 1024;
 
-/// Where a marker took the place of a stretch of the text before.
+/// Where a marker took the place of a range of the text before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) struct MarkerChange {
-    /// The stretch of the text before.
+    /// The range of the text before.
     pub(in crate::redaction) hidden: (usize, usize),
     /// The marker in the text now.
     pub(in crate::redaction) marker: (usize, usize),
 }
 
-/// The last look at a text, and what was changed since.
+/// The last search of a string, and the changes since.
 #[derive(Debug, Default)]
 pub(in crate::redaction) struct Rescan {
     is_known: bool,
     ends: Vec<End>,
     traits: Traits,
-    /// Whether the last look saw a joint, if it looked for one.
+    /// Whether the last look saw a joint, if it searched for one.
     had_joint: Option<bool>,
     has_joint: Option<bool>,
     changes: Vec<MarkerChange>,
@@ -39,7 +37,7 @@ impl Rescan {
         length <= LONGEST
     }
 
-    /// Notes that a stretch was hidden; one after the other.
+    /// Notes that a range was hidden; one after the other.
     pub(in crate::redaction) fn note(&mut self, change: MarkerChange) {
         self.changes.push(change);
     }
@@ -80,7 +78,7 @@ impl Rescan {
         has_joint
     }
 
-    /// The look is over: what is noted from here on is a change to this text.
+    /// Ends the search: changes noted from here on apply to this string.
     pub(in crate::redaction) fn finish(&mut self) {
         self.is_known = true;
         self.had_joint = self.has_joint.take();

@@ -1,7 +1,7 @@
 //! What a value looks like: a placeholder, a piece of code, a word, a secret.
 //!
-//! Names say where a secret may stand; this module says whether the thing that
-//! stands there can be one.
+//! Names say where a secret may be; this module says whether the value there can
+//! be one.
 
 mod code;
 mod placeholder;
@@ -25,7 +25,7 @@ pub(in crate::redaction) fn entropy(bytes: &[u8]) -> f64 {
         let share = f64::from(count) / total;
         -share * share.log2()
     };
-    // Most bytes of a secret stand there as often as others do.
+    // Most bytes of a secret are equally frequent.
     let often: [OnceCell<f64>; 8] = Default::default();
     let mut bits = 0.0;
     for (block, mut seen) in seen.into_iter().enumerate() {
@@ -294,7 +294,7 @@ fn made_of_words(value: &[u8]) -> bool {
     segments > 0 && wordy == segments && (segments > 1 || Classes::of(value).digit == 0)
 }
 
-/// Whether a person may have chosen the value as a password: no blanks, and a
+/// Whether a person may have chosen the value as a password: no spaces, and a
 /// digit, a sign or a change of case in it.
 pub(in crate::redaction) fn looks_chosen(value: &[u8]) -> bool {
     if value.len() < 4 || value.len() > 256 {

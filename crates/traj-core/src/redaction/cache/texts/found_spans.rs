@@ -14,14 +14,14 @@ const MOST_SPANS: usize = 16;
 /// third of the places is taken that is a third of the texts.
 const PLACES: usize = 8;
 
-/// A stretch that had to go, and the digits of its marker.
+/// A hidden part of a string, and the digits of its marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) struct KnownSpan {
     pub(in crate::redaction) span: Span,
     pub(in crate::redaction) digits: Digits,
 }
 
-/// A bounded memory of what had to go in texts.
+/// A bounded cache of what was hidden in strings.
 ///
 /// As with [`super::KnownTexts`], it holds a hash of each text, and a newer text
 /// takes the place of an older one.

@@ -50,12 +50,12 @@ impl Entry for u32 {
     }
 }
 
-/// The keywords, ready to be looked for.
+/// The compiled keywords.
 #[derive(Debug)]
 pub(super) struct Automaton {
     classes: [u8; 256],
     table: Table,
-    /// Keywords end in this state and those behind it.
+    /// Keywords end in this state and those after it.
     first_end: u32,
     /// Where the keywords of each such state begin and end in `ends`.
     bounds: Vec<(u32, u32)>,
@@ -70,7 +70,7 @@ struct Trie {
 }
 
 /// A state; the first one has nothing before it and is nobody's child, so its
-/// place stands for none as well.
+/// place also means none.
 #[derive(Clone, Copy, Default)]
 struct Node {
     /// What leads here from the state before.
@@ -215,7 +215,7 @@ impl Automaton {
         &self.table
     }
 
-    /// The state behind `byte`.
+    /// The state after `byte`.
     #[inline]
     pub(super) fn next<E: Entry>(&self, table: &[E], state: State, byte: u8) -> State {
         let class = usize::from(self.classes[usize::from(byte)]);

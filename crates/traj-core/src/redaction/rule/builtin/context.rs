@@ -1,6 +1,6 @@
 //! Rules that rest on the surroundings of a value, in the order of `Frame`.
 //!
-//! An example is a whole text; what must go is written between `⟦` and `⟧`.
+//! An example is a whole text; what must be hidden is written between `⟦` and `⟧`.
 
 use crate::redaction::rule::definition::{Row, frame};
 

@@ -1,4 +1,4 @@
-//! What stands behind a name: assignments, settings, flags, elements, cells,
+//! Values after a name: assignments, settings, flags, elements, cells,
 //! sentences.
 
 use super::judge::{Style, is_app_password};
@@ -9,10 +9,10 @@ use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_code, is_uuid, is_word, looks_chosen, looks_random};
 
-/// How many blanks may stand between a name and its separator.
+/// How many spaces may be between a name and its separator.
 const MAX_GAP: usize = 48;
 
-/// Finds the separator behind a name and hands the value to its reader;
+/// Finds the separator after a name and hands the value to its reader;
 /// returns whether there is one.
 pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let mut place = label.end;
@@ -74,7 +74,7 @@ fn called(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     }
 }
 
-/// `/token/…/`: a long random step of a path behind the name of a secret.
+/// `/token/…/`: a long random step of a path after the name of a secret.
 fn segment(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
     let length = scan
         .slice(start, start + 512)
@@ -262,7 +262,7 @@ fn typed(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     is_type
 }
 
-/// A plain word with more words behind it: a sentence after a colon.
+/// A plain word with more words after it: a sentence after a colon.
 fn only_word_of_more(scan: &ContextScan<'_>, value: ValueSpan) -> bool {
     is_word(scan.slice(value.start, value.end))
         && scan.byte(value.end) == b' '

@@ -7,7 +7,7 @@ use crate::redaction::field_name::{self, NameClass};
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{Classes, is_placeholder, looks_chosen, looks_random};
 
-/// Longer credentials are no credentials.
+/// A longer string is not a credential.
 const MAX_CREDENTIAL: usize = 64 * 1024;
 
 /// Schemes whose credential is one word.
@@ -145,7 +145,7 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, quoted_name:
         return;
     }
     let end = credential_end(scan, start);
-    // Names inside a long credential are not looked at again.
+    // Names inside a long credential are not searched again.
     if end - start > 512 {
         scan.label_end = scan.label_end.max(end);
     }
@@ -160,7 +160,7 @@ fn is_word_of_prose(bytes: &[u8]) -> bool {
         && bytes.len() < 24
 }
 
-/// Reads the credential behind a scheme that stands without its header.
+/// Reads the credential after a scheme that occurs without its header.
 pub(super) fn read_scheme(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start > 0 && scan.byte(start - 1).is_ascii_alphanumeric() {
         return;

@@ -325,7 +325,7 @@ fn mapped_drive(scan: &mut ContextScan<'_>, end: usize) {
     }
 }
 
-/// `user/secret@host` behind `sqlplus` or in an Oracle URL.
+/// `user/secret@host` after `sqlplus` or in an Oracle URL.
 fn slashed(scan: &mut ContextScan<'_>, end: usize) {
     let start = scan.skip_blanks(end);
     let word = scan.slice(start, start + 256);

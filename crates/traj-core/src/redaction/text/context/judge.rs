@@ -1,4 +1,4 @@
-//! Whether the value under a name must go.
+//! Whether the value under a name must be hidden.
 
 use crate::redaction::engine::checksum;
 use crate::redaction::field_name::NameClass;
@@ -15,7 +15,7 @@ use crate::redaction::text::value::{
 pub(in crate::redaction) enum Style {
     /// A string or number member of parsed data.
     Data,
-    /// `name=value` without blanks, a flag, an element: made for machines.
+    /// `name=value` without spaces, a flag, an element: made for machines.
     Machine,
     /// `name = "value"` or `name: "value"`.
     Quoted,
@@ -27,7 +27,7 @@ pub(in crate::redaction) enum Style {
     Prose,
 }
 
-/// Decides whether `value` under a name of `class` must go.
+/// Decides whether `value` under a name of `class` must be hidden.
 pub(in crate::redaction) fn judge(value: &[u8], class: NameClass, style: Style) -> bool {
     let value = value.trim_ascii();
     if value.is_empty() || is_placeholder(value) {
@@ -67,7 +67,7 @@ fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
     }
 }
 
-/// The public half of a key, which is no secret under any name.
+/// The public half of a key, which is not a secret under any name.
 fn is_public(value: &[u8]) -> bool {
     const HEADS: &[&[u8]] = &[
         b"ssh-ed25519 ",
@@ -157,7 +157,7 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
     }
 }
 
-/// A value with blanks: a passphrase, or a text for a reader.
+/// A value with spaces: a passphrase, or a text for a reader.
 fn spaced(value: &[u8], frame: Frame, style: Style) -> bool {
     if !matches!(style, Style::Data | Style::Quoted) || value.len() > 256 || is_sentence(value) {
         return false;

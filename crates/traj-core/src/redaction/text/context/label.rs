@@ -6,7 +6,7 @@ use crate::redaction::field_name::{self, NameClass};
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::looks_chosen;
 
-/// Names longer than this are no names.
+/// A longer string is not a name.
 const MAX_NAME: usize = 64;
 
 const fn is_name_byte(byte: u8) -> bool {
@@ -19,9 +19,9 @@ pub(super) struct Label {
     pub(super) end: usize,
     pub(super) class: NameClass,
     pub(super) frame: Frame,
-    /// A quote stands before it.
+    /// A quote comes before it.
     pub(super) quoted: bool,
-    /// Dashes stand before it.
+    /// Dashes come before it.
     pub(super) flag: bool,
 }
 
@@ -92,7 +92,7 @@ fn label_around(scan: &mut ContextScan<'_>, start: usize, end: usize) -> Option<
     while first > 0 && is_name_byte(scan.byte(first - 1)) && start - first < MAX_NAME {
         first -= 1;
     }
-    // A keyword may end with the sign behind the name.
+    // A keyword may end with the sign after the name.
     let mut end = end;
     while end > start && !is_name_byte(scan.byte(end - 1)) {
         end -= 1;
@@ -139,7 +139,7 @@ fn class_of(scan: &ContextScan<'_>, first: usize, last: usize) -> NameClass {
     if word.iter().any(|byte| !byte.is_ascii_alphabetic()) || word.len() > 12 {
         return scan.class_of(word);
     }
-    // Filled from behind.
+    // Filled from the end.
     let mut words: [&[u8]; 4] = [word; 4];
     let mut front = words.len() - 1;
     let mut place = first;

@@ -41,7 +41,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
         hide_element(scan, label, place + 1);
         return true;
     }
-    // A part of a form: the value begins behind the blank line.
+    // A part of a form: the value begins after the blank line.
     let gap = scan.slice(label.end, place);
     if (gap.ends_with(b"\r\n\r\n") || gap.ends_with(b"\n\n"))
         && scan
@@ -71,7 +71,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     true
 }
 
-/// The value in the element behind the one that holds the name.
+/// The value in the element after the one that holds the name.
 fn sibling(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let Some(close) = memchr::memchr(b'>', scan.slice(label.end, label.end + 16)) else {
         return false;
@@ -92,7 +92,7 @@ fn sibling(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     true
 }
 
-/// Hides the text of the element that begins at `start`, if it must go.
+/// Hides the text of the element that begins at `start`, if it must be hidden.
 pub(super) fn hide_element(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
     const CDATA: &[u8] = b"<![CDATA[";
     if scan.slice(start, start + CDATA.len()) == CDATA {
@@ -106,7 +106,7 @@ pub(super) fn hide_element(scan: &mut ContextScan<'_>, label: &Label, start: usi
     scan.hide_if(start, end, label.class, Style::Data);
 }
 
-/// Where the text of an element ends: at the next angle that is no marker's.
+/// Where the text of an element ends: at the next angle that is not a marker's.
 fn element_end(scan: &ContextScan<'_>, start: usize) -> usize {
     let limit = (start + 4096).min(scan.text.len());
     let mut end = start;

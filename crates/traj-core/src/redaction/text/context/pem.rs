@@ -209,7 +209,7 @@ pub(super) fn read_putty(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     }
 }
 
-/// Skips line breaks, escaped ones too, and leading blanks.
+/// Skips line breaks, escaped ones too, and leading spaces.
 fn skip_breaks(scan: &ContextScan<'_>, mut place: usize) -> usize {
     loop {
         match scan.byte(place) {
@@ -222,7 +222,7 @@ fn skip_breaks(scan: &ContextScan<'_>, mut place: usize) -> usize {
     }
 }
 
-/// Gives back line breaks, blanks and quote signs at the end.
+/// Gives back line breaks, spaces and quote signs at the end.
 fn trim_breaks(scan: &ContextScan<'_>, first: usize, mut end: usize) -> usize {
     while end > first {
         let byte = scan.byte(end - 1);

@@ -2,10 +2,10 @@
 
 use super::ContextScan;
 
-/// Values longer than this are cut at a blank or a line end instead.
+/// Values longer than this are cut at a space or a line end instead.
 const MAX_VALUE: usize = 64 * 1024;
 
-/// A stretch of text that is a value.
+/// A range of text that is a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueSpan {
     pub(super) start: usize,
@@ -14,7 +14,7 @@ pub(super) struct ValueSpan {
     pub(super) quoted: bool,
 }
 
-/// Whether a blank-free value runs on behind a separator.
+/// Whether a space-free value runs on after a separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
     /// In a file of settings or a command: separators may belong to the value.
@@ -131,7 +131,7 @@ fn quoted(
     Some(ValueSpan { quoted: place >= scan.text.len(), ..cut })
 }
 
-/// Reads up to a blank, a quote or an angle, then gives back separators that
+/// Reads up to a space, a quote or an angle, then gives back separators that
 /// belong to what follows.
 fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpan> {
     let limit = start.saturating_add(MAX_VALUE).min(scan.text.len());
@@ -205,7 +205,7 @@ fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpa
     (end > start).then_some(ValueSpan { start, end, quoted: false })
 }
 
-/// Whether a comma or semicolon ends the value: a blank, a quote, the end or
+/// Whether a comma or semicolon ends the value: a space, a quote, the end or
 /// the next pair follows.
 fn ends_here(scan: &ContextScan<'_>, place: usize) -> bool {
     matches!(
@@ -236,7 +236,7 @@ fn closes_here(scan: &ContextScan<'_>, place: usize) -> bool {
     )
 }
 
-/// `name=` or `name:` or `name(` right behind.
+/// `name=` or `name:` or `name(` right after.
 fn looks_like_next_pair(scan: &ContextScan<'_>, start: usize) -> bool {
     let rest = scan.slice(start, start + 48);
     let length = rest
@@ -276,7 +276,7 @@ pub(super) fn block(scan: &ContextScan<'_>, line_end: usize, indent: usize) -> O
     start.map(|start| ValueSpan { start, end, quoted: true })
 }
 
-/// The start of the line behind `place`, which stands at a line end.
+/// The start of the line after `place`, which is at a line end.
 pub(super) fn next_line(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     match (scan.byte(place), scan.byte(place + 1)) {
         (b'\r', b'\n') => Some(place + 2),

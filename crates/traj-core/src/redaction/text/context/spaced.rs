@@ -1,4 +1,4 @@
-//! A name with nothing but blanks behind it: a flag, an `ENV` line, a netrc
+//! A name with nothing but spaces after it: a flag, an `ENV` line, a netrc
 //! entry, a column, or the middle of a sentence.
 
 use super::assignment::{skip_continuation, special};
@@ -9,7 +9,7 @@ use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
 
-/// Words that make the next word a name and the one behind it its value.
+/// Words that make the next word a name and the one after it its value.
 const SETTERS: &[&[u8]] = &[
     b"ENV",
     b"ARG",
@@ -22,7 +22,7 @@ const SETTERS: &[&[u8]] = &[
     b"#define",
 ];
 
-/// Reads the value behind the blanks; returns whether there is one.
+/// Reads the value after the spaces; returns whether there is one.
 pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap: usize) -> bool {
     let start = skip_continuation(scan, after);
     if let Some(value) = said(scan, start) {
@@ -39,7 +39,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
     };
     let line = scan.line_start(label.start, 512);
     let head = scan.slice(line, label.start);
-    // In a quoted text the line begins behind the last `\n`.
+    // In a quoted text the line begins after the last `\n`.
     let head = memchr::memmem::rfind(head, b"\\n").map_or(head, |place| &head[place + 2..]);
     let bytes = scan.slice(value.start, value.end);
     if is_setting(scan, label, line, head) {
@@ -70,7 +70,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
     true
 }
 
-/// A value that ends its line, behind the name alone.
+/// A value that ends its line, after the name alone.
 fn last_on_line(
     scan: &mut ContextScan<'_>,
     label: &Label,

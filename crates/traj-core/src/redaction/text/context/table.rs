@@ -13,7 +13,7 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) 
     if start < scan.table_end {
         return false;
     }
-    // Most names have something else behind them than the next one.
+    // Most names have something else after them than the next one.
     let mut behind = end;
     while scan.byte(behind) == b' ' {
         behind += 1;
@@ -66,7 +66,7 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) 
         place = stop;
     }
     scan.table_end = place;
-    // One line of names without a row below is no table.
+    // One line of names without a row below is not a table.
     rows > 0
 }
 
@@ -180,7 +180,7 @@ pub(super) fn read_insert(scan: &mut ContextScan<'_>, start: usize) {
     }
 }
 
-/// Reads one tuple of values; returns the place behind it.
+/// Reads one tuple of values; returns the place after it.
 fn tuple(scan: &mut ContextScan<'_>, start: usize, classes: &[NameClass]) -> usize {
     let mut place = start;
     let mut column = 0;

@@ -7,7 +7,7 @@ use crate::redaction::text::value::{Classes, is_placeholder, looks_random};
 /// How far a user-info part may reach.
 const MAX_USERINFO: usize = 1024;
 
-/// Reads the user-info behind a `://` at `start..end`.
+/// Reads the user-info after a `://` at `start..end`.
 pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start == 0 || !scan.byte(start - 1).is_ascii_alphanumeric() {
         return;
@@ -25,7 +25,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
                 None => break,
             },
             b'@' => at = Some(place),
-            // A slash may stand in a password if the host is still to come.
+            // A slash may be in a password if the host is still to come.
             b'/' if at.is_none() && has_at_before_blank(scan, place, limit) => {}
             0 | b'/' | b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'>' | b')' | b'('
             | b'?' | b'\\' => break,
@@ -104,7 +104,7 @@ fn has_at_before_blank(scan: &ContextScan<'_>, place: usize, limit: usize) -> bo
 pub(super) fn read_dsn(scan: &mut ContextScan<'_>, at: usize) {
     let floor = at.saturating_sub(256);
     let before = scan.slice(floor, at);
-    // Markers hold no blank, so the user begins behind the last one.
+    // Markers contain no spaces, so the user begins after the last one.
     let begin = before
         .iter()
         .rposition(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'`' | b'=' | b'\n' | b'\t' | b'/'))

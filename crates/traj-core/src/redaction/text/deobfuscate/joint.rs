@@ -1,7 +1,7 @@
 //! Where a token was split: line breaks, continuations, joined literals.
 
-/// No more than this is looked at from a joint on: the break, what stands
-/// before the next line, the line, and the sign behind it.
+/// No more than this is searched from a joint on: the break, the
+/// start of the next line, the line, and the sign after it.
 pub(in crate::redaction) const LONGEST_JOINT: usize = 3 + MAX_INDENT + MAX_PIECE + 1;
 
 const MAX_INDENT: usize = 64;
@@ -41,7 +41,7 @@ pub(super) fn joint(rest: &[u8]) -> usize {
     }
 }
 
-/// Whether a byte can stand in a token.
+/// Whether a byte can be in a token.
 pub(in crate::redaction) fn is_token(byte: u8) -> bool {
     TOKEN[usize::from(byte)]
 }
@@ -58,7 +58,7 @@ static TOKEN: [bool; 256] = {
     table
 };
 
-/// The length of a line break with its indentation, if the line behind goes on
+/// The length of a line break with its indentation, if the line after goes on
 /// with the token: nothing but token characters, and not a plain word.
 fn broken(rest: &[u8], length: usize) -> usize {
     let line = &rest[length..];

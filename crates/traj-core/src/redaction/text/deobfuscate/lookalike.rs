@@ -6,7 +6,7 @@ pub(super) fn is_invisible(letter: char) -> bool {
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The ASCII character a look-alike stands for.
+/// The ASCII character a look-alike represents.
 pub(super) fn fold(letter: char) -> Option<u8> {
     let code = letter as u32;
     // Full-width forms.

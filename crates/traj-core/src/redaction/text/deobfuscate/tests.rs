@@ -34,7 +34,7 @@ fn joints_are_taken_out() {
     assert_eq!(shown(joined(b"ghp_ab\n  c9dE\nhost: x")).as_deref(), Some("ghp_abc9dE\nhost: x"));
     assert_eq!(shown(joined(b"\"ghp_\" + \"abcd\"")).as_deref(), Some("\"ghp_abcd\""));
     assert_eq!(shown(joined(b"ghp_\\\nab9d")).as_deref(), Some("ghp_ab9d"));
-    // What stands alone on its line and is known for what it is, stays alone.
+    // A recognised token on its own line is not joined.
     assert_eq!(shown(joined(b"ghp_ab\nREADME.md\n")), None);
     assert_eq!(shown(joined(b"ghp_ab\n9fceb02d0ae598e95dc970b74767f19372d61af8\n")), None);
     assert_eq!(shown(joined(b"ghp_0aB1cD2eF3gH4iJ5kL6m\nghp_0aB1cD2eF3gH4iJ5kL6m\n")), None);
@@ -51,7 +51,7 @@ fn a_stretch_of_a_shadow_leads_back() {
 }
 
 proptest! {
-    /// A shadow is made exactly of those texts that are said to need one.
+    /// Exactly the strings that are said to need it are deobfuscated.
     #[test]
     fn a_joint_is_seen_where_one_is_taken_out(
         pieces in prop::collection::vec(

@@ -1,4 +1,4 @@
-//! A look with what is known against a look at everything.
+//! Compares a rescan with a full search.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::redaction::rule::allow_list::AllowList;
 use crate::redaction::rule::template;
 use crate::redaction::text::find::Finder;
 
-/// What stands around secrets, and what tears them apart.
+/// Surroundings of secrets, and separators within them.
 const PIECES: &[&str] = &[
     " ",
     "\n",

@@ -1,4 +1,4 @@
-//! Expressions of a program, which are no data.
+//! Program expressions, which are not data.
 
 use super::{Classes, is_identifier, is_random_letters};
 
@@ -24,7 +24,7 @@ pub(in crate::redaction) fn is_code(value: &[u8]) -> bool {
     }) {
         return true;
     }
-    // `name(`, `name[`: a call or an index behind an identifier.
+    // `name(`, `name[`: a call or an index after an identifier.
     if let Some(place) = value.iter().position(|byte| matches!(byte, b'(' | b'[' | b'{')) {
         let head = &value[..place];
         if head

@@ -1,8 +1,8 @@
-//! Values that stand for a secret without being one.
+//! Placeholders: values that represent a secret without being one.
 
 use super::{Classes, eq_any, is_identifier};
 
-/// Words that stand in a credential's place and are none.
+/// Words used in place of a credential.
 const LITERALS: &[&str] = &[
     "true",
     "false",
@@ -134,7 +134,7 @@ fn contains_ignore_case(value: &[u8], word: &str) -> bool {
     value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether the value stands for a secret without being one: `YOUR_API_KEY`,
+/// Whether the value represents a secret without being one: `YOUR_API_KEY`,
 /// `$TOKEN`, `${TOKEN}`, `<token>`, `***`, `[REDACTED]`, `{{ secret }}`.
 pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
     let value = value.trim_ascii();
@@ -181,7 +181,7 @@ pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
             || contains_ignore_case(value, "example"))
 }
 
-/// The rest of a value behind a mask that stands before it: `[REDACTED]x`,
+/// The rest of a value after a mask: `[REDACTED]x`,
 /// `<redacted>x`, `***x`.
 pub(in crate::redaction) fn behind_mask(value: &[u8]) -> &[u8] {
     let close = match value.first() {
@@ -203,7 +203,7 @@ pub(in crate::redaction) fn behind_mask(value: &[u8]) -> &[u8] {
     }
 }
 
-/// A regular expression rather than what it matches.
+/// A regular expression rather than a match of it.
 fn is_pattern(value: &[u8]) -> bool {
     if memchr::memchr3(b'[', b'(', b'\\', value).is_none() {
         return false;
