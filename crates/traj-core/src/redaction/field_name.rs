@@ -5,10 +5,15 @@
 //! `secretName` a name), the words before it may lift it (`nextPageToken`,
 //! `publicKey`, `stop_token`).
 
+mod heads;
 mod part;
 mod vocabulary;
 mod words;
 
+use heads::{
+    API_KEY_HEADS, HARMLESS_KEY_WORDS, PASSWORD_HEADS, SESSION_HEADS, TOKEN_HEADS, WEAK_KEY_LEADS,
+    WEAK_TOKEN_HEADS,
+};
 use vocabulary::{
     CODE_QUALIFIERS, KEY_LIFTED, KEY_QUALIFIERS, PIN_QUALIFIERS, TOKEN_LIFTED, TRAILERS,
 };
@@ -94,27 +99,8 @@ pub(super) fn classify_words(all: &[&[u8]]) -> NameClass {
 
 fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
     use NameClass::{Plain, Strong, Weak};
-    if is_any(
-        head,
-        &[
-            "password",
-            "passwd",
-            "pwd",
-            "passcode",
-            "userpass",
-            "userpassword",
-            "sshpass",
-            "storepass",
-            "keypass",
-            "pw",
-            "motdepasse",
-            "passwort",
-            "contrasena",
-            "requirepass",
-            "masterauth",
-            "psk",
-        ],
-    ) || ends_with(head, "password")
+    if is_any(head, PASSWORD_HEADS)
+        || ends_with(head, "password")
         || ends_with(head, "passwd")
         || ends_with(head, "passcode")
     {
@@ -141,39 +127,13 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
             Strong(Frame::Secret)
         };
     }
-    if is_any(
-        head,
-        &[
-            "token",
-            "authtoken",
-            "accesstoken",
-            "refreshtoken",
-            "idtoken",
-            "apitoken",
-            "bearertoken",
-            "sessiontoken",
-            "csrftoken",
-        ],
-    ) {
+    if is_any(head, TOKEN_HEADS) {
         if is(head, "token") && is_any(lead, TOKEN_LIFTED) {
             return Plain;
         }
         return Strong(Frame::Token);
     }
-    if is_any(
-        head,
-        &[
-            "apikey",
-            "accesskey",
-            "privatekey",
-            "masterkey",
-            "signingkey",
-            "encryptionkey",
-            "authkey",
-            "accountkey",
-            "licensekey",
-        ],
-    ) {
+    if is_any(head, API_KEY_HEADS) {
         return Strong(Frame::ApiKey);
     }
     if is(head, "key") {
@@ -221,23 +181,7 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
 }
 
 fn judge_key(lead: &[u8], before: &[&[u8]]) -> NameClass {
-    if before.iter().any(|word| {
-        is_any(
-            word,
-            &[
-                "public",
-                "pub",
-                "verify",
-                "verifying",
-                "translation",
-                "cache",
-                "primary",
-                "foreign",
-                "no",
-                "any",
-            ],
-        )
-    }) {
+    if before.iter().any(|word| is_any(word, HARMLESS_KEY_WORDS)) {
         return NameClass::Plain;
     }
     if is_any(lead, KEY_LIFTED)
@@ -248,24 +192,7 @@ fn judge_key(lead: &[u8], before: &[&[u8]]) -> NameClass {
     if is_any(lead, KEY_QUALIFIERS) {
         return if is_any(lead, &["private", "priv", "ssh", "age"]) {
             NameClass::Strong(Frame::PrivateKey)
-        } else if is_any(
-            lead,
-            &[
-                "host",
-                "function",
-                "client",
-                "service",
-                "account",
-                "app",
-                "admin",
-                "write",
-                "ca",
-                "storage",
-                "personal",
-                "integration",
-                "provider",
-            ],
-        ) {
+        } else if is_any(lead, WEAK_KEY_LEADS) {
             NameClass::Weak(Frame::ApiKey)
         } else {
             NameClass::Strong(Frame::ApiKey)
@@ -276,21 +203,7 @@ fn judge_key(lead: &[u8], before: &[&[u8]]) -> NameClass {
 
 fn judge_weak(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
     use NameClass::{Plain, Weak};
-    if is_any(
-        head,
-        &[
-            "auth",
-            "jwt",
-            "pat",
-            "bearer",
-            "saml",
-            "samlresponse",
-            "assertion",
-            "tempauth",
-            "oauth",
-            "sas",
-        ],
-    ) {
+    if is_any(head, WEAK_TOKEN_HEADS) {
         return Weak(Frame::Token);
     }
     if is_any(head, &["refresh", "access"])
@@ -308,21 +221,8 @@ fn judge_weak(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
             Plain
         };
     }
-    if is_any(
-        head,
-        &[
-            "session",
-            "sessionid",
-            "sid",
-            "phpsessid",
-            "jsessionid",
-            "sess",
-            "xsrf",
-            "csrf",
-            "nonce",
-            "crumb",
-        ],
-    ) || ends_with(head, "sessid")
+    if is_any(head, SESSION_HEADS)
+        || ends_with(head, "sessid")
         || ends_with(head, "sessionid")
         || (is(head, "id")
             && is_any(lead, &["session"])

@@ -119,7 +119,7 @@ mod tests {
             assert!(familiar.slots[place].set(kept).is_ok());
         }
         assert_eq!(familiar.get("password"), None);
-        // There is not a room for it, which is not a harm.
+        // There is no space for it, which does no harm.
         familiar.put("password", ());
         assert_eq!(familiar.get("password"), None);
     }

@@ -80,7 +80,7 @@ impl<'s> LearnedSecrets<'s> {
         Some(Self { shortest, secrets: Secrets::Many(automaton, rules) })
     }
 
-    /// Where the secrets stand, from the front and without overlap: the longest
+    /// The positions of the secrets, from the front and without overlap: the longest
     /// of those that begin first.
     fn find(&self, text: &[u8]) -> Vec<Span> {
         match &self.secrets {

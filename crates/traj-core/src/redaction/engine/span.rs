@@ -12,7 +12,7 @@ pub(in crate::redaction) struct Span {
     /// The rule that saw it.
     pub(in crate::redaction) rule: RuleIndex,
     /// How specific the rule is: a token with its issuer's prefix says more
-    /// than the field it stands in.
+    /// than the field that contains it.
     pub(in crate::redaction) rank: u8,
 }
 

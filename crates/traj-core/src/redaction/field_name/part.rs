@@ -1,4 +1,4 @@
-//! Parts of names: tells most names from those of credentials at a glance.
+//! Parts of names: a quick check that sorts out most names.
 
 use std::sync::LazyLock;
 

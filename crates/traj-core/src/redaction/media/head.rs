@@ -44,7 +44,7 @@ impl<'t> Head<'t> {
         })
     }
 
-    /// The head at `start`, where the scheme stands.
+    /// The head at `start`, where the scheme begins.
     fn read(text: &'t str, start: usize) -> Option<Self> {
         let bytes = text.as_bytes();
         let first = start + SCHEME.len();

@@ -77,7 +77,7 @@ impl Reader {
             self.hash.update(&self.decoded);
             self.bytes += self.decoded.len() as u64;
         } else {
-            // What cannot be decoded is digested as it stands.
+            // What cannot be decoded is digested unchanged.
             self.hash.update(&self.buffer);
             self.bytes += match self.coding {
                 Coding::Base64 => self.buffer.len() * 3 / 4,

@@ -47,7 +47,7 @@ impl RedactedText {
         self.0.as_str()
     }
 
-    /// A copy of a part of the text; empty if there is not a such part.
+    /// A copy of a part of the text; empty if there is no such part.
     #[must_use]
     pub(crate) fn part(&self, part: Range<usize>) -> Redacted<String> {
         Redacted(self.0.get(part).unwrap_or_default().to_owned())

@@ -53,7 +53,7 @@ impl RuleSet {
         self.rules.len()
     }
 
-    /// Whether there is not a rule.
+    /// Whether there is no rule.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()

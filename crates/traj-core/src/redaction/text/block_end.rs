@@ -2,7 +2,7 @@
 
 /// The end of the longest head of `text` that can be redacted by itself: at a
 /// blank line, else at a line end, never inside a key block. `None` if there
-/// is not a such place and more of the text is needed.
+/// is no such place and more of the text is needed.
 #[must_use]
 pub fn block_end(text: &[u8]) -> Option<usize> {
     let closed = open_armour(text).unwrap_or(text.len());

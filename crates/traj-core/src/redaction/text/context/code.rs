@@ -147,7 +147,7 @@ pub(super) fn read_login(scan: &mut ContextScan<'_>, end: usize) {
     user_and_password(scan, place);
 }
 
-/// `admin / password` at `place`; returns whether it stands there.
+/// `admin / password` at `place`; returns whether it is there.
 pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> bool {
     let user = scan
         .slice(place, place + 64)

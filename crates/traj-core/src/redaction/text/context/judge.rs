@@ -128,7 +128,7 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
     match style {
         Style::Data => frame != Frame::Token || !is_reference_name(value, frame),
         Style::Quoted => !is_type_name(value) && !is_reference_name(value, frame),
-        // Tokens and keys are issued by machines: a plain word is none.
+        // Tokens and keys are issued by machines: a plain word is not one.
         Style::Machine => {
             let word = matches!(frame, Frame::Token | Frame::ApiKey) && is_word(value);
             value.len() >= 3 && !word && !is_code(value) && !is_type_name(value)
