@@ -13,6 +13,7 @@
 //! - [`event`]: what a host records.
 //! - [`redaction`]: hides secrets, paths and images.
 //! - [`capture`]: events become redacted lines within limits.
+//! - [`recording`]: when a recorder retries, truncates or gives up.
 //! - [`dialect`]: rows of each agent's files become facts.
 //! - [`run`]: facts become a run, with calls, tokens, time and cost.
 //! - [`location`]: which sidecar belongs to a session.

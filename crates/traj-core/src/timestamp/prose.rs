@@ -108,7 +108,7 @@ impl ProseReading {
     fn number(&mut self, value: i64, tokens: &mut DateTokens<'_>) -> Option<()> {
         if tokens.take(b':') {
             if tokens.take(b':') {
-                // No minutes are none past the hour.
+                // Missing minutes count as zero.
                 return if self.clock.is_empty() {
                     self.clock.add(value)?;
                     self.clock.add(0)
