@@ -1,5 +1,5 @@
 //! The export use case: one session with its trajectory becomes a bundle that
-//! is redacted, verifiable and valid at any size, or does not appear at all.
+//! is redacted, verifiable and valid at any size, or no bundle at all.
 //!
 //! [`export`] takes the ports and a request:
 //!
@@ -30,12 +30,23 @@
 //! # Ok::<(), traj_export::ExportError>(())
 //! ```
 //!
-//! `examples/in_memory.rs` goes on from there: it checks the bundle with
-//! [`verify`] and looks into it with [`inspect_checked`].
+//! `examples/in_memory.rs` continues from here: it checks the bundle with
+//! [`verify`] and summarises it with [`inspect_checked`].
 //!
-//! Memory does not grow with the texts: the inputs are indexed once as small
-//! records, then read again in the order of the output. When there are very
-//! many records they wait in scratch files beside the bundle.
+//! Memory use does not grow with the length of strings: the inputs are
+//! indexed once as small records, then read again in the order of the output.
+//! Large numbers of records go to scratch files next to the bundle.
+//!
+//! The modules, in reading order:
+//!
+//! - `request`, `report`, `error`, `warning`, `progress`: the public types of an export;
+//! - `export`: the steps of an export;
+//! - `index`: the first pass over the inputs;
+//! - `bundle`: the files of a bundle, one builder each, and their schemas;
+//! - `read_back`: reads finished files back and scans them;
+//! - `verify`, `inspect`: check and summarise a bundle;
+//! - `json_stream`: JSON of any size in bounded memory;
+//! - `parallel`: work on several cores, with ordered results.
 
 mod bundle;
 mod error;

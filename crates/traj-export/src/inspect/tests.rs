@@ -1,4 +1,4 @@
-//! Tests of `inspect`: what a summary says.
+//! Tests of `inspect`: the content of a summary.
 
 use traj_core::memory::MemoryBundleSource;
 use traj_core::run::Prices;
@@ -20,7 +20,7 @@ fn calls_usage_and_models_are_added_up() {
             r#""modelId":"m","provider":"p","data":{"prompt":"do  it\nnow"}"#,
         ),
         event(2, "01", "tool.call", r#""data":{"toolCallId":"a","name":"read"}"#),
-        // The sidecar and the transcript tell of the same call.
+        // The sidecar and the transcript report the same call.
         event(3, "01", "tool.call", r#""data":{"toolCallId":"a","name":"read"}"#),
         event(
             4,

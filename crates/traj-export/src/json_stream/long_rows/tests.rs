@@ -1,4 +1,4 @@
-//! Rows that are shortened.
+//! Tests of `long_rows`: rows that are shortened.
 
 use traj_core::json::Json;
 use traj_core::memory::MemorySources;
@@ -72,7 +72,7 @@ fn a_row_of_millions_of_values_keeps_its_outer_levels() {
     assert_eq!(value.get("message").unwrap().get("role").and_then(Json::as_str), Some("user"));
     let flat = format!(r#"{{"id":"a","many":[{}1]}}"#, "1,".repeat(MAX_VALUES * 2));
     assert!(parsed(&shortened(&flat)).get("many").unwrap().get("truncated").is_some());
-    // Not one of these lists is heavy.
+    // None of these lists is heavy by itself.
     let lists = format!(r#""k":[{}1],"#, "1,".repeat(1_000)).repeat(400);
     let loaded = shortened(&format!(r#"{{{lists}"z":1}}"#));
     assert_eq!(parsed(&loaded).get("z").and_then(Json::as_u64), Some(1));
@@ -135,7 +135,7 @@ fn what_no_export_writes_is_a_bomb() {
 
 #[test]
 fn a_giant_that_is_a_medium_gets_the_marker_of_ordinary_rows() {
-    // Without a head that tells: only what stands beside it does.
+    // Its first bytes do not identify it; only the members next to it do.
     let bytes = "q83vASNF".repeat(MAX_TEXT / 8 + 1);
     let picture = format!("iVBORw0KGgoA{bytes}");
     let escaped = format!(r"iVBORw0KGgoA\/{}\n", "q83vASNF".repeat(MAX_TEXT / 8 + 1));

@@ -1,10 +1,10 @@
-//! Documents taken apart as a reader would, and documents that are none.
+//! Tests of `splitter`: valid documents, and bytes that are not JSON.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Gives one byte at a time, which is the hardest way to read.
+/// Returns one byte at a time, the hardest case for a reader.
 struct Drops<'b>(&'b [u8]);
 
 impl ByteStream for Drops<'_> {
@@ -62,7 +62,7 @@ fn items_of_known_length_are_not_searched_for_their_end() {
         }
     };
     assert_eq!(lengths([9, 2]).unwrap(), ["1", r#"{"x":"]"}"#, "22"]);
-    // A length that is wrong leaves something behind that is no document.
+    // A wrong length leaves a remainder that is not a document.
     for wrong in [[8, 2], [10, 2], [9, 1], [9, 3], [9, 2_000], [9, 900]] {
         assert_eq!(lengths(wrong), None, "{wrong:?}");
     }
@@ -70,7 +70,7 @@ fn items_of_known_length_are_not_searched_for_their_end() {
 
 #[test]
 fn blanks_between_values_are_not_kept() {
-    /// So many blanks before the document.
+    /// This many spaces before the document.
     struct Blanks(usize, Drops<'static>);
     impl ByteStream for Blanks {
         fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
