@@ -11,20 +11,20 @@ use crate::lifecycle::{
 };
 use crate::turn::{TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnReport, run_turn};
 
-/// What is said in a turn, and how much to think about it.
+/// The input of a turn, and the reasoning effort.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TurnSpec {
-    /// What is said and shown.
+    /// Text and images.
     pub input: TurnInput,
-    /// How much to think; none leaves an earlier choice.
+    /// The reasoning effort; `None` keeps an earlier choice.
     pub effort: Option<Option<String>>,
     /// Mode and instructions for this turn.
     pub collaboration_mode: Option<Json<'static>>,
 }
 
 impl TurnSpec {
-    /// A turn that says and shows `input`.
+    /// A turn with this input.
     #[must_use]
     pub const fn new(input: TurnInput) -> Self {
         Self { input, effort: None, collaboration_mode: None }
@@ -51,9 +51,9 @@ pub struct BoundTurnRequest<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BoundTurn {
-    /// The thread, and how it was had. Whoever asked must be told when history was lost.
+    /// The thread, and how it was opened. Report lost history to whoever asked for the turn.
     pub ready: ReadyThread,
-    /// How the turn went.
+    /// The result of the turn.
     pub report: TurnReport,
 }
 
@@ -61,16 +61,16 @@ pub struct BoundTurn {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoundTurnError {
-    /// Its thread cannot be had.
+    /// Its thread cannot be opened.
     #[error(transparent)]
     Thread(LifecycleError),
-    /// The turn did not start, or the server went while it ran.
+    /// The turn did not start, or the server exited during it.
     #[error(transparent)]
     Turn(TurnError),
 }
 
 impl BoundTurnError {
-    /// Whether the server went before the turn began, so that another one may run it.
+    /// Whether the server exited before the turn began, so that another server may run it.
     #[must_use]
     pub const fn is_lost_before_start(&self) -> bool {
         match self {
@@ -87,7 +87,7 @@ impl BoundTurnError {
 /// again, and the turn tried once more.
 ///
 /// # Errors
-/// The thread cannot be had, the turn does not start, or the server goes while it runs.
+/// The thread cannot be opened, the turn does not start, or the server exits during the turn.
 pub async fn run_bound_turn(
     lifecycle: &ThreadLifecycle,
     server: &dyn AppServer,
@@ -105,7 +105,7 @@ pub async fn run_bound_turn(
         loaded.forget(ready.thread());
         let again = lifecycle.ready(threads, loaded, plan, &options.cancel).await;
         let again = again.map_err(BoundTurnError::Thread)?;
-        // How the thread was first had still holds, unless more was lost since.
+        // The first result still holds, unless more was lost since.
         ready = match again.how {
             HowOpened::Resumed => ReadyThread { record: again.record, how: ready.how },
             _ => again,

@@ -25,7 +25,7 @@ use routes::Routes;
 use crate::protocol::{ServerVersion, VersionFloor, initialize_params};
 use crate::transport::{StderrTail, Transport};
 
-/// No call has less time than this: shorter ones would only ever fail.
+/// The shortest timeout of a call: a shorter one would always fail.
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A client of one server. Clones share the connection; dropping the last one ends the server.
@@ -58,12 +58,12 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// Takes a connection over, introduces itself and checks the server's version.
+    /// Takes over a connection, performs the handshake and checks the server's version.
     ///
     /// Must be called within a tokio runtime, which then drives the connection.
     ///
     /// # Errors
-    /// The server does not answer, refuses, or is too old. It is stopped then.
+    /// The server does not answer, refuses, or is too old. It is then stopped.
     pub async fn connect(
         transport: Transport,
         options: ClientOptions,
@@ -172,7 +172,7 @@ impl Client {
         self.inner.closed.borrow().clone().unwrap_or(CloseCause::ByUs)
     }
 
-    /// Why the connection ended; none while it lives.
+    /// Why the connection ended; `None` while it is open.
     #[must_use]
     pub fn closed(&self) -> Option<CloseCause> {
         self.inner.closed.borrow().clone()
@@ -215,7 +215,7 @@ impl Client {
         counters
     }
 
-    /// The end of what the server said on its standard error, redacted.
+    /// The end of the server's standard error output, redacted.
     #[must_use]
     pub fn stderr_tail(&self) -> Option<String> {
         Some(self.inner.stderr.as_ref()?.text(&self.inner.options.redactor))

@@ -2,8 +2,8 @@
 //!
 //! A message is claimed by rules that send nothing, waits for its turn in its conversation, runs on
 //! the thread that holds the conversation's history, and is answered with the model's reply or with
-//! why there is none. Nothing is granted that the host's handler does not grant, and no message of
-//! somebody who may not command is ever run.
+//! the reason why it failed. Only the host's handler grants anything, and a message from somebody
+//! who may not command is never run.
 
 mod active;
 mod inbound;
@@ -34,7 +34,7 @@ use crate::lifecycle::{LifecycleError, ThreadLifecycle, ThreadPlan};
 use crate::pool::ClientPool;
 use crate::turn::{TurnFacts, TurnOptions, TurnOutcome};
 
-/// How often a server that goes before the turn begins is replaced.
+/// How often a server that exits before the turn begins is replaced.
 const STARTS: u32 = 3;
 /// A node gets this much longer than its turn, so that it can say why it failed.
 const NODE_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -45,7 +45,7 @@ const NODE_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 pub struct ConversationOptions {
     /// Wordings and limits.
     pub profile: BindingProfile,
-    /// The host's word on questions of the server.
+    /// The host's answers to the server's requests.
     pub handler: Arc<dyn RequestHandler>,
     /// The host's reach to other nodes.
     pub nodes: Option<Arc<dyn NodeSessions>>,
@@ -54,7 +54,7 @@ pub struct ConversationOptions {
 }
 
 impl ConversationOptions {
-    /// The ordinary behaviour, without nodes.
+    /// The default behaviour, without nodes.
     #[must_use]
     pub fn standard(handler: Arc<dyn RequestHandler>, redactor: Redactor) -> Self {
         Self { profile: BindingProfile::standard(), handler, nodes: None, redactor }
@@ -220,7 +220,7 @@ impl Conversations {
     /// Binds a conversation: to a thread that exists, or to a new one.
     ///
     /// # Errors
-    /// The server does not start, or the thread cannot be had; an earlier binding is as it was.
+    /// The server does not start, or the thread cannot be opened. An earlier binding is unchanged.
     pub async fn bind(
         &self,
         plan: &ThreadPlan,
@@ -257,8 +257,7 @@ impl Conversations {
         }
     }
 
-    /// The host's answer to a request to bind: a denied one gives the binding up. Tells whether
-    /// there was one.
+    /// Removes the binding after the host denied a request to bind. Returns whether there was one.
     ///
     /// # Errors
     /// The record cannot be read or removed.
@@ -281,7 +280,7 @@ impl Conversations {
         self.active.stop(&data.queue_key()).await
     }
 
-    /// Says something more in the running turn of a conversation.
+    /// Adds input to the running turn of a conversation.
     pub async fn steer(&self, data: &ConversationData, text: &str) -> ControlOutcome {
         self.active.steer(&data.queue_key(), text).await
     }

@@ -7,10 +7,10 @@
 //! - [`Client`]: one connection; implements the ports
 //!   [`ThreadService`](traj_core::port::ThreadService) and
 //!   [`TurnService`](traj_core::port::TurnService);
-//! - [`ThreadLifecycle`]: the thread of a session, resumed before anything is given up;
-//! - [`run_turn`], [`run_bound_turn`]: one turn, heard to its end and recorded;
-//! - [`Conversations`]: messages of a chat, one after the other per conversation, on servers that
-//!   are shared through a [`ClientPool`].
+//! - [`ThreadLifecycle`]: the thread of a session, resumed before anything is replaced;
+//! - [`run_turn`], [`run_bound_turn`]: one turn, followed to its end and recorded;
+//! - [`Conversations`]: chat messages, one at a time per conversation, on servers that are shared
+//!   through a [`ClientPool`].
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! The thread of a session: found, loaded or started, and remembered.
+//! The thread of a session: found, loaded or started, and stored.
 //!
-//! The order of steps keeps history: a stored thread is always resumed before anything is given up,
+//! The order of steps keeps history: a stored thread is always resumed before it is replaced,
 //! and its record is replaced only after a new thread exists. Of all failures only one may replace a
-//! binding: the server's word that nothing of the thread is left. Everything else (a dead server, a
+//! binding: the server's statement that the thread is gone. Everything else (a dead server, a
 //! timeout, a cancelled call, an answer for another thread) leaves the record as it is.
 
 mod error;
@@ -31,7 +31,7 @@ use record::attached_record;
 /// How often a lost race for the record is run again.
 const ATTEMPTS: u32 = 4;
 
-/// Keeps sessions on their threads.
+/// Opens the threads of sessions and keeps their bindings.
 #[derive(Clone, Debug)]
 pub struct ThreadLifecycle {
     store: Arc<dyn BindingStore>,
@@ -39,7 +39,7 @@ pub struct ThreadLifecycle {
 }
 
 impl ThreadLifecycle {
-    /// A lifecycle of the records in `store`.
+    /// The lifecycle of the threads whose records are in `store`.
     #[must_use]
     pub fn new(store: Arc<dyn BindingStore>, clock: Arc<dyn Clock>) -> Self {
         Self { store, clock }
@@ -48,7 +48,7 @@ impl ThreadLifecycle {
     /// Makes the session's thread ready for a turn on `server`.
     ///
     /// # Errors
-    /// The thread cannot be had right now; the stored record is as it was.
+    /// The thread cannot be opened now. The stored record is unchanged.
     pub async fn ready(
         &self,
         server: &dyn ThreadService,
@@ -71,7 +71,7 @@ impl ThreadLifecycle {
     /// what the thread was started with: the next turn takes it as it is and records that.
     ///
     /// # Errors
-    /// The thread cannot be loaded, or the record cannot be written; the record is as it was.
+    /// The thread cannot be loaded, or the record cannot be written. The record is unchanged.
     pub async fn attach(
         &self,
         server: &dyn ThreadService,
@@ -118,7 +118,7 @@ impl ThreadLifecycle {
         Err(LifecycleError::Contended { key: key.clone() })
     }
 
-    /// Changes what is remembered of a session, if it is bound.
+    /// Changes the record of a session, if it is bound.
     ///
     /// # Errors
     /// The session is not bound, or its record cannot be read or written.
@@ -144,7 +144,7 @@ impl ThreadLifecycle {
         Err(LifecycleError::Contended { key: key.clone() })
     }
 
-    /// What is remembered of a session.
+    /// The stored record of a session.
     ///
     /// # Errors
     /// The record cannot be read.
@@ -153,7 +153,7 @@ impl ThreadLifecycle {
         self.on_disk(move |store| store.load(&key)).await
     }
 
-    /// Gives a binding up, if it still is to `thread`.
+    /// Removes a binding if it is still to `thread`.
     ///
     /// # Errors
     /// The record cannot be read or removed.
@@ -172,7 +172,7 @@ impl ThreadLifecycle {
         self.on_disk(move |store| store.save(&key, &record, expected.as_ref())).await
     }
 
-    /// The store waits for disks and locks: it is called beside the runtime.
+    /// The store waits for disks and locks, so it is called outside the runtime.
     async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn BindingStore) -> Result<T, BindingStoreError> + Send + 'static,

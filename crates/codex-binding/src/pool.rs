@@ -1,4 +1,4 @@
-//! Servers shared by those who want the same one: one start, counted leases, a quiet end.
+//! Servers shared by those who need the same one: one start, counted leases, a clean stop.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -119,8 +119,8 @@ impl ClientPool {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leases the server of `key`, starting it if there is none that lives. Those who come while it
-    /// starts wait for the same start; a start that fails is not held against the next one.
+    /// Leases the server of `key`, and starts it if it does not run. Callers that arrive during a
+    /// start wait for the same start. A failed start does not affect the next one.
     ///
     /// # Errors
     /// The server does not start.
@@ -137,13 +137,13 @@ impl ClientPool {
             entry.leases.fetch_add(1, Ordering::AcqRel);
             entry
         };
-        // Given back also when the start fails or nobody waits for it any more.
+        // Returned also when the start fails or nobody waits for it any more.
         let lease = Lease { entry };
         lease.entry.connection.get_or_try_init(|| connector.connect()).await?;
         Ok(lease)
     }
 
-    /// Lets nobody else have the server; it ends when the last lease is given back.
+    /// Stops leasing the server. It ends when the last lease is dropped.
     pub fn retire(&self, lease: &Lease) {
         self.lock().retain(|_, entry| !Arc::ptr_eq(entry, &lease.entry));
         lease.entry.is_retired.store(true, Ordering::Release);
@@ -172,7 +172,7 @@ impl ClientPool {
     }
 }
 
-/// The right to use a shared server; dropping it gives it back.
+/// The right to use a shared server. Dropping it returns the server.
 #[derive(Debug)]
 pub struct Lease {
     entry: Arc<PoolEntry>,

@@ -14,7 +14,7 @@ pub use stdio::{ServerCommand, SpawnError, spawn};
 pub(crate) use stderr::StderrTail;
 pub(crate) use stdio::ChildProcess;
 
-/// The two ends of a connection, and the process behind them if there is one.
+/// The two ends of a connection, and its process if there is one.
 pub struct Transport {
     pub(crate) reader: Box<dyn AsyncRead + Send + Unpin>,
     pub(crate) writer: Box<dyn AsyncWrite + Send + Unpin>,

@@ -1,4 +1,4 @@
-//! One turn: started, heard to its end, interrupted when it takes too long.
+//! One turn: started, followed to its end, interrupted when it takes too long.
 
 mod collector;
 mod recording;
@@ -19,7 +19,7 @@ pub use recording::TurnFacts;
 
 use watch::TurnWatch;
 
-/// Hears a turn while it runs.
+/// Observes a turn while it runs.
 pub trait TurnObserver: std::fmt::Debug + Send + Sync {
     /// The turn has begun.
     fn started(&self, _thread: &ThreadId, _turn: &TurnId) {}
@@ -28,7 +28,7 @@ pub trait TurnObserver: std::fmt::Debug + Send + Sync {
     fn event(&self, event: &ThreadEvent);
 }
 
-/// Everything beside the turn itself.
+/// Limits, approvals and cancellation of a turn.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TurnOptions {
@@ -38,16 +38,16 @@ pub struct TurnOptions {
     pub interrupt_timeout: Duration,
     /// Notifications kept until the turn is known.
     pub early_notifications: usize,
-    /// The host's word on questions of the turn.
+    /// The host's answers to requests of the turn.
     pub handler: Arc<dyn RequestHandler>,
-    /// Hears the turn.
+    /// Observes the turn.
     pub observer: Option<Arc<dyn TurnObserver>>,
     /// Interrupts the turn.
     pub cancel: CancellationToken,
 }
 
 impl TurnOptions {
-    /// The ordinary limits.
+    /// The default limits.
     #[must_use]
     pub fn standard(handler: Arc<dyn RequestHandler>) -> Self {
         let profile = traj_core::binding::BindingProfile::standard();
@@ -62,7 +62,7 @@ impl TurnOptions {
     }
 }
 
-/// How a turn went.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TurnReport {
@@ -80,9 +80,9 @@ pub struct TurnReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnOutcome {
-    /// As it should.
+    /// It completed.
     Completed,
-    /// Somebody interrupted it; what was said so far is no reply.
+    /// Somebody interrupted it; the text so far is not a reply.
     Interrupted,
     /// It failed, in the server's own words.
     Failed {
@@ -103,12 +103,12 @@ pub enum TurnError {
     /// The turn was not started.
     #[error("the turn was not started")]
     NotStarted(#[source] AppServerError),
-    /// The server went while the turn ran. The thread will show the turn as interrupted.
+    /// The server exited during the turn. The thread will show the turn as interrupted.
     #[error("the server exited during turn {turn}: {cause}")]
     Lost {
         /// The turn.
         turn: TurnId,
-        /// How it went.
+        /// Why the connection ended.
         cause: CloseCause,
     },
 }
@@ -124,11 +124,11 @@ impl TurnError {
 
 /// Runs one turn on a thread that is loaded, and records it.
 ///
-/// Call it off through [`TurnOptions::cancel`], which interrupts the turn and waits for its end.
+/// Cancel it through [`TurnOptions::cancel`], which interrupts the turn and waits for its end.
 /// Dropping the future leaves the turn running on the server.
 ///
 /// # Errors
-/// The turn was not started, or the server went while it ran.
+/// The turn was not started, or the server exited during it.
 pub async fn run_turn(
     server: &dyn TurnService,
     start: StartTurn,

@@ -1,5 +1,10 @@
-//! The verbs, one file each. A verb turns its flags into calls of the
-//! libraries and their answers into output; it decides nothing.
+//! The commands, one file each. A command turns its flags into library calls and
+//! their results into output; it decides nothing.
+//!
+//! In the order of `traj --help`: `sessions`, `show`, `inspect` and `tail` read runs;
+//! `export`, `verify`, `scan`, `redact` and `rules` share them; `record` and `codex`
+//! record them; `trim`, `repair` and `prune` maintain them; `config`, `doctor`,
+//! `schema`, `completions` and `man` set traj up.
 
 mod codex;
 mod completions;

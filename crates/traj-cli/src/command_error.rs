@@ -90,7 +90,7 @@ impl CommandError {
         self
     }
 
-    /// Adds the error behind this one.
+    /// Adds the cause of this error.
     pub(crate) fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let source = source.into();
         self.advice = advice::about(&*source);
@@ -98,7 +98,7 @@ impl CommandError {
         self
     }
 
-    /// Adds the errors behind `error`, whose own message is told already.
+    /// Adds the causes of `error`, whose own message is already shown.
     pub(crate) fn because_of(mut self, error: &dyn Error) -> Self {
         self.advice = error.source().and_then(advice::about);
         self.source = error.source().map(|source| Box::new(Cause::of(source)).into());
@@ -111,7 +111,7 @@ impl CommandError {
         self.hints.iter().map(String::as_str).chain(general).collect()
     }
 
-    /// The messages of the errors behind this one, nearest first.
+    /// The messages of the causes of this error, nearest first.
     pub(crate) fn causes(&self) -> Vec<String> {
         let mut causes = Vec::new();
         let mut next: Option<&(dyn Error + 'static)> =

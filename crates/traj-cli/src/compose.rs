@@ -1,6 +1,6 @@
-//! The composition root: the only file that reads the environment, looks at
-//! the clock and opens folders by path. Everything else works on what it gets
-//! from here.
+//! The composition root: the only place that reads the environment, looks at the
+//! clock and opens directories by path. It opens the root directory once and keeps
+//! the handle in [`Host`]; everything else works on what it gets from there.
 
 mod configuration_file;
 mod marker_keys;
@@ -128,15 +128,15 @@ impl Host {
         normal
     }
 
-    /// Opens a folder the user named. It must be none behind a link itself;
-    /// links above it are the user's own, a linked home for example.
+    /// Opens a directory that the user named. It must not be a link itself;
+    /// links above it are the user's own, such as a linked home.
     pub(crate) fn folder(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
         let real = below_links(&path);
         traj_fs::open_folder(self.opened_root()?, &real).map_err(|error| cannot_open(&path, error))
     }
 
-    /// Opens a folder the user named, if it is there.
+    /// Opens a directory the user named, if it is there.
     pub(crate) fn folder_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
         let path = self.absolute(path);
         match traj_fs::open_folder(self.opened_root()?, &below_links(&path)) {
@@ -146,7 +146,7 @@ impl Host {
         }
     }
 
-    /// Opens a folder the user named, making it and its parents (0700) where
+    /// Opens a directory the user named, making it and its parents (0700) where
     /// they are missing. Links above it are followed, as by [`Self::folder`].
     pub(crate) fn folder_or_new(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
@@ -156,7 +156,7 @@ impl Host {
         })
     }
 
-    /// Opens a folder that the user named as a root. As it was named, it may
+    /// Opens a directory that the user named as a root. As it was named, it may
     /// also be reached through a link.
     pub(crate) fn named_root(&self, path: &Path) -> Result<Dir, CommandError> {
         match self.named_root_if_any(path)? {
@@ -175,8 +175,8 @@ impl Host {
         opened.map(Some).map_err(|error| cannot_open(&absolute, error))
     }
 
-    /// A folder that the user named as a root and that may be missing: the
-    /// nearest folder that is there, and the names of those below it.
+    /// A directory that the user named as a root and that may be missing: the
+    /// nearest directory that is there, and the names of those below it.
     pub(crate) fn nearest_root(&self, path: &Path) -> Result<(Dir, Vec<String>), CommandError> {
         if let Some(folder) = self.named_root_if_any(path)? {
             return Ok((folder, Vec::new()));
@@ -194,11 +194,11 @@ impl Host {
         }
     }
 
-    /// Refuses a folder that lies in a bundle, or is one: with more in it the
+    /// Refuses a directory that lies in a bundle, or is one: with more in it the
     /// bundle would not be sound any more.
     pub(crate) fn check_outside_bundles(&self, path: &Path) -> Result<(), CommandError> {
         for folder in self.absolute(path).ancestors().filter(|folder| folder.parent().is_some()) {
-            // One that may not be looked into is told when it is used.
+            // A directory that cannot be read is reported when it is used.
             let opened = self.named_root_if_any(folder).ok().flatten();
             if opened.is_some_and(|folder| traj_fs::is_bundle(&folder)) {
                 let message = format!("{} is itself a bundle", folder.display());
@@ -252,7 +252,7 @@ impl Host {
         mask.zip(bit).is_some_and(|(mask, bit)| mask & bit != 0)
     }
 
-    /// The folder where temporary files lie, if there is one.
+    /// The directory where temporary files lie, if there is one.
     pub(crate) fn temporary_place(&self) -> Option<Dir> {
         self.named_root(Path::new(self.temporary_path())).ok()
     }
@@ -261,22 +261,22 @@ impl Host {
         self.facts.variables.get("TMPDIR").unwrap_or("/tmp")
     }
 
-    /// A folder of our own that goes away with the value.
+    /// A directory of our own that goes away with the value.
     pub(crate) fn temporary_folder(&self) -> Result<TemporaryFolder, CommandError> {
-        const HINT: &str = "TMPDIR names the folder for temporary files";
+        const HINT: &str = "set TMPDIR to a directory for temporary files";
         let parent = self.named_root(Path::new(self.temporary_path()));
         TemporaryFolder::create(&parent.map_err(|error| error.hint(HINT))?).map_err(|error| {
             CommandError::failure("cannot create a temporary directory").because(error).hint(HINT)
         })
     }
 
-    /// Opens the folder a file lies in; returns it with the file's name.
+    /// Opens the directory a file lies in; returns it with the file's name.
     pub(crate) fn folder_of(&self, file: &Path) -> Result<(Dir, String), CommandError> {
         let (parent, name) = self.parent_and_name(file)?;
         Ok((self.folder(&parent)?, name))
     }
 
-    /// The folder a file lies in and the file's name there.
+    /// The directory a file lies in and the file's name there.
     pub(crate) fn parent_and_name(&self, file: &Path) -> Result<(PathBuf, String), CommandError> {
         let path = self.absolute(file);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {

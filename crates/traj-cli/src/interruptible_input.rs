@@ -1,5 +1,5 @@
 //! Standard input that a signal can end: what was read so far is still worked
-//! on, and the exit code tells of the signal.
+//! on, and the exit code reports the signal.
 
 use std::cell::Cell;
 use std::io::{self, Read};

@@ -1,5 +1,5 @@
 //! Signals that end an export. The first one is a wish: the work stops at the
-//! next read or write and tidies up behind itself. The second one is obeyed at
+//! next read or write and cleans up. The second one is obeyed at
 //! once.
 
 use std::sync::Arc;

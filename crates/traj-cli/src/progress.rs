@@ -66,7 +66,7 @@ impl WorkBar {
 
 impl Drop for WorkBar {
     fn drop(&mut self) {
-        // An error that is told next needs the line.
+        // An error that is printed next needs the line.
         self.finish();
     }
 }

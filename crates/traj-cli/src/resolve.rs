@@ -29,13 +29,13 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
 
-/// So many candidates are listed when a word fits several sessions.
+/// This many candidates are listed when a word matches several sessions.
 const LISTED: usize = 10;
 
-/// So many transcripts are opened to find one of this workspace.
+/// This many transcripts are opened to find one of this workspace.
 const MOST_HEADERS: usize = 500;
 
-/// How to find out which sessions there are.
+/// How to list the sessions.
 const LIST_HINT: &str = "run `traj sessions` to list the sessions";
 
 /// How paths to sessions and bundles end.

@@ -50,7 +50,7 @@ impl ThreadService for Client {
         match self.request(METHOD, params.into()).await {
             Ok(result) => thread_summary(METHOD, &result),
             Err(AppServerError::Refused { .. }) => {
-                // Turns are not told of every thread; the thread itself may still be known.
+                // The server does not list the turns of every thread. The thread may still exist.
                 let result = self.request(METHOD, thread_params(thread.as_str())).await?;
                 let mut summary = thread_summary(METHOD, &result)?;
                 summary.turns = None;

@@ -38,14 +38,14 @@ pub struct ClientOptions {
     pub longest_line: usize,
     /// Wordings, limits and other rules.
     pub profile: BindingProfile,
-    /// Hides secrets in what the server says on its standard error.
+    /// Hides secrets in the server's standard error output.
     pub redactor: Redactor,
     /// Answers questions that belong to no thread.
     pub handler: Arc<dyn RequestHandler>,
 }
 
 impl ClientOptions {
-    /// The ordinary behaviour.
+    /// The default behaviour.
     #[must_use]
     pub fn standard(redactor: Redactor) -> Self {
         Self {

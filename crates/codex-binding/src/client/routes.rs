@@ -1,4 +1,4 @@
-//! Who hears what: listeners by thread.
+//! Listeners by thread.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -68,7 +68,7 @@ impl Routes {
         }
     }
 
-    /// Tells everybody, once, that nothing more will come.
+    /// Reports the end of the connection to all listeners, once.
     pub(super) fn lose(&self, cause: &CloseCause) {
         let by_thread = {
             let mut listeners = self.lock();

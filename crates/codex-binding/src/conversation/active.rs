@@ -10,7 +10,7 @@ use traj_core::port::{AppServerError, ThreadEvent};
 use crate::pool::Connection;
 use crate::turn::TurnObserver;
 
-/// What became of a wish to stop or steer.
+/// The result of a request to stop or steer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ControlOutcome {
@@ -18,9 +18,9 @@ pub enum ControlOutcome {
     Sent,
     /// No turn runs.
     NothingRuns,
-    /// There is nothing to say.
+    /// The text is empty.
     NothingToSay,
-    /// The server did not take it.
+    /// The server rejected it.
     Refused(AppServerError),
 }
 
@@ -41,7 +41,7 @@ impl ActiveTurns {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hears a turn of a conversation, to know it by name.
+    /// Observes the turn of a conversation to learn its id.
     pub(super) fn observer(
         &self,
         queue_key: &str,

@@ -38,7 +38,7 @@ pub struct Inbound {
     pub data: Option<ConversationData>,
     /// The message.
     pub message: InboundMessage,
-    /// What the message shows beside its text.
+    /// The message's attachments.
     pub media: TurnInput,
     /// What the host knows about the session.
     pub facts: ExecutionFacts,
@@ -88,7 +88,7 @@ impl Inbound {
     }
 }
 
-/// What became of a message.
+/// The result of an inbound message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Handled {

@@ -1,4 +1,4 @@
-//! What a chat is told: the reply, or why there is none.
+//! What a chat shows: the reply, or why there is none.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ use crate::bound_turn::{BoundTurn, BoundTurnError};
 use crate::lifecycle::{HowOpened, LifecycleError};
 use crate::turn::TurnOutcome;
 
-/// The reply to a message whose turn ran. Lost history is told first, once.
+/// The reply to a message whose turn ran. Lost history is reported first, once.
 pub(super) fn turn_reply(turn: &BoundTurn, options: &ConversationOptions) -> String {
     let text = match &turn.report.outcome {
         TurnOutcome::Completed if turn.report.text.is_empty() => {
@@ -26,10 +26,15 @@ pub(super) fn turn_reply(turn: &BoundTurn, options: &ConversationOptions) -> Str
         }
     };
     match &turn.ready.how {
-        HowOpened::Replaced { lost } if lost.turns > 0 => format!(
-            "Codex no longer has the earlier thread of this conversation; its {} turns are not known to it any more.\n\n{text}",
-            lost.turns
-        ),
+        HowOpened::Replaced { lost } if lost.turns > 0 => {
+            let turns = match lost.turns {
+                1 => "its only turn is lost".to_owned(),
+                turns => format!("its {turns} turns are lost"),
+            };
+            format!(
+                "Codex no longer has the earlier thread of this conversation; {turns}.\n\n{text}"
+            )
+        }
         _ => text,
     }
 }
@@ -56,7 +61,7 @@ pub(super) fn failure_reply(
     format!("{what}: {}", shown(&messages.join(" | "), options))
 }
 
-/// The server's words behind an error that passes its cause on unchanged.
+/// The server's own words in an error that passes on its cause unchanged.
 fn server_words<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a ServerText> {
     let of_thread = match error.downcast_ref::<BoundTurnError>() {
         Some(BoundTurnError::Thread(LifecycleError::Server(server))) => Some(server),

@@ -1,9 +1,9 @@
-//! Why a session's thread cannot be had.
+//! Why a session's thread cannot be opened.
 
 use traj_core::id::ThreadId;
 use traj_core::port::{AppServerError, BindingKey, BindingStoreError};
 
-/// Why a thread is not ready. In every case the stored record is as it was.
+/// Why a thread is not ready. The stored record is unchanged in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LifecycleError {
@@ -39,25 +39,25 @@ pub enum LifecycleError {
         /// The thread.
         thread: ThreadId,
     },
-    /// The server does not take the stored text for a thread id.
+    /// The server rejects the stored thread id.
     #[error("invalid thread id {thread}")]
     InvalidThread {
         /// The thread.
         thread: ThreadId,
     },
-    /// The session is bound to no thread.
+    /// The session is not bound to a thread.
     #[error("{key} is not bound to a thread")]
     NotBound {
         /// The session.
         key: BindingKey,
     },
-    /// Others kept changing the record.
+    /// Other processes kept changing the record.
     #[error("binding {key} kept changing; gave up after several attempts")]
     Contended {
         /// The session.
         key: BindingKey,
     },
-    /// Somebody called it off.
+    /// The request was cancelled.
     #[error("cancelled")]
     Cancelled,
 }

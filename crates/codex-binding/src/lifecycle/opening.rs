@@ -137,7 +137,7 @@ impl ThreadOpening<'_> {
         if !matches!(how, HowOpened::Transient { .. }) {
             let saved = self.lifecycle.save(&plan.key, &record, revision).await;
             if let Err(error) = saved {
-                // The thread is nobody's now; a failure to let go of it changes nothing.
+                // Nobody uses the thread now; a failure to release it changes nothing.
                 let _courtesy = self.server.release_thread(&opened.thread).await;
                 return Err(error);
             }

@@ -1,4 +1,4 @@
-//! What is wanted of a thread, and how it was had.
+//! What a turn wants of its thread, and how the thread was opened.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -128,13 +128,13 @@ impl PluginBuild {
     }
 }
 
-/// A thread that is loaded and remembered.
+/// A thread that is loaded and stored.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReadyThread {
-    /// What is remembered of it; for a transient thread, what would be.
+    /// Its record. The record of a transient thread is not stored.
     pub record: BindingRecord,
-    /// How it was had.
+    /// How it was opened.
     pub how: HowOpened,
 }
 
@@ -150,11 +150,11 @@ impl ReadyThread {
     }
 }
 
-/// How a thread was had.
+/// How a thread was opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HowOpened {
-    /// The session had none.
+    /// The session had no thread.
     Started,
     /// The stored one, with its history.
     Resumed,
@@ -197,7 +197,7 @@ impl HowOpened {
 pub struct LostHistory {
     /// The thread.
     pub thread: ThreadId,
-    /// Turns that ended on it, as far as known; none lost when there were none.
+    /// Turns that ended on it, as far as known. If zero, nothing was lost.
     pub turns: u64,
     /// Messages up to this time were known to it.
     pub covered_through: Option<UnixMillis>,

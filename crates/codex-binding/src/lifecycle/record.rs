@@ -1,4 +1,4 @@
-//! What is remembered of a thread after it was loaded or started.
+//! The record of a thread after it was loaded or started.
 
 use traj_core::binding::{
     BindingOrigin, BindingRecord, BundledMcp, WantedPlugins, stored_provider,

@@ -28,7 +28,7 @@ fn kind_of(method: &str) -> RequestKind {
     }
 }
 
-/// What the model is told when nobody offers the tool.
+/// What the model sees when nobody offers the tool.
 const NO_TOOL: &str = "This tool is not available here.";
 
 /// The answer to send, or none when the server must get an error because nothing safe fits.

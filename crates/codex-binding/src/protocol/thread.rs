@@ -77,7 +77,7 @@ fn thread_id(method: &'static str, thread: Option<&Json<'_>>) -> Result<ThreadId
     }
 }
 
-/// What a read tells of a thread.
+/// What `thread/read` reports about a thread.
 pub(crate) fn thread_summary(
     method: &'static str,
     result: &Json<'_>,

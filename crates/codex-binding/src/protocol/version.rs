@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VersionFloor(pub(crate) (u64, u64, u64));
 
-/// A version as the server tells it.
+/// A version as the server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerVersion {
     numbers: (u64, u64, u64),

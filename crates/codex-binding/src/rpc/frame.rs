@@ -7,7 +7,7 @@ use traj_core::json::{Json, Object};
 pub(crate) enum RpcFrame {
     /// The server asks; its id is of its own table and is sent back as it came.
     Request { id: Json<'static>, method: String, params: Json<'static> },
-    /// The server tells.
+    /// A notification from the server.
     Notification { method: String, params: Json<'static> },
     /// The answer to a call of ours.
     Answer { id: u64, result: Json<'static> },
@@ -16,7 +16,7 @@ pub(crate) enum RpcFrame {
 }
 
 impl RpcFrame {
-    /// Reads a parsed line; none when it is no message, or answers a call that cannot be ours.
+    /// Reads a parsed line. `None` if it is not a message, or answers a call that is not ours.
     pub(crate) fn read(value: Json<'_>) -> Option<Self> {
         let Json::Object(mut object) = value else { return None };
         let id = object.remove("id");
@@ -63,12 +63,12 @@ pub(super) fn request_line(id: u64, method: &str, params: &Json<'_>) -> String {
     line(object)
 }
 
-/// Something told.
+/// A notification.
 pub(crate) fn notification_line(method: &str) -> String {
     line(std::iter::once(("method", method)).collect())
 }
 
-/// The answer to a question of the server; an error when there is none.
+/// The answer to a request of the server; an error response if there is no answer.
 pub(super) fn answer_line(id: &Json<'_>, answer: Option<Json<'_>>) -> String {
     let mut object = Object::with_capacity(2);
     object.push("id", id.clone());

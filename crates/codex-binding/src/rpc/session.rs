@@ -11,9 +11,9 @@ use super::frame::{RpcFrame, answer_line, request_line};
 
 /// A retry waits this long, doubled each time.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
-/// How often a call is sent again after the server was too busy to look at it.
+/// How often a call is sent again after the server was too busy.
 const RETRIES: u32 = 3;
-/// A message broken by raw line ends may be put together from this much.
+/// A message broken by raw line ends may be joined up to this size.
 const LONGEST_BROKEN: usize = 1_000_000;
 const MOST_BROKEN_LINES: u32 = 1_000;
 
@@ -90,7 +90,7 @@ impl RpcSession {
         }
     }
 
-    /// Lines that were no message.
+    /// Lines that were not a message.
     pub(crate) const fn garbage(&self) -> u64 {
         self.garbage
     }
@@ -154,7 +154,7 @@ impl RpcSession {
         match Json::parse_lossy(line) {
             Ok(value) => {
                 if !self.broken.is_empty() {
-                    // The line stands for itself: what came before it was never finished.
+                    // This line is complete, so the lines before it were never finished.
                     self.drop_broken();
                 }
                 match RpcFrame::read(value) {
@@ -169,7 +169,7 @@ impl RpcSession {
         }
     }
 
-    /// Puts a message together that was written with raw line ends inside a text.
+    /// Joins a message that was written with raw line ends inside a string.
     fn broken_line(&mut self, now: Duration, line: &str, is_cut: bool, out: &mut Vec<RpcOutput>) {
         let begins = is_cut && line.trim_start().starts_with('{');
         if self.broken.is_empty() {
@@ -233,7 +233,7 @@ impl RpcSession {
         out: &mut Vec<RpcOutput>,
     ) {
         let again = now.saturating_add(retry_delay(call.tries, self.next_id));
-        // The server turns a call away before it looks at it: sending it again is safe.
+        // The server rejects the call before it processes it, so sending it again is safe.
         if code == OVERLOADED && call.tries < RETRIES && again < call.deadline {
             call.tries += 1;
             call.not_before = again;

@@ -1,4 +1,4 @@
-//! The end of what a child said on its standard error, for when it dies.
+//! The end of a child's standard error output, to explain why it died.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

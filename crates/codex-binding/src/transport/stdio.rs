@@ -137,7 +137,7 @@ impl ChildProcess {
         CloseCause::Exited { code: None, signal: None }
     }
 
-    /// What the server started and left behind ends as well.
+    /// Ends the processes that the server started and left running.
     fn end_group(&self) {
         if let Some(group) = self.group {
             let _gone = kill_process_group(group, Signal::KILL);

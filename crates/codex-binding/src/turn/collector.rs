@@ -12,9 +12,9 @@ const EARLY_TURNS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnEnd {
-    /// As it should.
+    /// It completed.
     Completed,
-    /// Somebody interrupted it.
+    /// It was interrupted.
     Interrupted,
     /// It failed, in the server's own words.
     Failed {
@@ -59,7 +59,7 @@ impl TurnCollector {
         }
     }
 
-    /// Takes an event; true when it belongs to the turn and was taken in now.
+    /// Feeds one event. Returns true if it belongs to the turn and was used now.
     pub fn event(&mut self, event: &ThreadEvent) -> bool {
         let Some(of_turn) = event.turn() else { return false };
         match &self.turn {
@@ -75,7 +75,7 @@ impl TurnCollector {
         }
     }
 
-    /// Tells which turn it is; returns its early events, which are taken in now.
+    /// Sets the turn. Returns its early events, which are used now.
     pub fn begin(&mut self, turn: &TurnId) -> Vec<ThreadEvent> {
         self.turn = Some(turn.clone());
         let early = std::mem::take(&mut self.early).remove(turn).unwrap_or_default();

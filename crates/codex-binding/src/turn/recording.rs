@@ -13,7 +13,7 @@ use traj_core::port::{AppServerError, EventSink, ItemDetail, ThreadEvent, Thread
 
 use super::{TurnError, TurnOutcome, TurnReport};
 
-/// What is said about a turn beside what happens in it.
+/// What is recorded about a turn besides its events.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TurnFacts {
@@ -27,16 +27,16 @@ pub struct TurnFacts {
     pub auth_profile: Option<String>,
     /// The developer instructions.
     pub instructions: Option<String>,
-    /// What is said.
+    /// The prompt.
     pub prompt: String,
-    /// How many images are shown.
+    /// The number of images.
     pub images: u64,
     /// Tools of the host.
     pub tools: Vec<Json<'static>>,
 }
 
 impl TurnFacts {
-    /// A turn that says `prompt`.
+    /// A turn with this prompt.
     #[must_use]
     pub fn new(prompt: &str) -> Self {
         Self { prompt: prompt.to_owned(), ..Self::default() }
@@ -119,7 +119,7 @@ impl TurnRecorder {
         }
     }
 
-    /// A tool is told once when it begins and once when it ends, whichever events arrive.
+    /// Records a tool once when it begins and once when it ends, whichever events arrive.
     fn tool(&self, turn: &TurnId, item: &ThreadItem) {
         let ItemDetail::Tool { name, arguments, output, success } = &item.detail else { return };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);

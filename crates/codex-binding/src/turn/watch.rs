@@ -45,7 +45,7 @@ impl TurnWatch {
         &self.recorder
     }
 
-    /// The turn has started: what was heard early is taken in.
+    /// The turn has started: its early events are used now.
     pub(super) fn begin(&self, turn: &TurnId) {
         *lock(&self.turn) = Some(turn.clone());
         self.recorder.started(turn);

@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-/// Completes keys behind `--session-key`. Colons, which keys are full of, end
-/// a word for bash, so what stands before the last one is cut off again.
+/// Completes keys after `--session-key`. Keys contain colons, which end a word
+/// in bash, so everything up to the last colon is cut off again.
 const BASH_KEYS: &str = r#"
 _traj_with_keys() {
     local typed="${COMP_LINE:0:COMP_POINT}" key shown

@@ -79,7 +79,7 @@ struct DoctorSetting {
     source: String,
 }
 
-/// A file or folder we use.
+/// A file or directory we use.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[schemars(rename = "Place")]
 struct PlaceReport {

@@ -23,12 +23,12 @@ use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::progress::WorkBar;
-use crate::resolve::export::{ExportPlace, setup as export_setup};
+use crate::resolve::export::{ExportDestination, setup as export_setup};
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 pub(crate) use explain::explain_end;
 
-/// What time an export may be told, in milliseconds: 1970 to 9999.
+/// The times that an export accepts, in milliseconds: 1970 to 9999.
 const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 #[derive(Debug, Args)]
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     let interruption = Interruption::watch(host)?;
     let stop = interruption.stop_flag();
     let sources = sources(host, &request)?.stopping_at(stop.clone());
-    let ExportPlace { sink, path: folder } = place(arguments, host, &workspace)?;
+    let ExportDestination { sink, path: folder } = place(arguments, host, &workspace)?;
     let sink = sink.stopping_at(stop);
     let bar = WorkBar::new(output);
     let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &bar).map_err(
@@ -247,7 +247,7 @@ fn bundle_name(name: &str) -> Result<BundleName, CommandError> {
     })
 }
 
-/// The folders that this export may read from.
+/// The directories that this export may read from.
 fn sources(host: &Host, request: &ExportRequest) -> Result<FsSources, CommandError> {
     let parent_of = |file: &Path| host.absolute(file).parent().map(Path::to_path_buf);
     let mut named: Vec<PathBuf> = Vec::new();
@@ -268,20 +268,20 @@ const fn where_else(selection: &Selection) -> &'static str {
     }
 }
 
-/// The folder that the bundle goes into.
+/// The directory that the bundle goes into.
 fn place(
     arguments: &Arguments,
     host: &Host,
     workspace: &Path,
-) -> Result<ExportPlace, CommandError> {
+) -> Result<ExportDestination, CommandError> {
     let form = match arguments.archive {
         None => BundleForm::Folder,
         Some(Archive::Zip) => BundleForm::Zip,
         Some(Archive::TarZst) => BundleForm::TarZst,
     };
     match &arguments.output_root {
-        Some(named) => ExportPlace::named(named, form, host),
-        None => ExportPlace::in_workspace(workspace, form, host),
+        Some(named) => ExportDestination::named(named, form, host),
+        None => ExportDestination::in_workspace(workspace, form, host),
     }
 }
 

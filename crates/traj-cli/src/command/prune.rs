@@ -100,7 +100,7 @@ pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<PruneReport>("prune
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let (folder, path) = (host.folder(&arguments.sessions)?, host.absolute(&arguments.sessions));
     let unreadable = |path: &Path, error: FsError| {
-        let message = format!("cannot read the folder {}", path.display());
+        let message = format!("cannot read the directory {}", path.display());
         CommandError::failure(message).because(error)
     };
     let mut remains = FsRemains::read(host.root()?, folder, path.as_path())
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     {
         remains = remains.with_sidecars(folder, path);
     }
-    // The folder of sessions was read already.
+    // The directory of sessions was read already.
     let looked_at = sidecars.as_deref().unwrap_or(&path);
     let found = remains.look(&listed).map_err(|error| unreadable(looked_at, error))?;
     let age = i64::try_from(arguments.older_than.as_millis()).unwrap_or(i64::MAX);

@@ -20,7 +20,7 @@ use crate::redaction_options::{KeyOptions, RuleOptions};
 
 /// A text is redacted in blocks of about this size.
 const BLOCK_BYTES: usize = 64 << 20;
-/// How many lines that are no JSON are named.
+/// How many lines that are not JSON are listed.
 const NAMED_LINES: usize = 20;
 
 #[derive(Debug, clap::Args)]
@@ -152,7 +152,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
 }
 
 impl Work {
-    /// One JSON value a line. A line that is none becomes a JSON string with
+    /// One JSON value per line. Any other line becomes a JSON string with
     /// its redacted text, so that the output always parses.
     fn lines(
         &mut self,
@@ -232,7 +232,7 @@ impl Work {
     }
 }
 
-/// Whether the first character that is no blank begins a JSON document.
+/// Whether the first character that is not a space starts a JSON document.
 fn begins_like_json(input: &mut impl io::BufRead) -> Result<bool, CommandError> {
     let head = input
         .fill_buf()

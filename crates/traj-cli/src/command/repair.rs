@@ -20,7 +20,7 @@ use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
-/// Findings that are told one by one.
+/// Findings that are listed one by one.
 const SHOWN: usize = 50;
 
 #[derive(Debug, Args)]

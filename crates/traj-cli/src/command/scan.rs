@@ -24,7 +24,7 @@ use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
 
 const BLOCK_BYTES: u64 = 64 << 20;
-/// Folders nested deeper than this are not entered.
+/// Directories nested deeper than this are not entered.
 const DEEPEST: usize = 64;
 
 #[derive(Debug, clap::Args)]

@@ -37,7 +37,7 @@ use select::{Selection, Wanted};
 use step::StoryStep;
 use story::{Detail, Story};
 
-/// A document holds so many steps, and so many bytes of them.
+/// A document contains at most this many steps, and this many bytes of them.
 const MOST_STEPS: usize = 2_000;
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 

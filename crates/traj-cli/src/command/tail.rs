@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     follow(&mut files, &view, &receiver)
 }
 
-/// A session without a sidecar may get one, unless it is none at all.
+/// A session without a sidecar may get one, unless it does not exist.
 fn no_trajectory(
     arguments: &Arguments,
     file: &Path,
@@ -168,7 +168,7 @@ fn follow(files: &mut [FollowedFile], view: &View<'_>, wakes: &Receiver<Wake>) -
             polled.map_err(unreadable)?;
         }
         let mut woken = wakes.recv_timeout(POLL);
-        // One look serves all the changes that were told meanwhile.
+        // One look covers all changes that were reported meanwhile.
         while let Ok(Wake::Change) = woken {
             woken = match wakes.try_recv() {
                 Ok(wake) => Ok(wake),

@@ -92,10 +92,10 @@ pub(crate) fn explain(error: BundleSourceError) -> CommandError {
             Some("check the path; bundles lie in .openclaw/trajectory-exports of a workspace")
         }
         BundleSourceError::NotABundle { .. } => {
-            Some("a bundle is a folder, a zip or a tar.zst file; links are not followed")
+            Some("a bundle is a directory, a zip file or a tar.zst file; links are not followed")
         }
         BundleSourceError::NoManifest { .. } => {
-            Some("name the folder that `traj export` wrote; it begins with its manifest")
+            Some("name the directory that `traj export` wrote; it contains manifest.json")
         }
         BundleSourceError::UnsafeFile { .. } => {
             Some("a bundle holds its files and `blobs` only; links are not followed")
@@ -105,7 +105,7 @@ pub(crate) fn explain(error: BundleSourceError) -> CommandError {
         | BundleSourceError::TooManyEntries { .. }
         | BundleSourceError::Bomb => Some("nothing was unpacked; do not trust this archive"),
         BundleSourceError::Damaged { .. } => {
-            Some("if it was packed anew by another program, unpack it and name the folder")
+            Some("if another program repacked it, unpack it and name the directory")
         }
         _ => None,
     };
@@ -116,7 +116,7 @@ pub(crate) fn explain(error: BundleSourceError) -> CommandError {
     }
 }
 
-/// How many places are damaged beyond those that are told.
+/// How many more places are damaged than are listed.
 pub(super) fn describe_omitted(problems: u64) -> Option<String> {
     (problems > 0).then(|| format!("damaged  … {problems} more places"))
 }

@@ -1,5 +1,5 @@
-//! What can be done about a file or folder that cannot be used, told by the
-//! errors behind a failure. For failures that no verb has a better hint for.
+//! Hints for files and directories that cannot be used, chosen by the causes of
+//! a failure. For failures for which no verb has a better hint.
 
 use std::error::Error;
 use std::io;
@@ -25,10 +25,10 @@ pub(super) fn about(error: &(dyn Error + 'static)) -> Option<&'static str> {
 
 const fn about_refusal(refusal: Refusal) -> Option<&'static str> {
     match refusal {
-        Refusal::Symlink => Some("links are not followed; name the real file or folder"),
+        Refusal::Symlink => Some("links are not followed; name the real file or directory"),
         Refusal::HardLink => Some("it must have one name only; make a copy with `cp`"),
-        Refusal::NotRegular => Some("name a regular file, no folder, pipe or device"),
-        Refusal::NotAFolder => Some("check the path; a folder is expected there"),
+        Refusal::NotRegular => Some("name a regular file, not a directory, pipe or device"),
+        Refusal::NotAFolder => Some("check the path; a directory is expected there"),
         Refusal::Swapped => Some("something else changes it; try again"),
         Refusal::Foreign => Some("move it out of the way; it is not touched"),
         Refusal::UnsafeName => Some("give it a plain name"),

@@ -15,7 +15,7 @@ const KEY_FILE: &str = "redaction.key";
 
 impl Host {
     /// The owner's marker key, made with the first use. It lies in the state
-    /// folder, private to its owner.
+    /// directory, private to its owner.
     pub(crate) fn marker_key(&self) -> Result<MarkerKey, CommandError> {
         let Some(state_dir) = self.facts.state_dir() else {
             return Err(CommandError::failure("there is no state directory for the redaction key")
@@ -29,7 +29,7 @@ impl Host {
         })
     }
 
-    /// Our folder in the state folder, which may be reached through a link.
+    /// Our directory in the state directory, which may be reached through a link.
     fn key_folder(&self, state_dir: &Path) -> Result<Dir, CommandError> {
         const OURS: &str = "traj";
         match self.named_root_if_any(state_dir)? {

@@ -1,5 +1,8 @@
-//! Where exports go. Folders are made with the bundle and not before, and
-//! those that were made go again when it fails: a failed export leaves nothing.
+//! Where exports go, and what they read.
+//!
+//! Directories are created together with the bundle and removed again when it
+//! fails: a failed export leaves nothing. [`setup`] prepares a request for this
+//! host; [`temporary`] exports a session to a temporary directory, to be read.
 
 pub(crate) mod setup;
 pub(crate) mod temporary;
@@ -14,17 +17,17 @@ use crate::compose::Host;
 /// The way from the workspace to its exports.
 const FOLDERS: [&str; 2] = [".openclaw", "trajectory-exports"];
 
-/// The folder for bundles.
+/// The directory for bundles.
 #[derive(Debug)]
-pub(crate) struct ExportPlace {
+pub(crate) struct ExportDestination {
     /// What writes there.
     pub(crate) sink: FsBundleSink,
     /// Where bundles will lie.
     pub(crate) path: PathBuf,
 }
 
-impl ExportPlace {
-    /// A folder that the user named as a root.
+impl ExportDestination {
+    /// A directory that the user named as a root.
     pub(crate) fn named(root: &Path, form: BundleForm, host: &Host) -> Result<Self, CommandError> {
         host.check_outside_bundles(root)?;
         let (folder, missing) = host.nearest_root(root)?;
@@ -42,14 +45,14 @@ impl ExportPlace {
         let root = host.named_root(workspace).map_err(|error| {
             error.hint("bundles are written below the workspace; choose another place with --output-root DIR")
         })?;
-        // Looked at before any work is done: one that is no real folder is refused.
+        // Checked before any work is done: a link or a file is rejected.
         let mut folder = None;
         for name in FOLDERS {
             match open_subfolder(folder.as_ref().unwrap_or(&root), name) {
                 Ok(inner) => folder = Some(inner),
                 Err(error) if error.is_not_found() => break,
                 Err(error) => {
-                    let message = format!("cannot use the folder {name} in the workspace");
+                    let message = format!("cannot use the directory {name} in the workspace");
                     return Err(CommandError::failure(message).because(error).hint(
                         "it must be a real directory; choose another place with --output-root DIR",
                     ));

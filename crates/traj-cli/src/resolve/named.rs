@@ -22,7 +22,7 @@ use crate::compose::Host;
 /// So much of a file is looked at to tell what it is.
 const HEAD: u64 = Reading::standard().first_line_bytes as u64;
 
-/// Stores are small; more than this is none.
+/// Stores are small; a larger file is not a store.
 const LONGEST_STORE: u64 = Reading::standard().store_bytes as u64;
 
 /// How sidecars are named that lie beside their session.
@@ -114,7 +114,7 @@ fn session_of(
     }
     if let Some(event) = event.filter(|event| is_safe_id(event.session_id())) {
         let file = format!("{}.jsonl", event.session_id());
-        // A sidecar in a folder of its own is named like its session.
+        // A sidecar in a directory of its own is named like its session.
         files.extend((file != name).then(|| parent.join(&file)));
         let key = event.as_json().get("sessionKey").and_then(Json::as_str).unwrap_or_default();
         let store =

@@ -11,7 +11,7 @@ use traj_fs::open_file;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 
-/// A store in its folder.
+/// A store in its directory.
 #[derive(Debug)]
 pub(crate) struct StorePlace {
     pub(crate) path: PathBuf,

@@ -34,7 +34,7 @@ use crate::resolve::{self, ChosenSession, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
 use events::{EventList, Stream};
 
-/// How often a server that died before the turn began is started anew.
+/// How often a server that exited before the turn began is started again.
 const STARTS: u32 = 3;
 
 #[derive(Debug, Args)]
@@ -171,7 +171,7 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     }
 }
 
-/// A server that dies before the turn begins is replaced: nothing was said to it yet.
+/// A server that exits before the turn begins is replaced: it has not seen the prompt yet.
 async fn run_with_restarts(
     server: &ServerArguments,
     lifecycle: &ThreadLifecycle,
@@ -234,22 +234,22 @@ fn turn_error(error: BoundTurnError) -> CommandError {
     }
 }
 
-/// What a person must hear even if they only want the reply.
+/// Prints what the user must know even if they only want the reply.
 fn announce(turn: &BoundTurn, output: &CommandOutput) {
     match &turn.ready.how {
         HowOpened::Replaced { lost } if lost.turns > 0 => output.note(&format!(
-            "Codex no longer has thread {}: the history of {} turns is lost; a new thread was started",
+            "Codex no longer has thread {}; a new thread was started (turns lost: {})",
             lost.thread, lost.turns
         )),
         HowOpened::Rotated { previous, reasons } => {
             let reasons: Vec<&str> = reasons.iter().map(|reason| reason.as_str()).collect();
             output.note(&format!(
-                "a new thread took the place of {previous}, because of: {}",
+                "a new thread replaces {previous}, because of: {}",
                 reasons.join(", ")
             ));
         }
         HowOpened::Transient { reason } => output.note(&format!(
-            "this turn ran on a thread of its own ({}); the session's thread stays",
+            "this turn ran on a separate thread ({}); the session keeps its thread",
             reason.as_str()
         )),
         _ => {}
@@ -304,7 +304,7 @@ const fn outcome_name(outcome: &TurnOutcome) -> &'static str {
     }
 }
 
-/// A turn that did not complete is no success, whatever it said.
+/// A turn that did not complete is not a success, whatever it said.
 fn failure(turn: &BoundTurn) -> Option<CommandError> {
     Some(match &turn.report.outcome {
         TurnOutcome::Completed => return None,

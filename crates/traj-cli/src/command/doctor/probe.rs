@@ -43,7 +43,7 @@ pub(super) struct Probe {
 
 type Check = Result<String, Box<dyn std::error::Error>>;
 
-/// Tries every place, in a folder of its own where sidecars go.
+/// Tries every place, in a directory of its own where sidecars go.
 pub(super) fn run(host: &Host) -> Vec<Probe> {
     let mut probes = Vec::new();
     let mut note = |name: &'static str, check: Check| {
@@ -105,7 +105,7 @@ impl ProbeTarget {
     }
 
     fn clear(&self) {
-        // What is left is told by the next probe's folder name.
+        // The next probe reports what is left by its directory name.
         self.parent.remove_dir_all(&self.name).ok();
     }
 

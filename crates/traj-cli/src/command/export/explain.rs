@@ -8,7 +8,7 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::interruption::Interruption;
 
 /// What the end of an export means, if it was asked to stop; a secret or a
-/// bundle that stays is told even so.
+/// bundle that stays is reported even so.
 pub(crate) fn explain_end(error: ExportError, interruption: &Interruption) -> CommandError {
     match error {
         ExportError::SecretsRemain { .. }
@@ -59,7 +59,7 @@ fn explain(error: ExportError) -> CommandError {
             Some("names of this form belong to exports under way; give another one")
         }
         ExportError::Sink(BundleSinkError::UnsafePlace { .. }) => {
-            Some("name a real folder with --output-root DIR")
+            Some("name a real directory with --output-root DIR")
         }
         ExportError::Sink(BundleSinkError::Storage { .. }) => {
             Some("there is no bundle; --output-root DIR names another place")

@@ -238,7 +238,7 @@ fn redaction(summary: &Summary, lines: &mut Vec<String>) {
         .extend(counted.map(|rule| format!("  {:>6}  {}", rule.count, escape_control(&rule.rule))));
 }
 
-/// How many there are besides those that are told apart.
+/// How many more there are than are listed.
 fn others(width: usize, count: u64, what: &str) -> Option<String> {
     (count > 0).then(|| format!("  {count:>width$}  … {what}"))
 }

@@ -6,7 +6,7 @@ use traj_core::json::lines::Line;
 
 use crate::output::CommandOutput;
 
-/// Lines of a kind that are told one by one on standard error.
+/// Lines of each kind that are reported one by one on standard error.
 const TOLD_LINES: u64 = 20;
 
 /// Lines of a kind that are listed in the document; the help text names it.
@@ -15,7 +15,7 @@ const LISTED_LINES: usize = 10_000;
 /// What some programs put before the first line of a file in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A line that is no event.
+/// A line that is not a valid event.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct InvalidLine {
     /// The line of the input.

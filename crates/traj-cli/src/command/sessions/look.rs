@@ -23,7 +23,7 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::resolve::Session as Place;
 
-/// With a limit, at least so many sessions are looked at before it is asked
+/// With a limit, at least this many sessions are read before it is asked
 /// whether there are enough.
 const BATCH: usize = 8;
 
@@ -135,7 +135,7 @@ fn locate(found: &FoundSession, host: &Host) -> Result<Candidate, ListingProblem
     let unusable = |error: CommandError| problem(&found.file, &error);
     let place = Place::at(&found.file, host).map_err(unusable)?;
     let sidecar = place.sidecar(host).map_err(unusable)?.found;
-    // A folder of sidecars holds files that are named as sessions are.
+    // A directory of sidecars holds files that are named as sessions are.
     let sidecar = sidecar.filter(|sidecar| sidecar.path != found.file);
     let recorded = sidecar.as_ref().and_then(|sidecar| modified(&sidecar.folder, &sidecar.name));
     Ok(Candidate {

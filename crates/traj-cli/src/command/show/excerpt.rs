@@ -3,7 +3,7 @@
 use serde::Serialize;
 use traj_core::run::{Content, cut};
 
-/// Of a line, so many characters are kept unless all is asked for.
+/// This many characters of a line are kept, unless the full text is asked for.
 const LONGEST_LINE: usize = 2_000;
 
 /// A text, cut in the middle.

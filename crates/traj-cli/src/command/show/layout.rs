@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 use crate::terminal_text::{columns, escape_control};
 
-/// Tabs of a text become so many spaces.
+/// A tab becomes this many spaces.
 const TAB: &str = "    ";
 
 /// A text of a file as lines that fit `width` columns, broken between words

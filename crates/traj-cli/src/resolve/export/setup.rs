@@ -1,5 +1,5 @@
-//! What every export on this host has in common, whoever asks for it: threads,
-//! the redactor, the folders that may be read.
+//! What all exports on this host have in common: threads, the redactor, and the
+//! directories that may be read.
 
 use std::path::{Path, PathBuf};
 
@@ -39,8 +39,8 @@ pub(crate) fn text_of(path: &Path) -> Result<String, CommandError> {
     path.to_str().map(str::to_owned).ok_or_else(|| CommandError::not_utf8(path))
 }
 
-/// Reads below folders that the user named, and below those where sessions and
-/// sidecars usually lie. A named one that is missing is no error yet: a sidecar
+/// Reads below directories that the user named, and below those where sessions and
+/// sidecars usually are. A named one that is missing is not an error yet: a sidecar
 /// can be exported without its session.
 pub(crate) fn readable(
     named: &[PathBuf],
@@ -58,7 +58,7 @@ pub(crate) fn readable(
         sources = match host.folder_if_any(folder) {
             Ok(Some(opened)) => sources.with_root(folder, opened),
             Ok(None) => sources.with_missing_root(folder),
-            // What is looked for there is refused, and told.
+            // Reading from it fails later, with a report.
             Err(_) => sources,
         };
     }
@@ -71,7 +71,7 @@ pub(crate) fn readable(
         others.extend(agents.map(Path::to_path_buf));
     }
     for folder in others {
-        // A folder that is not there holds nothing to read. The state folder
+        // A directory that is not there holds nothing to read. The state directory
         // may be reached through a link.
         if let Ok(opened) = host.named_root(&folder) {
             sources = sources.with_root(folder, opened);

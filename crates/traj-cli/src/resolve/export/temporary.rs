@@ -1,5 +1,5 @@
-//! Opening what the user wants to read: a bundle in place, or a session that is
-//! exported to a temporary directory first, so that nothing unredacted is read.
+//! A session as a temporary bundle, so that commands that show it read nothing
+//! unredacted.
 
 use std::path::{Path, PathBuf};
 

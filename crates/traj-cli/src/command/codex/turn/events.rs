@@ -10,7 +10,7 @@ use traj_core::port::{ItemDetail, ThreadEvent, TurnStatus};
 use crate::output::CommandOutput;
 use crate::terminal_text::escape_control;
 
-/// Events that are kept for the document; a turn that makes more is told by its beginning and end.
+/// Events that are kept for the document. Of a longer turn, the first and last ones are kept.
 const MOST_EVENTS: usize = 100_000;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -8,7 +8,7 @@ use super::super::step::{StoryStep, What};
 /// So many steps wait for the one before them to be whole.
 const MOST_STEPS: usize = 256;
 
-/// And so many bytes.
+/// And this many bytes.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// What a step waits for.
