@@ -9,15 +9,18 @@ const MOST: usize = 15;
 
 /// Compares all directories with the list of wide ones.
 ///
-/// `name.rs` and the directory `name/` are one module and count once. Nobody
+/// `name.rs` and the directory `name/` are one module and count once; `lib.rs`
+/// and `main.rs` are the module of the directory itself and do not count. Nobody
 /// looks for a file in a directory of snapshots: insta names and finds them.
 pub(super) fn check(files: &[String], explained: &Reasons) -> Vec<String> {
     let mut siblings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in files {
         let mut rest = path.as_str();
         while let Some((folder, name)) = rest.rsplit_once('/') {
-            let name = name.strip_suffix(".rs").unwrap_or(name);
-            siblings.entry(folder).or_default().insert(name);
+            let names = siblings.entry(folder).or_default();
+            if !matches!(name, "lib.rs" | "main.rs") {
+                names.insert(name.strip_suffix(".rs").unwrap_or(name));
+            }
             rest = folder;
         }
     }
@@ -49,7 +52,7 @@ mod tests {
 
     fn problems(files: usize, reasons: &str) -> usize {
         let mut paths: Vec<String> = (0..files).map(|name| format!("a/b/{name}.rs")).collect();
-        paths.push("a/b/0/inner.rs".to_owned());
+        paths.extend(["a/b/0/inner.rs", "a/b/lib.rs"].map(str::to_owned));
         check(&paths, &parse_reasons(reasons)).len()
     }
 
