@@ -1,4 +1,4 @@
-//! The real Codex CLI on a playground: a temporary home, a workspace, and a scripted model.
+//! The real Codex CLI in a sandbox: a temporary home, a workspace, and a scripted model.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

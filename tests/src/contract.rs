@@ -1,7 +1,7 @@
 //! What each port promises: one suite per port, which runs on every adapter.
 //!
 //! A suite is a file with a harness (a trait through which the cases reach the
-//! adapter), a list of its cases in [`suite!`], and the cases as private
+//! adapter), a list of its cases in `suite!`, and the cases as private
 //! functions. A test file names its adapters in [`contract_tests!`] and so gets
 //! one test for each case on each adapter. A case that the list leaves out is
 //! dead code, which does not compile here; a listed name without a case does not

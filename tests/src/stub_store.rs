@@ -1,4 +1,4 @@
-//! A store over the in-memory one that does to every call what a test wants.
+//! A wrapper around the in-memory store that lets a test decide the outcome of every call.
 
 use std::fmt;
 use std::ops::ControlFlow;

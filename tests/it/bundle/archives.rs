@@ -1,4 +1,4 @@
-//! Archives that must not be read, and what lies in one beside its files.
+//! Archives that must not be read, and what an archive may hold besides its files.
 
 use std::error::Error as _;
 use std::io::{Cursor, Write as _};

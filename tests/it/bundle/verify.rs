@@ -1,4 +1,4 @@
-//! What `verify` notices.
+//! What `traj verify` finds.
 
 mod hostile;
 

@@ -1,8 +1,8 @@
-//! Trim, undo, repair and prune where nothing more can be written.
+//! Trim, undo, repair and prune on a full disk.
 //!
 //! Each runs twice: on a real disk that is full, where the host lets us mount a
 //! small one, and everywhere under a limit on the size of files, which cuts a
-//! write short just so.
+//! write short in the same way.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::collections::BTreeMap;

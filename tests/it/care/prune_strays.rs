@@ -1,5 +1,5 @@
-//! `traj prune` in a directory of sidecars that several agents share: what goes,
-//! what never goes, and a directory that changes meanwhile.
+//! `traj prune` in a directory of sidecars that several agents share: what is
+//! removed, what is kept, and a directory that changes during the run.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;

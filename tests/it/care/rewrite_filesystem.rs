@@ -1,5 +1,5 @@
-//! Rewriting on the real filesystem: real processes that append meanwhile,
-//! links and swaps in the way, disks that are full.
+//! Rewriting on the real filesystem: processes that append at the
+//! same time, links, swapped files and full disks.
 #![expect(clippy::disallowed_methods, reason = "tests open their own temporary directories")]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! Ten thousand random interleavings of appenders and a rewrite: every line
-//! that anyone appended is there, once, whole, and in order.
+//! Ten thousand random interleavings of appenders and a rewrite: every
+//! appended line is there once, whole, and in order.
 
 use traj_core::memory::{MemoryFiles, MemoryHandle, MemorySession};
 use traj_core::port::{RewriteMode, SessionRewriter as _};

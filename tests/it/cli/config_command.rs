@@ -1,5 +1,5 @@
-//! The configuration file: what wins over it, what is said of a broken one, and
-//! that its page lists every key.
+//! The configuration file: what overrides it, which errors a broken one gives,
+//! and that its documentation lists every key.
 #![expect(clippy::disallowed_methods, reason = "the documentation is in the repository")]
 
 use std::collections::BTreeSet;

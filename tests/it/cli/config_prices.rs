@@ -1,5 +1,5 @@
-//! Which prices are in force: those of a flag, of a variable, of the
-//! configuration file, or those that come with traj.
+//! Which prices apply: those of a flag, a variable, the configuration file, or
+//! those that come with traj.
 
 use serde_json::Value;
 use traj_tests::export_home::{ExportHome as Home, result};

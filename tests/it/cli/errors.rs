@@ -1,5 +1,5 @@
-//! What every command says of a file or directory it cannot use: the cause and a
-//! hint, the same exit code as text and as JSON, one document.
+//! What every command prints about a file or directory that it cannot use: a
+//! cause, a hint, one document, and the same exit code as text and as JSON.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! The public face: what every command says of itself, and that the commands
-//! and flags that the documentation names are there.
+//! Every help text, and that the commands and flags that the documentation
+//! names exist.
 #![expect(clippy::disallowed_methods, reason = "the documentation is in the repository")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The binding stores keep their contract, and the one on disk its promises about the disk.
+//! The binding stores keep their contract; the one on disk also keeps records private and whole.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Whatever is done to them, the store on the disk and the one in memory hold
-//! the same bytes and give the same answers.
+//! After any sequence of operations, the stores on disk and in memory hold the
+//! same bytes and give the same answers.
 
 use cap_std::fs::OpenOptions;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! Exports under bad luck: full disks, sources that fail or change, giants.
+//! Exports that meet full disks, failing or changing sources, and huge values.
 
 mod injected;
 mod process;

@@ -1,4 +1,4 @@
-//! Texts that are too long to be held, in the files that are made from a few
+//! Texts that are too long for memory, in the files that are made from a few
 //! events.
 
 use traj_core::capture::BlobDigest;

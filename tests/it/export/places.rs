@@ -1,4 +1,4 @@
-//! What an export shows of the places and names it works with.
+//! What an export shows of the paths and names that it works with.
 
 use std::process::Stdio;
 

@@ -1,5 +1,5 @@
-//! Rollouts of Codex export to bundles that state what happened; files that
-//! nobody knows do not export.
+//! Codex rollouts export to bundles that state what happened; files of an unknown
+//! format do not export.
 
 use traj_core::dialect::Dialect;
 use traj_core::json::Json;

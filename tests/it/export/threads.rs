@@ -1,4 +1,4 @@
-//! Exports on several threads: faster at best, never different.
+//! Exports on several threads give the same bytes.
 
 use traj_tests::export_home::{EXPORTS, ExportHome as Home};
 use traj_tests::rows::{next_message, user};

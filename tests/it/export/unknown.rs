@@ -1,4 +1,4 @@
-//! What nobody can read is an error with a hint, and nothing is written.
+//! Input of an unknown format is an error with a hint, and nothing is written.
 
 use serde_json::Value;
 use traj_tests::export_home::{ExportHome, result};

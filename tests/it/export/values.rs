@@ -1,4 +1,4 @@
-//! Values that are hard to carry over: giants, secrets, pictures, odd text and
+//! Values that are hard to export: huge ones, secrets, pictures, odd strings and
 //! numbers, paths, odd times. Entries and members stay; only what must be
 //! hidden changes.
 

@@ -1,5 +1,5 @@
-//! Every verb chooses the same sidecar: colliding names, relative and foreign
-//! pointers, directories that are reached through links or lie elsewhere.
+//! Every command chooses the same sidecar: with colliding names, relative and
+//! foreign pointers, directories reached through links, and directories elsewhere.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;

@@ -1,5 +1,5 @@
 //! Every reader gives the same answers about the same session: `tail`,
-//! `sessions`, `inspect`, and whoever folds the events of a bundle.
+//! `sessions`, `inspect`, and a fold of the events of a bundle.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::collections::{BTreeMap, BTreeSet};

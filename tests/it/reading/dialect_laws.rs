@@ -1,5 +1,5 @@
-//! What dialects and the fold promise for whatever rows a file has: they never
-//! panic, and how the rows are read in pieces makes no difference.
+//! What dialects and the fold promise for any rows: they never panic, and reading
+//! the rows in pieces makes no difference.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The session the user means: every verb takes it the same way, by path, key,
-//! id or the beginning of one, and only verbs that read choose one themselves.
+//! How a user names a session: every command takes a path, a key, an id or the
+//! beginning of an id, and only commands that read choose a session themselves.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;

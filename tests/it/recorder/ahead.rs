@@ -1,5 +1,5 @@
-//! A recorder that prepares a batch while it writes the one before: nobody may
-//! notice but by the time it takes.
+//! A recorder that prepares a batch while it writes the one before: only the
+//! time that it takes may differ.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};

@@ -1,4 +1,4 @@
-//! A recorder never holds up, surprises or fails its host.
+//! A recorder never blocks, surprises or fails its host.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};

@@ -1,4 +1,4 @@
-//! Processes that write to one sidecar at the same time, or end without a word.
+//! Processes that write to one sidecar at the same time, or end without notice.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Defects of the recorder's own cost what they touched, and the host nothing.
+//! A defect in the recorder costs the events that it touches, and the host nothing.
 
 use std::process::Command;
 use std::sync::Arc;

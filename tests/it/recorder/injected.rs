@@ -1,5 +1,5 @@
-//! EIO and its relatives on every call a recorder makes, as the kernel would
-//! return them: strace stands between the two.
+//! EIO and similar errors from every system call of a recorder: strace injects
+//! them.
 
 use traj_tests::host::strace::strace;
 use traj_tests::sidecar::Place;

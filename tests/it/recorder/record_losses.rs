@@ -1,5 +1,5 @@
-//! What `traj record` says of what it could not record: how much, why, and what
-//! can be done about it.
+//! What `traj record` reports about events that it could not record: how many,
+//! why, and what to do about it.
 
 use std::process::{Command, Output};
 

@@ -1,5 +1,5 @@
 //! Laws of redaction: what comes out parses, redacting twice changes nothing,
-//! and no secret of a known form survives in any surrounding.
+//! and no secret of a known form survives in any context.
 
 use std::fmt::Write as _;
 

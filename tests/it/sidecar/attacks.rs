@@ -1,5 +1,5 @@
-//! What others put in the place of a sidecar, its pointer or its blobs is
-//! refused, at once and with nothing written.
+//! Anything else in the place of a sidecar, its pointer or its blobs is refused
+//! at once, and nothing is written.
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;

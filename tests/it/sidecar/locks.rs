@@ -1,4 +1,4 @@
-//! A sidecar that another process has locked costs events, never the host.
+//! A sidecar that another process has locked costs events but never blocks the host.
 
 use std::io::Write as _;
 use std::process::Stdio;

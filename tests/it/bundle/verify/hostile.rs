@@ -1,5 +1,4 @@
-//! What `verify` and a checked look make of bundles that somebody broke, or
-//! made to do harm.
+//! `verify` and a checked `inspect` on bundles that are broken or hostile.
 
 use std::num::NonZeroUsize;
 

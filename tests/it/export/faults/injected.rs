@@ -1,5 +1,5 @@
-//! An export of which any single call may fail: what is left is a whole bundle
-//! and a report, or an error and nothing.
+//! Any single system call of an export may fail: the result is a whole bundle and
+//! a report, or an error and nothing.
 
 use std::process::Output;
 

@@ -1,5 +1,5 @@
-//! The exporting process under bad luck: killed, out of room, robbed of its
-//! sources, fed with giants. What is visible afterwards is whole, or nothing.
+//! The exporting process is killed, runs out of space, loses its sources or reads
+//! huge values. Afterwards there is a whole bundle, or none.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
