@@ -38,13 +38,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let explained = list::parse_reasons(&workspace.read("xtask/tidy/long-files.txt")?);
     let variables = workspace.read("docs/environment.md")?;
     let mut rust = Vec::new();
-    let mut phrases = Vec::new();
     for path in &files {
         // A file that is not text (an image, a recorded archive) has no lines to check.
         let Ok(text) = workspace.read(path) else { continue };
         problems.extend(documents::machine_paths(path, &text));
         if path.ends_with(".md") || path.ends_with(".rs") {
-            phrases.extend(words::find(path, &text));
+            problems.extend(words::check(path, &text));
         }
         if path.ends_with(".md") {
             problems.extend(documents::dead_links(path, &text, |target| {
@@ -65,11 +64,6 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     problems.extend(type_names::check(&rust));
     let wide = list::parse_reasons(&workspace.read("xtask/tidy/wide-folders.txt")?);
     problems.extend(folders::check(&files, &wide));
-    let allowed = list::parse_reasons(&workspace.read("xtask/tidy/words.txt")?);
-    problems.extend(words::check(&phrases, &allowed));
-    for note in words::slack(&phrases, &allowed) {
-        println!("tidy: {note}");
-    }
     let names = interpreters::Names::of(&rust);
     problems.extend(rust.iter().flat_map(|(path, text)| names.check(path, text)));
     problems.extend(documents::format_pages(&files, &workspace.read("docs/format/README.md")?));
@@ -79,11 +73,6 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let scenarios = "docs/codex-scenarios.md";
     problems.extend(documents::missing_files(scenarios, &workspace.read(scenarios)?, exists));
 
-    let known = workspace.read("xtask/tidy/known-problems.txt")?;
-    let (known, problems) = list::divide_known(problems, &known);
-    for problem in &known {
-        println!("tidy: known: {problem}");
-    }
     if problems.is_empty() {
         println!("tidy: {} files, {} crates, no problem", files.len(), members.len());
         return Ok(());
@@ -91,5 +80,5 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     for problem in &problems {
         eprintln!("tidy: {problem}");
     }
-    bail!("tidy found {} problem(s)", problems.len());
+    bail!("tidy found problems: {}", problems.len());
 }

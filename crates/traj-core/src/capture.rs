@@ -11,7 +11,8 @@
 //! - `cut`: the limits;
 //! - `blob`, `blob_names`: what was cut, and where it is named;
 //! - `block`: the lines of many events in one allocation;
-//! - `pending_line`: a line that waits for its numbers.
+//! - `pending_line`: a line that waits for its numbers;
+//! - [`recording`]: when a recorder retries, truncates or gives up.
 //!
 //! ```
 //! use traj_core::capture::Capture;
@@ -37,6 +38,7 @@ mod block;
 mod cut;
 mod heading;
 mod pending_line;
+pub mod recording;
 
 #[cfg(test)]
 mod laws;

@@ -12,8 +12,8 @@
 //! - [`limits`]: how large events, files and lines may be.
 //! - [`event`]: what a host records.
 //! - [`redaction`]: hides secrets, paths and images.
-//! - [`capture`]: events become redacted lines within limits.
-//! - [`recording`]: when a recorder retries, truncates or gives up.
+//! - [`capture`]: events become redacted lines within limits, and a recorder
+//!   decides when to retry, truncate or give up.
 //! - [`dialect`]: rows of each agent's files become facts.
 //! - [`run`]: facts become a run, with calls, tokens, time and cost.
 //! - [`location`]: which sidecar belongs to a session.
@@ -71,10 +71,8 @@ pub mod location;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod port;
-pub mod recording;
 pub mod redaction;
 pub mod run;
-mod scratch;
 pub mod settings;
 pub mod timestamp;
 

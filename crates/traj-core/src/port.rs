@@ -31,7 +31,7 @@ mod source;
 mod stated_sizes;
 mod trajectory_store;
 
-pub use crate::scratch::{Scratch, ScratchError};
+pub use crate::redaction::scratch::{Scratch, ScratchError};
 pub use app_server::{
     AppServer, AppServerError, ApprovalDecision, CloseCause, HostAnswer, ItemDetail, ListenGuard,
     OpenedThread, RequestKind, ResumeThread, ServerRequest, StartThread, StartTurn, ThreadEvent,

@@ -49,6 +49,7 @@ mod redactor;
 mod report;
 mod reveal;
 mod rule;
+pub(crate) mod scratch;
 mod text;
 
 pub use cache::texts::TextHasher;

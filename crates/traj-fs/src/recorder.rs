@@ -18,10 +18,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use traj_core::capture::Capture;
+pub use traj_core::capture::recording::Dropped;
+use traj_core::capture::recording::FinalRetries;
 use traj_core::event::{Event, RunContext};
 use traj_core::port::{Clock, EventSink, SidecarOptions, TrajectoryStore};
-pub use traj_core::recording::Dropped;
-use traj_core::recording::FinalRetries;
 use traj_core::redaction::Redactor;
 use traj_core::settings::Settings;
 

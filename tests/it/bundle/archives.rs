@@ -64,7 +64,7 @@ fn names_count_once_and_their_number_is_limited() {
     let regular = tar::EntryType::Regular;
     let twice = tar_zst_of(&[("a", regular, b"1"), ("A", regular, b"2")]);
     assert!(matches!(visit(&twice), Err(BundleSourceError::RepeatedEntry { number: 2 })));
-    // A zip writer refuses repeated names, so one is renamed behind its back.
+    // A zip writer refuses repeated names, so one is renamed afterwards.
     let mut zip = zip_of(&[("first", b"1"), ("other", b"2")]);
     let places: Vec<usize> =
         (0..zip.len() - 5).filter(|at| &zip[*at..at + 5] == b"other").collect();
@@ -196,7 +196,7 @@ fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
         damage(&packed(&changed))
     };
     assert_eq!(changed(600), STRAY, "after the content of an entry");
-    // Behind the name, a link's target, an owner's name, at the end.
+    // After the name, a link's target, an owner's name, at the end.
     for at in [50, 160, 270, 300, 400, 511] {
         let header = "entry 1 has a header with unexpected fields";
         assert_eq!(changed(at), header, "at {at}");

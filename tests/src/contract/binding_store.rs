@@ -44,7 +44,7 @@ suite! {
     the_list_is_in_order,
 }
 
-/// Scenarios 1 and 8: what is saved is loaded, and nothing is none.
+/// Scenarios 1 and 8: a saved record is loaded, and a missing one is `None`.
 fn what_is_saved_is_loaded(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");

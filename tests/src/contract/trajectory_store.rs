@@ -95,7 +95,7 @@ fn nothing_exists_before_the_first_line(harness: &dyn TrajectoryStoreHarness) {
     harness.store().visit(&chat, &mut count).expect("a missing sidecar has no lines");
     assert_eq!(seen, 0);
     let missing = harness.store().read_blob(&chat, &BlobDigest::of(b"nothing"));
-    assert_eq!(missing.expect("a missing blob is none"), None);
+    assert_eq!(missing.expect("a missing blob is not an error"), None);
 }
 
 fn batches_are_numbered_across_writers(harness: &dyn TrajectoryStoreHarness) {

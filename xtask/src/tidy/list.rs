@@ -29,13 +29,6 @@ pub(super) fn parse_reasons(text: &str) -> Reasons {
     entries(text).map(split).collect()
 }
 
-/// Divides problems into those that an entry of the list begins, and the others.
-///
-/// An entry that begins no problem has done its work: remove it.
-pub(super) fn divide_known(problems: Vec<String>, list: &str) -> (Vec<String>, Vec<String>) {
-    problems.into_iter().partition(|problem| entries(list).any(|entry| problem.contains(entry)))
-}
-
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
@@ -55,12 +48,5 @@ mod tests {
         assert_eq!(sections["core"]["regex"], "rules are patterns");
         assert_eq!(sections["core"]["serde"], "");
         assert!(sections["fs"].is_empty());
-    }
-
-    #[test]
-    fn a_known_problem_is_no_longer_a_failure() {
-        let problems = vec!["a.rs: `run` has 90 lines".to_owned(), "b.rs: too long".to_owned()];
-        let (known, other) = divide_known(problems, "# until it is split\n`run` has\n");
-        assert_eq!((known.len(), other), (1, vec!["b.rs: too long".to_owned()]));
     }
 }

@@ -4,12 +4,6 @@
 //! off. They are looked for in Markdown and in Rust sources, across line
 //! breaks. Every phrase has two words or more, and code has no such names, so
 //! that only comments and strings can contain one.
-//!
-//! `xtask/tidy/words.txt` states how many each part of the tree still has.
-
-use std::collections::BTreeMap;
-
-use super::list::Reasons;
 
 /// A phrase, what to write, and the words that make it right after all.
 struct Phrase {
@@ -81,33 +75,22 @@ const PHRASES: [Phrase; 30] = [
 /// The rule and its tests have to spell the phrases.
 const RULE: &str = "xtask/src/tidy/words.rs";
 
-/// One phrase in one file.
-#[derive(Debug, PartialEq)]
-pub(super) struct Match {
-    path: String,
-    line: usize,
-    advice: String,
-}
-
 /// Every phrase in a file.
-pub(super) fn find(path: &str, text: &str) -> Vec<Match> {
+pub(super) fn check(path: &str, text: &str) -> Vec<String> {
     if path == RULE || path.starts_with("CHANGELOG") {
         return Vec::new();
     }
     let words = words_of(path, text);
-    let mut matches = Vec::new();
+    let mut problems = Vec::new();
     for at in 0..words.len() {
         for phrase in &PHRASES {
             if phrase.is_at(&words, at) {
-                matches.push(Match {
-                    path: path.to_owned(),
-                    line: words[at].1,
-                    advice: format!("\"{}\": write \"{}\"", phrase.words, phrase.instead),
-                });
+                let (line, found, instead) = (words[at].1, phrase.words, phrase.instead);
+                problems.push(format!("{path}:{line}: \"{found}\": write \"{instead}\""));
             }
         }
     }
-    matches
+    problems
 }
 
 impl Phrase {
@@ -158,55 +141,12 @@ fn words_of(path: &str, text: &str) -> Vec<(String, usize)> {
     words
 }
 
-/// Compares the matches with the numbers that the parts of the tree may still have.
-pub(super) fn check(matches: &[Match], allowed: &Reasons) -> Vec<String> {
-    let mut problems = Vec::new();
-    let mut counts: BTreeMap<&str, (usize, Vec<&Match>)> = BTreeMap::new();
-    for found in matches {
-        let part = allowed.keys().find(|part| found.path.starts_with(part.as_str()));
-        let entry = counts.entry(part.map_or("", String::as_str)).or_default();
-        entry.0 += 1;
-        entry.1.push(found);
-    }
-    for (part, (count, found)) in counts {
-        let limit = allowed.get(part).map_or(Ok(0), |number| number.parse::<usize>());
-        match limit {
-            Err(_) => problems.push(format!("xtask/tidy/words.txt: {part} has no number")),
-            Ok(limit) if count > limit => {
-                problems.extend(
-                    found
-                        .iter()
-                        .map(|found| format!("{}:{}: {}", found.path, found.line, found.advice)),
-                );
-                if limit > 0 {
-                    problems.push(format!("{part} has {count} such phrases, at most {limit} may"));
-                }
-            }
-            Ok(_) => {}
-        }
-    }
-    problems
-}
-
-/// Numbers of the list that could be lower.
-pub(super) fn slack(matches: &[Match], allowed: &Reasons) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (part, number) in allowed {
-        let count = matches.iter().filter(|found| found.path.starts_with(part.as_str())).count();
-        if number.parse::<usize>().is_ok_and(|limit| count < limit) {
-            notes.push(format!("xtask/tidy/words.txt: {part} can be lowered to {count}"));
-        }
-    }
-    notes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tidy::list::parse_reasons;
 
     fn count(path: &str, text: &str) -> usize {
-        find(path, text).len()
+        check(path, text).len()
     }
 
     #[test]
@@ -219,9 +159,9 @@ mod tests {
 
     #[test]
     fn a_phrase_is_found_across_lines() {
-        let found = find("a.rs", "/// What was held\n    /// against the rules.\n");
+        let found = check("a.rs", "/// What was held\n    /// against the rules.\n");
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].line, 1);
+        assert!(found[0].starts_with("a.rs:1: "));
     }
 
     #[test]
@@ -239,16 +179,5 @@ mod tests {
             assert_eq!(count("docs/a.md", good), 0, "{good}");
         }
         assert_eq!(count("docs/a.md", "```\nbehind the\n```\n"), 0);
-    }
-
-    #[test]
-    fn a_part_of_the_tree_has_no_more_than_its_number() {
-        let found = find("crates/a/src/b.rs", "// behind the, held against, told of\n");
-        assert_eq!(found.len(), 3);
-        assert!(check(&found, &parse_reasons("crates/a  3")).is_empty());
-        assert_eq!(check(&found, &parse_reasons("crates/a  2")).len(), 4);
-        assert_eq!(check(&found, &parse_reasons("crates/b  9")).len(), 3);
-        assert_eq!(slack(&found, &parse_reasons("crates/a  4")).len(), 1);
-        assert!(slack(&found, &parse_reasons("crates/a  3")).is_empty());
     }
 }

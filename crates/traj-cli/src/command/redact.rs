@@ -76,7 +76,7 @@ struct Summary {
     media: u64,
     /// Paths and names that were replaced by a label.
     paths: u64,
-    /// Texts that look like a marker and are none of ours.
+    /// Strings that look like a marker but are not ours.
     foreign_markers: u64,
     /// Texts that look like a secret and were not hidden.
     survivors: u64,

@@ -152,24 +152,8 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
     if is_any(head, &["credential", "credentials", "creds", "cred"]) {
         return Weak(Frame::Credential);
     }
-    if is_any(head, &["cvv", "cvc", "cvv2", "cvc2", "csc"]) {
-        return Strong(Frame::CardCode);
-    }
-    // Boards have pins as well.
-    if is(head, "pin") && (before.is_empty() || is_any(lead, PIN_QUALIFIERS)) {
-        return Strong(Frame::CardCode);
-    }
-    if is_any(head, &["otp", "totp", "mfa"]) {
-        return Strong(Frame::OneTimeCode);
-    }
-    if is_any(head, &["code", "codes"]) {
-        return if is_any(lead, CODE_QUALIFIERS) {
-            Strong(Frame::OneTimeCode)
-        } else if before.is_empty() {
-            Weak(Frame::OneTimeCode)
-        } else {
-            Plain
-        };
+    if let Some(class) = judge_code(head, lead, before) {
+        return class;
     }
     if is(head, "seed") && is_any(lead, &["totp", "otp", "wallet", "mfa", "hd"]) {
         return Strong(Frame::Secret);
@@ -178,6 +162,31 @@ fn judge(head: &[u8], lead: &[u8], before: &[&[u8]]) -> NameClass {
         return Strong(Frame::CardNumber);
     }
     judge_weak(head, lead, before)
+}
+
+/// Codes that are typed in: of cards, PINs and one-time codes.
+fn judge_code(head: &[u8], lead: &[u8], before: &[&[u8]]) -> Option<NameClass> {
+    use NameClass::{Plain, Strong, Weak};
+    if is_any(head, &["cvv", "cvc", "cvv2", "cvc2", "csc"]) {
+        return Some(Strong(Frame::CardCode));
+    }
+    // Boards have pins as well.
+    if is(head, "pin") && (before.is_empty() || is_any(lead, PIN_QUALIFIERS)) {
+        return Some(Strong(Frame::CardCode));
+    }
+    if is_any(head, &["otp", "totp", "mfa"]) {
+        return Some(Strong(Frame::OneTimeCode));
+    }
+    if is_any(head, &["code", "codes"]) {
+        return Some(if is_any(lead, CODE_QUALIFIERS) {
+            Strong(Frame::OneTimeCode)
+        } else if before.is_empty() {
+            Weak(Frame::OneTimeCode)
+        } else {
+            Plain
+        });
+    }
+    None
 }
 
 fn judge_key(lead: &[u8], before: &[&[u8]]) -> NameClass {

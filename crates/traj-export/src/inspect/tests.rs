@@ -171,6 +171,6 @@ fn why_a_run_failed_is_told() {
     );
     assert_eq!(summary.errors, ["429 overloaded", "gave up", "no quota"]);
     assert_eq!(summary.endings, ["error"]);
-    assert_eq!(summary.usage.input_tokens, 900, "the transcript tells of fewer turns");
-    assert_eq!(summary.duration_millis, 5_000, "a time that was not readable is none");
+    assert_eq!(summary.usage.input_tokens, 900, "the transcript states fewer turns");
+    assert_eq!(summary.duration_millis, 5_000, "an unreadable time does not count");
 }

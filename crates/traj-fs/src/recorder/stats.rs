@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use traj_core::capture::recording::Dropped;
 use traj_core::port::Exposure;
-use traj_core::recording::Dropped;
 
 /// What a recorder did so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
+use traj_core::capture::recording::Dropped;
 use traj_core::capture::{EventTooLarge, OmittedBlob};
 use traj_core::port::{Appended, SidecarError};
-use traj_core::recording::Dropped;
 
 use super::stats::RecorderStats;
 

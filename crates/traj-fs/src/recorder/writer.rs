@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
+use traj_core::capture::recording::{AfterWrite, Dropped, Phase, Recording, WriteStep};
 use traj_core::capture::{Blob, Capture, Captured, LineBlock};
 use traj_core::id::SessionId;
 use traj_core::port::{Clock, Room, SidecarError, SidecarOptions, SidecarWriter, TrajectoryStore};
-use traj_core::recording::{AfterWrite, Dropped, Phase, Recording, WriteStep};
 
 use super::encode::encode;
 use super::prepare::{BegunBatch, Preparer, WORTH_A_THREAD};

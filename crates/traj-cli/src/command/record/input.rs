@@ -94,7 +94,7 @@ impl Problems {
     }
 }
 
-/// Tells of the first lines of a kind, and that there are more.
+/// Reports the first lines of a kind, and that there are more.
 fn tell(count: u64, output: &CommandOutput, note: impl FnOnce() -> String) {
     if count <= TOLD_LINES {
         output.note(&note());

@@ -28,7 +28,7 @@ pub struct Piece {
     pub generation: usize,
     /// First byte.
     pub from: u64,
-    /// Behind the last byte.
+    /// One past the last byte.
     pub to: u64,
 }
 

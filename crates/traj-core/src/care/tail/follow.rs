@@ -34,7 +34,7 @@ pub struct FileState {
 pub struct ReadRange {
     /// First byte.
     pub from: u64,
-    /// Behind the last byte.
+    /// One past the last byte.
     pub to: u64,
 }
 

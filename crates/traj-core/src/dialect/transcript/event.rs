@@ -63,7 +63,7 @@ pub struct TranscriptEvents {
 pub struct EventParts {
     /// Up to the numbers.
     pub head: usize,
-    /// Behind them.
+    /// After them.
     pub tail: usize,
     /// Whether the event is its entry's message in the frame, and nothing in
     /// it reads otherwise than in the entry.

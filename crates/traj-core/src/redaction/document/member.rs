@@ -42,8 +42,8 @@ fn holds_value(name: &str) -> bool {
     )
 }
 
-/// What the names of members, one or all of an object, make of them: most are
-/// none of this, and every event has many.
+/// What the names of members, one or all of an object, make of them. Most
+/// names mean nothing special, and every event has many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Roles {
     /// May hold the value for a name.

@@ -87,7 +87,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is passed over at a glance is none of them.
+        /// A string that the quick check skips is not one of them.
         #[test]
         fn whatever_declares_a_medium_may_be_a_type(
             name in prop::sample::select(TYPES.to_vec()),

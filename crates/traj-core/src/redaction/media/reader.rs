@@ -159,7 +159,7 @@ impl Escape {
         }
     }
 
-    /// What was held back, which is none the longer.
+    /// Takes the bytes that were held back.
     const fn rest(&mut self) -> ([u8; 3], usize) {
         let rest = (self.held, self.length);
         self.length = 0;

@@ -1,7 +1,7 @@
 //! Redacted texts that wait in a scratch file until their position is known.
 
 use super::{Redacted, RedactedText};
-use crate::scratch::{Scratch, ScratchError};
+use crate::redaction::scratch::{Scratch, ScratchError};
 
 /// Texts are written to the scratch file in pieces of about this size.
 const PIECE: usize = 256 * 1024;
