@@ -4,7 +4,7 @@
 //!
 //! - [`header`], [`entry`], [`message`]: a transcript of OpenClaw, with
 //!   [`user`], [`assistant`] and [`tool_result`] for what a message says;
-//! - [`event`], [`pointer`]: a sidecar and the file that leads to it;
+//! - [`event`], [`pointer()`]: a sidecar and the file that leads to it;
 //! - [`rollout_row`], [`rollout`]: a rollout of Codex.
 //!
 //! Rows belong to the session `s1` and to the first minute after

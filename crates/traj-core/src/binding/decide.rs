@@ -127,7 +127,7 @@ pub fn decide_binding(stored: Option<&BindingRecord>, wanted: &WantedThread) -> 
     }
 }
 
-/// Whether the plugin apps must be looked up before [`decide`] can tell.
+/// Whether the plugin apps must be looked up before [`decide_binding`] can decide.
 #[must_use]
 pub fn needs_plugin_build(stored: Option<&BindingRecord>, wanted: &WantedThread) -> bool {
     let (Some(stored), WantedPlugins::Enabled { input, any_enabled, built: None }) =
