@@ -2,12 +2,12 @@
 //! module makes one.
 //!
 //! - **Values, never bytes.** [`Redactor::json`] walks parsed JSON,
-//!   [`Redactor::text`] reads plain text; JSON inside a string is parsed, so
-//!   the result always parses.
+//!   [`Redactor::text`] reads plain text. JSON inside a string is parsed, so the
+//!   result always parses.
 //! - **Rules are data** ([`RuleSet`]): id, pattern, keywords, condition,
-//!   examples and counter-examples. A rule is tried only where the automaton
-//!   over all keywords found one of its own. Patterns are compiled when first
-//!   needed and match in linear time.
+//!   examples and counter-examples. A rule with keywords is tried only where the
+//!   automaton over all keywords found one of them. Patterns are compiled on
+//!   first use and match in linear time.
 //! - **Context** (assignments, headers, URLs, flags, tables, key blocks) is read
 //!   by hand-written readers that never backtrack. The value is hidden; the text
 //!   around it stays readable.
@@ -16,24 +16,25 @@
 //! - **Truncation comes later.** Nothing is cut here.
 //!
 //! In reading order: `redactor`, `policy`, `report`, `reveal` and `marker` are the
-//! interface; `redacted` holds the proof and what can be built from it; `rule`
-//! defines the rules and `engine` runs them; `document` walks one JSON document
-//! or text, and `text` searches one string; `field_name` judges names of fields;
-//! `media` and `paths` replace binary data and host paths; `cache` remembers
-//! strings that come again.
+//! interface; `redacted` contains the proof and the operations that keep it;
+//! `rule` defines the rules and `engine` runs them; `document` walks one JSON
+//! document or plain text, and `text` searches one string; `field_name`
+//! classifies field names; `media` and `paths` replace binary data and host
+//! paths; `cache` remembers recurring strings.
 //!
 //! ```
 //! use traj_core::json::Json;
 //! use traj_core::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 //!
-//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let key = MarkerKey::from_random(getrandom::fill)?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(key));
 //! let mut report = RedactionReport::new();
 //! let event = Json::parse(r#"{"env":{"DB_PASSWORD":"hunter2"},"usage":{"total_tokens":14}}"#)?;
 //! let line = redactor.json(event, &mut report).to_line().into_inner();
 //! assert!(line.starts_with(r#"{"env":{"DB_PASSWORD":"<redacted:password:"#));
 //! assert!(line.ends_with(r#""usage":{"total_tokens":14}}"#));
 //! assert_eq!(report.hidden(), 1);
-//! # Ok::<(), traj_core::json::ParseError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod cache;
@@ -52,6 +53,7 @@ mod rule;
 pub(crate) mod scratch;
 mod text;
 
+pub use cache::session_secrets::{SecretSearch, SessionSecrets};
 pub use cache::texts::TextHasher;
 pub use marker::{MarkerKey, is_marker};
 pub use media::{MediaMark, MediaStream};

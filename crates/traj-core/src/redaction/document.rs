@@ -1,16 +1,22 @@
-//! One pass over one document or plain text.
+//! One redaction pass over one document or plain text.
 //!
 //! In reading order:
 //! - this file: the state of a pass, and how markers are written;
 //! - `walk`: values, members and lists;
-//! - `member`: what a member is by its name;
+//! - `streams`: the events of a list, joined before they are judged;
+//! - `member`: the role of a member, by its name;
+//! - `naming`: what an object says about its value;
+//! - `columns`: tables as lists of column names and rows;
 //! - `string`: one string of the document;
 //! - `embedded_json`: JSON inside a string;
-//! - `propagate`: a secret that was found once, hidden wherever it recurs.
+//! - `propagate`: hides a secret that was found once wherever it recurs.
 
+mod columns;
 mod embedded_json;
 pub(super) mod member;
+mod naming;
 mod propagate;
+mod streams;
 mod string;
 mod walk;
 
@@ -19,6 +25,7 @@ use std::borrow::Cow;
 use self::member::NameFacts;
 use self::propagate::LearnedSecrets;
 use super::cache::names::NameCache;
+use super::cache::session_secrets::{SecretSearch, SessionSecrets};
 use super::cache::texts::{KnownSpan, KnownTexts};
 use super::engine::span::Span;
 use super::field_name::NameClass;
@@ -34,7 +41,7 @@ use super::text::find::Finder;
 use super::text::rescan::MarkerChange;
 use crate::json::Json;
 
-/// Enough for most rows, so that nothing grows while one is read.
+/// Initial capacities that are enough for most rows.
 const EXPECTED_NAMES: usize = 32;
 const EXPECTED_PATH: usize = 96;
 
@@ -46,18 +53,30 @@ pub(super) struct DocumentPass<'r> {
     stamp: &'r Stamp,
     known: Option<&'r KnownTexts>,
     pub(super) familiar: &'r NameCache,
-    /// What the names say about the members of the objects being walked.
+    /// Facts about the member names of the objects being walked.
     pub(super) facts: Vec<NameFacts>,
-    /// Whether only secrets, media and paths are reported.
+    /// Whether survivors and old markers are not counted.
     rechecks: bool,
     pub(super) report: &'r mut RedactionReport,
     pub(super) reveal: Option<&'r mut RevealMap>,
     /// JSON Pointer of the current position.
     pub(super) path: String,
     pub(super) nesting: u8,
-    /// Whether lines are counted: in a plain text they are the positions.
+    /// Whether lines are counted: they are the positions in a plain text.
     counts_lines: bool,
     pub(super) learned: Vec<(Vec<u8>, RuleIndex)>,
+    /// The first bytes of each, to compare with quickly.
+    pub(super) learned_heads: Vec<u64>,
+    session: SessionShare<'r>,
+}
+
+/// What a pass shares with the passes over other documents.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SessionShare<'r> {
+    /// Collects the secrets of this document.
+    pub(super) collected: Option<&'r SessionSecrets>,
+    /// Finds the secrets of other documents.
+    pub(super) search: Option<&'r SecretSearch>,
 }
 
 impl<'r> DocumentPass<'r> {
@@ -84,7 +103,15 @@ impl<'r> DocumentPass<'r> {
             nesting: 0,
             counts_lines: false,
             learned: Vec::new(),
+            learned_heads: Vec::new(),
+            session: SessionShare::default(),
         }
+    }
+
+    /// The same pass, for one of several documents.
+    pub(super) const fn sharing(mut self, session: SessionShare<'r>) -> Self {
+        self.session = session;
+        self
     }
 
     /// The same pass, without counting survivors and old markers.
@@ -98,20 +125,30 @@ impl<'r> DocumentPass<'r> {
         self.document_with(value, &[])
     }
 
-    /// The same; members of the document listed in `apart` are judged only by
-    /// themselves, not by secrets found elsewhere.
+    /// Like [`DocumentPass::document`], but secrets found elsewhere are not hidden
+    /// in the members listed in `apart`.
     pub(super) fn document_with<'a>(&mut self, mut value: Json<'a>, apart: &[&str]) -> Json<'a> {
         self.value(&mut value, NameClass::Plain);
         let learned = std::mem::take(&mut self.learned);
+        self.learned_heads.clear();
         if let Some(again) = LearnedSecrets::new(&learned)
             && again.is_in_document(&value, apart)
         {
             self.repeat_document(&mut value, &again, apart);
         }
+        if let Some(secrets) = self.session.collected {
+            secrets.add(&learned);
+        }
+        if let Some(search) = self.session.search.filter(|_| !self.rechecks) {
+            let again = LearnedSecrets::of_session(search);
+            if again.is_in_document(&value, apart) {
+                self.repeat_document(&mut value, &again, apart);
+            }
+        }
         value
     }
 
-    /// Redacts a whole text.
+    /// Redacts a plain text.
     pub(super) fn plain_text<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
         self.counts_lines = true;
         if self.report.line().is_none() {
@@ -122,8 +159,17 @@ impl<'r> DocumentPass<'r> {
             None => Cow::Borrowed(text),
         };
         let learned = std::mem::take(&mut self.learned);
+        self.learned_heads.clear();
         if let Some(again) = LearnedSecrets::new(&learned)
             && let Some(changed) = self.repeat_text(&out, &again)
+        {
+            out = Cow::Owned(changed);
+        }
+        if let Some(secrets) = self.session.collected {
+            secrets.add(&learned);
+        }
+        if let Some(search) = self.session.search.filter(|_| !self.rechecks)
+            && let Some(changed) = self.repeat_text(&out, &LearnedSecrets::of_session(search))
         {
             out = Cow::Owned(changed);
         }
@@ -135,13 +181,13 @@ impl<'r> DocumentPass<'r> {
         self.hide(text, spans.iter().map(|span| (*span, None)), |_, _| {})
     }
 
-    /// Like [`DocumentPass::hide_spans`], with digits that are known.
+    /// Like [`DocumentPass::hide_spans`], but the digits are known.
     fn hide_known(&mut self, text: &str, spans: &[KnownSpan]) -> String {
         let spans = spans.iter().map(|known| (known.span, Some(known.digits)));
         self.hide(text, spans, |_, _| {})
     }
 
-    /// Replaces the spans with markers; reports the digits of each.
+    /// Replaces the spans with markers; calls `changed` for each.
     fn hide(
         &mut self,
         text: &str,
@@ -178,8 +224,8 @@ impl<'r> DocumentPass<'r> {
         }
     }
 
-    /// Writes the marker of a secret and counts it. Returns its digits, which
-    /// may be known already.
+    /// Writes the marker of a secret and counts it. Returns its digits, which are
+    /// computed unless the caller knows them.
     pub(super) fn write_marker(
         &mut self,
         out: &mut String,
@@ -213,8 +259,8 @@ impl<'r> DocumentPass<'r> {
         self.push_known_step(name, memchr::memchr2(b'~', b'/', name.as_bytes()).is_none())
     }
 
-    /// Like [`DocumentPass::push_step`], where it is known whether the name is written
-    /// as it is.
+    /// Like [`DocumentPass::push_step`], when the caller knows whether the name
+    /// needs no escaping.
     pub(super) fn push_known_step(&mut self, name: &str, is_plain: bool) -> usize {
         let mark = self.path.len();
         self.path.push('/');
@@ -226,23 +272,29 @@ impl<'r> DocumentPass<'r> {
         mark
     }
 
-    /// A string under a name: hidden whole, or searched as text.
+    /// Redacts the value of a name: hides all of it, or searches it as text.
     pub(super) fn named_text(&mut self, text: &str, class: NameClass) -> Option<String> {
         let Some(frame) = class.frame().filter(|_| !marker::is_marker(text)) else {
             return self.text(text);
         };
         let changed = match frame {
             Frame::Authorization | Frame::Cookie => {
-                // The scheme and the cookies' names stay.
+                // Search it as a header, to keep the scheme and the cookie names.
                 let header = if frame == Frame::Cookie { "Cookie: " } else { "Authorization: " };
                 let framed = format!("{header}{text}");
-                let changed = self.text(&framed)?;
-                changed.strip_prefix(header).map(str::to_owned)?
+                let changed = self
+                    .text(&framed)
+                    .and_then(|changed| changed.strip_prefix(header).map(str::to_owned));
+                match changed {
+                    Some(changed) => changed,
+                    None if must_go(text, class) => self.marker_with_token_kind(text, frame),
+                    None => return None,
+                }
             }
             _ if must_go(text, class) => self.marker_with_token_kind(text, frame),
             _ => {
                 let changed = self.text(text)?;
-                // With labels for its paths it may look like a secret.
+                // Labelled paths may make the rest look like a secret.
                 if must_go(&changed, class) {
                     self.marker_with_token_kind(&changed, frame)
                 } else {
@@ -250,13 +302,13 @@ impl<'r> DocumentPass<'r> {
                 }
             }
         };
-        // The rules have checked the string without its name.
+        // The rules have only checked the string without its name.
         self.report.unsettle();
         Some(changed)
     }
 
-    /// The marker of a whole value, named by the token rule that knows all of
-    /// it, else by the field.
+    /// The marker of a whole value. Its kind is the token rule that matches all
+    /// of it, else the frame.
     fn marker_with_token_kind(&mut self, text: &str, frame: Frame) -> String {
         let found = self.finder.find(text);
         let rule = match found.spans.as_slice() {
@@ -269,7 +321,7 @@ impl<'r> DocumentPass<'r> {
     }
 }
 
-/// Whether a text under a name of `class` is hidden whole.
+/// Whether all of a string under a name of `class` is hidden.
 fn must_go(text: &str, class: NameClass) -> bool {
     !text.contains("<redacted:")
         && judge(text.as_bytes(), class, Style::Data)

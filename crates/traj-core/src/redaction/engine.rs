@@ -1,40 +1,39 @@
-//! The compiled rules: one automaton over all keywords, patterns compiled when
-//! first needed.
+//! The compiled rules: one automaton over all keywords, and patterns that are
+//! compiled on first use.
 
 pub(super) mod checksum;
 pub(super) mod keywords;
+mod listing;
+mod prefix;
 pub(super) mod span;
+pub(super) mod steps;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use regex_automata::meta::Regex;
+use regex_automata::meta::{Builder, Regex};
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
 use self::keywords::{KeywordHit, Keywords};
+use self::prefix::{Pattern, PrefixSearch};
 use self::span::{RANK_TOKEN, RANK_USER, Span};
 use super::cache::names::ShortStrings;
-use super::field_name::NameClass;
+use super::field_name::{NameClass, NameTable};
 use super::rule::{MatchCheck, Matcher, Rule, RuleClass, RuleIndex};
-use super::text::context::{ContextScan, HOOKS, Hook};
-use super::text::deobfuscate::is_token;
+use super::text::context::{ContextScan, Hook, hooks};
 use super::text::encoded::{self, Run};
 use super::text::rescan::Rescan;
-use super::text::value::{entropy, looks_random};
+use super::text::value::{entropy, looks_issued, looks_random};
 
-/// How far before and after a keyword a pattern is searched for.
+/// Bytes before and after a keyword that are searched for the pattern.
 const NEAR_BEFORE: usize = 160;
 const NEAR_BEHIND: usize = 768;
-/// How far a pattern that begins with its keyword is searched for at first.
-const PREFIX_WINDOW: usize = 512;
-/// What a rule for runs finds has at least this many letters, digits,
-/// underscores, hyphens and dots, and nothing else.
-const SHORTEST_RUN_TOKEN: usize = 51;
-/// The longest token a pattern is stretched to.
-const MAX_WINDOW: usize = 128 * 1024;
+/// A match of a run rule has at least this many characters, all of them letters,
+/// digits, underscores, hyphens or dots.
+const SHORTEST_RUN_TOKEN: usize = 50;
 
-/// What a keyword sets off.
+/// What to do when a keyword is found.
 #[derive(Clone, Copy, Debug)]
 enum Action {
     Hook(Hook),
@@ -43,18 +42,22 @@ enum Action {
     Anywhere(RuleIndex),
 }
 
-/// Rules ready for use.
+/// The compiled rules.
 #[derive(Debug)]
 pub(super) struct Engine {
     rules: Vec<Rule>,
-    patterns: Vec<OnceLock<Option<Regex>>>,
+    patterns: Vec<OnceLock<Option<Pattern>>>,
     keywords: Keywords,
     actions: Vec<Vec<Action>>,
-    /// Rules that look at long runs of token characters.
+    /// Rules that search long runs of token characters.
     run_rules: Vec<RuleIndex>,
-    /// Rules of the user without keywords.
+    /// All of their patterns in one: most runs match none, which one search shows.
+    any_run: OnceLock<Option<Regex>>,
+    /// User rules without keywords.
     always: Vec<RuleIndex>,
+    classes: Vec<RuleClass>,
     labels: ShortStrings<NameClass>,
+    names: NameTable,
 }
 
 impl Engine {
@@ -74,8 +77,8 @@ impl Engine {
                 }
             }
         };
-        for (keyword, hook) in HOOKS {
-            add(keyword, Action::Hook(*hook));
+        for (keyword, hook) in hooks() {
+            add(keyword, Action::Hook(hook));
         }
         let mut run_rules = Vec::new();
         let mut always = Vec::new();
@@ -87,7 +90,7 @@ impl Engine {
                 break;
             };
             let action = match rule.matcher {
-                Matcher::Frame | Matcher::Off => continue,
+                Matcher::Frame | Matcher::Name | Matcher::Off => continue,
                 Matcher::Run => {
                     run_rules.push(index);
                     continue;
@@ -105,13 +108,30 @@ impl Engine {
         }
         let keywords = Keywords::new(&keywords);
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
-        let labels = ShortStrings::new();
-        Self { rules, patterns, keywords, actions, run_rules, always, labels }
+        let (labels, names) = (ShortStrings::new(), NameTable::of(&rules));
+        let any_run = OnceLock::new();
+        Self {
+            rules,
+            patterns,
+            keywords,
+            actions,
+            run_rules,
+            any_run,
+            always,
+            classes: classes.to_vec(),
+            labels,
+            names,
+        }
     }
 
-    /// Names in texts that were judged before.
+    /// Cache of classified names.
     pub(super) const fn labels(&self) -> &ShortStrings<NameClass> {
         &self.labels
+    }
+
+    /// The name table in force.
+    pub(super) const fn names(&self) -> NameTable {
+        self.names
     }
 
     /// The rule with this index.
@@ -119,36 +139,28 @@ impl Engine {
         self.rules.get(index.place())
     }
 
-    /// The kind a marker names for a finding of this rule.
+    /// The kind in the markers of this rule.
     pub(super) fn kind(&self, index: RuleIndex) -> &str {
         self.rule(index).map_or("secret", |rule| rule.id.as_ref())
     }
 
-    fn pattern(&self, index: RuleIndex) -> Option<&Regex> {
+    fn pattern(&self, index: RuleIndex) -> Option<&Pattern> {
         let rule = self.rule(index)?;
-        self.patterns.get(index.place())?.get_or_init(|| compile(&rule.pattern).ok()).as_ref()
+        let compiled = || {
+            let regex = compile(&rule.pattern).ok()?;
+            Some(Pattern::new(regex, shortest_match(&rule.pattern)))
+        };
+        self.patterns.get(index.place())?.get_or_init(compiled).as_ref()
     }
 
-    /// Compiles every pattern; only benches and checks need that.
-    pub(super) fn compile_all(&self) -> usize {
-        (0..self.rules.len())
-            .filter_map(|place| u16::try_from(place).ok())
-            .filter(|place| {
-                let index = RuleIndex::new(*place);
-                self.rule(index).is_some_and(|rule| rule.matcher != Matcher::Frame)
-                    && self.pattern(index).is_some()
-            })
-            .count()
-    }
-
-    /// Lets keywords set off rules and surroundings over the text of `scan`.
-    /// With `tokens_only`, context is not read.
+    /// Finds the keywords in the string of `scan` and runs their rules and context
+    /// readers. With `tokens_only`, the context readers are skipped.
     pub(super) fn run(&self, scan: &mut ContextScan<'_>, tokens_only: bool) {
         let text = scan.text;
         self.run_on(scan, tokens_only, |keywords, found| keywords.find_all(text, found));
     }
 
-    /// Like [`Engine::run`], reusing what is known of the string.
+    /// Like [`Engine::run`], but reuses the keywords of an earlier scan.
     pub(super) fn run_again(&self, scan: &mut ContextScan<'_>, sight: &mut Rescan) {
         let text = scan.text;
         self.run_on(scan, false, |keywords, mut found| {
@@ -166,20 +178,23 @@ impl Engine {
     ) {
         let text = scan.text;
         let mut near: Vec<(RuleIndex, usize, usize)> = Vec::new();
-        // Which window of `near` is the last one of a rule, plus one.
+        // For each rule, the index of its last window in `near`, plus one.
         let mut last_window: Vec<usize> = Vec::new();
         let mut anywhere: Vec<RuleIndex> = self.always.clone();
+        let mut prefixes = PrefixSearch::default();
         find(&self.keywords, &mut |hit| {
             for action in &self.actions[hit.keyword] {
                 match *action {
                     Action::Hook(_) if tokens_only => {}
                     Action::Hook(hook) => scan.hook(hook, hit.start, hit.end),
-                    Action::Prefix(rule) => self.prefixed(scan, rule, hit.start, hit.end),
+                    Action::Prefix(rule) => {
+                        self.prefixed(scan, &mut prefixes, rule, (hit.start, hit.end));
+                    }
                     Action::Near(rule) => {
                         let start = hit.start.saturating_sub(NEAR_BEFORE);
                         let end = (hit.end + NEAR_BEHIND).min(text.len());
                         last_window.resize(self.rules.len(), 0);
-                        // Windows of one rule that touch become one.
+                        // Merge overlapping windows of the same rule.
                         match last_window[rule.place()]
                             .checked_sub(1)
                             .and_then(|window| near.get_mut(window))
@@ -207,78 +222,37 @@ impl Engine {
         }
     }
 
-    /// Whether a rule other than those for runs may find something.
+    /// Whether any rule other than a run rule may match.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
         !self.always.is_empty() || self.keywords.is_in(text)
     }
 
-    fn prefixed(&self, scan: &mut ContextScan<'_>, index: RuleIndex, start: usize, end: usize) {
-        let text = scan.text;
-        if !boundary_before(text, start) {
-            return;
-        }
-        let Some(rule) = self.rule(index) else {
-            return;
-        };
-        // The automaton folds case, issuers do not.
-        let exact = rule.pattern.starts_with("(?i");
-        if !exact && !rule.keywords.iter().any(|keyword| keyword.as_bytes() == &text[start..end]) {
-            return;
-        }
-        scan.token_seen = true;
-        let Some(pattern) = self.pattern(index) else {
-            return;
-        };
-        let mut window = PREFIX_WINDOW;
-        loop {
-            let stop = start.saturating_add(window).min(text.len());
-            let input = Input::new(text).range(start..stop).anchored(Anchored::Yes);
-            let Some(span) = secret_of(pattern, input, rule.group) else {
-                // A long token may need more than the window; only at the head
-                // of a run, so that no run is read twice.
-                if stop < text.len()
-                    && window < MAX_WINDOW
-                    && is_token(text[stop])
-                    && is_token(text[stop - 1])
-                    && start.checked_sub(1).is_none_or(|before| !is_token(text[before]))
-                {
-                    window *= 4;
-                    continue;
-                }
-                return;
-            };
-            // A match that ends with the window may go on after it.
-            if span.1 == stop && stop < text.len() {
-                window *= 4;
-                continue;
-            }
-            self.accept(scan, index, span);
-            return;
-        }
-    }
-
-    /// Looks for all matches of a rule in a range of the text.
+    /// Finds all matches of a rule in a range of the string.
     fn search(&self, scan: &mut ContextScan<'_>, index: RuleIndex, start: usize, end: usize) {
         let text = scan.text;
         let (Some(rule), Some(pattern)) = (self.rule(index), self.pattern(index)) else {
             return;
         };
+        let pattern = &pattern.regex;
         let mut place = start;
         while place < end {
             let input = Input::new(text).range(place..end);
             let Some(found) = pattern.find(input.clone()) else {
+                steps::count(end - place);
                 return;
             };
+            steps::count(found.end() - place);
             let mut stop = end;
-            // The match may go on after the range.
+            // The match may continue after the range.
             if found.end() == end && end < text.len() {
                 stop = (end + 16 * NEAR_BEHIND).min(text.len());
             } else if pattern.captures_len() == 1 {
-                // What was found is what would be found from there.
+                // Without groups, an anchored search would find the same.
                 self.accept(scan, index, (found.start(), found.end()));
                 place = found.end().max(found.start() + 1);
                 continue;
             }
+            steps::count(2 * found.len() + stop.saturating_sub(end));
             let input = Input::new(text).range(found.start()..stop).anchored(Anchored::Yes);
             if let Some(span) = secret_of(pattern, input, rule.group) {
                 self.accept(scan, index, span);
@@ -289,18 +263,32 @@ impl Engine {
         }
     }
 
-    /// Lets rules look at the long runs of token characters in the text.
+    /// The patterns of all run rules in one, if they compile together.
+    fn any_run(&self) -> Option<&Regex> {
+        let compiled = || {
+            let patterns = self.run_rules.iter().filter_map(|index| self.rule(*index));
+            let patterns: Vec<&str> = patterns.map(|rule| rule.pattern.as_ref()).collect();
+            builder().build_many(&patterns).ok()
+        };
+        self.any_run.get_or_init(compiled).as_ref()
+    }
+
+    /// Applies the run rules to a long run of token characters.
     pub(super) fn look_at_run(&self, scan: &mut ContextScan<'_>, run: Run) {
-        // Dots and the like may belong to the token: look a little around.
-        let start = run.start.saturating_sub(40);
-        let end = (run.end + 80).min(scan.text.len());
+        // Characters around the run, such as dots, may belong to the token.
+        let (start, end) = encoded::token_around(scan.text, run);
         if !encoded::has_token_of(SHORTEST_RUN_TOKEN, scan.slice(start, end)) {
+            return;
+        }
+        steps::count(end - start);
+        let input = Input::new(scan.text).range(start..end).earliest(true);
+        if self.any_run().is_some_and(|any| !any.is_match(input)) {
             return;
         }
         for index in &self.run_rules {
             let before = scan.spans.len();
             self.search(scan, *index, start, end);
-            // A piece of a longer base64 text is not a token of its own.
+            // A part of a longer base64 string is not a token.
             let text = scan.text;
             let inside = |byte: Option<&u8>| byte.is_some_and(|byte| matches!(byte, b'+' | b'/'));
             let mut found = scan.spans.split_off(before);
@@ -312,32 +300,54 @@ impl Engine {
         }
     }
 
-    fn accept(&self, scan: &mut ContextScan<'_>, index: RuleIndex, (start, end): (usize, usize)) {
+    /// Hides a match if it meets the condition of its rule; returns whether it does.
+    fn accept(
+        &self,
+        scan: &mut ContextScan<'_>,
+        index: RuleIndex,
+        (start, end): (usize, usize),
+    ) -> bool {
+        let passes = self.rule(index).is_some_and(|rule| passes(rule, scan.slice(start, end)));
+        if passes {
+            self.hide(scan, index, (start, end));
+        }
+        passes
+    }
+
+    fn hide(&self, scan: &mut ContextScan<'_>, index: RuleIndex, (start, end): (usize, usize)) {
         let Some(rule) = self.rule(index) else {
             return;
         };
-        let secret = &scan.text[start..end];
-        let passes = match rule.check {
-            MatchCheck::None => true,
-            MatchCheck::Entropy(bits) => entropy(secret) >= bits,
-            MatchCheck::Random => looks_random(secret),
-            MatchCheck::Luhn => {
-                let digits: Vec<u8> = secret.iter().copied().filter(u8::is_ascii_digit).collect();
-                digits.len() <= 19 && checksum::luhn(&digits)
-            }
-            MatchCheck::Iban => checksum::iban(secret),
-            MatchCheck::PublicAddress => checksum::public_address(secret),
-            MatchCheck::Phone => checksum::phone(secret),
-        };
-        if passes && start < end && !scan.is_inside_marker(start) && !scan.is_marked(start, end) {
+        if start < end && !scan.is_inside_marker(start) && !scan.is_marked(start, end) {
             let rank = if rule.user { RANK_USER } else { RANK_TOKEN };
             scan.spans.push(Span { start, end, rule: index, rank });
         }
     }
 }
 
-/// The range a match means to hide: the asked group, else the first group
-/// that took part, else all of it.
+/// Whether a match meets the condition of its rule.
+fn passes(rule: &Rule, secret: &[u8]) -> bool {
+    match rule.check {
+        MatchCheck::None => true,
+        MatchCheck::Entropy(bits) => entropy(secret) >= bits,
+        MatchCheck::Random => looks_random(secret),
+        MatchCheck::Dense => {
+            let digits = secret.iter().filter(|byte| byte.is_ascii_digit()).count();
+            digits * 8 >= secret.len() && looks_random(secret)
+        }
+        MatchCheck::Issued => looks_issued(secret),
+        MatchCheck::Luhn => {
+            let digits: Vec<u8> = secret.iter().copied().filter(u8::is_ascii_digit).collect();
+            digits.len() <= 19 && checksum::luhn(&digits)
+        }
+        MatchCheck::Iban => checksum::iban(secret),
+        MatchCheck::PublicAddress => checksum::public_address(secret),
+        MatchCheck::Phone => checksum::phone(secret),
+    }
+}
+
+/// The range of the secret in a match: the given group, else (for group 0) the
+/// first group that matched, else the whole match.
 fn secret_of(pattern: &Regex, input: Input<'_>, group: usize) -> Option<(usize, usize)> {
     if pattern.captures_len() == 1 {
         return pattern.find(input).map(|found| (found.start(), found.end()));
@@ -353,37 +363,22 @@ fn secret_of(pattern: &Regex, input: Input<'_>, group: usize) -> Option<(usize, 
     Some(chosen.map_or((whole.start(), whole.end()), |span| (span.start, span.end)))
 }
 
-/// Whether a token may begin at `start`: after a letter or digit it may not,
-/// unless those end an escape such as `\n`, `%3D` or `\u003d`.
-fn boundary_before(text: &[u8], start: usize) -> bool {
-    let Some(before) = start.checked_sub(1).map(|place| text[place]) else {
-        return true;
-    };
-    if !before.is_ascii_alphanumeric() {
-        return true;
-    }
-    let back = |count: usize| start.checked_sub(count).map_or(0, |place| text[place]);
-    (matches!(before, b'n' | b'r' | b't') && back(2) == b'\\')
-        || (back(3) == b'%' && back(2).is_ascii_hexdigit() && before.is_ascii_hexdigit())
-        || (back(6) == b'\\' && back(5) == b'u')
-        || (before == b'm' && is_colour(&text[start.saturating_sub(12)..start]))
-}
-
-fn is_colour(before: &[u8]) -> bool {
-    before.iter().rposition(|byte| *byte == 0x1b).is_some_and(|escape| {
-        before[escape + 1..before.len() - 1]
-            .iter()
-            .all(|byte| byte.is_ascii_digit() || matches!(byte, b'[' | b';'))
-    })
+/// The length of the shortest match of a pattern.
+fn shortest_match(pattern: &str) -> usize {
+    let parsed = syntax::parse_with(pattern, &syntax::Config::new().unicode(false).utf8(false));
+    parsed.ok().and_then(|parsed| parsed.properties().minimum_len()).unwrap_or_default()
 }
 
 /// Compiles a pattern over bytes.
 pub(super) fn compile(pattern: &str) -> Result<Regex, Box<regex_automata::meta::BuildError>> {
-    Regex::builder()
-        .syntax(syntax::Config::new().unicode(false).utf8(false))
-        .configure(Regex::config().utf8_empty(false).nfa_size_limit(Some(4 << 20)).onepass(false))
-        .build(pattern)
-        .map_err(Box::new)
+    builder().build(pattern).map_err(Box::new)
+}
+
+fn builder() -> Builder {
+    let config = Regex::config().utf8_empty(false).nfa_size_limit(Some(4 << 20)).onepass(false);
+    let mut builder = Regex::builder();
+    builder.syntax(syntax::Config::new().unicode(false).utf8(false)).configure(config);
+    builder
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The marker that replaces a secret: `<redacted:kind:3f9a1c>`.
 //!
-//! The six digits are the head of an HMAC over kind and secret, so the same
-//! secret is recognised across events and files by everyone who has the key and
-//! by nobody else. A string that merely looks like a marker cannot be
-//! distinguished from an older marker. It is kept, counted as found in the
-//! input, and protects nothing but itself.
+//! The six digits are the start of an HMAC over kind and secret. The same secret
+//! gets the same digits in all events and files, and only the holder of the key
+//! can test which secret they belong to. A string in the input that merely looks
+//! like a marker cannot be distinguished from an older marker: it is kept and
+//! counted, but does not protect the text around it.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ const OPEN: &[u8] = b"<redacted:";
 const HEX: usize = 6;
 const MAX_KIND: usize = 64;
 
-/// The secret key under which markers are computed.
+/// The secret key of the markers.
 #[derive(Clone)]
 pub struct MarkerKey([u8; 32]);
 
@@ -26,6 +26,17 @@ impl MarkerKey {
     #[must_use]
     pub const fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// A key of random bytes, which `fill` writes: `getrandom::fill`, for
+    /// example.
+    ///
+    /// # Errors
+    /// If `fill` fails.
+    pub fn from_random<E>(fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
+        let mut bytes = [0; 32];
+        fill(&mut bytes)?;
+        Ok(Self::new(bytes))
     }
 
     /// The key bytes, for storing them.
@@ -41,14 +52,13 @@ impl fmt::Debug for MarkerKey {
     }
 }
 
-/// A prepared key: the first step of the keyed hash is the same for every
-/// secret.
+/// The prepared key. The first step of the HMAC is the same for every secret.
 #[derive(Clone)]
 pub(super) struct Stamp(Option<Hmac<Sha256>>);
 
 impl Stamp {
     pub(super) fn new(key: &MarkerKey) -> Self {
-        // A key of 32 bytes is never refused.
+        // HMAC accepts keys of any length.
         Self(Hmac::new_from_slice(&key.0).ok())
     }
 }
@@ -59,11 +69,11 @@ impl fmt::Debug for Stamp {
     }
 }
 
-/// The short keyed hash of a secret, in digits.
+/// The hexadecimal digits in a marker: a short keyed hash of the secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Digits([u8; HEX]);
 
-/// The digits of a secret.
+/// Computes the digits of a secret.
 pub(super) fn digits(stamp: &Stamp, kind: &str, secret: &[u8]) -> Digits {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut out = [b'0'; HEX];
@@ -91,21 +101,21 @@ pub(super) fn write(out: &mut String, kind: &str, digits: Digits) {
     out.push('>');
 }
 
-/// The length of the marker at the head of `text`, if there is one.
+/// The length of the marker at the start of `text`, if there is one.
 fn length(text: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(OPEN)?;
     let kind = rest.iter().take(MAX_KIND + 1).position(|byte| *byte == b':')?;
     let digits = rest.get(kind + 1..kind + 1 + HEX)?;
     let known = kind > 0
         && rest[..kind].iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-')
-        // Digits in a kind are few; a longer run is a value in disguise.
+        // A kind has few digits; more of them could be a disguised value.
         && rest[..kind].iter().filter(|byte| byte.is_ascii_digit()).count() <= 6
         && digits.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'))
         && rest.get(kind + 1 + HEX) == Some(&b'>');
     known.then_some(OPEN.len() + kind + 1 + HEX + 1)
 }
 
-/// All markers of a text, in order.
+/// All markers in a string, in order.
 pub(super) fn find_all(text: &[u8]) -> Vec<(usize, usize)> {
     if text.len() < OPEN.len() {
         return Vec::new();
@@ -117,10 +127,10 @@ pub(super) fn find_all(text: &[u8]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Whether the text is one marker and nothing else.
+/// Whether the string is exactly one marker.
 ///
-/// A tool that writes values back must refuse such a string: the secret that it
-/// replaced is gone.
+/// A tool that writes values back must reject such a string, because the secret
+/// that it replaced is lost.
 #[must_use]
 pub fn is_marker(text: &str) -> bool {
     is_whole(text.as_bytes())
@@ -136,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_marker_names_the_kind_and_the_secret() {
+    fn a_marker_depends_on_kind_secret_and_key() {
         let marker = |key: u8| {
             let stamp = Stamp::new(&MarkerKey::new([key; 32]));
             let mut out = String::new();
@@ -150,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_exact_form_is_a_marker() {
+    fn only_the_exact_format_is_a_marker() {
         for text in [
             "<redacted>",
             "<redacted:x:12345>",
@@ -166,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_does_not_print_itself() {
+    fn a_key_is_not_printed() {
         assert_eq!(format!("{:?}", MarkerKey::new([65; 32])), "MarkerKey(…)");
     }
 }

@@ -1,7 +1,7 @@
-//! Pictures, sound and documents in any provider's shape.
+//! Images, audio and documents in the formats of all providers.
 //!
-//! What stays is a marker with media type, size and the SHA-256 of the decoded
-//! original: `<media:image/png;bytes=68;sha256=…>`.
+//! A marker replaces the bytes. It has the media type, the size and the SHA-256
+//! of the decoded original: `<media:image/png;bytes=68;sha256=…>`.
 
 mod declared;
 mod extent;
@@ -20,13 +20,14 @@ use head::{Head, says_base64};
 use reader::{Coding, Reader};
 pub use stream::{MediaMark, MediaStream};
 
-/// In running text a data URI smaller than this is a pixel or an icon's
-/// metadata and stays.
+/// A smaller data URI is kept: a pixel, or an icon's metadata.
 const MIN_IN_TEXT: usize = 128;
-/// A bare base64 string is taken for media from this length on.
+/// A longer string in a field of payload is payload.
+const LONGEST_SMALL: usize = 256;
+/// Shortest bare base64 string that counts as media.
 const MIN_BARE: usize = 100;
 
-/// Heads of base64 texts and what they are.
+/// How base64-encoded media begin, with their types.
 const HEADS: &[(&str, &str)] = &[
     ("iVBORw0KGgo", "image/png"),
     ("/9j/", "image/jpeg"),
@@ -46,7 +47,7 @@ const HEADS: &[(&str, &str)] = &[
     ("UEsDB", "application/zip"),
 ];
 
-/// Members that hold the bytes.
+/// Members that may contain the bytes.
 const BYTES: &[&str] = &[
     "data",
     "blob",
@@ -59,12 +60,12 @@ const BYTES: &[&str] = &[
     "file_data",
     "fileData",
 ];
-/// Whether a member of this name may hold the bytes of a medium.
+/// Whether a member with this name may contain the bytes of a medium.
 pub(super) fn holds_bytes(name: &str) -> bool {
     BYTES.contains(&name)
 }
 
-/// What a medium was.
+/// Type, size and digest of a medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Medium {
     media_type: String,
@@ -73,12 +74,12 @@ pub(super) struct Medium {
 }
 
 impl Medium {
-    /// The text that represents the medium.
+    /// The marker that replaces the medium.
     pub(super) fn marker(&self) -> String {
         format!("<media:{};bytes={};sha256={}>", self.media_type, self.bytes, self.sha256)
     }
 
-    /// Measures and digests what a text represents.
+    /// Decodes a string, and measures and digests the bytes.
     fn read(media_type: &str, text: &str, coding: Coding) -> Self {
         let mut reader = Reader::new(coding);
         reader.push(text.as_bytes());
@@ -86,7 +87,7 @@ impl Medium {
     }
 }
 
-/// The type a bare base64 text announces by its head.
+/// The media type of a bare base64 string, by its first characters.
 fn sniff(text: &str) -> Option<&'static str> {
     let (_, media_type) = HEADS.iter().find(|(head, _)| text.starts_with(head))?;
     Some(
@@ -104,7 +105,8 @@ fn is_base64(text: &str) -> bool {
     is_base64_of(text, |_| false)
 }
 
-/// Whether a text is base64 at its ends, and nothing but what else may be in it.
+/// Whether both ends of a string consist of base64 and allowed bytes. The middle
+/// is not checked.
 fn is_base64_of(text: &str, is_allowed: impl Fn(&u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let edges = bytes.iter().take(4096).chain(bytes.iter().rev().take(64));
@@ -115,7 +117,7 @@ fn is_base64_of(text: &str, is_allowed: impl Fn(&u8) -> bool) -> bool {
     }) && edges.count() > 0
 }
 
-/// A string that is nothing but media: a data URI or bare base64.
+/// The medium, if all of the string is a data URI or bare base64.
 pub(super) fn whole(text: &str) -> Option<Medium> {
     if text.len() < 16 {
         return None;
@@ -141,17 +143,50 @@ pub(super) fn whole(text: &str) -> Option<Medium> {
     None
 }
 
+/// Whether a string under the name of a payload is too long for a name or a URL.
+pub(super) fn is_long(text: &str) -> bool {
+    text.len() > LONGEST_SMALL && text.chars().nth(LONGEST_SMALL).is_some()
+}
+
+/// The medium of a long value that begins with `data:`, whatever follows. With
+/// a space or a line end after the colon, it is an event of a stream, or prose.
+pub(super) fn long_uri(text: &str) -> Option<Medium> {
+    let rest = strip_ignore_case(text, "data:").filter(|_| is_long(text))?;
+    let is_uri = match rest.split_once(',') {
+        Some((head, _)) if head.len() < 128 => !head.contains(char::is_whitespace),
+        _ => !rest.contains(char::is_whitespace),
+    };
+    is_uri.then(|| {
+        let (start, coding) = bytes_of(text);
+        let head = rest.split([',', ';']).next().unwrap_or_default();
+        let media_type = if head.contains('/') { head } else { "text/plain" };
+        Medium::read(media_type, text.get(start..).unwrap_or_default(), coding)
+    })
+}
+
+/// The medium of a long string in a field of payload, whatever its bytes are.
+pub(super) fn payload(text: &str) -> Medium {
+    whole(text).or_else(|| long_uri(text)).unwrap_or_else(|| {
+        let media_type = if text.trim_start().starts_with("<svg") {
+            "image/svg+xml"
+        } else {
+            "application/octet-stream"
+        };
+        Medium::read(media_type, text, Coding::Plain)
+    })
+}
+
 fn strip_ignore_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let head = text.get(..prefix.len())?;
     if head.eq_ignore_ascii_case(prefix) { text.get(prefix.len()..) } else { None }
 }
 
-/// Whether there may be data URIs inside a longer text.
+/// Whether there may be data URIs inside a longer string.
 pub(super) fn may_be_in(text: &str) -> bool {
     text.len() >= MIN_IN_TEXT && Head::find(text, 0).is_some()
 }
 
-/// Data URIs inside a longer text; the ranges and what they were.
+/// The data URIs inside a longer string, with their ranges.
 pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
     let mut out = Vec::new();
     let mut extents = Extents::new(text.as_bytes());
@@ -173,8 +208,7 @@ pub(super) fn in_text(text: &str) -> Vec<(usize, usize, Medium)> {
     out
 }
 
-/// Where the bytes of a medium begin in a text that is nothing else, and how
-/// they are written.
+/// Where the encoded bytes begin in a string that is a medium, and their coding.
 fn bytes_of(text: &str) -> (usize, Coding) {
     let Some((head, body)) = strip_ignore_case(text, "data:").and_then(|rest| rest.split_once(','))
     else {
@@ -184,8 +218,8 @@ fn bytes_of(text: &str) -> (usize, Coding) {
     (text.len() - body.len(), if is_encoded { Coding::Base64 } else { Coding::Plain })
 }
 
-/// Replaces the bytes in an object that declares itself a medium, and adds
-/// `bytes` and `sha256`. Returns whether it did.
+/// Replaces the bytes in an object that declares a media type, and adds `bytes`
+/// and `sha256`. Returns whether it replaced anything.
 pub(super) fn object(object: &mut Object<'_>) -> bool {
     let Some(media_type) = declared_type(object) else {
         return false;
@@ -196,7 +230,7 @@ pub(super) fn object(object: &mut Object<'_>) -> bool {
         let is_hidden = text.starts_with("<media:") || text.starts_with("<redacted");
         let looks_encoded =
             !text.is_empty() && (strip_ignore_case(text, "data:").is_some() || is_base64(text));
-        // The data of a picture is one even if it is damaged or empty.
+        // The `data` of an image counts even if it is damaged or empty.
         let is_medium = looks_encoded && (*name != "content" || text.len() > MIN_BARE)
             || is_image && *name == "data";
         (!is_hidden && is_medium).then_some((*name, text))
@@ -211,7 +245,7 @@ pub(super) fn object(object: &mut Object<'_>) -> bool {
     true
 }
 
-/// The media type that the bytes in an object announce.
+/// The media type of the bytes in an object, by their first characters.
 fn sniffed(object: &Object<'_>, fallback: &str) -> String {
     BYTES
         .iter()
@@ -228,7 +262,7 @@ mod tests {
     use super::*;
 
     fn pixel() -> String {
-        // The head of a PNG and filler: what counts is the shape.
+        // A PNG signature and filler; nothing decodes the image.
         let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
         bytes.extend((0..200_u8).map(|byte| byte.wrapping_mul(37)));
         STANDARD.encode(bytes)
@@ -239,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_is_known() {
+    fn every_format_is_recognised() {
         for json in [
             format!(r#"{{"type":"image","data":"{}","mimeType":"image/png"}}"#, pixel()),
             format!(r#"{{"type":"base64","media_type":"image/png","data":"{}"}}"#, pixel()),
@@ -259,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_of_a_picture_is_hidden_whatever_it_holds() {
+    fn image_data_is_hidden_even_if_damaged_or_empty() {
         for (data, bytes) in [(" aGVs bG8= ", 5), ("/9j/..%", 3), ("", 0)] {
             let json = format!(r#"{{"type":" IMAGE ","data":"{data}"}}"#);
             let Ok(Json::Object(mut value)) = Json::parse(&json) else { panic!("not an object") };
@@ -271,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn small_things_stay() {
+    fn small_uris_are_kept() {
         assert_eq!(whole("data:image/png;base64,O8PG2++j5uCo9EcE"), None);
         assert!(in_text("charset=utf-8;base64").is_empty());
     }

@@ -1,4 +1,4 @@
-//! Paths and names of the host, replaced by labels at their boundaries.
+//! Replaces paths and names of the host with labels.
 
 mod words;
 
@@ -8,13 +8,13 @@ use memchr::memmem::Finder;
 
 use crate::settings::host::HostFacts;
 
-/// Paths and names of the host that labels replace.
+/// The paths and names of the host to replace with labels.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PathLabels {
-    /// The workspace of the run, by all its names: `$WORKSPACE_DIR`.
+    /// All paths of the run's workspace: `$WORKSPACE_DIR`.
     pub workspaces: Vec<String>,
-    /// The state directory of the harness: `$OPENCLAW_STATE_DIR`.
+    /// State directories of the harness: `$OPENCLAW_STATE_DIR`.
     pub state_dirs: Vec<String>,
     /// Home directories: `~`.
     pub homes: Vec<String>,
@@ -25,14 +25,17 @@ pub struct PathLabels {
 }
 
 impl PathLabels {
-    /// The labels of a host, and of the workspace of a run if it is known.
+    /// The labels for a host, and for the workspace of a run if it is known.
     #[must_use]
     pub fn of_host(facts: &HostFacts, workspace: Option<&str>) -> Self {
         let names = ["HOME", "USERPROFILE", "OPENCLAW_HOME", "TRAJ_HOME"];
         let homes = names.iter().filter_map(|name| facts.real(name));
+        let mut state_dirs: Vec<String> =
+            [facts.state_dir(), facts.agents_root()].into_iter().flatten().collect();
+        state_dirs.dedup();
         Self {
             workspaces: workspace.map(str::to_owned).into_iter().collect(),
-            state_dirs: facts.state_dir().into_iter().collect(),
+            state_dirs,
             homes: homes.map(|home| facts.absolute(&home)).collect(),
             user: facts.user.clone(),
             host: facts.host_name.clone(),
@@ -46,8 +49,8 @@ const HOME: &str = "~";
 const USER: &str = "$USER";
 const HOST: &str = "$HOSTNAME";
 
-/// Whether a value begins with the label of a path, or of a name in a path. A
-/// labelled path is still a path.
+/// Whether a value is a label or a path that begins with one. A labelled path is
+/// still a path.
 pub(super) fn starts_with_label(value: &[u8]) -> bool {
     [WORKSPACE, STATE_DIR, HOME, USER, HOST].iter().any(|label| {
         let rest = value.strip_prefix(label.as_bytes());
@@ -60,19 +63,19 @@ pub(super) fn starts_with_label(value: &[u8]) -> bool {
 struct Needle {
     text: String,
     label: &'static str,
-    /// A path ends at a separator; a name at any character that cannot be part of a name.
+    /// Whether it is a path. Paths and names have different boundaries.
     path: bool,
     fold_case: bool,
 }
 
-/// Labels ready for use, longest first.
+/// The prepared search for the paths and names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathTable {
     needles: Vec<Needle>,
     automaton: Option<aho_corasick::AhoCorasick>,
-    /// Searches for needles one by one: most strings contain none, and this
-    /// finds out much faster. A needle that contains another one needs no
-    /// search of its own.
+    /// Single searches, for a check that is much faster than the automaton: most
+    /// strings contain no needle. A needle that contains another one needs no
+    /// search. Empty if a needle ignores case.
     finders: Vec<Finder<'static>>,
 }
 
@@ -81,7 +84,7 @@ impl PathTable {
         let mut needles = Vec::new();
         let mut add = |path: &str, label: &'static str| {
             let path = path.trim_end_matches(['/', '\\']);
-            // A root or a single letter would label half the text.
+            // A root or a single letter would occur everywhere.
             if path.len() < 2
                 || path.chars().all(|letter| matches!(letter, '/' | '\\' | '.' | ':'))
                 || path.len() == 2 && path.ends_with(':')
@@ -115,7 +118,7 @@ impl PathTable {
                 needles.push(Needle { text: name.clone(), label, path: false, fold_case: false });
             }
         }
-        // The longest path first; of equal ones the first label.
+        // Longest first; the sort is stable, so the first label wins a tie.
         needles.sort_by_key(|needle| std::cmp::Reverse(needle.text.len()));
         if needles.is_empty() {
             return Self::default();
@@ -126,7 +129,7 @@ impl PathTable {
             .build(needles.iter().map(|needle| needle.text.as_bytes()))
             .ok();
         let exact = needles.iter().all(|needle| !needle.fold_case);
-        // The needles are sorted: one that another contains comes after it.
+        // Longest first, so a needle can only contain later ones.
         let holds_none = |(place, needle): &(usize, &Needle)| {
             !needles.iter().skip(place + 1).any(|other| needle.text.contains(&other.text))
         };
@@ -139,18 +142,17 @@ impl PathTable {
         Self { needles, automaton, finders }
     }
 
-    /// Whether there may be something to replace in `text`: most strings contain
-    /// no needle at all.
+    /// Whether `text` may contain something to replace; most strings do not.
     pub(super) fn may_be_in(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
-        // The needles are sorted, the shortest is the last.
+        // Longest first, so the last needle is the shortest.
         self.needles.last().is_some_and(|shortest| shortest.text.len() <= bytes.len())
             && (self.finders.is_empty()
                 || self.finders.iter().any(|finder| finder.find(bytes).is_some()))
     }
 
-    /// The same for a string that had nothing to replace before markers were
-    /// inserted: only the parts of markers can be new.
+    /// Like [`PathTable::may_be_in`], for a string that contained nothing before
+    /// markers were inserted: only a needle that overlaps a marker can be new.
     pub(super) fn may_be_in_marker(&self, text: &str) -> bool {
         self.finders.is_empty() && !self.needles.is_empty()
             || self.finders.iter().any(|finder| {
@@ -163,7 +165,7 @@ impl PathTable {
             })
     }
 
-    /// Replaces host paths and names in `text`. Returns how many.
+    /// Replaces host paths and names in `text`; also returns their number.
     pub(super) fn apply<'t>(&self, text: &'t str) -> (Cow<'t, str>, u64) {
         let Some(automaton) = &self.automaton else {
             return (Cow::Borrowed(text), 0);
@@ -196,7 +198,7 @@ impl PathTable {
         (Cow::Owned(out), count)
     }
 
-    /// The longest needle that fits at `start` with its boundaries.
+    /// The longest needle that matches at `start`, including its boundaries.
     fn fitting(&self, bytes: &[u8], start: usize) -> Option<&Needle> {
         self.needles.iter().find(|needle| {
             let Some(found) = bytes.get(start..start + needle.text.len()) else {
@@ -222,7 +224,7 @@ impl Needle {
             return !(is_name(before) || matches!(before, b'$' | b'{'));
         }
         if self.text.starts_with('/') {
-            // Not in the middle of a longer path or of a URL's path.
+            // Not inside a longer path or the path of a URL.
             return !(before.is_ascii_alphanumeric()
                 || matches!(before, b'_' | b'-' | b'.' | b'~' | b'$' | b'}' | b'%' | b')')
                 || before >= 0x80)
@@ -242,7 +244,7 @@ impl Needle {
         if matches!(after, b'/' | b'\\') {
             return true;
         }
-        // A dot ends a sentence or begins an extension.
+        // A dot may end a sentence, but not begin an extension.
         if after == b'.' {
             return !bytes.get(end + 1).is_some_and(|next| is_name(*next) || *next >= 0x80);
         }
@@ -260,7 +262,7 @@ const fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// `file://` or `file:///` right before.
+/// Whether the start of a file URL, such as `file://`, comes right before.
 fn is_file_url(bytes: &[u8], start: usize) -> bool {
     let before = &bytes[start.saturating_sub(12)..start];
     before.ends_with(b"file://")
@@ -269,7 +271,7 @@ fn is_file_url(bytes: &[u8], start: usize) -> bool {
         || before.ends_with(b"localhost")
 }
 
-/// The letter before belongs to an escape: `\n/home/ada`.
+/// Whether the letter before belongs to an escape: `\n/home/ada`.
 fn is_escape(bytes: &[u8], start: usize) -> bool {
     start >= 2 && bytes[start - 2] == b'\\' && matches!(bytes[start - 1], b'n' | b't' | b'r')
 }
@@ -310,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_and_windows_forms_are_known() {
+    fn urls_and_windows_paths_are_recognised() {
         check("file:///home/dev/x.rs", "file://~/x.rs");
         check("c:\\users\\dev\\x and C:/Users/Dev/y", "~\\x and ~/y");
         check("\"C:\\\\Users\\\\Dev\\\\x\"", "\"~\\\\x\"");
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_our_own_files_are_no_names() {
+    fn words_of_our_own_files_are_not_replaced() {
         for word in ["session", "openclaw", "Runtime", "sha256"] {
             let user = Some(word.to_owned());
             let table = PathTable::new(&PathLabels { user, ..PathLabels::default() });
@@ -333,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_search_is_found_as_well() {
+    fn needles_without_their_own_search_are_found() {
         let table = PathTable::new(&PathLabels {
             workspaces: vec!["/home/lovelace/work".to_owned()],
             homes: vec!["/home/lovelace".to_owned(), "/home/lovelace".to_owned()],
@@ -346,13 +348,13 @@ mod tests {
             assert!(table.may_be_in(text) && table.apply(text).1 == 1, "{text}");
         }
         assert!(!table.may_be_in("/home/babbage/work"));
-        // A marker can hold a name, but no path.
+        // A marker can contain a name, but not a path.
         assert!(table.may_be_in_marker("<redacted:engine:123456>"));
         assert!(!table.may_be_in_marker("<redacted:token:123456>"));
     }
 
     #[test]
-    fn a_root_home_labels_nothing() {
+    fn a_root_home_is_ignored() {
         let table =
             PathTable::new(&PathLabels { homes: vec!["/".to_owned()], ..PathLabels::default() });
         assert_eq!(table.apply("a/b/c").1, 0);

@@ -9,20 +9,21 @@ use super::rule::RuleSet;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RedactionPolicy {
-    /// The key of the markers.
+    /// The key for the markers.
     pub key: MarkerKey,
     /// Host paths and names to replace.
     pub paths: PathLabels,
-    /// The rules, built-in ones and the user's.
+    /// The built-in rules and the user's.
     pub rules: RuleSet,
-    /// Also hide data about people: e-mail, telephone, card and account numbers.
+    /// Also hide personal data: e-mail addresses, and telephone, social security,
+    /// card and account numbers.
     pub personal_data: bool,
     /// Also hide public network addresses.
     pub addresses: bool,
 }
 
 impl RedactionPolicy {
-    /// Everything that is hidden by default.
+    /// The default policy.
     #[must_use]
     pub fn standard(key: MarkerKey) -> Self {
         Self {
@@ -41,14 +42,14 @@ impl RedactionPolicy {
         self
     }
 
-    /// Uses these rules instead of the built-in ones alone.
+    /// Uses these rules instead of only the built-in ones.
     #[must_use]
     pub fn with_rules(mut self, rules: RuleSet) -> Self {
         self.rules = rules;
         self
     }
 
-    /// Also hides data about people.
+    /// Also hides personal data.
     #[must_use]
     pub const fn with_personal_data(mut self) -> Self {
         self.personal_data = true;

@@ -3,8 +3,8 @@
 //! The constructors of [`Redacted`] are private to redaction. The operations
 //! here are the only way to make one redacted value from others.
 //!
-//! - `proof`: [`Redacted`], the proof that redaction has seen a value;
-//! - `value`: redacted JSON, cut and extended;
+//! - `proof`: [`Redacted`], the proof that a value was redacted;
+//! - `value`: cuts and extends redacted JSON;
 //! - `text`: [`RedactedText`], a text assembled from redacted parts;
 //! - `spill`: redacted texts in a scratch file.
 

@@ -1,11 +1,12 @@
-//! The redactor: its policy, the compiled rules, and the ways to use both.
+//! The redactor: applies a policy with the compiled rules.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use super::cache::names::NameCache;
+use super::cache::session_secrets::{SecretSearch, SessionSecrets};
 use super::cache::texts::KnownTexts;
-use super::document::DocumentPass;
+use super::document::{DocumentPass, SessionShare};
 use super::engine::Engine;
 use super::marker::Stamp;
 use super::paths::PathTable;
@@ -18,13 +19,15 @@ use crate::json::Json;
 
 /// Hides secrets in JSON values and plain texts.
 ///
-/// Cheap to create and to clone: rules are compiled when first needed and shared
+/// Cheap to create and to clone: rules are compiled on first use and shared
 /// between clones.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     policy: RedactionPolicy,
     compiled: Arc<OnceLock<Compiled>>,
     known: Option<Arc<KnownTexts>>,
+    collected: Option<Arc<SessionSecrets>>,
+    session: Option<Arc<SecretSearch>>,
 }
 
 #[derive(Debug)]
@@ -42,7 +45,13 @@ impl Redactor {
     /// A redactor that follows `policy`.
     #[must_use]
     pub fn new(policy: RedactionPolicy) -> Self {
-        Self { policy, compiled: Arc::new(OnceLock::new()), known: None }
+        Self {
+            policy,
+            compiled: Arc::new(OnceLock::new()),
+            known: None,
+            collected: None,
+            session: None,
+        }
     }
 
     /// The same redactor with a cache for about `texts` strings. A string in the
@@ -51,6 +60,20 @@ impl Redactor {
     #[must_use]
     pub fn remembering(&self, texts: usize) -> Self {
         Self { known: Some(Arc::new(KnownTexts::with_room(texts))), ..self.clone() }
+    }
+
+    /// The same redactor, which also adds every secret that it finds to `secrets`,
+    /// unless it could be an ordinary word.
+    #[must_use]
+    pub fn collecting(&self, secrets: &Arc<SessionSecrets>) -> Self {
+        Self { collected: Some(Arc::clone(secrets)), ..self.clone() }
+    }
+
+    /// The same redactor, which also hides the secrets of `search` wherever they
+    /// are. With [`Redactor::json_settled`], they stay in the members `apart`.
+    #[must_use]
+    pub fn knowing(&self, search: SecretSearch) -> Self {
+        Self { session: Some(Arc::new(search)), ..self.clone() }
     }
 
     /// The policy this redactor follows.
@@ -64,10 +87,10 @@ impl Redactor {
         Redacted::witness(self.pass(report, None).document(value))
     }
 
-    /// Like [`Redactor::json`], repeated until nothing is left to hide: a marker
-    /// next to a value can reveal what the secret did not. The members of the
-    /// object listed in `apart`, such as an id that other files refer to, are
-    /// judged by themselves: a secret found elsewhere does not hide them.
+    /// Like [`Redactor::json`], repeated until nothing is left to hide: with a
+    /// marker next to it, a value can match a rule that it did not match before.
+    /// Secrets found elsewhere are not hidden in the members of the object listed
+    /// in `apart`, such as an id that other files refer to.
     pub fn json_settled<'a>(
         &self,
         value: Json<'a>,
@@ -94,14 +117,14 @@ impl Redactor {
         Redacted::witness(self.pass(report, None).plain_text(text))
     }
 
-    /// Reports what is left to hide in a value that was redacted: findings,
-    /// media and paths. Survivors and markers are not counted.
+    /// Reports what is left to hide in a redacted value: secrets, media and paths.
+    /// Survivors and markers are not counted.
     pub fn recheck_json(&self, value: Json<'_>, report: &mut RedactionReport) {
         self.pass(report, None).rechecking().document(value);
     }
 
-    /// Like [`Redactor::json`]; also records in `reveal` the secret of each
-    /// marker.
+    /// Like [`Redactor::json`], but also records the secret of each marker in
+    /// `reveal`.
     pub fn json_revealing<'a>(
         &self,
         value: Json<'a>,
@@ -111,8 +134,8 @@ impl Redactor {
         Redacted::witness(self.pass(report, Some(reveal)).document(value))
     }
 
-    /// Like [`Redactor::text`]; also records in `reveal` the secret of each
-    /// marker.
+    /// Like [`Redactor::text`], but also records the secret of each marker in
+    /// `reveal`.
     pub fn text_revealing<'a>(
         &self,
         text: &'a str,
@@ -138,11 +161,25 @@ impl Redactor {
         report.findings().to_vec()
     }
 
-    /// Compiles every rule now instead of when it is first needed. Returns the
-    /// number of patterns.
+    /// Compiles every rule now instead of on first use. Returns the number of
+    /// patterns.
     #[must_use]
     pub fn compile_all(&self) -> usize {
         self.compiled().engine.compile_all()
+    }
+
+    /// The keywords that rules and context readers start from, in lower case. With
+    /// [`Redactor::count_keywords`], benches compare the search for them.
+    #[must_use]
+    pub fn keywords(&self) -> Vec<String> {
+        self.compiled().engine.keywords()
+    }
+
+    /// The number of keywords in a text, overlapping ones included, ignoring ASCII
+    /// case.
+    #[must_use]
+    pub fn count_keywords(&self, text: &str) -> usize {
+        self.compiled().engine.count_keywords(text.as_bytes())
     }
 
     fn compiled(&self) -> &Compiled {
@@ -162,6 +199,11 @@ impl Redactor {
         let compiled = self.compiled();
         let finder = Finder { engine: &compiled.engine, allow: &self.policy.rules.allow };
         let known = self.known.as_deref();
-        DocumentPass::new(finder, &self.policy, compiled, known, report, reveal)
+        let session =
+            SessionShare { collected: self.collected.as_deref(), search: self.session.as_deref() };
+        DocumentPass::new(finder, &self.policy, compiled, known, report, reveal).sharing(session)
     }
 }
+
+#[cfg(test)]
+mod linear_tests;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// How many positions and survivors a report lists before it only counts.
+/// Most positions and survivors that a report lists; it only counts further ones.
 const MAX_PLACES: usize = 2_000;
 const MAX_SURVIVORS: usize = 500;
 
-/// Something that a rule hides, and where.
+/// One finding: the rule and the position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -19,7 +19,7 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// JSON Pointer of the string, `""` for a plain text; `~json` steps into
-    /// JSON held in a string.
+    /// JSON inside a string.
     pub path: String,
 }
 
@@ -35,7 +35,7 @@ pub struct Survivor {
     pub path: String,
     /// The length of the suspicious part.
     pub length: usize,
-    /// Its alphabet: `base64`, `hex` or `mixed`.
+    /// Its alphabet: `base64` or `mixed`.
     pub shape: &'static str,
 }
 
@@ -64,7 +64,7 @@ pub struct FileReport {
     pub other_survivors: u64,
 }
 
-/// Changes the value under a name; the name is copied only when it is new.
+/// Changes the value of a name; copies the name only if it is new.
 fn change<V: Default>(map: &mut BTreeMap<String, V>, name: &str, change: impl FnOnce(&mut V)) {
     if let Some(value) = map.get_mut(name) {
         change(value);
@@ -108,7 +108,7 @@ impl FileReport {
     }
 }
 
-/// Counts of what was hidden, file by file.
+/// Counts of what was hidden, by file.
 ///
 /// A report contains rule ids, positions and numbers, but no payload.
 #[derive(Clone, Debug, Default)]
@@ -131,24 +131,24 @@ impl RedactionReport {
         Self::default()
     }
 
-    /// A report that also lists every single finding.
+    /// An empty report that will also list every single finding.
     #[must_use]
     pub fn listing() -> Self {
         Self { findings: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Counts from here on belong to the file called `name`.
+    /// Later counts belong to the file called `name`.
     pub fn begin_file(&mut self, name: &str) {
         name.clone_into(&mut self.file);
         self.line = None;
     }
 
-    /// Findings from here on belong to this line, counted from one.
+    /// Later findings belong to this line, counted from one.
     pub const fn at_line(&mut self, line: u64) {
         self.line = Some(line);
     }
 
-    /// Adds the counts of another report, for work that was done in parts.
+    /// Adds the counts of another report, for work that is done in parts.
     pub fn merge(&mut self, other: &Self) {
         for (name, theirs) in &other.files {
             let ours = self.files.entry(name.clone()).or_default();
@@ -162,16 +162,16 @@ impl RedactionReport {
         }
     }
 
-    /// How many values were changed: secrets, media and paths. Two equal
-    /// figures mean that nothing was changed between them.
+    /// The number of changes: secrets, media and paths. If it has not grown
+    /// between two calls, nothing was changed.
     #[must_use]
     pub const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// How many changes left a string that the rules have not checked again, or
-    /// whose surroundings matter too. Two equal figures mean that the rules have
-    /// checked and accepted everything redacted between them.
+    /// The number of changes that the rules may not have checked again, in the
+    /// string itself or together with its context. If it has not grown between
+    /// two calls, the rules have checked and accepted everything redacted since.
     #[must_use]
     pub const fn unsettled(&self) -> u64 {
         self.unsettled
@@ -187,12 +187,12 @@ impl RedactionReport {
         self.unsettled += 1;
     }
 
-    /// How many things were noted but not hidden.
+    /// The number of things that were counted but not hidden.
     pub(super) const fn notes(&self) -> u64 {
         self.notes
     }
 
-    /// The line that findings belong to now.
+    /// The line that findings currently belong to.
     pub(super) const fn line(&self) -> Option<u64> {
         self.line
     }
@@ -201,8 +201,8 @@ impl RedactionReport {
         self.line = line;
     }
 
-    /// The files in which something was counted, by name. Without
-    /// names, everything is under the empty name.
+    /// The files with counts, by name. Without names, everything is under the
+    /// empty name.
     pub fn files(&self) -> impl Iterator<Item = (&str, &FileReport)> {
         self.files.iter().map(|(name, file)| (name.as_str(), file))
     }
@@ -256,7 +256,7 @@ impl RedactionReport {
     /// The report as a versioned JSON document.
     ///
     /// # Errors
-    /// Never, in fact; the serializer's signature allows for errors.
+    /// Never in practice; the serializer's signature allows for errors.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]

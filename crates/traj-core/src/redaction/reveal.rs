@@ -29,7 +29,7 @@ impl RevealMap {
         self.secrets.len()
     }
 
-    /// Whether nothing was hidden.
+    /// Whether the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.secrets.is_empty()
@@ -38,7 +38,7 @@ impl RevealMap {
     /// The map as a JSON object, marker to secret. Encrypt before writing.
     ///
     /// # Errors
-    /// Never, in fact; the serializer's signature allows for errors.
+    /// Never in practice; the serializer's signature allows for errors.
     pub fn danger_to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(&self.secrets)
     }

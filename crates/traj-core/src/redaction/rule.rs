@@ -3,9 +3,9 @@
 //! In reading order:
 //! - `definition`: one rule as data;
 //! - `builtin`: the rules that ship with the program, one table per family;
-//! - `template`: examples that are filled in, so that no table holds a secret;
+//! - `template`: generates the examples, so that no table contains a secret;
 //! - `allow_list`: values that are known not to be secrets;
-//! - `set`: the rules that are in force ([`RuleSet`]);
+//! - `set`: the rules in force ([`RuleSet`]);
 //! - `file`: a user's rule file, with `go_regex` for patterns in Go syntax;
 //! - `check`: tests every rule against its own examples.
 

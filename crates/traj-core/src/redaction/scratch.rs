@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-/// Why intermediate results cannot be kept.
+/// Why intermediate results cannot be stored or read back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScratchError {
@@ -12,7 +12,7 @@ pub enum ScratchError {
     #[error("no space left for intermediate results")]
     Full,
     /// The bytes read are not the bytes appended.
-    #[error("an intermediate file was changed from outside")]
+    #[error("another process changed an intermediate file")]
     Damaged,
     /// Any other failure to write or read.
     #[error("cannot keep intermediate results")]

@@ -1,10 +1,9 @@
-//! Names and short strings that come again and again, and what was learned about
-//! each the first time.
+//! A cache of recurring names and short strings, with the facts about each.
 //!
 //! Every event of a run has the same member names and mostly the same ids,
-//! kinds and models. They are stored unchanged and compared whole, so no other
-//! string can pass for one of them. The cache is small and fills first come, first
-//! served. A string that does not fit is searched again.
+//! kinds and models. They are stored and compared in full, so no other string
+//! can be mistaken for one of them. The cache is small and never evicts; a string
+//! that does not fit is searched again.
 
 use std::hash::BuildHasher as _;
 use std::sync::OnceLock;
@@ -12,16 +11,16 @@ use std::sync::OnceLock;
 use super::texts;
 use crate::redaction::document::member::NameFacts;
 
-/// Longer ones are not kept: texts of that length are known by their hash.
+/// Longest cached string; `texts` caches longer ones by their hash.
 pub(in crate::redaction) const LONGEST: usize = texts::SHORTEST - 1;
 
-/// How many are kept at most; a power of two.
+/// Most cached strings; a power of two.
 const ROOM: usize = 1_024;
 
-/// A string with this many digits is a counter or an id and rarely comes twice.
+/// A string with this many digits is a counter or an id and rarely recurs.
 const MANY_DIGITS: usize = 4;
 
-/// One that is kept.
+/// One cached string.
 #[derive(Debug)]
 struct KeptString<F> {
     /// Part of its hash, so that most other strings differ at once.
@@ -30,12 +29,12 @@ struct KeptString<F> {
     facts: F,
 }
 
-/// What is kept for a redactor.
+/// The caches of a redactor.
 #[derive(Debug)]
 pub(in crate::redaction) struct NameCache {
-    /// Names of members.
+    /// Member names.
     pub(in crate::redaction) names: ShortStrings<NameFacts>,
-    /// Short strings with nothing to hide or to note.
+    /// Short strings with nothing to hide or report.
     pub(in crate::redaction) texts: ShortStrings<()>,
 }
 
@@ -45,7 +44,7 @@ impl NameCache {
     }
 }
 
-/// Texts with the facts about them.
+/// Short strings with the facts about them.
 #[derive(Debug)]
 pub(in crate::redaction) struct ShortStrings<F> {
     slots: Box<[OnceLock<KeptString<F>>]>,
@@ -58,7 +57,7 @@ impl<F> ShortStrings<F> {
         Self { slots, hasher: foldhash::fast::RandomState::default() }
     }
 
-    /// What is known of a text.
+    /// The facts about a string, if it is cached.
     pub(in crate::redaction) fn get(&self, text: &str) -> Option<&F> {
         if text.len() > LONGEST {
             return None;
@@ -71,7 +70,7 @@ impl<F> ShortStrings<F> {
         kept_at(first).or_else(|| kept_at(second))
     }
 
-    /// Stores what was learned about a string, if there is space.
+    /// Stores the facts about a string, if there is space.
     pub(in crate::redaction) fn put(&self, text: &str, facts: F) {
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
         if text.len() > LONGEST || digits >= MANY_DIGITS {
@@ -80,12 +79,12 @@ impl<F> ShortStrings<F> {
         let (tag, places) = self.places(text);
         let mut slots = places.into_iter().filter_map(|place| self.slots.get(place));
         if let Some(slot) = slots.find(|slot| slot.get().is_none()) {
-            // Another thread may have been faster; then this one is not kept.
+            // If another thread was faster, this string is not stored.
             slot.set(KeptString { tag, text: text.into(), facts }).ok();
         }
     }
 
-    /// Where a text may be kept.
+    /// The tag of a string, and the slots that may store it.
     fn places(&self, text: &str) -> (u32, [usize; 2]) {
         let hash = self.hasher.hash_one(text.as_bytes());
         let place = |shift: u32| (hash >> shift) as usize & (ROOM - 1);
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_comes_back_with_its_facts() {
+    fn cached_strings_are_found_with_their_facts() {
         let familiar = ShortStrings::new();
         let texts = ["role", "content", "toolCallId", "", "größe"];
         for (number, text) in texts.iter().enumerate() {
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_the_place_of_another_is_not_taken_for_it() {
+    fn a_string_in_the_same_slot_is_not_mistaken_for_another() {
         let familiar = ShortStrings::new();
         let (tag, places) = familiar.places("password");
         for place in places {
@@ -119,13 +118,13 @@ mod tests {
             assert!(familiar.slots[place].set(kept).is_ok());
         }
         assert_eq!(familiar.get("password"), None);
-        // There is no space for it, which does no harm.
+        // There is no space for it, and that is not an error.
         familiar.put("password", ());
         assert_eq!(familiar.get("password"), None);
     }
 
     #[test]
-    fn room_is_bounded_and_the_first_stay() {
+    fn the_size_is_bounded_and_the_first_strings_stay() {
         let familiar = ShortStrings::new();
         let names: Vec<String> = (0..999)
             .flat_map(|number| ["a", "b", "c", "d", "e"].map(|name| format!("{name}{number}")))

@@ -1,5 +1,5 @@
-//! Strings that were searched, and what was found in them. A string that comes
-//! again, in another file or when the output is read back, is not searched again.
+//! A cache of searched strings and their findings. A string that recurs, in
+//! another file or when the output is read back, is not searched again.
 
 mod found_spans;
 
@@ -13,32 +13,32 @@ use foldhash::quality::SeedableRandomState;
 use found_spans::FoundTexts;
 pub(in crate::redaction) use found_spans::KnownSpan;
 
-/// Searching a shorter string again costs no more than remembering it.
+/// Shortest cached string; hashing a shorter one gains nothing.
 pub(in crate::redaction) const SHORTEST: usize = 48;
 
-/// The bit of a slot that says whether there was something to note.
+/// The bit of a slot that stands for [`CleanString::Noted`].
 const NOTED: u64 = 1;
 
-/// How many slots a string may use. With one, two strings with the same slot
-/// would evict each other every time.
+/// How many slots a string may use. With only one, two strings with the same slot
+/// would keep evicting each other.
 const WAYS: usize = 4;
 
-/// What is known of a string that had nothing to hide.
+/// What is known about a string that had nothing to hide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) enum CleanString {
-    /// Nothing was noted either.
+    /// There was nothing to report either.
     Silent,
-    /// Markers or survivors were noted, which a report may want to count.
+    /// It has markers or survivors, which a report may have to count.
     Noted,
 }
 
-/// Hashes strings with a private key, so that nobody can craft a string that
-/// passes for another.
+/// Hashes strings with a secret key, so that nobody can craft a string with the
+/// hash of another.
 #[derive(Clone, Debug)]
 pub struct TextHasher(SeedableRandomState);
 
-/// The seed that all hashers of a process share: with known factors, a string
-/// could be crafted to cancel them out.
+/// The seed that all hashers of a process share. It is random, because a string
+/// could be crafted to cancel out known factors.
 static SHARED_SEED: LazyLock<SharedSeed> =
     LazyLock::new(|| SharedSeed::from_u64(RandomState::new().hash_one(1_u8)));
 
@@ -50,19 +50,18 @@ impl Default for TextHasher {
 }
 
 impl TextHasher {
-    /// The hash of a text.
+    /// The hash of a string.
     #[must_use]
     pub fn hash(&self, text: &[u8]) -> u64 {
         self.0.hash_one(text)
     }
 }
 
-/// A bounded cache of strings in which a redactor found nothing, and of what it
-/// hid in others.
+/// A bounded cache of strings without secrets, and of the ranges that were hidden
+/// in other strings.
 ///
-/// It stores a hash of each string. A newer string replaces an older one when
-/// the cache is full. Forgotten strings are searched again, which costs only
-/// time.
+/// It stores a hash of each string. When the cache is full, a new string replaces
+/// an old one. Evicted strings are searched again, which costs only time.
 #[derive(Debug)]
 pub(in crate::redaction) struct KnownTexts {
     slots: Box<[AtomicU64]>,
@@ -71,7 +70,7 @@ pub(in crate::redaction) struct KnownTexts {
 }
 
 impl KnownTexts {
-    /// The most texts that are ever remembered: eight bytes each.
+    /// Most cached strings; each takes eight bytes.
     const MOST: usize = 1 << 20;
 
     /// A cache for about `texts` strings, within bounds.
@@ -94,10 +93,10 @@ impl KnownTexts {
             let known = slot.load(Ordering::Relaxed);
             known == 0 || known & !NOTED == hash & !NOTED
         });
-        // Where all are taken, whichever the hash names goes.
+        // If all slots are taken, the hash selects the one to overwrite.
         let place = place.unwrap_or((hash >> 1) as usize % WAYS);
         if let Some(slot) = slots.get(place) {
-            // A slot is one number: a reader sees the old or the new one.
+            // A slot is one atomic number: readers see the old or the new value.
             slot.store(hash & !NOTED | noted, Ordering::Relaxed);
         }
     }
@@ -105,7 +104,7 @@ impl KnownTexts {
     pub(in crate::redaction) fn get(&self, hash: u64) -> Option<CleanString> {
         self.slots_of(hash).iter().find_map(|slot| {
             let known = slot.load(Ordering::Relaxed);
-            // A hash of nothing but zeros looks like an empty slot, and is taken for one.
+            // An all-zero hash is indistinguishable from an empty slot: not cached.
             if known & !NOTED != hash & !NOTED || known == 0 {
                 return None;
             }
@@ -113,19 +112,19 @@ impl KnownTexts {
         })
     }
 
-    /// Stores everything that had to be hidden in a string.
+    /// Stores the ranges that were hidden in a string.
     pub(in crate::redaction) fn put_found(&self, hash: u64, spans: &[KnownSpan]) {
         self.found.put(hash, spans);
     }
 
-    /// What has to be hidden in a string, if that is known.
+    /// The ranges to hide in a string, if they are cached.
     pub(in crate::redaction) fn get_found(&self, hash: u64) -> Option<Box<[KnownSpan]>> {
         self.found.get(hash)
     }
 
     /// The slots that a string may use.
     fn slots_of(&self, hash: u64) -> &[AtomicU64] {
-        // The upper half chooses, so that the bit of the lower half is free.
+        // Only the upper half selects a slot, so the lowest bit is free for `NOTED`.
         let first = (hash >> 32) as usize & (self.slots.len() - 1) & !(WAYS - 1);
         self.slots.get(first..first + WAYS).unwrap_or_default()
     }
@@ -141,7 +140,7 @@ mod tests {
     };
 
     #[test]
-    fn what_was_put_is_known_and_nothing_else() {
+    fn only_stored_strings_are_known() {
         let known = KnownTexts::with_room(1_000);
         let hashes: Vec<u64> =
             (0..1_000).map(|number| known.hash(format!("text {number}").as_bytes())).collect();
@@ -149,13 +148,13 @@ mod tests {
             known.put(*hash, CleanString::Silent);
         }
         let is_known = |hash: &&u64| known.get(**hash).is_some();
-        // Newer ones may have taken the place of a few.
+        // Newer strings may have evicted a few.
         assert!(hashes.iter().step_by(2).filter(is_known).count() > 450);
         assert!(!hashes.iter().skip(1).step_by(2).any(|hash| is_known(&hash)));
     }
 
     #[test]
-    fn a_note_is_remembered_with_its_text() {
+    fn a_note_is_stored_with_its_string() {
         let known = KnownTexts::with_room(10);
         let (one, other) = (known.hash(b"one"), known.hash(b"other"));
         known.put(one, CleanString::Noted);
@@ -165,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn room_is_bounded() {
+    fn the_size_is_bounded() {
         assert_eq!(KnownTexts::with_room(usize::MAX).slots.len(), KnownTexts::MOST);
         assert_eq!(KnownTexts::with_room(0).slots.len(), 64);
     }
 
     const FILLER: &str = "It was said in the log of the build that nothing else had changed.";
 
-    /// The examples of all rules, bare and within other text.
+    /// The examples of all rules, alone and within other text.
     fn texts() -> Vec<String> {
         let rules = RuleSet::builtin().rules;
         let examples =
@@ -187,8 +186,7 @@ mod tests {
         Json::Object(members.into_iter().collect())
     }
 
-    /// Documents in which two strings are next to each other, in each other, or
-    /// under a name.
+    /// Documents in which two strings are side by side, nested, or under a name.
     fn documents(one: &str, other: &str) -> [Json<'static>; 6] {
         let text = |text: &str| Json::from(text.to_owned());
         let (head, tail) = other.split_at(other.floor_char_boundary(other.len() / 2));
@@ -222,7 +220,7 @@ mod tests {
     /// whatever it has seen before. Where it reports a settled result, the rules
     /// find nothing in it.
     #[test]
-    fn a_memory_changes_nothing_but_the_time() {
+    fn a_cache_does_not_change_the_results() {
         let workspaces = vec!["/srv/importer".to_owned()];
         let paths = PathLabels { workspaces, ..PathLabels::default() };
         let policy = RedactionPolicy::standard(MarkerKey::new([7; 32])).with_paths(paths);

@@ -1,21 +1,23 @@
 //! JSON and JSON Lines inside a string, redacted as JSON.
 
 use super::DocumentPass;
-use crate::json::Json;
+use crate::json::{Json, exceeds_depth};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::text::find::MIN_TEXT;
 
-/// JSON in strings in JSON is followed this far.
+/// How deep JSON inside strings inside JSON is parsed.
 const MAX_NESTING: u8 = 8;
 
 impl DocumentPass<'_> {
-    /// JSON or JSON Lines held in a text: `Some(None)` if it was understood
-    /// and nothing had to be hidden.
+    /// Redacts a string that contains JSON or JSON Lines. `None` if it does not;
+    /// `Some(None)` if it does and nothing had to be hidden.
     pub(super) fn structured(&mut self, text: &str) -> Option<Option<String>> {
         if self.nesting >= MAX_NESTING || text.len() < MIN_TEXT {
             return None;
         }
+        // Parsing cuts what is nested too deeply; as a text, it is kept.
         if let Some(trimmed) = enclosed(text)
+            && !exceeds_depth(trimmed.as_bytes())
             && let Ok(value) = Json::parse(trimmed)
             && !matches!(&value, Json::String(inner) if inner.len() < MIN_TEXT)
         {
@@ -46,7 +48,8 @@ impl DocumentPass<'_> {
         value
     }
 
-    /// Lines that are JSON are read as such, ranges between them as text.
+    /// Redacts the lines that are JSON as JSON, and the lines between them as
+    /// text.
     fn json_lines(&mut self, text: &str) -> Option<String> {
         let mut out = String::new();
         let mut changed = false;
@@ -80,7 +83,7 @@ impl DocumentPass<'_> {
             return false;
         }
         let taken = std::mem::take(prose);
-        // Its JSON lines are taken out: what is left is plain text.
+        // The JSON lines are gone; the maximum nesting disables further parsing.
         let nesting = std::mem::replace(&mut self.nesting, MAX_NESTING);
         let redacted = self.text(&taken);
         self.nesting = nesting;
@@ -91,9 +94,9 @@ impl DocumentPass<'_> {
     }
 }
 
-/// A string without the spaces around it, if it may be a JSON value.
+/// The trimmed string, if it may be a JSON value.
 pub(super) fn enclosed(text: &str) -> Option<&str> {
-    // Most texts begin with a letter or a digit.
+    // Most strings begin with a letter or a digit.
     if text.as_bytes().first()?.is_ascii_alphanumeric() {
         return None;
     }
@@ -102,7 +105,8 @@ pub(super) fn enclosed(text: &str) -> Option<&str> {
     matches!(ends, (b'{', b'}') | (b'[', b']') | (b'"', b'"')).then_some(trimmed)
 }
 
-/// Whether a text reads the same in JSON, and in JSON held in JSON: it is not JSON.
+/// Whether the result for a string does not depend on its nesting, because it
+/// cannot contain JSON.
 pub(super) fn is_steady(text: &str) -> bool {
     enclosed(text).is_none() && memchr::memchr(b'\n', text.as_bytes()).is_none()
 }

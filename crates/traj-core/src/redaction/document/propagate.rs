@@ -1,41 +1,46 @@
-//! Secrets that were hidden because of their names, found again elsewhere.
+//! Hides secrets that were found once wherever they recur in the document.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
 
 use super::DocumentPass;
 use crate::json::Json;
+use crate::redaction::cache::session_secrets::SecretSearch;
 use crate::redaction::engine::span::Span;
 use crate::redaction::rule::RuleIndex;
 use crate::redaction::text::value::{is_word, looks_chosen, looks_random};
 
-/// Secrets remembered within one document.
+/// A shorter secret is not remembered.
+const SHORTEST: usize = 8;
+
+/// Most secrets that are remembered in one document.
 const MAX_LEARNED: usize = 256;
 
-/// Up to this many are searched for one by one: searching a text for a word
-/// costs less than building an automaton for one document.
-const MAX_SINGLE: usize = 16;
+/// Up to this many secrets are searched one by one: a few single searches cost
+/// less than looking at every position.
+const MAX_SINGLE: usize = 6;
 
-/// A secret is searched for by this many bytes of it: preparing to look for a
-/// longer text takes as long as looking through a message.
+/// A secret is searched by its first bytes, at most this many: preparing a search
+/// for a longer string takes as long as searching a message.
 const HEAD: usize = 16;
 
-/// The secrets of a document, to look for, and the rules that hid them.
+/// A search for the secrets of a document, with the rules that hid them.
 pub(super) struct LearnedSecrets<'s> {
-    /// The length of the shortest: a shorter text holds none.
+    /// The length of the shortest secret; a shorter string contains none.
     shortest: usize,
     secrets: Secrets<'s>,
 }
 
 enum Secrets<'s> {
     Few(Vec<Secret<'s>>),
-    Many(AhoCorasick, Vec<RuleIndex>),
+    Many(SecretTable<'s>),
+    /// Those of other documents too.
+    Session(&'s SecretSearch),
 }
 
-/// One secret, to look for, and the rule that hid it.
+/// A search for one secret, with the rule that hid it.
 struct Secret<'s> {
     head: Finder<'s>,
     whole: &'s [u8],
@@ -48,7 +53,7 @@ impl<'s> Secret<'s> {
         Self { head: Finder::new(head), whole, rule: *rule }
     }
 
-    /// The first position of the secret, from `from` on.
+    /// The first position of the secret at or after `from`.
     fn find_from(&self, text: &[u8], mut from: usize) -> Option<usize> {
         loop {
             let rest = text.get(from..).filter(|rest| rest.len() >= self.whole.len())?;
@@ -61,27 +66,72 @@ impl<'s> Secret<'s> {
     }
 }
 
+/// Many secrets by a hash of their first bytes. Made for one document, and much
+/// quicker to make than an automaton.
+struct SecretTable<'s> {
+    /// For each hash, one more than the index of its last secret, or zero.
+    last: Box<[u16]>,
+    /// For each secret, the same for the one before it with its hash.
+    before: Vec<u16>,
+    secrets: &'s [(Vec<u8>, RuleIndex)],
+}
+
+impl<'s> SecretTable<'s> {
+    const BITS: u32 = 12;
+
+    fn new(secrets: &'s [(Vec<u8>, RuleIndex)]) -> Self {
+        let mut last = vec![0; 1 << Self::BITS].into_boxed_slice();
+        let mut before = Vec::with_capacity(secrets.len());
+        for (number, (secret, _)) in (1..).zip(secrets) {
+            let first = secret.first_chunk().copied().unwrap_or_default();
+            before.push(std::mem::replace(&mut last[Self::hash(first)], number));
+        }
+        Self { last, before, secrets }
+    }
+
+    fn hash(first: [u8; SHORTEST]) -> usize {
+        let mixed = u64::from_le_bytes(first).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> (u64::BITS - Self::BITS)) as usize
+    }
+
+    /// The longest secret at the first position at or after `from`.
+    fn find_from(&self, text: &[u8], from: usize) -> Option<(usize, &'s (Vec<u8>, RuleIndex))> {
+        let windows = text.get(from..)?.windows(SHORTEST);
+        (from..).zip(windows).find_map(|(start, first)| {
+            let mut number = self.last[Self::hash(first.try_into().unwrap_or_default())];
+            let mut longest: Option<&(Vec<u8>, RuleIndex)> = None;
+            while let Some(index) = usize::from(number).checked_sub(1) {
+                let secret = &self.secrets[index];
+                if longest.is_none_or(|longest| longest.0.len() < secret.0.len())
+                    && text[start..].starts_with(&secret.0)
+                {
+                    longest = Some(secret);
+                }
+                number = self.before[index];
+            }
+            Some((start, longest?))
+        })
+    }
+}
+
 impl<'s> LearnedSecrets<'s> {
-    /// What was learned, ready to look for; `None` if that is nothing.
+    /// Prepares the search; `None` if there are no secrets.
     pub(in crate::redaction) fn new(learned: &'s [(Vec<u8>, RuleIndex)]) -> Option<Self> {
         let shortest = learned.iter().map(|(secret, _)| secret.len()).min()?;
         if learned.len() <= MAX_SINGLE {
             let secrets = Secrets::Few(learned.iter().map(Secret::new).collect());
             return Some(Self { shortest, secrets });
         }
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            // Made for one document: a table of states would cost more to
-            // build than it saves.
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-            .build(learned.iter().map(|(secret, _)| secret))
-            .ok()?;
-        let rules = learned.iter().map(|(_, rule)| *rule).collect();
-        Some(Self { shortest, secrets: Secrets::Many(automaton, rules) })
+        Some(Self { shortest, secrets: Secrets::Many(SecretTable::new(learned)) })
     }
 
-    /// The positions of the secrets, from the front and without overlap: the longest
-    /// of those that begin first.
+    /// A search for the secrets of a session.
+    pub(in crate::redaction) const fn of_session(search: &'s SecretSearch) -> Self {
+        Self { shortest: 1, secrets: Secrets::Session(search) }
+    }
+
+    /// The positions of the secrets, in order and without overlap (leftmost,
+    /// then longest).
     fn find(&self, text: &[u8]) -> Vec<Span> {
         match &self.secrets {
             Secrets::Few(secrets) => {
@@ -104,13 +154,16 @@ impl<'s> LearnedSecrets<'s> {
                 }
                 spans
             }
-            Secrets::Many(automaton, rules) => automaton
-                .find_iter(text)
-                .filter_map(|found| {
-                    let rule = rules.get(found.pattern().as_usize())?;
-                    Some(Span::frame(found.start(), found.end(), *rule))
-                })
-                .collect(),
+            Secrets::Many(table) => {
+                let mut spans = Vec::new();
+                let mut from = 0;
+                while let Some((start, (secret, rule))) = table.find_from(text, from) {
+                    from = start + secret.len();
+                    spans.push(Span::frame(start, from, *rule));
+                }
+                spans
+            }
+            Secrets::Session(search) => search.find(text),
         }
     }
 
@@ -122,12 +175,13 @@ impl<'s> LearnedSecrets<'s> {
             Secrets::Few(secrets) => {
                 secrets.iter().any(|secret| secret.find_from(text, 0).is_some())
             }
-            Secrets::Many(automaton, _) => automaton.is_match(text),
+            Secrets::Many(table) => table.find_from(text, 0).is_some(),
+            Secrets::Session(search) => search.is_in(text),
         }
     }
 
-    /// Whether a secret is anywhere in a document, except in the members
-    /// that are `apart`.
+    /// Whether a document contains a secret outside the members listed in
+    /// `apart`.
     pub(super) fn is_in_document(&self, value: &Json<'_>, apart: &[&str]) -> bool {
         match value {
             Json::Object(object) if !apart.is_empty() => object
@@ -138,8 +192,7 @@ impl<'s> LearnedSecrets<'s> {
         }
     }
 
-    /// Whether a secret is anywhere in a value: in most documents none does
-    /// a second time.
+    /// Whether a value contains a secret. In most documents, none recurs.
     fn is_in_value(&self, value: &Json<'_>) -> bool {
         match value {
             Json::String(text) => self.is_in(text.as_bytes()),
@@ -153,24 +206,28 @@ impl<'s> LearnedSecrets<'s> {
 }
 
 impl DocumentPass<'_> {
-    /// Remembers a secret that differs from ordinary words.
+    /// Remembers a secret, unless it could be an ordinary word.
     pub(in crate::redaction) fn learn(&mut self, secret: &str, rule: RuleIndex) {
         let bytes = secret.as_bytes();
-        let fit = (8..=512).contains(&bytes.len())
+        let fit = self.learned.len() < MAX_LEARNED && (SHORTEST..=512).contains(&bytes.len())
             && !bytes.contains(&b'\n')
             && !is_word(bytes)
             && !secret.contains("<redacted:")
-            // Said of most secrets, and said sooner.
+            // `looks_chosen` is cheaper and true for most secrets.
             && (looks_chosen(bytes) || looks_random(bytes));
-        if fit
-            && self.learned.len() < MAX_LEARNED
-            && !self.learned.iter().any(|(known, _)| known == bytes)
-        {
+        if !fit {
+            return;
+        }
+        let head = bytes.first_chunk().map_or(0, |head| u64::from_le_bytes(*head));
+        let mut same =
+            self.learned_heads.iter().zip(&self.learned).filter(|(known, _)| **known == head);
+        if !same.any(|(_, (known, _))| known == bytes) {
             self.learned.push((bytes.to_vec(), rule));
+            self.learned_heads.push(head);
         }
     }
 
-    /// Hides secrets again where they occur without their names.
+    /// Hides the remembered secrets in a string.
     pub(super) fn repeat_text(
         &mut self,
         text: &str,
@@ -180,8 +237,8 @@ impl DocumentPass<'_> {
         if spans.is_empty() { None } else { Some(self.hide_spans(text, &spans)) }
     }
 
-    /// Like [`DocumentPass::repeat_text`], in every string of a document, but for the
-    /// members of it that are `apart`.
+    /// Like [`DocumentPass::repeat_text`], for every string of a document outside
+    /// the members listed in `apart`.
     pub(super) fn repeat_document(
         &mut self,
         value: &mut Json<'_>,
@@ -200,7 +257,7 @@ impl DocumentPass<'_> {
         }
     }
 
-    /// Like [`DocumentPass::repeat_text`], in every string of a value.
+    /// Like [`DocumentPass::repeat_text`], for every string of a value.
     fn repeat_value(&mut self, value: &mut Json<'_>, again: &LearnedSecrets<'_>) {
         match value {
             Json::String(text) => {
@@ -245,11 +302,11 @@ mod tests {
     use crate::redaction::rule::Frame;
 
     proptest! {
-        /// One by one, secrets are found where the automaton finds them, and
-        /// where a search at every place finds one.
+        /// Single searches find the same as the table, and as a naive
+        /// search.
         #[test]
-        fn few_are_found_as_many_are(
-            secrets in proptest::collection::btree_set("[ab]{1,20}", 1..MAX_SINGLE),
+        fn single_searches_agree_with_the_table(
+            secrets in proptest::collection::btree_set("[ab]{8,20}", 1..MAX_SINGLE),
             text in "[ab]{0,200}",
         ) {
             let hidden = |secret: String| (secret.into_bytes(), Frame::Password.rule());
@@ -258,7 +315,7 @@ mod tests {
             let few: Vec<_> = secrets.iter().cloned().map(hidden).collect();
             let (few, many) = (LearnedSecrets::new(&few).unwrap(), LearnedSecrets::new(&many).unwrap());
             prop_assert!(matches!(few.secrets, Secrets::Few(_)));
-            prop_assert!(matches!(many.secrets, Secrets::Many(..)));
+            prop_assert!(matches!(many.secrets, Secrets::Many(_)));
             let bytes = text.as_bytes();
             prop_assert_eq!(few.find(bytes), many.find(bytes));
             let is_in = secrets.iter().any(|secret| text.contains(secret));

@@ -1,5 +1,5 @@
-//! One string: what is cached about it, what must be hidden, and whether the
-//! rules have checked the result.
+//! Redacts one string: looks it up in the caches, hides what must be hidden, and
+//! records whether the rules have checked the result.
 
 use super::DocumentPass;
 use super::embedded_json::{enclosed, has_json_lines, is_steady};
@@ -9,18 +9,18 @@ use crate::redaction::media;
 use crate::redaction::text::find::MIN_TEXT;
 use crate::redaction::text::rescan::Rescan;
 
-/// How often a string is searched while more is found.
+/// How often a string is searched while it keeps changing.
 const MAX_ROUNDS: usize = 4;
 
-/// Whether another search would find more.
+/// Whether the result of a search is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Settled {
     /// Unknown.
     No,
     /// The rules find nothing more.
     Yes,
-    /// The same, and the string had no sign of a medium or a path. Neither do
-    /// the parts between the markers.
+    /// The rules find nothing more, and neither the string nor the parts between
+    /// the markers have a sign of a medium or a path.
     Bare,
 }
 
@@ -34,7 +34,7 @@ struct SearchedString {
 }
 
 impl SearchedString {
-    /// The result for a string that was not searched as text.
+    /// The result for a string that was handled as a whole: as a medium or JSON.
     const fn at_a_whole(changed: Option<String>) -> Self {
         Self { changed, settled: Settled::No, spans: None }
     }
@@ -46,14 +46,15 @@ impl DocumentPass<'_> {
         if text.len() < texts::SHORTEST {
             return self.short_text(text);
         }
-        // JSON in a string is read differently depending on its depth.
+        // The result for JSON in a string depends on the nesting, so it is not
+        // cached.
         let Some(known) = self.known.filter(|_| self.nesting == 0) else {
             return self.look_at(text).changed;
         };
         let hash = known.hash(text.as_bytes());
         match known.get(hash) {
             Some(CleanString::Silent) => return None,
-            // The report must not depend on what was seen before.
+            // A recheck does not count markers and survivors.
             Some(CleanString::Noted) if self.rechecks => return None,
             _ => {}
         }
@@ -81,8 +82,8 @@ impl DocumentPass<'_> {
         changed
     }
 
-    /// The rules have checked the changed string. A short one may still be the
-    /// name of the value next to it.
+    /// Records that the rules have checked the changed string, unless it is short
+    /// enough to be the name of the value next to it.
     const fn settle(&mut self, changed: &str, unsettled_before: u64) {
         if changed.len() > MAX_NAME {
             self.report.settle(unsettled_before);
@@ -106,8 +107,8 @@ impl DocumentPass<'_> {
     }
 
     /// Whether a short string is an id, a time or a word without any sign of a
-    /// secret: it is not a medium, JSON or a disguise, and neither a rule nor a
-    /// path can begin in it.
+    /// secret: it cannot be a medium, JSON or a disguise, and neither a rule nor
+    /// a path can match in it.
     fn is_quiet(&self, text: &str) -> bool {
         let is_quiet =
             |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
@@ -116,7 +117,7 @@ impl DocumentPass<'_> {
             && !self.paths.may_be_in(text)
     }
 
-    /// Whether only the rules apply to a string, and they have checked it.
+    /// Whether redacting a changed string again would change nothing.
     fn would_pass(&self, text: &str, settled: Settled) -> bool {
         settled != Settled::No
             && media::whole(text).is_none()
@@ -126,7 +127,8 @@ impl DocumentPass<'_> {
                 || media::in_text(text).is_empty() && self.paths.apply(text).1 == 0)
     }
 
-    /// What [`DocumentPass::text`] does, and whether the result is settled.
+    /// Redacts a string without the caches; also returns whether the result is
+    /// settled.
     fn look_at(&mut self, text: &str) -> SearchedString {
         if let Some(medium) = media::whole(text) {
             self.report.count_media();

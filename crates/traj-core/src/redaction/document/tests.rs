@@ -1,4 +1,4 @@
-//! The surroundings of a string matter, and the result is stable.
+//! Tests that the context of a string counts, and that the result is stable.
 
 use crate::json::Json;
 use crate::redaction::{MarkerKey, PathLabels, RedactionPolicy, RedactionReport, Redactor};
@@ -26,7 +26,7 @@ fn redacted(document: &str) -> (String, RedactionReport) {
 }
 
 #[test]
-fn sounds_are_media_whatever_their_format() {
+fn audio_is_media_in_every_format() {
     let bytes = "UklGRiQAAABXQVZFZm10IBAAAAABAAEA".repeat(40);
     for format in ["wav", "mp3", "flac", "opus", "pcm16", "ogg", "WAV"] {
         let document = format!(
@@ -39,8 +39,8 @@ fn sounds_are_media_whatever_their_format() {
 }
 
 #[test]
-fn a_token_that_begins_behind_another_is_found_in_its_pieces() {
-    // Put together here so that no scanner takes this file for a leak.
+fn a_split_token_after_another_token_is_found() {
+    // Assembled here, so that no secret scanner reports this file.
     let first = format!("sk_{}", "3fa9c1d07be2".repeat(4));
     let document = format!(
         r#"{{"content":[{{"text":"It was said in the log of the build that nothing else had changed, and then {first}{}_1h35Qd0vjMbUDHb5"}},{{"text":"WT6rP8NpCUcWVv8vEeGe was the token"}},{{"text":"the end"}}]}}"#,
@@ -52,7 +52,7 @@ fn a_token_that_begins_behind_another_is_found_in_its_pieces() {
 }
 
 #[test]
-fn paths_under_the_names_of_secrets_are_labelled_and_stay() {
+fn paths_under_secret_names_are_labelled_and_kept() {
     for name in ["token", "secret", "password", "apiKey", "credential", "private_key"] {
         for (path, label) in [
             ("/srv/importer/token.txt", "$WORKSPACE_DIR/token.txt"),
@@ -67,14 +67,14 @@ fn paths_under_the_names_of_secrets_are_labelled_and_stay() {
 }
 
 #[test]
-fn what_looks_like_a_secret_once_its_path_is_labelled_goes() {
+fn a_value_that_looks_secret_after_labelling_is_unsettled() {
     let value = format!("/srv/importer/x\\n{}", "n5Gl2v7s".repeat(14));
     let (line, report) = redacted(&format!(r#"{{"details":{{"password":"{value}"}}}}"#));
     assert!(report.unsettled() > 0, "{line}");
 }
 
 #[test]
-fn a_password_in_braces_is_found_whatever_blanks_lead_to_it() {
+fn a_password_in_braces_is_found_after_any_whitespace() {
     for blanks in ["", " ", "\\t", "\\r\\n    "] {
         let (line, _) = redacted(&format!(r#"["Server=db;{blanks}Pwd={{kd93 Jx02;mQ1z}};"]"#));
         assert!(!line.contains("Jx02"), "{line}");
@@ -82,7 +82,7 @@ fn a_password_in_braces_is_found_whatever_blanks_lead_to_it() {
 }
 
 #[test]
-fn what_is_hidden_settles() {
+fn repeated_passes_settle() {
     let key = r#""words":["private_key:","\"-----BEGIN","PRIVATE","KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\\n-----END","PRIVATE","KEY-----\\n\""]"#;
     for members in [
         key,
@@ -101,7 +101,7 @@ fn what_is_hidden_settles() {
 }
 
 #[test]
-fn markers_name_nothing() {
+fn markers_are_not_names() {
     for document in [
         r#"{"l":["<redacted:token:595633>","alice77"]}"#,
         r#"{"l":[{"name":"<redacted:token:595633>","value":"alice77"}]}"#,
@@ -112,7 +112,7 @@ fn markers_name_nothing() {
 }
 
 #[test]
-fn members_apart_are_judged_by_themselves() {
+fn members_apart_are_not_hidden_by_secrets_found_elsewhere() {
     let id = "c7f9a3d2-1b2c-4d5e-8f90-123456789abc";
     let document = format!(r#"{{"id":"{id}","data":{{"token":"{id}","note":"it is {id}"}}}}"#);
     let settled = |apart: &[&str]| {
@@ -123,7 +123,7 @@ fn members_apart_are_judged_by_themselves() {
     let apart = settled(&["id"]);
     assert!(apart.starts_with(&format!(r#"{{"id":"{id}","data":"#)), "{apart}");
     assert_eq!(apart.matches(id).count(), 1, "{apart}");
-    // By themselves, they are judged.
+    // A secret in such a member is still hidden.
     let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
     let document = format!(r#"{{"id":"{secret}"}}"#);
     let value = Json::parse(&document).unwrap();
@@ -132,7 +132,7 @@ fn members_apart_are_judged_by_themselves() {
 }
 
 #[test]
-fn a_token_in_two_pieces_is_one() {
+fn a_token_in_two_pieces_is_found() {
     let (head, tail) = (["ghp", "_q7Xw2ZkP9sLmD4"].concat(), "vTr8Yb1NcJ5fGh6Ae3Ru0K");
     for list in [
         format!(r#"[{{"type":"text","text":"key {head}"}},{{"type":"text","text":"{tail} end"}}]"#),
@@ -141,4 +141,63 @@ fn a_token_in_two_pieces_is_one() {
         let (line, _) = redacted(&format!(r#"{{"content":{list}}}"#));
         assert!(!line.contains(&head) && !line.contains(tail), "{line}");
     }
+}
+
+#[test]
+fn a_credential_field_hides_any_value() {
+    for document in [
+        r#"{"authorization":"KEEP"}"#,
+        r#"{"Authorization":"ada:KEEP"}"#,
+        r#"{"credential":"KEEP","credentials":"KEEP"}"#,
+        r#"{"cookie":"KEEP"}"#,
+        r#"{"passwords":["KEEP"],"DB_PASSWORDS":["KEEP","KEEP"]}"#,
+        r#"{"secrets":["KEEP"],"tokens":["KEEP"],"apiKeys":"KEEP"}"#,
+        r#"{"headers":[["authorization","KEEP"]],"h":[{"name":"cookie","value":"KEEP"}]}"#,
+        r#"{"password":{"$value":"KEEP"}}"#,
+        r#"{"credentials":{"username":"ada","pass":"KEEP","more":{"b":["KEEP"]}}}"#,
+        r#"{"columns":["id",{"name":"passwd"}],"rows":[[1,"KEEP"],[2,"KEEP"]]}"#,
+        r#"{"admin":{"value":"KEEP","type":"string","sensitive":true}}"#,
+        r#"{"selector":"form [type=password]","text":"KEEP"}"#,
+        r#"{"пароль":"KEEP"}"#,
+    ] {
+        let (line, report) = redacted(&document.replace("KEEP", "gr4nite&Fern"));
+        assert!(!line.contains("gr4nite"), "{line}");
+        assert_eq!(report.hidden(), document.matches("KEEP").count() as u64, "{line}");
+    }
+    let (line, _) = redacted(r#"{"password":471113,"passwords":{"db":471113}}"#);
+    assert!(!line.contains("471113"), "{line}");
+}
+
+#[test]
+fn fields_that_only_resemble_credentials_are_kept() {
+    for document in [
+        r#"{"usage":{"total_tokens":14,"input_tokens":1234567},"tokens":1234}"#,
+        r#"{"sessionKey":"agent:ops:x1","cookieConsent":"v2-accepted","secretary":"Ada2"}"#,
+        r#"{"authMode":"basic2","passwordPolicy":"min12chars","tokens":[15496,995]}"#,
+        r#"{"password":{"type":"string","minLength":12,"pattern":"[a-z0-9]{12,}"}}"#,
+        r#"{"token":{"type":"bearer","expiresAt":"2026-05-01T10:00:00Z","username":"ada2"}}"#,
+        r##"{"tokens":{"color":"#ff0088","gap":"16px","font":"serif"},"credentials":"include"}"##,
+        r#"{"cookie":"theme=dark; lang=en","authorization":"none required"}"#,
+        r#"{"columns":["id","name"],"rows":[[1,"x9y8z7"]]}"#,
+    ] {
+        assert_eq!(redacted(document).0, document);
+    }
+}
+
+#[test]
+fn long_payload_fields_become_media() {
+    let text = "words and 0x1f ".repeat(20);
+    for name in ["screenshot", "attachment", "fileData", "imageSvg", "dataUri"] {
+        let (line, report) = redacted(&format!(r#"{{"{name}":"{text}","note":"kept"}}"#));
+        assert!(line.starts_with(&format!(r#"{{"{name}":"<media:"#)), "{line}");
+        assert_eq!(report.media(), 1, "{line}");
+        let short = format!(r#"{{"{name}":"short"}}"#);
+        assert_eq!(redacted(&short).0, short);
+    }
+    for uri in [format!("data:text/plain,{text}"), format!("data:{}", "x".repeat(300))] {
+        let (line, _) = redacted(&format!(r#"{{"value":"{uri}"}}"#));
+        assert!(line.starts_with(r#"{"value":"<media:text/plain;"#), "{line}");
+    }
+    let stream = format!(r#"{{"value":"data: {text}"}}"#);
+    assert_eq!(redacted(&stream).0, stream);
 }

@@ -1,26 +1,27 @@
-//! Values, members and lists of parsed JSON.
+//! Walks the values, members and lists of parsed JSON.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::DocumentPass;
 use super::embedded_json::is_steady;
-use super::member::{NameFacts, Roles, says_name};
+use super::member::{NameFacts, Roles};
+use super::naming::{class_inside, class_of_item, is_schema, named_class};
 use crate::json::{Json, Object};
 use crate::redaction::engine::span::{self, Span};
-use crate::redaction::field_name::{self, NameClass};
+use crate::redaction::field_name::{NameClass, NameTable};
 use crate::redaction::marker;
 use crate::redaction::media;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::context::{Style, judge};
 use crate::redaction::text::value::{is_uuid, looks_chosen, looks_random};
 
-/// Members that hold a piece of a text in a stream.
+/// Members that contain a piece of a streamed text.
 const PIECE_MEMBERS: &[&str] =
     &["delta", "text", "content", "partial_json", "chunk", "token", "output", "data"];
-/// Lists longer than this are not put together.
-const MAX_JOINED: usize = 4096;
-const MAX_JOINED_BYTES: usize = 1 << 20;
+/// The pieces of a longer list are not joined.
+pub(super) const MAX_JOINED: usize = 4096;
+pub(super) const MAX_JOINED_BYTES: usize = 1 << 20;
 
 impl DocumentPass<'_> {
     /// Redacts a value under a name of `class`.
@@ -28,7 +29,9 @@ impl DocumentPass<'_> {
         match value {
             Json::Null | Json::Bool(_) => {}
             Json::Number(number) => {
-                if let NameClass::Strong(frame) | NameClass::Weak(frame @ Frame::CardNumber) = class
+                if let NameClass::Strong(frame)
+                | NameClass::Inside(frame)
+                | NameClass::Weak(frame @ Frame::CardNumber) = class
                     && judge(number.as_text().as_bytes(), class, Style::Data)
                 {
                     let hidden = self.marker_of(frame, number.as_text());
@@ -42,7 +45,10 @@ impl DocumentPass<'_> {
                 }
             }
             Json::String(text) => {
-                if let Some(changed) = self.named_text(text, class) {
+                if let Some(medium) = media::long_uri(text) {
+                    self.report.count_media();
+                    *text = Cow::Owned(medium.marker());
+                } else if let Some(changed) = self.named_text(text, class) {
                     *text = Cow::Owned(changed);
                 }
             }
@@ -52,7 +58,8 @@ impl DocumentPass<'_> {
     }
 
     fn object(&mut self, object: &mut Object<'_>, outer: NameClass) {
-        // Objects are nested, and so are the facts about their names.
+        let names = self.finder.engine.names();
+        // `facts` is a stack: the entries of this object start here.
         let first = self.facts.len();
         let mut members = Roles::default();
         let mut says_medium = false;
@@ -64,21 +71,28 @@ impl DocumentPass<'_> {
         }
         if members.bytes && says_medium && media::object(object) {
             self.report.count_media();
-            // Members were added.
+            // Add the facts about the new members.
             self.facts.extend(
-                object.iter().skip(self.facts.len() - first).map(|(name, _)| NameFacts::of(name)),
+                object
+                    .iter()
+                    .skip(self.facts.len() - first)
+                    .map(|(name, _)| NameFacts::of(name, names)),
             );
         }
         let is_named = members.value && members.name;
-        let named = if is_named { named_class(object) } else { NameClass::Plain };
+        let named = if is_named { named_class(object, names) } else { NameClass::Plain };
+        let inner = if is_schema(object) { NameClass::Plain } else { outer };
+        if members.table {
+            self.columns(object);
+        }
         let mut renamed = Vec::new();
         for (place, (name, item)) in object.iter_mut().enumerate() {
             let facts = self.facts.get(first + place).copied();
-            let mut facts = facts.unwrap_or_else(|| NameFacts::of(name));
+            let mut facts = facts.unwrap_or_else(|| NameFacts::of(name, names));
             if !facts.is_clean {
                 let notes = self.report.notes();
                 if let Some(changed) = self.text(name) {
-                    facts = NameFacts::of(&changed);
+                    facts = NameFacts::of(&changed, names);
                     *name = Cow::Owned(changed);
                     renamed.push(place);
                 } else if self.report.notes() == notes && is_steady(name) {
@@ -87,12 +101,9 @@ impl DocumentPass<'_> {
             }
             let mut class = facts.class;
             if class == NameClass::Plain && facts.roles.value {
-                if named != NameClass::Plain {
-                    class = named;
-                } else if matches!(outer, NameClass::Strong(_)) && !members.schema {
-                    class = outer;
-                }
+                class = named;
             }
+            class = class_inside(inner, class, name, facts.roles.value);
             let mark = self.push_known_step(name, facts.is_plain_step);
             if members.jwk && matches!(name.as_ref(), "k" | "d" | "p" | "q" | "dp" | "dq" | "qi") {
                 if let Json::String(text) = item
@@ -102,6 +113,9 @@ impl DocumentPass<'_> {
                     *text = Cow::Owned(hidden);
                 }
             } else {
+                if facts.roles.payload {
+                    self.payload(item);
+                }
                 self.value(item, class);
             }
             self.path.truncate(mark);
@@ -112,12 +126,28 @@ impl DocumentPass<'_> {
         }
     }
 
-    /// What a name says of its member; of one that comes often it is known.
+    /// Replaces long strings in a field of payload.
+    fn payload(&mut self, value: &mut Json<'_>) {
+        match value {
+            Json::String(text) if media::is_long(text) => {
+                self.report.count_media();
+                *text = Cow::Owned(media::payload(text).marker());
+            }
+            Json::Array(items) => items.iter_mut().for_each(|item| {
+                if let Json::String(_) = item {
+                    self.payload(item);
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    /// The facts about a name, from the cache if it is there.
     fn facts_of(&self, name: &str) -> NameFacts {
         if let Some(facts) = self.familiar.names.get(name) {
             return *facts;
         }
-        let facts = NameFacts::of(name);
+        let facts = NameFacts::of(name, self.finder.engine.names());
         if facts.is_clean {
             self.familiar.names.put(name, facts);
         }
@@ -132,35 +162,39 @@ impl DocumentPass<'_> {
         if is_together {
             self.items_together(items);
         }
-        for item in items.iter_mut() {
-            self.value(item, class);
+        // A list after its name is walked once, under that name: walked twice on
+        // every level, nested pairs would take exponential time.
+        let named = named_list(items, self.finder.engine.names());
+        for (place, item) in items.iter_mut().enumerate() {
+            self.value(item, named.filter(|_| place == 1).unwrap_or_else(|| class_of_item(class)));
         }
         if is_together && self.report.changes() > changes {
-            // What was hidden in one item may have kept the rules from seeing
-            // what goes on in the next.
+            // The marker in one item may reveal a secret that continues in the
+            // next.
             self.items_together(items);
             self.report.unsettle();
         }
         self.path.truncate(mark);
     }
 
-    /// Hides what the items of a list say together: a name and its value, a
+    /// Hides secrets that span the items of a list: a name and its value, a
     /// command line, one text in pieces.
     fn items_together(&mut self, items: &mut [Json<'_>]) {
         if items.len() > 1 && items.iter().all(|item| matches!(item, Json::String(_))) {
             self.strings(items);
         } else if let [Json::String(name), second] = items
-            && let named = field_name::class_of_member(name)
+            && let named = self.finder.engine.names().class_of_member(name)
             && named != NameClass::Plain
-            && !matches!(second, Json::Object(_))
+            && !matches!(second, Json::Object(_) | Json::Array(_))
         {
             self.value(second, named);
         }
-        // One text in pieces, as a stream delivers it.
+        // One text in pieces, as in a stream.
         self.across(&mut pieces(items), "");
+        self.events_together(items);
     }
 
-    /// A list of strings may be a command line or headers one after the other.
+    /// Reads a list of strings as a command line or a list of headers.
     fn strings(&mut self, items: &mut [Json<'_>]) {
         self.name_then_value(items);
         let words = items
@@ -185,7 +219,7 @@ impl DocumentPass<'_> {
             if bare.len() > 64 || bare.contains([' ', '=']) {
                 continue;
             }
-            let class = field_name::class_of_member(bare);
+            let class = self.finder.engine.names().class_of_member(bare);
             if class == NameClass::Plain || marker::is_marker(value) {
                 continue;
             }
@@ -200,8 +234,8 @@ impl DocumentPass<'_> {
         }
     }
 
-    /// Reads pieces as one text with `glue` between them and hides what is
-    /// found in the pieces it lies in.
+    /// Searches the pieces as one string with `glue` between them, and hides each
+    /// finding in the pieces that it spans.
     fn across(&mut self, pieces: &mut [&mut Cow<'_, str>], glue: &str) {
         let total: usize = pieces.iter().map(|piece| piece.len()).sum();
         if pieces.len() < 2
@@ -224,38 +258,26 @@ impl DocumentPass<'_> {
         }
         let mut spans: Vec<Span> = self.finder.find(&whole).spans;
         if glue.is_empty() {
-            // Without spaces only what the pieces themselves cannot show, and
-            // only by its own form.
+            // Without glue, keep only tokens that span pieces: names and
+            // context are not reliable across them.
             spans.retain(|found| {
-                found.rank > span::RANK_FRAME
-                    && !starts.iter().zip(pieces.iter()).any(|(start, piece)| {
-                        *start <= found.start && found.end <= start + piece.len()
-                    })
+                let piece = starts.partition_point(|start| *start <= found.start);
+                let next = starts.get(piece).copied().unwrap_or(whole.len());
+                found.rank > span::RANK_FRAME && found.end > next
             });
         }
-        for found in spans {
-            let secret = whole.get(found.start..found.end).unwrap_or_default();
-            for (start, piece) in starts.iter().zip(pieces.iter_mut()) {
-                if found.end <= *start || start + piece.len() <= found.start {
-                    continue;
-                }
-                let from = found.start.saturating_sub(*start);
-                let to = (found.end - start).min(piece.len());
-                // Pieces hidden by an earlier finding have another length.
-                if piece.get(from..to) != whole.get(start + from..start + to) {
-                    continue;
-                }
-                let mut changed = piece.get(..from).unwrap_or_default().to_owned();
-                self.write_marker(&mut changed, found.rule, secret, None);
-                changed.push_str(piece.get(to..).unwrap_or_default());
-                **piece = Cow::Owned(changed);
-            }
-        }
+        self.hide_in_pieces(&whole, &starts, pieces, &spans);
     }
 }
 
+/// The class of the name before a list: `["password", ["hunter2"]]`.
+fn named_list(items: &[Json<'_>], names: NameTable) -> Option<NameClass> {
+    let [Json::String(name), Json::Array(_)] = items else { return None };
+    Some(names.class_of_member(name)).filter(|class| *class != NameClass::Plain)
+}
+
 /// Whether items may be a name and its value, a command line or one text in
-/// pieces. Two objects are so only if both carry a piece.
+/// pieces. For two objects, both must contain a piece.
 fn say_something_together(items: &mut [Json<'_>]) -> bool {
     match items {
         [Json::String(_), _] => true,
@@ -264,13 +286,13 @@ fn say_something_together(items: &mut [Json<'_>]) -> bool {
     }
 }
 
-/// The strings of a list that belong together: the items themselves, or the
-/// text each item carries in a stream of deltas.
+/// The strings of a list that belong together: the items themselves, or the text
+/// in each item of a stream of deltas.
 fn pieces<'l, 'a>(items: &'l mut [Json<'a>]) -> Vec<&'l mut Cow<'a, str>> {
     items.iter_mut().filter_map(|item| piece(item, 0)).collect()
 }
 
-fn piece<'l, 'a>(item: &'l mut Json<'a>, depth: u8) -> Option<&'l mut Cow<'a, str>> {
+pub(super) fn piece<'l, 'a>(item: &'l mut Json<'a>, depth: u8) -> Option<&'l mut Cow<'a, str>> {
     match item {
         Json::String(text) => Some(text),
         Json::Object(object) if depth < 4 => {
@@ -282,34 +304,18 @@ fn piece<'l, 'a>(item: &'l mut Json<'a>, depth: u8) -> Option<&'l mut Cow<'a, st
     }
 }
 
-/// The class of the name that an object gives to its `value`.
-fn named_class(object: &Object<'_>) -> NameClass {
-    if object.len() > 32 {
-        return NameClass::Plain;
-    }
-    object
-        .iter()
-        .filter(|(name, _)| says_name(name))
-        .filter_map(|(_, value)| value.as_str())
-        .filter(|text| text.len() <= 64)
-        // The last step of a path names the value: `/spec/password`.
-        .map(|text| field_name::class_of_member(text.rsplit(['/', '.']).next().unwrap_or(text)))
-        .find(|class| *class != NameClass::Plain)
-        .unwrap_or(NameClass::Plain)
-}
-
-/// Names that became equal by hiding get `#2`, `#3` …, so that no reader drops
-/// one of them.
+/// Appends `#2`, `#3` … to names that became equal by redaction, so that no reader
+/// drops one of them.
 fn separate_names(object: &mut Object<'_>, renamed: &[usize]) {
     let mut seen: HashMap<String, SeenName> = HashMap::new();
     for (place, (name, _)) in object.iter_mut().enumerate() {
         let is_renamed = renamed.binary_search(&place).is_ok();
-        // A name that stood there twice from the start is left alone.
+        // Names that were equal in the input are left alone.
         if let Some(other) = seen.get(name.as_ref())
             && (other.is_renamed || is_renamed)
         {
-            // Counted on from where the last one stopped: a hundred thousand
-            // members can become equal.
+            // Continue from the last number: a hundred thousand names can
+            // become equal.
             let mut count = other.count;
             let free = loop {
                 count += 1;
@@ -347,8 +353,8 @@ mod tests {
     use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 
     #[test]
-    fn names_that_a_hundred_thousand_members_share_are_told_apart() {
-        // Counting anew from two for each of them would take hours.
+    fn a_hundred_thousand_equal_names_are_made_distinct() {
+        // Takes hours if each name starts counting from two.
         let secret = format!("sk-proj-{}", "a1B2c3D4e5F6g7H8".repeat(3));
         let names = std::iter::repeat_n(secret.as_str(), 100_000);
         let object: Object<'_> = names.map(|name| (name.to_owned(), 0_u8)).collect();

@@ -1,6 +1,6 @@
-//! Check digits that tell a number from a number of the same length.
+//! Checks that reject most random numbers of the right length.
 
-/// The check digit of payment cards. `digits` are ASCII digits.
+/// Whether ASCII digits have the check digit of payment cards.
 pub(in crate::redaction) fn luhn(digits: &[u8]) -> bool {
     if digits.len() < 12 || digits.iter().all(|digit| *digit == digits[0]) {
         return false;
@@ -21,7 +21,7 @@ pub(in crate::redaction) fn luhn(digits: &[u8]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// The check digits of an IBAN; spaces are skipped.
+/// Whether the check digits of an IBAN are valid; separators are skipped.
 pub(in crate::redaction) fn iban(text: &[u8]) -> bool {
     let compact: Vec<u8> = text.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
     if !(15..=34).contains(&compact.len()) {
@@ -39,7 +39,7 @@ pub(in crate::redaction) fn iban(text: &[u8]) -> bool {
     rest == 1
 }
 
-/// A dotted quad that names a host on the public network.
+/// Whether `text` is a public IPv4 address.
 pub(super) fn public_address(text: &[u8]) -> bool {
     let Some(address) =
         std::str::from_utf8(text).ok().and_then(|text| text.parse::<std::net::Ipv4Addr>().ok())
@@ -56,7 +56,7 @@ pub(super) fn public_address(text: &[u8]) -> bool {
         && address.octets()[0] != 0
 }
 
-/// Enough digits for a telephone number, and not all the same.
+/// Whether `text` has 8 to 15 digits that are not all the same.
 pub(in crate::redaction) fn phone(text: &[u8]) -> bool {
     let digits: Vec<u8> = text.iter().copied().filter(u8::is_ascii_digit).collect();
     (8..=15).contains(&digits.len()) && digits.iter().any(|digit| *digit != digits[0])

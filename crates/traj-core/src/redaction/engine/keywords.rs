@@ -1,8 +1,8 @@
-//! Finds every keyword of a text, several ranges of the text at a time.
+//! Finds every keyword in a string, reading several ranges of it in parallel.
 //!
-//! An automaton waits for each byte's state before it can look up the next
-//! one. Four of them over four ranges wait at the same time, and together
-//! need about half as long as one after the other.
+//! Each lookup of the automaton depends on the one before, so a single pass is
+//! bound by latency. Four interleaved passes over four ranges overlap their
+//! lookups and take about half the time of one pass.
 
 mod automaton;
 
@@ -10,45 +10,44 @@ use automaton::{Automaton, Entry, START, State, Table};
 
 use crate::redaction::text::rescan::MarkerChange;
 
-/// How many ranges are read side by side.
+/// Number of ranges that are read in parallel.
 const LANES: usize = 4;
-/// A shorter text is read in one go.
+/// Shortest range; a shorter string is read in one pass.
 const MIN_LANE: usize = 64;
-/// A longer text is read block by block: what is found is kept until its block
-/// has been read.
+/// A longer string is read block by block, because the findings of a block are
+/// buffered until all of it has been read.
 const BLOCK: usize = 32 * 1024;
 
 /// The position of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeywordHit {
-    /// Which keyword, by its place in the list.
+    /// Index of the keyword in the list.
     pub(in crate::redaction) keyword: usize,
     pub(in crate::redaction) start: usize,
     pub(in crate::redaction) end: usize,
 }
 
-/// An end of one or more keywords: the state says which.
+/// Where one or more keywords end; the state identifies them.
 pub(in crate::redaction) type End = (usize, State);
 
-/// All keywords, matched without regard to ASCII case.
+/// All keywords, matched ignoring ASCII case.
 #[derive(Debug)]
 pub(in crate::redaction) struct Keywords {
     automaton: Automaton,
-    /// What a range reads of the one before it, so that no keyword across
+    /// Bytes that a range shares with the one before it, so that no keyword across
     /// the border is missed.
     overlap: usize,
 }
 
 impl Keywords {
-    /// The automaton over `keywords`, none of which is empty or the same as
-    /// another.
+    /// The automaton over `keywords`, which must be distinct and not empty.
     pub(in crate::redaction) fn new(keywords: &[String]) -> Self {
         let automaton = Automaton::new(keywords);
         let overlap = automaton.longest().saturating_sub(1);
         Self { automaton, overlap }
     }
 
-    /// Whether any keyword is in the text.
+    /// Whether the string contains any keyword.
     pub(in crate::redaction) fn is_in(&self, text: &[u8]) -> bool {
         match self.automaton.table() {
             Table::Narrow(table) => self.is_in_by(table, text),
@@ -64,11 +63,12 @@ impl Keywords {
         })
     }
 
-    /// Every keyword of the text, overlapping ones too, by where they end.
+    /// Finds every keyword in the string, including overlapping ones, ordered by
+    /// their ends.
     pub(super) fn find_all(&self, text: &[u8], mut found: impl FnMut(KeywordHit)) {
         let mut ends: [Vec<End>; LANES] = Default::default();
         for first in (0..text.len()).step_by(BLOCK) {
-            // As with ranges: what ends before was seen by the block before.
+            // The blocks overlap like the ranges do.
             let from = first.saturating_sub(self.overlap);
             let block = &text[from..text.len().min(first + BLOCK)];
             self.read_block(block, &mut ends);
@@ -81,14 +81,14 @@ impl Keywords {
         }
     }
 
-    /// The keywords that end at a place.
+    /// Reports the keywords that end at `end`.
     pub(super) fn hits_at(&self, (end, state): End, found: &mut impl FnMut(KeywordHit)) {
         for (keyword, length) in self.automaton.keywords(state) {
             found(KeywordHit { keyword, start: end - length, end });
         }
     }
 
-    /// Where keywords end in a text that is not long.
+    /// Where keywords end in a string that fits in one block.
     pub(in crate::redaction) fn ends(&self, text: &[u8]) -> Vec<End> {
         let mut ends: [Vec<End>; LANES] = Default::default();
         self.read_block(text, &mut ends);
@@ -99,8 +99,8 @@ impl Keywords {
         first
     }
 
-    /// Where keywords end in a text that was changed, knowing where they ended
-    /// before: it is read again only as far as a keyword can reach from there.
+    /// Where keywords end in a string that was changed, given where they ended
+    /// before. Reads again only the bytes near the changes.
     pub(in crate::redaction) fn ends_again(
         &self,
         text: &[u8],
@@ -125,7 +125,7 @@ impl Keywords {
             let from = first.marker.0.saturating_sub(self.overlap);
             let known = ends.len();
             self.read_from(text.get(..stop).unwrap_or_default(), from, &mut ends);
-            // What ends before the marker is known.
+            // The ends before the marker are already known.
             let read = ends.get(known..).unwrap_or_default();
             let behind = read.partition_point(|(end, _)| *end <= first.marker.0);
             ends.drain(known..known + behind);
@@ -153,7 +153,7 @@ impl Keywords {
         }
     }
 
-    /// Reads the text from `from` on.
+    /// Reads the string from `from` to its end.
     fn read<E: Entry>(
         &self,
         table: &[E],
@@ -170,8 +170,8 @@ impl Keywords {
         }
     }
 
-    /// Notes where keywords end after the byte at `at` of each range. Apart,
-    /// so that what reading needs stays in registers.
+    /// Records the keywords that end after byte `at` of each range. A separate
+    /// function, so that the values of the hot loop stay in registers.
     #[cold]
     #[inline(never)]
     fn note_ends(
@@ -181,7 +181,7 @@ impl Keywords {
         at: usize,
         ends: &mut [Vec<End>; LANES],
     ) {
-        // What ends in the overlap was seen by the range before.
+        // The range before has already reported the ends in the overlap.
         let own = if at >= self.overlap { LANES } else { 1 };
         for (number, (state, ends)) in states.into_iter().zip(ends).enumerate().take(own) {
             if self.automaton.is_end(state) {
@@ -190,8 +190,8 @@ impl Keywords {
         }
     }
 
-    /// Reads the text as ranges of `lane` bytes, each with the overlap
-    /// before it, and what is left after the last.
+    /// Reads the string as ranges of `lane` bytes plus the overlap, then the rest
+    /// after the last range.
     fn read_lanes<E: Entry>(
         &self,
         table: &[E],
@@ -230,7 +230,7 @@ mod tests {
         hits
     }
 
-    /// The same, searched for at every place.
+    /// The same result from a search at every position.
     fn naive(keywords: &[String], text: &[u8]) -> Vec<KeywordHit> {
         let mut hits = Vec::new();
         for end in 1..=text.len() {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn no_keyword_is_lost_or_found_twice_between_blocks() {
+    fn keywords_across_blocks_are_found_once() {
         let keywords = ["needle", "dle", "x"].map(str::to_owned);
         for shift in 0..8 {
             let mut text = vec![b'.'; 3 * BLOCK];
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn more_keywords_than_a_narrow_table_holds_are_found_as_well() {
+    fn keywords_that_need_a_wide_table_are_found() {
         let mut keywords: Vec<String> =
             (0..9_000).map(|number| format!("word-{number}-é")).collect();
         keywords.push("d-77".to_owned());

@@ -1,4 +1,4 @@
-//! Ranges of a text that must be hidden, and how overlapping ones become one.
+//! Ranges of a string that must be hidden, and how overlapping ones are merged.
 
 use crate::redaction::rule::RuleIndex;
 
@@ -9,29 +9,29 @@ pub(in crate::redaction) struct Span {
     pub(in crate::redaction) start: usize,
     /// One past the last byte.
     pub(in crate::redaction) end: usize,
-    /// The rule that saw it.
+    /// The rule that found it.
     pub(in crate::redaction) rule: RuleIndex,
-    /// How specific the rule is: a token with its issuer's prefix says more
-    /// than the field that contains it.
+    /// How specific the rule is: the prefix of a token says more than the name
+    /// of its field.
     pub(in crate::redaction) rank: u8,
 }
 
-/// Rank of a finding that rests on a name or a surrounding alone.
+/// Rank of a finding by name or context alone.
 pub(in crate::redaction) const RANK_FRAME: u8 = 1;
-/// Rank of a finding that rests on the shape of the value.
+/// Rank of a finding by the format of the value.
 pub(super) const RANK_TOKEN: u8 = 2;
-/// Rank of a finding made by a rule of the user.
+/// Rank of a finding by a user rule.
 pub(super) const RANK_USER: u8 = 3;
 
 impl Span {
-    /// A finding that rests on its surroundings.
+    /// A finding by context.
     pub(in crate::redaction) const fn frame(start: usize, end: usize, rule: RuleIndex) -> Self {
         Self { start, end, rule, rank: RANK_FRAME }
     }
 }
 
-/// Sorts spans, widens them to character boundaries and unites those that
-/// overlap; the most specific rule names the union.
+/// Sorts spans, extends them to character boundaries and merges those that
+/// overlap; the most specific rule names the merged span.
 pub(in crate::redaction) fn unite(text: &str, spans: &mut Vec<Span>) {
     for span in spans.iter_mut() {
         span.end = span.end.min(text.len());
@@ -49,7 +49,7 @@ pub(in crate::redaction) fn unite(text: &str, spans: &mut Vec<Span>) {
         match united.last_mut() {
             Some(last) if span.start < last.end => {
                 last.end = last.end.max(span.end);
-                // Of equals, the rule that comes first in its tables.
+                // At equal rank, the rule that comes first in the tables wins.
                 if (span.rank, last.rule) > (last.rank, span.rule) {
                     last.rank = span.rank;
                     last.rule = span.rule;
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overlapping_spans_become_one_named_by_the_most_specific_rule() {
+    fn overlapping_spans_are_merged_under_the_most_specific_rule() {
         let frame = RuleIndex::new(1);
         let token = RuleIndex::new(2);
         let mut spans = vec![
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_never_cut_a_character() {
+    fn spans_never_split_a_character() {
         let mut spans = vec![Span::frame(1, 2, RuleIndex::new(0))];
         unite("é!", &mut spans);
         assert_eq!((spans[0].start, spans[0].end), (0, 2));

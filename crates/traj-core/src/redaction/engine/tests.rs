@@ -1,11 +1,11 @@
-//! What is taken for granted of the built-in rules.
+//! Tests the engine's assumptions about the built-in rules.
 
 use regex_automata::nfa::thompson::{NFA, State};
 
 use super::*;
 use crate::redaction::rule::RuleSet;
 
-/// Every byte a pattern can take in on its way.
+/// Every byte that a pattern can consume.
 fn alphabet(pattern: &str) -> Vec<u8> {
     let syntax = syntax::Config::new().unicode(false).utf8(false);
     let nfa = NFA::compiler().syntax(syntax).build(pattern).unwrap();
@@ -23,7 +23,7 @@ fn alphabet(pattern: &str) -> Vec<u8> {
             State::Look { next, .. } | State::Capture { next, .. } => open.push(*next),
             State::Union { alternates } => open.extend(alternates.iter().copied()),
             State::BinaryUnion { alt1, alt2 } => open.extend([*alt1, *alt2]),
-            State::Dense(_) => panic!("no compiler makes these"),
+            State::Dense(_) => panic!("the compiler makes no dense states"),
             State::Fail | State::Match { .. } => {}
         }
         for range in ranges {
@@ -35,7 +35,7 @@ fn alphabet(pattern: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_a_rule_for_runs_finds_is_long_and_plain() {
+fn run_rules_match_only_long_plain_tokens() {
     let rules = RuleSet::builtin().rules;
     let mut looked_at = 0;
     for rule in rules.iter().filter(|rule| rule.matcher == Matcher::Run) {

@@ -1,6 +1,6 @@
-//! Word lists for the last word of a name, which decides what it names.
+//! Word lists for the last word of a name, which decides its class.
 
-/// Last words of names of passwords.
+/// Last words of password names.
 pub(super) const PASSWORD_HEADS: &[&str] = &[
     "password",
     "passwd",
@@ -12,15 +12,30 @@ pub(super) const PASSWORD_HEADS: &[&str] = &[
     "storepass",
     "keypass",
     "pw",
+    "pswd",
+    "passw",
+    "pword",
     "motdepasse",
+    "mdp",
     "passwort",
+    "kennwort",
     "contrasena",
+    "clave",
+    "senha",
+    "parola",
+    "haslo",
+    "heslo",
+    "wachtwoord",
+    "losenord",
+    "salasana",
+    "jelszo",
+    "sifre",
     "requirepass",
     "masterauth",
     "psk",
 ];
 
-/// Last words of names of tokens.
+/// Last words of token names.
 pub(super) const TOKEN_HEADS: &[&str] = &[
     "token",
     "authtoken",
@@ -33,7 +48,7 @@ pub(super) const TOKEN_HEADS: &[&str] = &[
     "csrftoken",
 ];
 
-/// Last words of names of API keys.
+/// Last words of API key names.
 pub(super) const API_KEY_HEADS: &[&str] = &[
     "apikey",
     "accesskey",
@@ -46,7 +61,7 @@ pub(super) const API_KEY_HEADS: &[&str] = &[
     "licensekey",
 ];
 
-/// Words that make a key harmless, anywhere before it.
+/// Words that make a key harmless if they occur anywhere before it.
 pub(super) const HARMLESS_KEY_WORDS: &[&str] = &[
     "public",
     "pub",
@@ -92,15 +107,26 @@ pub(super) const WEAK_TOKEN_HEADS: &[&str] = &[
 ];
 
 /// Last words of names that suggest a session id.
-pub(super) const SESSION_HEADS: &[&str] = &[
-    "session",
-    "sessionid",
-    "sid",
-    "phpsessid",
-    "jsessionid",
-    "sess",
-    "xsrf",
-    "csrf",
-    "nonce",
-    "crumb",
+pub(super) const SESSION_HEADS: &[&str] =
+    &["session", "sessionid", "sid", "phpsessid", "jsessionid", "sess", "xsrf", "csrf", "crumb"];
+
+/// Words that end in `pass` and name a password. Others are `bypass`, `compass`.
+pub(super) const JOINED_PASS: &[&str] = &[
+    "dbpass",
+    "rootpass",
+    "adminpass",
+    "mypass",
+    "mailpass",
+    "smtppass",
+    "ftppass",
+    "mysqlpass",
+    "pgpass",
+    "redispass",
+    "ldappass",
+    "wifipass",
+    "loginpass",
+    "authpass",
+    "proxypass",
+    "certpass",
+    "zippass",
 ];

@@ -1,6 +1,6 @@
-//! The words that decide what a field name means.
+//! Words that change the class of a field name.
 
-/// Words after a credential word that leave its meaning as it is.
+/// Words after a credential word that do not change its meaning.
 pub(super) const TRAILERS: &[&str] = &[
     "value",
     "val",
@@ -36,6 +36,7 @@ pub(super) const TRAILERS: &[&str] = &[
     "base",
     "pem",
     "data",
+    "equals",
 ];
 
 /// Words before `token` that make it a unit of text, a cursor or a design value.
@@ -213,7 +214,7 @@ pub(super) const KEY_LIFTED: &[&str] = &[
     "agent",
 ];
 
-/// Words before `code` that make it one to keep to oneself.
+/// Words before `code` that make it secret.
 pub(super) const CODE_QUALIFIERS: &[&str] = &[
     "verification",
     "otp",
@@ -241,7 +242,7 @@ pub(super) const CODE_QUALIFIERS: &[&str] = &[
     "scratch",
 ];
 
-/// Words before `key` that make it a credential whatever it looks like.
+/// Words before `key` that make it a credential.
 pub(super) const KEY_QUALIFIERS: &[&str] = &[
     "api",
     "secret",
@@ -294,8 +295,25 @@ pub(super) const KEY_QUALIFIERS: &[&str] = &[
     "storage",
 ];
 
-/// Words before `pin` that make it a number to keep to oneself.
+/// Words before `pin` that make it a secret number.
 pub(super) const PIN_QUALIFIERS: &[&str] = &[
     "card", "user", "sim", "atm", "security", "login", "account", "my", "your", "wallet", "the",
-    "phone", "door", "bank", "secret", "device",
+    "phone", "door", "bank", "secret", "device", "enter", "new", "old", "current", "unlock",
+    "parental",
+];
+
+/// Words before `salt` that make it a secret of an application.
+pub(super) const SALT_QUALIFIERS: &[&str] = &[
+    "auth",
+    "in",
+    "nonce",
+    "password",
+    "secret",
+    "jwt",
+    "token",
+    "cookie",
+    "session",
+    "encryption",
+    "app",
+    "site",
 ];

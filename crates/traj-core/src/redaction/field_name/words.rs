@@ -1,11 +1,11 @@
-//! The words in a name: `userToken`, `USER_TOKEN` and `user-token` have two.
+//! Splits a name into words: `userToken`, `USER_TOKEN` and `user-token` have two.
 
 use crate::redaction::text::value::is_same;
 
-/// Words of a name that are searched.
+/// Most words of a name that are considered.
 pub(super) const MAX_WORDS: usize = 16;
 
-/// Splits a name into its words; `words` is filled up to its length.
+/// Splits a name into at most [`MAX_WORDS`] words; returns their number.
 pub(super) fn words<'n>(name: &'n [u8], words: &mut [&'n [u8]; MAX_WORDS]) -> usize {
     let mut count = 0;
     let mut start = 0;
@@ -40,17 +40,17 @@ pub(super) fn words<'n>(name: &'n [u8], words: &mut [&'n [u8]; MAX_WORDS]) -> us
     count
 }
 
-/// Whether a word is `other`, in any case.
+/// Whether a word is `other`, ignoring case.
 pub(super) fn is(word: &[u8], other: &str) -> bool {
     is_same(word, other)
 }
 
-/// Whether a word is one of `others`, in any case.
+/// Whether a word is one of `others`, ignoring case.
 pub(super) fn is_any(word: &[u8], others: &[&str]) -> bool {
     others.iter().any(|other| is(word, other))
 }
 
-/// Whether something comes before `suffix` in a word.
+/// Whether a word is longer than `suffix` and ends with it, ignoring case.
 pub(super) fn ends_with(word: &[u8], suffix: &str) -> bool {
     word.len() > suffix.len()
         && word

@@ -1,9 +1,9 @@
-//! What an object says of itself: that it is a medium, and of which type.
+//! The media type that an object declares.
 
 use super::sniffed;
 use crate::json::{Json, Object};
 
-/// Members that hold the type.
+/// Members that may contain the type.
 const TYPES: &[&str] = &[
     "media_type",
     "mimeType",
@@ -15,25 +15,25 @@ const TYPES: &[&str] = &[
     "type",
 ];
 
-/// What a member says that is only the kind of a medium.
+/// Values that name only the kind of a medium.
 const KINDS: &[&str] = &["image", "audio", "video", "input_image", "input_audio", "image_url"];
 
-/// What a `format` says of a sound.
+/// Values of `format` that name an audio format.
 const SOUND_FORMATS: &[&str] = &["wav", "mp3", "flac", "opus", "pcm16", "ogg"];
 
-/// Whether a member of this name may say what medium it is.
+/// Whether a member with this name may declare a media type.
 pub(in crate::redaction) fn says_type(name: &str) -> bool {
     TYPES.contains(&name)
 }
 
-/// Whether a text may say what medium something is; most say something else.
+/// Whether a string may declare a media type; a quick check that rules out most.
 pub(in crate::redaction) fn may_be_type(text: &str) -> bool {
     let first = text.trim_start().as_bytes().first().map(u8::to_ascii_lowercase);
     KINDS.iter().chain(SOUND_FORMATS).any(|kind| kind.as_bytes().first().copied() == first)
         || memchr::memchr(b'/', text.as_bytes()).is_some()
 }
 
-/// The media type an object declares, or the one its bytes announce.
+/// The media type of an object, as declared or, for a mere kind, by its bytes.
 pub(super) fn declared_type(object: &Object<'_>) -> Option<String> {
     let text_of = |name: &str| object.get(name).and_then(Json::as_str);
     for name in TYPES {
@@ -52,7 +52,7 @@ pub(super) fn declared_type(object: &Object<'_>) -> Option<String> {
             return Some(lower);
         }
         if KINDS.contains(&lower.as_str()) {
-            // A better answer may be in another member.
+            // Another member may have the full type.
             return Some(
                 TYPES
                     .iter()
@@ -87,9 +87,9 @@ mod tests {
     }
 
     proptest! {
-        /// A string that the quick check skips is not one of them.
+        /// The quick check rules out no declared type.
         #[test]
-        fn whatever_declares_a_medium_may_be_a_type(
+        fn every_declared_type_passes_the_quick_check(
             name in prop::sample::select(TYPES.to_vec()),
             text in says(),
         ) {

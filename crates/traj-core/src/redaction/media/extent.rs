@@ -1,23 +1,23 @@
-//! Where a data URI ends in running text.
+//! Finds where a data URI ends inside a longer string.
 //!
-//! Base64 ends with its alphabet. Anything else ends where the drawing does
-//! that it holds, at the quote that matches the one in front of it, or where an
-//! address ends: at a space, a bracket that it did not open, a line end.
+//! Base64 ends at the first character outside its alphabet. Any other body ends
+//! with the SVG that it contains, at the quote that matches the one before the
+//! URI, or like any other URI: at a space, an unmatched bracket, a line end.
 
 use super::head::Head;
 use super::picture::{Beginning, Pictures, beginning};
 use super::reader::Coding;
 
-/// How far from its head a drawing begins: comments and a doctype go before it.
+/// How far after the head an SVG may begin: comments and a doctype come first.
 const PROLOGUE: usize = 2048;
 
-/// How far from its beginning a drawing says that it is one.
+/// How far into an SVG its namespace may be.
 const OPENING: usize = 512;
 
-/// Quotes that lie deeper in quotes than this are read as other letters.
+/// A quote after more backslashes than this is an ordinary character.
 const MOST_BACKSLASHES: usize = 3;
 
-/// Finds the ends of the data URIs of one text, in time that grows with it.
+/// Finds the ends of all data URIs in one string, in linear time.
 pub(super) struct Extents<'t> {
     text: &'t [u8],
     pictures: Option<Pictures>,
@@ -40,7 +40,7 @@ impl<'t> Extents<'t> {
             return head.body + quoted.unwrap_or_else(|| address_length(body));
         };
         if let Some(end) = closed {
-            // In code, the rest of a drawing may be in another string.
+            // In code, the rest of an SVG may be in another string literal.
             let drawing = self.text.get(head.body..end).unwrap_or_default();
             let quoted = quote.and_then(|quote| quote.length(drawing, Lines::Any));
             return quoted.map_or(end, |length| head.body + length);
@@ -52,7 +52,7 @@ impl<'t> Extents<'t> {
         head.body + length
     }
 
-    /// The drawing that a body holds, and where it ends, if it does.
+    /// Where the SVG in a body begins, and where it ends if it is closed.
     fn picture(&mut self, place: usize, body: &[u8]) -> Option<(usize, Option<usize>)> {
         let prologue = match beginning(body)? {
             Beginning::Prologue => PROLOGUE,
@@ -64,8 +64,8 @@ impl<'t> Extents<'t> {
     }
 }
 
-/// Whether a drawing that has no end is one that was cut off, with spaces in
-/// it, and not a word about drawings: only with a name space is it shown.
+/// Whether an unclosed SVG is a real one that was cut off, and not an example in
+/// prose: browsers show an SVG data URI only if it has a namespace.
 fn says_drawing(opening: &[u8]) -> bool {
     let opening = opening.get(..OPENING).unwrap_or(opening);
     memchr::memmem::find(opening, b"xmlns=")
@@ -73,7 +73,8 @@ fn says_drawing(opening: &[u8]) -> bool {
         .is_some_and(u8::is_ascii_whitespace)
 }
 
-/// How much of a text is base64, with or without percent escapes.
+/// Length of the base64 at the start of a string, with or without percent
+/// escapes.
 fn base64_length(text: &[u8]) -> usize {
     let mut place = 0;
     while let Some(byte) = text.get(place) {
@@ -99,8 +100,8 @@ fn line_length(text: &[u8]) -> usize {
     text.get(..end).unwrap_or_default().trim_ascii_end().len()
 }
 
-/// How much of a text an address may hold. What ends a sentence is not its end,
-/// and a bracket that it did not open closes what it stands in.
+/// Length of the unquoted URI at the start of a string. Punctuation at its end
+/// belongs to the sentence, an unmatched bracket to the text around it.
 fn address_length(text: &[u8]) -> usize {
     let is_tag = text.first() == Some(&b'<');
     let mut open = 0_usize;
@@ -125,14 +126,14 @@ fn address_length(text: &[u8]) -> usize {
     address.iter().rposition(|byte| !ends_sentence(byte)).map_or(0, |last| last + 1)
 }
 
-/// Over how many lines a quote may go.
+/// How many lines a quoted string may span.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lines {
     One,
     Any,
 }
 
-/// The quote in front of a URI, and how many backslashes are in front of it.
+/// The quote before a URI, and the number of backslashes before that quote.
 #[derive(Clone, Copy)]
 struct Quote {
     mark: u8,
@@ -147,9 +148,9 @@ impl Quote {
             .then_some(Self { mark: *mark, backslashes })
     }
 
-    /// How much of a text comes before the quote that matches this one. A
-    /// quote that opens the value of an attribute does not, nor does the one
-    /// that closes it; on one line, no other is searched for after it.
+    /// Length of the string up to the quote that matches this one. The quotes
+    /// around an attribute value do not match it; on one line, the search gives
+    /// up at the first of them.
     fn length(self, text: &[u8], lines: Lines) -> Option<usize> {
         let mut is_in_value = false;
         for place in memchr::memchr3_iter(self.mark, b'\n', b'\r', text) {
@@ -179,7 +180,7 @@ impl Quote {
     }
 }
 
-/// How many backslashes a text ends with; many are as good as more.
+/// Number of backslashes at the end of a string, up to one too many.
 fn backslashes_before(text: &[u8]) -> usize {
     let limit = MOST_BACKSLASHES + 1;
     text.iter().rev().take(limit).take_while(|byte| **byte == b'\\').count()

@@ -4,10 +4,10 @@ use super::reader::Coding;
 
 const SCHEME: &[u8] = b"data:";
 
-/// A longer string is not a head.
+/// Longest head.
 const LONGEST_HEAD: usize = 128;
 
-/// What a type begins with. In front of a comma, other words are not types.
+/// The known top-level media types. Without `;base64`, only these count.
 const TOP_LEVELS: &[&str] = &[
     "application",
     "audio",
@@ -21,21 +21,21 @@ const TOP_LEVELS: &[&str] = &[
     "video",
 ];
 
-/// Where a data URI begins and what its head says.
+/// The parsed head of a data URI and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head<'t> {
     pub(super) start: usize,
-    /// Where the head ends and the rest begins.
+    /// Where the body begins, after the comma.
     pub(super) body: usize,
     pub(super) media_type: &'t str,
     pub(super) coding: Coding,
 }
 
 impl<'t> Head<'t> {
-    /// The first head of `text` from `place` on.
+    /// The first head in `text` at or after `place`.
     pub(super) fn find(text: &'t str, place: usize) -> Option<Self> {
         let bytes = text.as_bytes();
-        // Colons are found fast; few of them end the word.
+        // Searching for colons is fast; few of them end the scheme.
         memchr::memchr_iter(b':', bytes.get(place..)?).find_map(|colon| {
             let after = place + colon + 1;
             let start = after.checked_sub(SCHEME.len()).filter(|start| *start >= place)?;
@@ -44,7 +44,7 @@ impl<'t> Head<'t> {
         })
     }
 
-    /// The head at `start`, where the scheme begins.
+    /// The head whose scheme begins at `start`.
     fn read(text: &'t str, start: usize) -> Option<Self> {
         let bytes = text.as_bytes();
         let first = start + SCHEME.len();
@@ -55,7 +55,7 @@ impl<'t> Head<'t> {
         let encoded = commas.find(|comma| head_before(*comma).is_some_and(says_base64));
         let (comma, coding) = match encoded {
             Some(comma) => (comma, Coding::Base64),
-            // Only what says its type is taken for more than a word and a colon.
+            // Without a media type, `data:` is just a word and a colon.
             None if stands_alone(bytes, start) && head_before(nearest).is_some_and(is_type) => {
                 (nearest, Coding::Plain)
             }
@@ -66,8 +66,8 @@ impl<'t> Head<'t> {
     }
 }
 
-/// As many bytes as may belong to a head. A space belongs to it only in front of
-/// a parameter, and the head of another URI does not.
+/// The bytes that may belong to a head. A space may only precede a parameter,
+/// and the next `data:` starts another URI.
 fn stretch(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.get(..LONGEST_HEAD).unwrap_or(bytes);
     let mut before = b' ';
@@ -81,7 +81,7 @@ fn stretch(bytes: &[u8]) -> &[u8] {
     bytes.get(..next.unwrap_or(bytes.len())).unwrap_or_default()
 }
 
-/// Whether what comes before the comma ends with `;base64`.
+/// Whether a head, without its comma, ends with `;base64`.
 pub(super) fn says_base64(head: &str) -> bool {
     let word = "base64";
     head.len().checked_sub(word.len()).and_then(|place| head.split_at_checked(place)).is_some_and(
@@ -91,7 +91,7 @@ pub(super) fn says_base64(head: &str) -> bool {
     )
 }
 
-/// Whether the scheme is not the end of a longer word.
+/// Whether the scheme is a word of its own, not the end of a longer one.
 fn stands_alone(bytes: &[u8], start: usize) -> bool {
     let before = start.checked_sub(1).and_then(|place| bytes.get(place));
     before.is_none_or(|byte| {
@@ -99,8 +99,8 @@ fn stands_alone(bytes: &[u8], start: usize) -> bool {
     })
 }
 
-/// Whether what comes before the comma is a media type, with parameters or
-/// without.
+/// Whether a head, without its comma, is a media type with or without
+/// parameters.
 fn is_type(head: &str) -> bool {
     let is_token = |word: &str| {
         !word.is_empty()
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_say_type_and_coding() {
+    fn heads_give_type_and_coding() {
         let (base64, plain) = (Coding::Base64, Coding::Plain);
         for (text, start, media_type, coding) in [
             ("see data:image/png;base64,x", 4, "image/png", base64),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_front_of_a_colon_are_no_heads() {
+    fn words_before_a_colon_are_not_heads() {
         for text in [
             "data: string, x",
             "data:image/*,x",

@@ -1,7 +1,7 @@
-//! Where drawings end that are written as markup: at the closing tag of the
-//! `svg` that they began with.
+//! Finds where SVG markup ends: at the closing tag that matches its first
+//! `svg` tag.
 
-/// How `<`, `/`, `>` and others may be written.
+/// The plain and escaped forms of `<`, `/`, `>` and others.
 const LESS: &[&[u8]] = &[b"<", b"%3C", b"&lt;"];
 const SLASH: &[&[u8]] = &[b"\\/", b"/", b"%2F"];
 const GREATER: &[&[u8]] = &[b">", b"%3E", b"&gt;"];
@@ -10,11 +10,11 @@ const BLANK: &[&[u8]] = &[b" ", b"\n", b"%20"];
 
 const ELEMENT: &[u8] = b"svg";
 
-/// The drawings of a text. They are paired in one pass: searched for from each
-/// beginning, ends that never come would be searched for again and again.
+/// The SVG elements in a string. One pass pairs all tags; searching from each
+/// opening tag would take quadratic time if closing tags are missing.
 #[derive(Debug, Default)]
 pub(super) struct Pictures {
-    /// Where each begins and ends, in order.
+    /// Where each begins, and where it ends if it is closed; in order.
     places: Vec<(usize, Option<usize>)>,
 }
 
@@ -42,29 +42,30 @@ impl Pictures {
         Self { places }
     }
 
-    /// The first drawing that begins between `start` and `end`, and its end.
+    /// The first SVG that begins in `start..end`, and its end.
     pub(super) fn first_in(&self, start: usize, end: usize) -> Option<(usize, Option<usize>)> {
         let index = self.places.partition_point(|(place, _)| *place < start);
         self.places.get(index).copied().filter(|(place, _)| *place < end)
     }
 }
 
-/// What markup begins with.
+/// The first item of markup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// What may go before the first element, such as a comment or a doctype.
+    /// An item before the first element, such as a comment or a doctype.
     Prologue,
     Element,
 }
 
-/// What a text begins with, if it is markup.
+/// What a string begins with, if it is markup.
 pub(super) fn beginning(text: &[u8]) -> Option<Beginning> {
     let rest = without_start(text, LESS)?;
     let is_prologue = without_start(rest, PROLOGUE).is_some();
     Some(if is_prologue { Beginning::Prologue } else { Beginning::Element })
 }
 
-/// What follows the `>` of a closing tag; without one, its name is the end.
+/// The bytes after the `>` of a closing tag. If it is missing, the tag ends with
+/// its name.
 fn after_tag(behind: &[u8]) -> &[u8] {
     let name = without_start(behind, BLANK).unwrap_or(behind);
     without_start(name, GREATER).unwrap_or(behind)
@@ -81,7 +82,7 @@ fn without_start<'t>(text: &'t [u8], forms: &[&[u8]]) -> Option<&'t [u8]> {
     })
 }
 
-/// How long a text is without one of the forms at its end.
+/// Length of the string without the form at its end, if it ends with one.
 fn without_end(text: &[u8], forms: &[&[u8]]) -> Option<usize> {
     forms.iter().find_map(|form| {
         let length = text.len().checked_sub(form.len())?;
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drawing_ends_with_its_own_closing_tag() {
+    fn an_svg_ends_with_its_own_closing_tag() {
         for text in [
             "<svg a='b'><path/></svg>",
             "<svg><svg></svg><svg a></svg></svg>",
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prologue_is_told_from_an_element() {
+    fn a_prologue_is_distinguished_from_an_element() {
         for text in ["<?xml?>", "%3C%3Fxml", "<!-- x -->", "%3c!DOCTYPE"] {
             assert_eq!(beginning(text.as_bytes()), Some(Beginning::Prologue), "{text}");
         }
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn other_elements_are_no_drawings() {
+    fn other_elements_are_not_svgs() {
         let text = "<svgs></svg> <img src='a.svg'> svg <svg:svg>";
         assert_eq!(Pictures::of(text.as_bytes()).first_in(0, text.len()), None);
     }

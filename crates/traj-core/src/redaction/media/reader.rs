@@ -1,4 +1,4 @@
-//! Measures and digests the bytes that a text represents, in pieces.
+//! Measures and digests the bytes that a string encodes, in pieces.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,10 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 pub(super) const STANDARD: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, LENIENT);
 
-/// How much is decoded at once.
+/// Encoded bytes that are decoded at once.
 const PIECE: usize = 16 * 1024;
 
-/// How a text represents bytes. Either may be percent-encoded.
+/// How a string encodes bytes. Both codings may be percent-encoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Coding {
     #[default]
@@ -26,7 +26,7 @@ pub(super) enum Coding {
     Plain,
 }
 
-/// Measures and digests what a text represents, in pieces.
+/// Measures and digests the bytes that a string encodes, in pieces.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reader {
     coding: Coding,
@@ -77,7 +77,7 @@ impl Reader {
             self.hash.update(&self.decoded);
             self.bytes += self.decoded.len() as u64;
         } else {
-            // What cannot be decoded is digested unchanged.
+            // Digest undecodable bytes unchanged.
             self.hash.update(&self.buffer);
             self.bytes += match self.coding {
                 Coding::Base64 => self.buffer.len() * 3 / 4,
@@ -100,7 +100,7 @@ impl Reader {
     }
 }
 
-/// A media type with nothing in it that could be a secret or break the marker.
+/// A media type cut down to characters that cannot break the marker.
 fn clean_type(media_type: &str) -> String {
     let cleaned: String = media_type
         .trim()
@@ -114,18 +114,18 @@ fn clean_type(media_type: &str) -> String {
     if cleaned.is_empty() { "application/octet-stream".to_owned() } else { cleaned }
 }
 
-/// What may become the byte of a percent escape: a piece can end within one.
+/// A percent escape while it is incomplete; it may continue in the next piece.
 #[derive(Clone, Copy, Debug, Default)]
 struct Escape {
     held: [u8; 3],
     length: usize,
 }
 
-/// What the next byte gave.
+/// The result of one byte.
 enum Step {
     Byte(u8),
     Held,
-    /// These begin no escape and represent themselves.
+    /// These bytes are not an escape and represent themselves.
     NoEscape([u8; 3], usize),
 }
 
@@ -136,7 +136,7 @@ impl Escape {
         }
         let before = self.length;
         if before > 0 && byte == b'%' {
-            // It may begin the escape that those before it did not.
+            // The held bytes are not an escape; this `%` may start one.
             let (held, length) = self.rest();
             *self = Self { held: [b'%', 0, 0], length: 1 };
             return Step::NoEscape(held, length);
@@ -197,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_stands_for_itself() {
+    fn an_invalid_escape_represents_itself() {
         for (text, bytes) in [("100%", 4), ("%4", 2), ("%%41", 2), ("%4%41", 3), ("%zz%41", 4)] {
             assert_eq!(read(Coding::Plain, &[text]).bytes, bytes, "{text}");
         }
     }
 
     #[test]
-    fn a_long_text_is_digested_as_one() {
+    fn a_long_string_is_digested_as_one() {
         let bytes: Vec<u8> = (0..100_000_u32).map(|place| (place % 251) as u8).collect();
         let medium = read(Coding::Base64, &[&STANDARD.encode(&bytes)]);
         assert_eq!(medium.bytes, 100_000);
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_say_what_the_whole_text_says(text in "[%0-9a-f+z]{0,30}", cut in 0_usize..30) {
+        fn pieces_give_the_same_result(text in "[%0-9a-f+z]{0,30}", cut in 0_usize..30) {
             let (first, second) = text.split_at(cut.min(text.len()));
             for coding in [Coding::Base64, Coding::Plain] {
                 prop_assert_eq!(read(coding, &[first, second]), read(coding, &[&text]));

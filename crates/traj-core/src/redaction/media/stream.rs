@@ -1,13 +1,13 @@
-//! Media too long for memory: judged by a sample, read in pieces.
+//! Media too long for memory: recognised by a sample, read in pieces.
 
 use super::reader::Reader;
 use crate::json::{Json, Object};
 
-/// A medium of any length, while it is reduced to its marker.
+/// Reduces a medium of any length to its marker.
 #[derive(Clone, Debug)]
 pub struct MediaStream {
     media_type: String,
-    /// Bytes of the text before the encoded ones.
+    /// Bytes of the string that are still to be skipped, before the encoded ones.
     skipped: usize,
     reader: Reader,
 }
@@ -18,9 +18,9 @@ pub struct MediaStream {
 pub struct MediaMark {
     /// The marker itself.
     pub marker: String,
-    /// How many bytes the decoded original has.
+    /// Size of the decoded original in bytes.
     pub bytes: u64,
-    /// The digest of the decoded original, in hexadecimal digits.
+    /// SHA-256 of the decoded original, in hexadecimal.
     pub sha256: String,
 }
 
@@ -31,8 +31,8 @@ impl MediaStream {
     /// How many bytes of a sample come from the end of a string.
     pub const SAMPLE_TAIL: usize = 64;
 
-    /// The text of the member `name` of an object, if the rules take it for a
-    /// medium there: they look at the other members, and at the ends of the text.
+    /// Starts reading member `name` of an object, if that member is a medium. The
+    /// other members and the sample (both ends of the string) decide.
     #[must_use]
     pub fn of_member(object: &Object<'_>, name: &str, sample: &str) -> Option<Self> {
         let mut object = object.clone();
@@ -45,7 +45,7 @@ impl MediaStream {
         Some(Self::new(media_type, sample))
     }
 
-    /// A text, if the rules take it for a medium in any position.
+    /// Starts reading a string, if it is a medium in any position.
     #[must_use]
     pub fn of_text(sample: &str) -> Option<Self> {
         let medium = super::whole(sample)?;
@@ -57,14 +57,14 @@ impl MediaStream {
         Self { media_type: media_type.to_owned(), skipped, reader: Reader::new(coding) }
     }
 
-    /// The next piece of the text.
+    /// Reads the next piece of the string.
     pub fn push(&mut self, piece: &[u8]) {
         let skipped = self.skipped.min(piece.len());
         self.skipped -= skipped;
         self.reader.push(piece.get(skipped..).unwrap_or_default());
     }
 
-    /// The marker of the medium whose string has been read.
+    /// The marker, once the whole string has been read.
     #[must_use]
     pub fn finish(self) -> MediaMark {
         let medium = self.reader.finish(&self.media_type);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_and_pieces_say_what_the_whole_text_says() {
+    fn a_stream_gives_the_same_marker_as_the_whole_string() {
         let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
         bytes.extend((0..100_000_u32).map(|place| (place % 251) as u8));
         let plain = STANDARD.encode(&bytes);
@@ -104,7 +104,7 @@ mod tests {
             let stream = MediaStream::of_member(&object, "data", &sample);
             assert_eq!(stream.is_some(), is_medium, "{members}");
             let stream = stream.or_else(|| MediaStream::of_text(&sample));
-            let mut stream = stream.expect("by its head it is a picture anywhere");
+            let mut stream = stream.expect("the head makes it an image in any position");
             text.as_bytes().chunks(1_001).for_each(|piece| stream.push(piece));
             let mark = stream.finish();
             assert_eq!(mark.bytes, bytes.len() as u64);

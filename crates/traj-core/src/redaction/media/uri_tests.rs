@@ -1,4 +1,4 @@
-//! Every form of data URI is hidden whole, and nothing beside it.
+//! Every form of data URI is hidden completely, and nothing around it.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -30,7 +30,7 @@ fn marker(media_type: &str, original: &[u8]) -> String {
     format!("<media:{media_type};bytes={};sha256={digest}>", original.len())
 }
 
-/// Each form of URI, with the marker that represents it.
+/// Each form of data URI, with its marker.
 fn forms() -> Vec<(String, String)> {
     let bytes: Vec<u8> = (0..512_u32).map(|place| (place * 151 % 256) as u8).collect();
     let plain = STANDARD.encode(&bytes);
@@ -62,7 +62,7 @@ fn forms() -> Vec<(String, String)> {
     ]
 }
 
-/// The redacted value; asserts that nothing more is found in it.
+/// The redacted value; asserts that a second pass finds nothing more.
 fn redacted(value: &Json<'_>) -> Json<'static> {
     static REDACTOR: LazyLock<Redactor> =
         LazyLock::new(|| Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32]))));
@@ -83,7 +83,7 @@ fn redacted_text(text: &str) -> String {
 }
 
 #[test]
-fn a_uri_becomes_its_marker_wherever_it_stands() {
+fn a_uri_becomes_its_marker_in_any_position() {
     for (uri, marker) in forms() {
         assert_eq!(redacted_text(&uri), marker, "{uri}");
         for (before, behind) in [
@@ -98,7 +98,7 @@ fn a_uri_becomes_its_marker_wherever_it_stands() {
             ("x ", "\nthe next line\n"),
             ("two: ", &format!(" {uri}")),
         ] {
-            // Such quotes are not written within the same ones.
+            // A URI that contains single quotes is not written in single quotes.
             let quote = before.chars().next_back().filter(|last| "\"'`".contains(*last));
             if quote.is_some_and(|quote| quote == '\'' && uri.contains("='")) {
                 continue;
@@ -111,7 +111,7 @@ fn a_uri_becomes_its_marker_wherever_it_stands() {
 }
 
 #[test]
-fn a_uri_becomes_its_marker_in_the_objects_of_providers() {
+fn a_uri_becomes_its_marker_in_provider_objects() {
     for (uri, marker) in forms() {
         let (mut text, marker) = (String::new(), Json::from(marker));
         Json::from(uri).write_compact(&mut text);
@@ -128,7 +128,7 @@ fn a_uri_becomes_its_marker_in_the_objects_of_providers() {
 }
 
 #[test]
-fn a_drawing_that_was_cut_off_goes_to_the_end_of_its_line_or_quote() {
+fn a_truncated_svg_extends_to_the_end_of_its_line_or_quote() {
     let cut = DRAWING.strip_suffix("></svg></svg>").unwrap();
     let single = cut.replace('"', "'");
     for (text, rest) in [
@@ -143,7 +143,7 @@ fn a_drawing_that_was_cut_off_goes_to_the_end_of_its_line_or_quote() {
 }
 
 #[test]
-fn words_about_uris_stay() {
+fn prose_about_uris_is_kept() {
     let prose = " and so on, with words, and more words".repeat(8);
     let code = "\" + w + \"'>\" + inner + \"</svg>\"; // ".to_owned() + &prose;
     for text in [
@@ -159,7 +159,7 @@ fn words_about_uris_stay() {
         format!("u = \"data:image/svg+xml;utf8,<svg width='{code}"),
         format!("u = `data:image/svg+xml,${{encodeURIComponent(svg)}}`;{prose}"),
         format!("location = 'data:text/html,' + page;{prose}"),
-        format!("data:text/plain,hello{prose}"),
+        format!("use data:text/plain,hello{prose}"),
         format!("metadata:text/plain,{}", "x".repeat(200)),
         format!("data:a/b,{}", "c/d,".repeat(60)),
     ] {
@@ -168,9 +168,9 @@ fn words_about_uris_stay() {
     }
 }
 
-/// Were it read again and again, this would take hours.
+/// Takes hours if the search is quadratic.
 #[test]
-fn beginnings_without_an_end_are_read_once() {
+fn unclosed_uris_are_read_once() {
     for piece in [
         "data:image/svg+xml,<svg> ",
         "data:image/svg+xml,<svg\n",

@@ -1,6 +1,6 @@
-//! Names of accounts and hosts that are words, and stay.
+//! Account and host names that are common words and are not replaced.
 
-/// Account names that say nothing about a person, and are words.
+/// Account names that are common words and do not identify a person.
 const COMMON_USERS: &[&str] = &[
     "root",
     "user",
@@ -26,7 +26,8 @@ const COMMON_USERS: &[&str] = &[
     "ci",
 ];
 
-/// Words of the files we write: replaced there, they would not be read any more.
+/// Words in the files that traj writes: replacing them would make the files
+/// unreadable.
 #[rustfmt::skip]
 const OWN_WORDS: &[&str] = &[
     "agent", "application", "artifacts", "assistant", "audio", "bash", "branch", "bundle",
@@ -42,7 +43,7 @@ const OWN_WORDS: &[&str] = &[
     "workspace", "write",
 ];
 
-/// Whether a name, in any case, is one of those words.
+/// Whether a name is one of these words, ignoring case.
 pub(super) fn is_word(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     COMMON_USERS.contains(&name.as_str()) || OWN_WORDS.contains(&name.as_str())

@@ -1,10 +1,10 @@
-//! The proof that redaction has seen a value.
+//! The proof that a value was redacted.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::json::Json;
 
-/// A value that redaction has seen. Sinks accept nothing else.
+/// A redacted value. Sinks accept nothing else.
 ///
 /// Only the redaction module can make one. The rest of the program can cut,
 /// encode and combine redacted values, and each such operation keeps the proof.
@@ -51,7 +51,7 @@ impl Redacted<Json<'_>> {
 }
 
 impl Redacted<String> {
-    /// At most this many characters from the start.
+    /// The first characters, at most this many.
     #[must_use]
     pub(crate) fn first_characters(&self, count: usize) -> Self {
         Self(self.0.chars().take(count).collect())
@@ -64,7 +64,7 @@ impl Redacted<String> {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// The bytes in lower-case hexadecimal.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut digits = String::with_capacity(2 * bytes.len());

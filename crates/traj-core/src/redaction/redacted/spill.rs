@@ -1,12 +1,13 @@
-//! Redacted texts that wait in a scratch file until their position is known.
+//! Redacted texts that are stored in a scratch file until their position in the
+//! output is known.
 
 use super::{Redacted, RedactedText};
 use crate::redaction::scratch::{Scratch, ScratchError};
 
-/// Texts are written to the scratch file in pieces of about this size.
+/// Texts are written and read in pieces of about this size.
 const PIECE: usize = 256 * 1024;
 
-/// Why a text cannot be kept in a spill or read back.
+/// Why a text cannot be stored in a spill or read back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpillError {
@@ -54,7 +55,7 @@ impl RedactedSpill {
         Self { scratch, written: 0, pending: Vec::new(), window: Vec::new(), window_start: 0 }
     }
 
-    /// Keeps a text.
+    /// Stores a text.
     ///
     /// # Errors
     /// When the text is too long or the scratch file is full.
@@ -81,7 +82,7 @@ impl RedactedSpill {
         Ok(())
     }
 
-    /// Appends a kept text to `text`.
+    /// Appends a stored text to `text`.
     ///
     /// # Errors
     /// When the scratch file cannot be read or was changed.
@@ -103,8 +104,8 @@ impl RedactedSpill {
         Ok(())
     }
 
-    /// The slot's bytes, read together with those after it: texts are mostly
-    /// read in the order in which they were written.
+    /// The bytes of a slot. Reads ahead, because texts are mostly read in the order
+    /// in which they were written.
     fn window(&mut self, slot: SpillSlot) -> Result<&[u8], ScratchError> {
         let length = u64::from(slot.length);
         let window_end = self.window_start + self.window.len() as u64;

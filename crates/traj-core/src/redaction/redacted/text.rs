@@ -1,8 +1,8 @@
 //! Assembling a text from redacted parts without losing the proof.
 //!
-//! A line of a bundle is a frame of constants and numbers around values that
-//! redaction has seen. Building it from those three kinds of piece, and nothing
-//! else, keeps the result [`Redacted`] without a second pass.
+//! A line of a bundle consists of constants, numbers and redacted values. Built
+//! from only these three kinds of parts, it is [`Redacted`] without a second
+//! pass.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -35,26 +35,25 @@ impl RedactedText {
         Self(buffer)
     }
 
-    /// What was appended so far, as bytes.
+    /// The text so far, as bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// What was appended so far.
+    /// The text so far, as a string.
     #[must_use]
     pub(crate) const fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// A copy of a part of the text; empty if there is no such part.
+    /// A copy of a part of the text; empty if the range is invalid.
     #[must_use]
     pub(crate) fn part(&self, part: Range<usize>) -> Redacted<String> {
         Redacted(self.0.get(part).unwrap_or_default().to_owned())
     }
 
-    /// Drops everything after the first `bytes` bytes, if a character begins
-    /// there.
+    /// Shortens the text to `bytes` bytes, if that is a character boundary.
     pub(crate) fn truncate(&mut self, bytes: usize) {
         if self.0.is_char_boundary(bytes) {
             self.0.truncate(bytes);
@@ -87,7 +86,7 @@ impl RedactedText {
         self
     }
 
-    /// Appends a part of another text, if there is such a part.
+    /// Appends a part of another text, if the range is valid.
     pub fn push_part(&mut self, text: &Self, part: Range<usize>) -> &mut Self {
         self.0.push_str(text.0.get(part).unwrap_or_default());
         self
@@ -105,15 +104,15 @@ impl RedactedText {
         self
     }
 
-    /// Appends a value without white space.
+    /// Appends a value as compact JSON.
     pub fn push_json(&mut self, value: Redacted<&Json<'_>>) -> &mut Self {
         value.0.write_compact(&mut self.0);
         self
     }
 
-    /// Appends an object without white space and without the value of its
-    /// member `name`, which is not known yet. Returns where in this text that
-    /// belongs, if there is such a member.
+    /// Appends an object as compact JSON, without the value of its member `name`,
+    /// which is not known yet. Returns the position of that value in this text,
+    /// if there is such a member.
     pub fn push_json_around(&mut self, value: Redacted<&Json<'_>>, name: &str) -> Option<usize> {
         value.0.write_compact_around(name, &mut self.0)
     }
@@ -149,7 +148,7 @@ impl RedactedText {
         self.0.is_empty()
     }
 
-    /// Removes everything; the capacity stays.
+    /// Removes everything but keeps the capacity.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -160,7 +159,7 @@ impl RedactedText {
         self.0.capacity()
     }
 
-    /// The text so far.
+    /// The text as a redacted string.
     #[must_use]
     pub fn finish(self) -> Redacted<String> {
         Redacted(self.0)
@@ -173,7 +172,7 @@ mod tests {
     use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 
     #[test]
-    fn an_object_is_written_around_a_value_to_come() {
+    fn an_object_is_written_around_a_missing_value() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let around = |json: &'static str| {
             let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());

@@ -1,13 +1,13 @@
-//! Redacted JSON: looking into it, cutting it, and adding to it.
+//! Reads, cuts and extends redacted JSON.
 //!
-//! Everything that these operations add is a number, a constant of the program
-//! or another redacted value.
+//! These operations only add numbers, digests, constants of the program and
+//! other redacted values.
 
 use super::proof::{Redacted, hexadecimal};
 use crate::json::{Json, Object};
 
 impl<'a> Redacted<Json<'a>> {
-    /// A view of the value. Its parts are as redacted as the whole.
+    /// A view of the value. Its parts are redacted too.
     #[must_use]
     pub const fn view(&self) -> Redacted<&Json<'a>> {
         Redacted(&self.0)
@@ -22,9 +22,9 @@ impl<'a> Redacted<Json<'a>> {
         self
     }
 
-    /// The same object, in which the one-item lists under `member` have become
-    /// values with these names, in order. Redaction has judged the values
-    /// without their names: not everything called `session` is a secret.
+    /// The same object, with the one-item lists under `member` turned into
+    /// members with these names, in order. Redaction judged the values without
+    /// their names, because not everything called `session` is a secret.
     #[must_use]
     pub fn with_names(mut self, member: &str, names: &[&'static str]) -> Self {
         let list = self.0.as_object_mut().and_then(|object| object.get_mut(member));
@@ -72,8 +72,8 @@ impl<'a> Redacted<Json<'a>> {
         })
     }
 
-    /// The same array or object with one more value at its end. An object
-    /// needs a name for it.
+    /// The same array or object with one more value at its end. For an object,
+    /// the value needs a name.
     #[must_use]
     pub(crate) fn with_last(mut self, name: &'static str, value: Self) -> Self {
         match &mut self.0 {
@@ -162,7 +162,7 @@ impl<'e, 'a> Redacted<&'e Json<'a>> {
         self.0.as_array().map(|items| items.iter().map(Redacted))
     }
 
-    /// The plain value, to base decisions on.
+    /// The plain value, for decisions only.
     #[must_use]
     pub const fn value(self) -> &'e Json<'a> {
         self.0
@@ -175,7 +175,7 @@ mod tests {
     use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 
     #[test]
-    fn values_get_names_that_they_are_not_judged_by() {
+    fn added_names_do_not_affect_redaction() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let redact = |json: &'static str| {
             let value = redactor.json(Json::parse(json).unwrap(), &mut RedactionReport::new());

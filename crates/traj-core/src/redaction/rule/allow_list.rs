@@ -2,7 +2,7 @@
 
 use regex_automata::meta::Regex;
 
-/// What an allow-list's patterns are compared with.
+/// What the patterns of an allow-list are matched against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AllowTarget {
     /// The value alone.
@@ -12,25 +12,25 @@ pub(super) enum AllowTarget {
     Line,
 }
 
-/// One list: exact values, patterns and words.
+/// One allow-list: exact values, patterns and words.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AllowEntry {
     pub(in crate::redaction) values: Vec<String>,
     pub(in crate::redaction) patterns: Vec<Regex>,
     pub(super) stop_words: Vec<String>,
     pub(super) target: AllowTarget,
-    /// Rules the list is for; empty for all.
+    /// Rules that the list applies to; empty for all.
     pub(in crate::redaction) rules: Vec<String>,
 }
 
-/// All lists in force.
+/// All allow-lists in force.
 #[derive(Clone, Debug, Default)]
 pub(in crate::redaction) struct AllowList {
     pub(super) entries: Vec<AllowEntry>,
 }
 
 impl AllowList {
-    /// Whether a finding of `rule` may stay.
+    /// Whether a list allows a finding of `rule`.
     pub(in crate::redaction) fn allows(
         &self,
         rule: &str,

@@ -1,16 +1,18 @@
-//! The built-in rules, one table a family of issuers.
+//! The built-in rules, one table per family of issuers.
 //!
-//! Patterns describe how a credential is issued: the prefix, the alphabet, the
-//! length. Examples are templates (see `template`), so that no table holds
-//! anything a secret scanner would stop at.
+//! Patterns describe the format of a credential: its prefix, alphabet and
+//! length. Examples are templates (see `template`), so that no table contains
+//! anything that a secret scanner would report.
 
 mod ai;
+mod azure;
 mod chat;
 mod ci;
 mod cloud;
 mod context;
 mod crypto;
 mod database;
+mod files;
 mod hosting;
 mod monitoring;
 mod payment;
@@ -19,6 +21,7 @@ mod product;
 mod registry;
 mod vault;
 mod vcs;
+mod vendor;
 mod web;
 
 use super::definition::Row;
@@ -30,6 +33,7 @@ pub(super) const TABLES: &[&[Row]] = &[
     vcs::ROWS,
     registry::ROWS,
     cloud::ROWS,
+    azure::ROWS,
     hosting::ROWS,
     database::ROWS,
     vault::ROWS,
@@ -40,5 +44,7 @@ pub(super) const TABLES: &[&[Row]] = &[
     product::ROWS,
     crypto::ROWS,
     web::ROWS,
+    vendor::ROWS,
+    files::ROWS,
     personal::ROWS,
 ];

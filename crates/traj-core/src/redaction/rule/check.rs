@@ -5,9 +5,10 @@ use super::definition::{Matcher, Rule, RuleClass, RuleIndex};
 use super::set::RuleSet;
 use super::template;
 use crate::redaction::engine::{self, Engine};
+use crate::redaction::field_name::NameTable;
 use crate::redaction::text::find::Finder;
 
-/// What is wrong with a rule.
+/// A problem with a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleProblem {
@@ -17,8 +18,9 @@ pub enum RuleProblem {
         /// The id.
         id: String,
     },
-    /// The id has characters other than lower-case letters, digits and hyphens.
-    #[error("rule {id}: an id may have only lower-case letters, digits and hyphens, at most 64")]
+    /// The id is empty or too long, or has too many digits or characters other
+    /// than lower-case letters, digits and hyphens.
+    #[error("rule {id}: an id has 1 to 64 lower-case letters, digits (at most 6) and hyphens")]
     BadId {
         /// The id.
         id: String,
@@ -29,8 +31,8 @@ pub enum RuleProblem {
         /// The rule.
         id: String,
     },
-    /// A built-in rule without examples.
-    #[error("rule {id}: an example or a counter-example is missing")]
+    /// A built-in rule has no examples or no counter-examples.
+    #[error("rule {id}: examples or counter-examples are missing")]
     NoExamples {
         /// The rule.
         id: String,
@@ -53,7 +55,7 @@ pub enum RuleProblem {
     },
 }
 
-/// How often each template is filled.
+/// How often each example is filled in, with different seeds.
 const ROUNDS: u64 = 3;
 
 impl RuleSet {
@@ -89,7 +91,7 @@ fn check_form(rule: &Rule, before: &[Rule], problems: &mut Vec<RuleProblem>) {
     if !clean || id.bytes().filter(u8::is_ascii_digit).count() > 6 {
         problems.push(RuleProblem::BadId { id: id.clone() });
     }
-    if rule.matcher != Matcher::Frame && engine::compile(&rule.pattern).is_err() {
+    if !rule.pattern.is_empty() && engine::compile(&rule.pattern).is_err() {
         problems.push(RuleProblem::BadPattern { id: id.clone() });
     }
     if !rule.user && (rule.examples.is_empty() || rule.counter_examples.is_empty()) {
@@ -106,11 +108,15 @@ fn check_examples(
     if rule.matcher == Matcher::Off {
         return;
     }
+    if rule.matcher == Matcher::Name {
+        check_names(rule, finder.engine.names(), problems);
+        return;
+    }
     for (number, example) in rule.examples.iter().enumerate() {
         let hidden = (1..=ROUNDS).all(|seed| {
             let filled = template::fill(example, seed);
             let (text, secrets) = unmark(&filled);
-            // An example that is a whole JSON document is read as one.
+            // This rule applies to parsed documents, not to strings.
             if rule.id == "jwk" {
                 return true;
             }
@@ -133,7 +139,23 @@ fn check_examples(
     }
 }
 
-/// Removes the brackets from an example; the part between them must be hidden.
+/// Like [`check_examples`], for a row of the name table: its examples are names.
+fn check_names(rule: &Rule, names: NameTable, problems: &mut Vec<RuleProblem>) {
+    let decides = |name: &str| names.row_of(name.as_bytes()).is_some_and(|row| row.id == rule.id);
+    for (number, name) in rule.examples.iter().enumerate() {
+        if !decides(name) {
+            problems.push(RuleProblem::Missed { id: rule.id.to_string(), number: number + 1 });
+        }
+    }
+    for (number, name) in rule.counter_examples.iter().enumerate() {
+        if decides(name) {
+            problems.push(RuleProblem::FalseAlarm { id: rule.id.to_string(), number: number + 1 });
+        }
+    }
+}
+
+/// Removes the brackets from an example, and returns the ranges between them,
+/// which must be hidden.
 fn unmark(example: &str) -> (String, Vec<(usize, usize)>) {
     let mut text = String::with_capacity(example.len());
     let mut secrets = Vec::new();
@@ -153,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_sees_its_examples_and_leaves_its_counter_examples() {
+    fn every_rule_matches_its_examples_and_no_counter_example() {
         let problems = RuleSet::builtin().check();
         let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(shown, Vec::<String>::new());

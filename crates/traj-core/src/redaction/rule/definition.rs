@@ -1,7 +1,8 @@
-//! A rule as data: its id, how it matches, and what it must and must not
-//! match.
+//! A rule as data: its id, how it matches, its examples and counter-examples.
 
 use std::borrow::Cow;
+
+use crate::redaction::field_name::NameRow;
 
 /// A rule's position in its rule set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,8 +18,8 @@ impl RuleIndex {
     }
 }
 
-/// Rules that go by the context of a value. Their code is in `text::context`,
-/// their names and examples in `rule::builtin::context`, in this order.
+/// Rules that go by the context of a value. Their code is in `text::context`;
+/// their ids and examples are in `rule::builtin::context`, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) enum Frame {
     Password,
@@ -48,7 +49,7 @@ pub(in crate::redaction) enum Frame {
 }
 
 impl Frame {
-    /// The rule that names findings of this frame.
+    /// The rule that findings of this frame belong to.
     pub(in crate::redaction) const fn rule(self) -> RuleIndex {
         RuleIndex(self as u16)
     }
@@ -83,34 +84,40 @@ impl RuleClass {
 pub(in crate::redaction) enum Matcher {
     /// By its context, in code.
     Frame,
+    /// By the name of its field: a row of the name table.
+    Name,
     /// A pattern that begins with one of the keywords.
     Prefix,
-    /// A pattern somewhere around a keyword.
+    /// A pattern near a keyword.
     Near,
     /// A pattern in a long run of token characters, without any keyword.
     Run,
     /// A pattern anywhere in a string that contains a keyword.
     Anywhere,
-    /// Not at all: the user switched the rule off.
+    /// Not at all: the user disabled the rule.
     Off,
 }
 
-/// What a match must also satisfy.
+/// An additional condition for a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::redaction) enum MatchCheck {
-    /// Nothing more.
+    /// No condition.
     None,
-    /// At least this many bits per character.
+    /// At least this entropy, in bits per character.
     Entropy(f64),
-    /// Looks like a random value: no words, no path, digits and letters.
+    /// Looks random: no words, no path.
     Random,
+    /// Looks random, and at least every eighth character is a digit.
+    Dense,
+    /// Looks like an issued key, or is a UUID.
+    Issued,
     /// The check digit of payment cards.
     Luhn,
     /// The check digits of an IBAN.
     Iban,
-    /// A dotted quad or an IPv6 address that is not local or reserved.
+    /// An IPv4 address that is not local or reserved.
     PublicAddress,
-    /// Digits and separators as in a telephone number.
+    /// As many digits as a telephone number has.
     Phone,
 }
 
@@ -122,8 +129,8 @@ pub(in crate::redaction) struct Rule {
     pub(in crate::redaction) class: RuleClass,
     pub(in crate::redaction) matcher: Matcher,
     pub(in crate::redaction) pattern: Cow<'static, str>,
-    /// Which group of the pattern is the secret; 0 is the first group if there
-    /// is one, else the whole match.
+    /// Which group of the pattern is the secret; 0 means the first group that
+    /// matched, or the whole match if none did.
     pub(in crate::redaction) group: usize,
     pub(in crate::redaction) keywords: Cow<'static, [Cow<'static, str>]>,
     pub(in crate::redaction) check: MatchCheck,
@@ -146,7 +153,7 @@ pub(super) struct Row {
     pub(in crate::redaction) counter_examples: &'static [&'static str],
 }
 
-/// A token that begins with a keyword its issuer chose.
+/// A token that begins with a prefix of its issuer.
 pub(in crate::redaction) const fn prefix(
     id: &'static str,
     title: &'static str,
@@ -168,7 +175,7 @@ pub(in crate::redaction) const fn prefix(
     }
 }
 
-/// A token with a tell-tale piece inside or beside it.
+/// A token with a keyword inside or near it.
 pub(in crate::redaction) const fn near(
     id: &'static str,
     title: &'static str,
@@ -183,7 +190,7 @@ pub(in crate::redaction) const fn near(
     }
 }
 
-/// A token that is recognised only by its form.
+/// A token that is recognised only by its format.
 pub(in crate::redaction) const fn run(
     id: &'static str,
     title: &'static str,
@@ -205,6 +212,14 @@ pub(in crate::redaction) const fn frame(
 ) -> Row {
     Row { matcher: Matcher::Frame, ..prefix(id, title, &[], "", examples, counter_examples) }
         .check(MatchCheck::None)
+}
+
+/// A row of the name table as a rule.
+pub(super) fn named(row: &NameRow) -> Rule {
+    Rule {
+        matcher: Matcher::Name,
+        ..frame(row.id, row.title, row.examples, row.counter_examples).rule()
+    }
 }
 
 impl Row {

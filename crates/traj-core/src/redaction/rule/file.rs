@@ -1,4 +1,4 @@
-//! The user's rules and allow-lists, in TOML.
+//! User rules and allow-lists, in TOML.
 //!
 //! The format is that of a gitleaks configuration, so such a file can be loaded
 //! unchanged; `examples`, `counter-examples` and `class` are additions. See
@@ -16,16 +16,16 @@ use crate::limits::Reading;
 use crate::redaction::engine;
 use crate::settings::toml_fault;
 
-/// A set with more rules is refused.
+/// Most rules in a set.
 const MAX_RULES: usize = 5_000;
 
-/// Why a rule file was refused. None of its rules is in force then.
+/// Why a rule file was rejected. None of its rules takes effect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleFileError {
     /// The file is too large.
     #[error(
-        "the rules file has {bytes} bytes; at most {} are read",
+        "the rule file has {bytes} bytes; the limit is {}",
         Reading::standard().rule_file_bytes
     )]
     TooLarge {
@@ -37,7 +37,7 @@ pub enum RuleFileError {
     Syntax {
         /// The line, counted from one.
         line: usize,
-        /// What is wrong with it. A rule file is not payload.
+        /// The problem. It may quote the file, because a rule file is not payload.
         problem: String,
     },
     /// A rule without an id.
@@ -60,12 +60,12 @@ pub enum RuleFileError {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct File {
-    #[expect(dead_code, reason = "gitleaks names its files")]
+    #[expect(dead_code, reason = "accepted for gitleaks, not used")]
     title: Option<String>,
-    #[expect(dead_code, reason = "gitleaks describes its files")]
+    #[expect(dead_code, reason = "accepted for gitleaks, not used")]
     description: Option<String>,
     #[serde(rename = "minVersion")]
-    #[expect(dead_code, reason = "gitleaks says which version it needs")]
+    #[expect(dead_code, reason = "the version of gitleaks that the file needs")]
     min_version: Option<String>,
     #[serde(default)]
     extend: Extend,
@@ -74,7 +74,7 @@ struct File {
     allowlist: Option<FileAllow>,
     #[serde(default)]
     allowlists: Vec<FileAllow>,
-    /// Ids of built-in rules that are switched off.
+    /// Ids of built-in rules to disable.
     #[serde(default)]
     disabled: Vec<String>,
 }
@@ -105,16 +105,16 @@ struct FileRule {
     keywords: Vec<String>,
     #[expect(dead_code, reason = "paths are not matched: a text may come from anywhere")]
     path: Option<String>,
-    #[expect(dead_code, reason = "tags are for people")]
+    #[expect(dead_code, reason = "tags are for human readers")]
     #[serde(default)]
     tags: Vec<String>,
     allowlist: Option<FileAllow>,
     #[serde(default)]
     allowlists: Vec<FileAllow>,
-    #[expect(dead_code, reason = "whether gitleaks reports the rule by itself")]
+    #[expect(dead_code, reason = "only controls the reports of gitleaks")]
     skip_report: Option<bool>,
     /// Rules that must match nearby. Ignored: when in doubt, a redactor hides.
-    #[expect(dead_code, reason = "read and not needed")]
+    #[expect(dead_code, reason = "accepted for gitleaks, not used")]
     required: Option<Vec<toml::Value>>,
     class: Option<FileClass>,
     #[serde(default)]
@@ -134,7 +134,7 @@ enum FileClass {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct FileAllow {
-    #[expect(dead_code, reason = "for people")]
+    #[expect(dead_code, reason = "for human readers")]
     description: Option<String>,
     #[serde(default)]
     regexes: Vec<String>,
@@ -155,12 +155,12 @@ struct FileAllow {
 }
 
 impl RuleSet {
-    /// Adds the rules and allow-lists of a TOML file; a gitleaks configuration
-    /// is one.
+    /// Adds the rules and allow-lists of a TOML file, such as a gitleaks
+    /// configuration.
     ///
     /// # Errors
-    /// When the file has another format or a pattern does not compile. The set
-    /// is unchanged then.
+    /// When the file is too large or has another format, a rule has no id, a
+    /// pattern does not compile, or there are too many rules.
     pub fn with_file(mut self, text: &str) -> Result<Self, RuleFileError> {
         if text.len() > Reading::standard().rule_file_bytes {
             return Err(RuleFileError::TooLarge { bytes: text.len() });
@@ -168,7 +168,7 @@ impl RuleSet {
         let file: File = toml::from_str(text).map_err(|error| syntax(text, &error))?;
         let disabled: Vec<&String> =
             file.disabled.iter().chain(&file.extend.disabled_rules).collect();
-        // Frame rules keep their places: code refers to them by place.
+        // Frame rules cannot be disabled: code refers to them by index.
         for rule in &mut self.rules {
             if disabled.iter().any(|id| **id == rule.id) && rule.matcher != Matcher::Frame {
                 rule.keywords = Cow::Borrowed(&[]);
@@ -193,7 +193,7 @@ impl RuleSet {
         for allow in rule.allowlist.into_iter().chain(rule.allowlists) {
             self.allow.entries.extend(allow_entry(allow, Some(&kind), &id)?);
         }
-        // A rule of gitleaks may look at paths alone.
+        // A gitleaks rule without a pattern matches only paths.
         let Some(pattern) = rule.regex else {
             return Ok(());
         };
@@ -225,7 +225,7 @@ impl RuleSet {
     }
 }
 
-/// The id as a marker can carry it.
+/// The id in the form that a marker allows.
 fn kind_of(id: &str) -> String {
     let mut digits = 0;
     id.chars()
@@ -246,7 +246,7 @@ fn allow_entry(
     rule: Option<&str>,
     owner: &str,
 ) -> Result<Option<AllowEntry>, RuleFileError> {
-    // All of several conditions, some of which we do not know: never met.
+    // Some conditions are not supported, so "all of them" is never met.
     if allow.condition.as_deref().is_some_and(|condition| matches!(condition, "AND" | "&&" | "and"))
     {
         return Ok(None);
@@ -308,7 +308,7 @@ regexes = ['''^fixture-''']
     }
 
     #[test]
-    fn rules_of_the_user_are_added_and_built_in_ones_switched_off() {
+    fn user_rules_are_added_and_built_in_ones_disabled() {
         let rules = RuleSet::builtin().with_file(FILE).unwrap();
         assert_eq!(rules.check(), []);
         let text = redact(rules.clone(), "see acme-abcd1234 now");
@@ -319,7 +319,7 @@ regexes = ['''^fixture-''']
     }
 
     #[test]
-    fn allowed_values_stay() {
+    fn allowed_values_are_kept() {
         let rules = RuleSet::builtin().with_file(FILE).unwrap();
         assert_eq!(redact(rules.clone(), "password=hunter2 x"), "password=hunter2 x");
         assert_eq!(redact(rules.clone(), "password=fixture-77 x"), "password=fixture-77 x");
@@ -327,7 +327,7 @@ regexes = ['''^fixture-''']
     }
 
     #[test]
-    fn a_configuration_of_gitleaks_is_taken_as_it_is() {
+    fn a_gitleaks_configuration_is_accepted_unchanged() {
         let file = r#"
 title = "rules of another tool"
 minVersion = "v8.25.0"
@@ -360,7 +360,7 @@ path = '''(?i)(?:^|\/)[^\/]+\.p(?:12|fx)$'''
     }
 
     #[test]
-    fn a_bad_file_is_refused_with_its_line() {
+    fn a_bad_file_is_rejected_with_a_line_number() {
         let cases = [
             ("x = ", 1),
             ("[[rules]]\nid = \"a\"\nregexp = \"b\"\n", 3),

@@ -1,13 +1,13 @@
 //! Translates patterns written for Go's regex engine.
 //!
-//! Both engines are linear, and their languages are nearly the same. Go takes a
+//! Both engines run in linear time and have nearly the same syntax. Go reads a
 //! brace that is not a repetition, a bracket inside a class and `\<` literally;
-//! here they have to be escaped.
+//! this engine does not, so they are rewritten.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// The same pattern for the engine used here.
+/// The same pattern in the syntax of this engine.
 pub(super) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut characters = pattern.char_indices().peekable();
@@ -23,7 +23,7 @@ pub(super) fn translate(pattern: &str) -> String {
             }
             ('[', Some(_)) if !behind.starts_with(':') => out.push_str("\\["),
             ('[', Some(_)) => posix_class(&mut characters, &mut out),
-            // First in its class, a bracket closes nothing.
+            // The first bracket in a class is literal.
             (']', Some(0)) => out.push_str("\\]"),
             (']', Some(_)) => {
                 class = None;
@@ -42,7 +42,7 @@ pub(super) fn translate(pattern: &str) -> String {
     out
 }
 
-/// A backslash and the character after it.
+/// Translates a backslash and the character after it.
 fn escape(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
     match characters.next() {
         Some((_, angle @ ('<' | '>'))) => out.push(angle),
@@ -51,7 +51,7 @@ fn escape(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
     }
 }
 
-/// `[:alpha:]` inside a class, up to and with its bracket.
+/// Copies `[:alpha:]` inside a class, including its closing bracket.
 fn posix_class(characters: &mut Peekable<CharIndices<'_>>, out: &mut String) {
     out.push('[');
     for (_, character) in characters.by_ref() {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_only_go_takes_is_escaped() {
+    fn go_only_syntax_is_rewritten() {
         let cases = [
             (r"^\$(?:\d+|{\d+})$", r"^\$(?:\d+|\{\d+})$"),
             (r"a{2}b{2,}c{2,3}d{,3}", r"a{2}b{2,}c{2,3}d\{,3}"),

@@ -2,7 +2,8 @@
 
 use super::allow_list::AllowList;
 use super::builtin;
-use super::definition::{Matcher, Rule, RuleClass};
+use super::definition::{Rule, RuleClass};
+use crate::redaction::field_name;
 
 /// Rules and allow-lists in force.
 #[derive(Clone, Debug)]
@@ -11,19 +12,23 @@ pub struct RuleSet {
     pub(in crate::redaction) allow: AllowList,
 }
 
-/// One rule, for listing and explaining.
+/// One rule, as shown in listings.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RuleInfo<'r> {
-    /// The id, which is also the kind that markers name.
+    /// The id, which is also the kind in markers.
     pub id: &'r str,
     /// What the rule hides.
     pub title: &'r str,
     /// What the rule protects.
     pub class: RuleClass,
-    /// The pattern, unless the rule goes by context.
+    /// The pattern, unless the rule goes by context or by the name of a field.
     pub pattern: Option<&'r str>,
-    /// Keywords; the rule is tried only in strings that contain one of them.
+    /// For a rule that goes by the name of a field: which names, and what it does
+    /// with their values. Its examples are names.
+    pub names: Option<String>,
+    /// Keywords; the rule is tried only in strings that contain one of them. If
+    /// there are none, it is tried in every string.
     pub keywords: Vec<&'r str>,
     /// The minimum entropy in bits per character, if the rule has one.
     pub entropy: Option<f64>,
@@ -43,6 +48,7 @@ impl RuleSet {
             .iter()
             .flat_map(|table| table.iter())
             .map(super::definition::Row::rule)
+            .chain(field_name::name_rows().map(super::definition::named))
             .collect();
         Self { rules, allow: AllowList::default() }
     }
@@ -53,7 +59,7 @@ impl RuleSet {
         self.rules.len()
     }
 
-    /// Whether there is no rule.
+    /// Whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
@@ -64,7 +70,7 @@ impl RuleSet {
         self.rules.iter().map(info)
     }
 
-    /// The rule called `id`.
+    /// The rule with this id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<RuleInfo<'_>> {
         self.rules.iter().find(|rule| rule.id == id).map(info)
@@ -79,7 +85,10 @@ fn info(rule: &Rule) -> RuleInfo<'_> {
         id: &rule.id,
         title: &rule.title,
         class: rule.class,
-        pattern: (rule.matcher != Matcher::Frame).then_some(rule.pattern.as_ref()),
+        pattern: (!rule.pattern.is_empty()).then_some(rule.pattern.as_ref()),
+        names: field_name::name_rows()
+            .find(|row| row.id == rule.id)
+            .map(field_name::NameRow::explanation),
         keywords: rule.keywords.iter().map(AsRef::as_ref).collect(),
         entropy: if let super::definition::MatchCheck::Entropy(bits) = rule.check {
             Some(bits)

@@ -1,7 +1,7 @@
-//! Examples of rules are templates: `ghp_{an:36}` becomes a token of the
-//! right shape, generated from a seed and never stored.
+//! Examples of rules are templates: `ghp_{an:36}` becomes a token of the right
+//! format, generated from a seed and never stored.
 
-/// The alphabets a template can name.
+/// The alphabets that a template can name.
 const ALPHABETS: &[(&str, &[u8])] = &[
     ("an", b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"),
     ("hex", b"0123456789abcdef"),
@@ -14,7 +14,11 @@ const ALPHABETS: &[(&str, &[u8])] = &[
     ("b32", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
 ];
 
-/// Fills a template. The same template and seed give the same string.
+/// A filled template has at most this many random characters, whatever lengths it
+/// asks for: no token is longer, and a rule file must not exhaust memory.
+const MAX_RANDOM: usize = 64 * 1024;
+
+/// Fills in a template. The same template and seed give the same string.
 pub(in crate::redaction) fn fill(template: &str, seed: u64) -> String {
     let mut state = template.bytes().fold(seed ^ 0xcbf2_9ce4_8422_2325, |state, byte| {
         (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -27,6 +31,7 @@ pub(in crate::redaction) fn fill(template: &str, seed: u64) -> String {
     };
     let mut out = String::with_capacity(template.len() * 2);
     let mut rest = template;
+    let mut left = MAX_RANDOM;
     while let Some(open) = rest.find('{') {
         let (before, from) = rest.split_at(open);
         out.push_str(before);
@@ -49,10 +54,12 @@ pub(in crate::redaction) fn fill(template: &str, seed: u64) -> String {
             Some((*letters, length.parse::<usize>().ok()?))
         });
         if let Some((letters, length)) = alphabet {
+            let length = length.min(left);
+            left -= length;
             push_random(&mut out, letters, length, &mut next);
             rest = after;
         } else {
-            // A brace of the example itself.
+            // A literal brace.
             out.push('{');
             rest = from.get(1..).unwrap_or_default();
         }
@@ -82,7 +89,16 @@ mod tests {
     }
 
     #[test]
-    fn braces_that_name_no_alphabet_stay() {
+    fn a_huge_length_is_cut() {
+        let huge = format!("{{an:{}}}-", usize::MAX);
+        assert_eq!(fill(&huge.repeat(9), 1).len(), MAX_RANDOM + 9);
+        // A number that is not one is kept as text.
+        let huger = format!("{{an:{}0}}", usize::MAX);
+        assert_eq!(fill(&huger, 1), huger);
+    }
+
+    #[test]
+    fn braces_without_an_alphabet_are_kept() {
         assert_eq!(fill("a{b}c", 0), "a{b}c");
         assert_eq!(fill("a{", 0), "a{");
         assert_eq!(fill("{\"k\":\"{d:1}\"}", 0).len(), 9);

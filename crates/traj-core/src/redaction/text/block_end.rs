@@ -1,13 +1,13 @@
-//! Where a long text may be cut into blocks for redaction.
+//! Finds where a long string may be split into blocks for redaction.
 
-/// The end of the longest head of `text` that can be redacted by itself: at a
-/// blank line, else at a line end, never inside a key block. `None` if there
-/// is no such place and more of the text is needed.
+/// The end of a long prefix of `text` that can be redacted by itself: after an
+/// empty line, else at a line end, never inside a key block. `None` if there is
+/// no such place and more text is needed.
 #[must_use]
 pub fn block_end(text: &[u8]) -> Option<usize> {
     let closed = open_armour(text).unwrap_or(text.len());
     let head = &text[..closed];
-    // A blank line in the last quarter keeps paragraphs and tables whole.
+    // An empty line in the last quarter keeps paragraphs and tables together.
     let quarter = head.len() - head.len() / 4;
     if let Some(found) = memchr::memmem::rfind(&head[quarter..], b"\n\n") {
         return Some(quarter + found + 2);
@@ -15,7 +15,7 @@ pub fn block_end(text: &[u8]) -> Option<usize> {
     memchr::memrchr(b'\n', head).map(|found| found + 1)
 }
 
-/// Where the last key block begins, if it does not end in the text.
+/// Where the last key block begins, if `text` does not contain its end.
 fn open_armour(text: &[u8]) -> Option<usize> {
     let begin = memchr::memmem::rfind(text, b"-BEGIN ")?;
     let closed = memchr::memmem::find(&text[begin..], b"-END ").is_some();
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_end_at_lines_and_never_in_a_key() {
+    fn blocks_end_at_lines_and_never_inside_a_key() {
         assert_eq!(block_end(b"one\ntwo\nthr"), Some(8));
         assert_eq!(block_end(b"no line end"), None);
         assert_eq!(block_end(b"one two three\nfour\n\nc\nd"), Some(20));

@@ -1,31 +1,33 @@
-//! Undoes disguises: the string as a reader would put it together again.
+//! Undoes disguises: rewrites a string the way a reader would reassemble it.
 //!
-//! A deobfuscated string has a map back to the original. Rules search it; what
-//! they find is hidden in the original.
+//! A rewritten string has a map back to the original. The rules search the
+//! rewritten string; their findings are hidden in the original.
 
 mod joint;
 mod lookalike;
+mod rewritten;
 
 use memchr::memmem;
 use wide::u8x16;
 
 use joint::joint;
-use lookalike::{fold, is_invisible};
+use lookalike::{Fate, fate};
+use rewritten::{Deobfuscated, Rewritten};
 
 pub(in crate::redaction) use joint::{LONGEST_JOINT, is_token};
 
-/// Traits of a string that call for deobfuscation, found in one pass.
+/// Signs that a string may need to be rewritten, found in one pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traits {
-    /// An escape character, NUL, or anything beyond ASCII.
+    /// An escape character, a NUL or a non-ASCII byte.
     pub(super) unusual: bool,
-    /// A backslash: escapes such as `\u0067`, `\x67`.
+    /// A backslash, as in `\u0067`, `\x67`.
     pub(in crate::redaction) backslash: bool,
     /// A line break.
     pub(in crate::redaction) breaks: bool,
-    /// A quote or plus that may join pieces of a string.
+    /// A plus, which may join pieces of a string.
     pub(super) joins: bool,
-    /// The sign every marker begins with.
+    /// A `<`, which every marker begins with.
     pub(in crate::redaction) bracket: bool,
 }
 
@@ -37,14 +39,14 @@ const BRACKET: u8 = 16;
 
 /// An equals sign in quoted-printable text.
 const QUOTED_EQUALS: &[u8] = b"=3D";
-/// What such a text is called.
+/// The name of that encoding in mail headers.
 const QUOTED_PRINTABLE: &[u8] = b"quoted-printable";
 
 impl Traits {
     /// The traits of `text`.
     pub(in crate::redaction) fn of(text: &[u8]) -> Self {
         let bit = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
-        // Comparisons without a branch or a table become vector instructions.
+        // Comparisons without branches or tables compile to vector instructions.
         let seen = text.iter().fold(0, |seen, byte| {
             seen | bit(*byte >= 0x80, UNUSUAL)
                 | bit(*byte == 0, UNUSUAL)
@@ -63,148 +65,143 @@ impl Traits {
         }
     }
 
-    /// Whether deobfuscation would not change the string.
+    /// Whether there are no signs, apart from line breaks and pluses, which
+    /// matter only if a token prefix was seen.
     pub(super) fn are_plain(self) -> bool {
         self == Self { breaks: self.breaks, joins: self.joins, ..Self::default() }
     }
 }
 
-/// A rewritten text and the way back.
-#[derive(Debug, Default)]
-pub(super) struct Deobfuscated {
-    /// The rewritten text.
-    pub(in crate::redaction) text: Vec<u8>,
-    /// For every byte of `text` the range of the original that it came from.
-    places: Vec<(u32, u32)>,
-    changed: bool,
+/// How a string is rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rewriting {
+    /// Removes invisible characters and folds look-alikes to ASCII.
+    Plain,
+    /// Decodes `\u0067`, `\x67`, `%67`, `&#103;`, `&amp;`, `=67` and soft line
+    /// breaks.
+    Decoded,
+    /// Removes the joints between the pieces of a token: line breaks,
+    /// continuations and string concatenation.
+    Joined,
 }
 
-impl Deobfuscated {
-    fn with_capacity(length: usize) -> Self {
-        Self {
-            text: Vec::with_capacity(length),
-            places: Vec::with_capacity(length),
-            changed: false,
+impl Rewriting {
+    /// The rewritten string, if it differs.
+    pub(super) fn text(self, text: &str) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        self.write(text, &mut out).then_some(out)
+    }
+
+    /// The rewritten string with a map back to the original, if it differs. The map
+    /// takes eight times the memory of the string, and most strings need none.
+    pub(super) fn mapped(self, text: &str) -> Option<Deobfuscated> {
+        let mut out = Deobfuscated::default();
+        self.write(text, &mut out).then_some(out)
+    }
+
+    /// Returns whether anything changes; if not, the output is not complete.
+    fn write(self, text: &str, out: &mut impl Rewritten) -> bool {
+        if text.len() > MAX_SHADOW {
+            return false;
+        }
+        match self {
+            Self::Plain => plain(text, out),
+            Self::Decoded => decoded(text.as_bytes(), out),
+            Self::Joined => joined(text.as_bytes(), out),
         }
     }
-
-    fn push(&mut self, byte: u8, place: usize, length: usize) {
-        let narrow = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
-        self.text.push(byte);
-        self.places.push((narrow(place), narrow(place + length)));
-    }
-
-    fn finish(self) -> Option<Self> {
-        self.changed.then_some(self)
-    }
-
-    /// The range of the original for `start..end`.
-    pub(in crate::redaction) fn origin(&self, start: usize, end: usize) -> (usize, usize) {
-        let (first, _) = self.places.get(start).copied().unwrap_or_default();
-        let (_, last) = self.places.get(end.wrapping_sub(1)).copied().unwrap_or_default();
-        (first as usize, (last as usize).max(first as usize))
-    }
-
-    /// Whether `start..end` is the same in the original.
-    pub(super) fn is_verbatim(&self, start: usize, end: usize) -> bool {
-        let (first, last) = self.origin(start, end);
-        last - first == end - start
-    }
 }
 
-/// Texts longer than this are not put together again; maps are 32 bit.
+/// Longer strings are not rewritten, because the map has 32-bit offsets.
 const MAX_SHADOW: usize = u32::MAX as usize / 2;
 
-/// Removes invisible characters and folds look-alikes to ASCII.
-pub(super) fn plain(text: &str) -> Option<Deobfuscated> {
-    if text.len() > MAX_SHADOW {
-        return None;
-    }
+fn plain(text: &str, out: &mut impl Rewritten) -> bool {
     let bytes = text.as_bytes();
-    // NUL between all characters is UTF-16 read as bytes; between words it
-    // separates entries.
+    // NULs between all characters are UTF-16 read as bytes; NULs between
+    // words separate entries.
     let nuls = memchr::memchr_iter(0, bytes).count();
     let wide = nuls > 2 && nuls * 3 >= bytes.len();
-    let mut shadow = Deobfuscated::with_capacity(bytes.len());
-    let mut chars = text.char_indices().peekable();
-    while let Some((place, letter)) = chars.next() {
-        match letter {
-            '\0' if wide => shadow.changed = true,
-            '\0' => {
-                // An entry of an environment block begins after; anything
-                // else was torn apart.
-                let next = &bytes[place + 1..bytes.len().min(place + 48)];
-                let name = next
-                    .iter()
-                    .take_while(|byte| {
-                        byte.is_ascii_uppercase() || byte.is_ascii_digit() || **byte == b'_'
-                    })
-                    .count();
-                if next.is_empty()
-                    || next.get(name) == Some(&b'=')
-                    || !next[0].is_ascii_alphanumeric()
-                    || !shadow.text.last().is_some_and(u8::is_ascii_alphanumeric)
-                {
-                    shadow.push(b'\n', place, 1);
-                }
-                shadow.changed = true;
+    let (mut place, mut copied) = (0, 0);
+    let mut changed = false;
+    while let Some(&byte) = bytes.get(place) {
+        let (fate, length) = match byte {
+            0 | 0x1b => (Fate::Removed, 1),
+            0x80.. => fate(&bytes[place..]),
+            _ => {
+                place += 1;
+                continue;
             }
-            '\u{1b}' => {
-                shadow.changed = true;
-                if chars.peek().is_some_and(|(_, next)| *next == '[') {
-                    chars.next();
-                    while let Some((_, next)) = chars.peek() {
-                        let done = next.is_ascii_alphabetic();
-                        if !done && !matches!(next, '0'..='9' | ';' | ':' | '?' | ' ') {
-                            break;
-                        }
-                        chars.next();
-                        if done {
-                            break;
-                        }
-                    }
-                }
-            }
-            _ if letter.is_ascii() => shadow.push(letter as u8, place, 1),
-            _ if is_invisible(letter) => shadow.changed = true,
-            _ => match fold(letter) {
-                Some(folded) => {
-                    shadow.changed = true;
-                    shadow.push(folded, place, letter.len_utf8());
-                }
-                None => {
-                    for offset in 0..letter.len_utf8() {
-                        shadow.push(bytes[place + offset], place, letter.len_utf8());
-                    }
-                }
-            },
+        };
+        if fate == Fate::Kept {
+            place += length;
+            continue;
         }
+        out.copy(&bytes[copied..place], copied);
+        changed = true;
+        match fate {
+            Fate::Folded(folded) => out.put(folded, place, length),
+            _ if byte == 0 && !wide && separates(bytes, place, out.last_byte()) => {
+                out.put(b'\n', place, 1);
+            }
+            _ => {}
+        }
+        place += if byte == 0x1b { 1 + colour_length(&bytes[place + 1..]) } else { length };
+        copied = place;
     }
-    shadow.finish()
+    out.copy(&bytes[copied..], copied);
+    changed
 }
 
-/// Decodes `\u0067`, `\x67`, `%67`, `&#103;`, `&amp;`, `=67` and soft breaks.
-pub(super) fn decoded(text: &[u8]) -> Option<Deobfuscated> {
+/// Whether the NUL at `place` separates entries: before an entry of an environment
+/// block it becomes a line break, inside a word it is removed.
+fn separates(bytes: &[u8], place: usize, last: Option<u8>) -> bool {
+    let next = &bytes[place + 1..bytes.len().min(place + 48)];
+    let is_name = |byte: &&u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || **byte == b'_';
+    let name = next.iter().take_while(is_name).count();
+    next.is_empty()
+        || next.get(name) == Some(&b'=')
+        || !next[0].is_ascii_alphanumeric()
+        || !last.is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// The length of the rest of a colour sequence, after its escape character.
+fn colour_length(rest: &[u8]) -> usize {
+    if rest.first() != Some(&b'[') {
+        return 0;
+    }
+    let is_parameter = |byte: &&u8| matches!(byte, b'0'..=b'9' | b';' | b':' | b'?' | b' ');
+    let length = 1 + rest[1..].iter().take_while(is_parameter).count();
+    length + usize::from(rest.get(length).is_some_and(u8::is_ascii_alphabetic))
+}
+
+fn decoded(text: &[u8], out: &mut impl Rewritten) -> bool {
     let printable = is_quoted_printable(text);
-    if text.len() > MAX_SHADOW {
-        return None;
-    }
-    let mut shadow = Deobfuscated::with_capacity(text.len());
-    let mut place = 0;
-    while place < text.len() {
-        let (byte, length) = decode_one(&text[place..], printable);
-        if length > 1 {
-            shadow.changed = true;
+    let (mut place, mut copied) = (0, 0);
+    let mut changed = false;
+    while let Some(&byte) = text.get(place) {
+        if !matches!(byte, b'\\' | b'%' | b'=' | b'&') {
+            place += 1;
+            continue;
         }
-        if let Some(byte) = byte {
-            shadow.push(byte, place, length.max(1));
+        let (decoded, length) = decode_one(&text[place..], printable);
+        if length <= 1 {
+            place += 1;
+            continue;
         }
-        place += length.max(1);
+        out.copy(&text[copied..place], copied);
+        changed = true;
+        if let Some(decoded) = decoded {
+            out.put(decoded, place, length);
+        }
+        place += length;
+        copied = place;
     }
-    shadow.finish()
+    out.copy(&text[copied..], copied);
+    changed
 }
 
-/// Whether a string begins with an escape, or with a sign that it has some.
+/// Whether a string begins with an escape, or with a sign of the
+/// quoted-printable encoding.
 pub(in crate::redaction) fn is_escape(text: &[u8]) -> bool {
     match text.first() {
         Some(b'\\') => text.starts_with(b"\\u00") || text.starts_with(b"\\x"),
@@ -214,13 +211,14 @@ pub(in crate::redaction) fn is_escape(text: &[u8]) -> bool {
     }
 }
 
-/// Whether the text is in the quoted-printable form of mail: an equals sign
-/// itself is written `=3D` there.
+/// Whether the string seems to be quoted-printable: it names that encoding, or
+/// contains the escaped equals sign `=3D`.
 fn is_quoted_printable(text: &[u8]) -> bool {
     memmem::find(text, QUOTED_EQUALS).is_some() || memmem::find(text, QUOTED_PRINTABLE).is_some()
 }
 
-/// The byte an escape at the head of `rest` represents and its length.
+/// Decodes the escape or byte at the start of `rest`; returns the byte and the
+/// length read.
 fn decode_one(rest: &[u8], printable: bool) -> (Option<u8>, usize) {
     let plain = (Some(rest[0]), 1);
     match rest[0] {
@@ -260,7 +258,7 @@ fn decode_one(rest: &[u8], printable: bool) -> (Option<u8>, usize) {
 }
 
 fn entity(rest: &[u8]) -> Option<(Option<u8>, usize)> {
-    // Most of these signs are operators of a program.
+    // Most ampersands are operators in code.
     if !matches!(rest.get(1), Some(b'#' | b'a' | b'q' | b'l' | b'g' | b'e' | b'c')) {
         return None;
     }
@@ -296,29 +294,32 @@ fn hex(digits: Option<&[u8]>) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// Takes out line breaks, continuations and the joints of split strings, so
-/// that a token over two lines is one again.
-pub(super) fn joined(text: &[u8]) -> Option<Deobfuscated> {
-    if text.len() > MAX_SHADOW {
-        return None;
-    }
-    let mut shadow = Deobfuscated::with_capacity(text.len());
-    let mut place = 0;
-    while place < text.len() {
-        let length = joint(&text[place..]);
-        if length > 0 && shadow.text.last().is_some_and(|byte| is_token(*byte)) {
-            shadow.changed = true;
-            place += length;
-        } else {
-            shadow.push(text[place], place, 1);
+fn joined(text: &[u8], out: &mut impl Rewritten) -> bool {
+    let (mut place, mut copied) = (0, 0);
+    let mut changed = false;
+    while let Some(&byte) = text.get(place) {
+        if !matches!(byte, b'\n' | b'\r' | b'=' | b'\\' | b'"' | b'\'' | b'`') {
             place += 1;
+            continue;
         }
+        // The last byte that was kept.
+        let last = if place > copied { text.get(place - 1).copied() } else { out.last_byte() };
+        let length = if last.is_some_and(is_token) { joint(&text[place..]) } else { 0 };
+        if length == 0 {
+            place += 1;
+            continue;
+        }
+        out.copy(&text[copied..place], copied);
+        changed = true;
+        place += length;
+        copied = place;
     }
-    shadow.finish()
+    out.copy(&text[copied..], copied);
+    changed
 }
 
-/// Whether something from `start` to `end`, after a token, could join it to the
-/// rest. Most strings have no joint and need no deobfuscation.
+/// Whether there is a joint after a token character in `start..end`. Most strings
+/// have none and need no rewriting.
 pub(super) fn has_joint(text: &[u8], start: usize, end: usize) -> bool {
     let joins = |at: usize| {
         at.checked_sub(1).is_some_and(|before| is_token(text[before])) && joint(&text[at..]) > 0
@@ -339,11 +340,12 @@ pub(super) fn has_joint(text: &[u8], start: usize, end: usize) -> bool {
     })
 }
 
-/// Whether something holds for any line break, backslash or quote of a text.
+/// Whether `holds` is true for the position of any line break, backslash or
+/// quote.
 fn any_joint_sign(text: &[u8], mut holds: impl FnMut(usize) -> bool) -> bool {
     const BLOCK: usize = 16;
-    // Every line has one: to ask for the next one by itself would cost more
-    // than to read what is between.
+    // These signs are frequent: a separate search for each next one would cost
+    // more than comparing every byte.
     let (blocks, rest) = text.as_chunks::<BLOCK>();
     for (number, block) in blocks.iter().enumerate() {
         let block = u8x16::new(*block);

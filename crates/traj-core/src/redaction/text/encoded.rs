@@ -1,4 +1,4 @@
-//! Secrets inside base64, hexadecimal and compressed text.
+//! Secrets inside base64, hexadecimal and compressed data.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -10,17 +10,21 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// Runs shorter than this hold no secret worth the look.
+/// Shorter runs are not decoded.
 pub(super) const MIN_RUN: usize = 24;
-/// Runs longer than this are searched by their head: a secret of a few
-/// kilobytes is a file, and files are media.
+/// Only the start of a longer run is decoded: such a run is a file, and files are
+/// media.
 const MAX_RUN: usize = 64 * 1024;
-/// Compressed text is unpacked up to this size, and up to this many times its
-/// own, so that the work stays in proportion to the text.
+/// Compressed data is unpacked up to this size, and up to `MAX_RATIO` times its
+/// own size.
 const MAX_UNPACKED: usize = 64 * 1024;
 const MAX_RATIO: usize = 32;
 
-/// A run of characters that may be an encoding.
+/// How many bytes are looked at before all of a run is decoded.
+const HEAD: usize = 64;
+const HEX_HEAD: usize = 16;
+
+/// A run of characters that may be encoded data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) struct Run {
     pub(in crate::redaction) start: usize,
@@ -52,7 +56,7 @@ const fn table() -> [u8; 256] {
 
 static TABLE: [u8; 256] = table();
 
-/// All runs of at least [`MIN_RUN`] characters, padding included.
+/// All runs of at least [`MIN_RUN`] characters, including their padding.
 pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<Run> {
     let mut out = Vec::new();
     let mut place = 0;
@@ -79,16 +83,28 @@ pub(in crate::redaction) fn runs(text: &[u8]) -> Vec<Run> {
     out
 }
 
-/// Whether `least` letters, digits, underscores, hyphens and dots are in a
-/// row anywhere.
+/// The run with the letters, digits, underscores, hyphens and dots next to it, up
+/// to a limit.
+pub(in crate::redaction) fn token_around(text: &[u8], run: Run) -> (usize, usize) {
+    const MOST_BEFORE: usize = 40;
+    const MOST_AFTER: usize = 80;
+    let is_token = |byte: &&u8| TABLE[usize::from(**byte)] & TOKEN != 0;
+    let before = text.get(..run.start).unwrap_or_default().iter().rev().take(MOST_BEFORE);
+    let after = text.get(run.end..).unwrap_or_default().iter().take(MOST_AFTER);
+    let before = before.take_while(is_token).count();
+    (run.start - before, run.end + after.take_while(is_token).count())
+}
+
+/// Whether there is a row of `least` letters, digits, underscores, hyphens and
+/// dots.
 pub(in crate::redaction) fn has_token_of(least: usize, text: &[u8]) -> bool {
     row_of(least, TOKEN, text, 0).is_some()
 }
 
-/// Where `least` bytes of a kind are first in a row, from `place` on.
+/// The first row of `least` bytes of a kind, at or after `place`.
 fn row_of(least: usize, kind: u8, text: &[u8], mut place: usize) -> Option<usize> {
-    // Read backwards, the first byte of another kind says where to continue:
-    // most bytes are never read.
+    // Read backwards: the search continues after the last byte of another kind,
+    // so most bytes are never read.
     while let Some(row) = text.get(place..place + least) {
         match row.iter().rposition(|byte| TABLE[usize::from(*byte)] & kind == 0) {
             Some(other) => place += other + 1,
@@ -98,19 +114,30 @@ fn row_of(least: usize, kind: u8, text: &[u8], mut place: usize) -> Option<usize
     None
 }
 
-/// What a run says when decoded, if it says anything readable.
+/// The decoded run, if it is readable text.
 pub(super) fn decode(run: &[u8]) -> Option<Vec<u8>> {
     let body = run.split(|byte| matches!(byte, b'=' | b'%')).next().unwrap_or(run);
     let body = &body[..body.len().min(MAX_RUN)];
     if body.len() % 2 == 0 && body.iter().all(|byte| TABLE[usize::from(*byte)] & HEX != 0) {
-        return readable(unhex(body));
+        return if is_hopeless(body.len() / 2, unhex(body).take(HEX_HEAD)) {
+            None
+        } else {
+            readable(unhex(body).collect())
+        };
     }
-    let bytes = if body.iter().any(|byte| matches!(byte, b'-' | b'_')) {
-        URL_SAFE.decode(body)
-    } else {
-        STANDARD.decode(body)
-    };
-    let bytes = bytes.ok()?;
+    let is_url_safe = body.iter().any(|byte| matches!(byte, b'-' | b'_'));
+    let engine = if is_url_safe { &URL_SAFE } else { &STANDARD };
+    // Look at the first bytes before all of it is decoded: most runs are digests
+    // and other binary data.
+    let mut head = [0; HEAD];
+    let first = &body[..body.len().min(HEAD) / 4 * 4];
+    let length = engine.decode_slice(first, &mut head).ok()?;
+    let head = head.get(..length)?;
+    let is_packed = matches!(head, [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] | [0x1f, 0x8b, 8, ..]);
+    if !is_packed && is_hopeless(body.len() * 3 / 4, head.iter().copied()) {
+        return None;
+    }
+    let bytes = engine.decode(body).ok()?;
     let limit = (bytes.len() * MAX_RATIO).min(MAX_UNPACKED);
     match bytes.as_slice() {
         [0x78, 0x01 | 0x5e | 0x9c | 0xda, ..] => {
@@ -118,10 +145,8 @@ pub(super) fn decode(run: &[u8]) -> Option<Vec<u8>> {
         }
         [0x1f, 0x8b, 8, flags, ..] => {
             let head = gzip_head(&bytes, *flags)?;
-            unpacked(miniz_oxide::inflate::decompress_to_vec_with_limit(
-                bytes.get(head..)?,
-                MAX_UNPACKED,
-            ))
+            let body = bytes.get(head..)?;
+            unpacked(miniz_oxide::inflate::decompress_to_vec_with_limit(body, limit))
         }
         _ => readable(bytes),
     }
@@ -130,13 +155,13 @@ pub(super) fn decode(run: &[u8]) -> Option<Vec<u8>> {
 fn unpacked(result: Result<Vec<u8>, miniz_oxide::inflate::DecompressError>) -> Option<Vec<u8>> {
     let bytes = match result {
         Ok(bytes) => bytes,
-        // A head that could be unpacked is enough to look at.
+        // Search the part that could be unpacked.
         Err(error) => error.output,
     };
     readable(bytes)
 }
 
-/// The length of a gzip header with optional parts.
+/// The length of a gzip header with its optional parts.
 fn gzip_head(bytes: &[u8], flags: u8) -> Option<usize> {
     let mut place = 10;
     if flags & 4 != 0 {
@@ -154,23 +179,28 @@ fn gzip_head(bytes: &[u8], flags: u8) -> Option<usize> {
     Some(place)
 }
 
-fn unhex(digits: &[u8]) -> Vec<u8> {
+fn unhex(digits: &[u8]) -> impl Iterator<Item = u8> {
     let value = |digit: u8| match digit {
         b'0'..=b'9' => digit - b'0',
         b'a'..=b'f' => digit - b'a' + 10,
         _ => digit.wrapping_sub(b'A') + 10,
     };
-    digits.chunks_exact(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect()
+    digits.chunks_exact(2).map(move |pair| value(pair[0]) << 4 | value(pair[1]))
+}
+
+const fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_graphic() || matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | 0x1b)
+}
+
+/// Whether `length` bytes cannot be text, because too many of the first ones are
+/// not.
+fn is_hopeless(length: usize, head: impl Iterator<Item = u8>) -> bool {
+    head.filter(|byte| !is_plain(*byte)).count() * 20 > length
 }
 
 /// The bytes, if they are text.
 fn readable(bytes: Vec<u8>) -> Option<Vec<u8>> {
-    let plain = bytes
-        .iter()
-        .filter(|byte| {
-            byte.is_ascii_graphic() || matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | 0x1b)
-        })
-        .count();
+    let plain = bytes.iter().filter(|byte| is_plain(**byte)).count();
     (bytes.len() >= 6 && plain * 20 >= bytes.len() * 19).then_some(bytes)
 }
 
@@ -179,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_found_wherever_they_stand() {
+    fn runs_are_found_at_any_position() {
         let token = "a".repeat(MIN_RUN);
         for before in 0..MIN_RUN + 2 {
             let text = format!("{}{token}== tail", " ".repeat(before));
@@ -189,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_found_wherever_it_stands() {
+    fn a_token_is_found_at_any_position() {
         for before in 0..12 {
             let text = format!("{}a_b-c.d {}", "x ".repeat(before), "y".repeat(6));
             assert!(has_token_of(7, text.as_bytes()), "{text}");
@@ -198,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_are_undone() {
+    fn encodings_are_decoded() {
         let plain = b"password=hunter2 and more";
         assert_eq!(decode(STANDARD.encode(plain).as_bytes()).as_deref(), Some(&plain[..]));
         let digits: String = plain.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -208,7 +238,20 @@ mod tests {
     }
 
     #[test]
-    fn binary_data_says_nothing() {
+    fn both_packed_forms_obey_the_ratio() {
+        let plain = vec![b'a'; 60_000];
+        let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&plain, 9);
+        let mut gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+        gzip.extend(miniz_oxide::deflate::compress_to_vec(&plain, 9));
+        for packed in [zlib, gzip] {
+            let text = decode(STANDARD.encode(&packed).as_bytes()).unwrap();
+            assert!(text.len() <= packed.len() * MAX_RATIO, "{} of {}", text.len(), packed.len());
+            assert!(text.len() > packed.len());
+        }
+    }
+
+    #[test]
+    fn binary_data_is_not_readable() {
         assert_eq!(decode(b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"), None);
     }
 }

@@ -1,40 +1,42 @@
 //! Finds what must be hidden in one string, including disguised secrets.
 
 use super::context::ContextScan;
-use super::deobfuscate::{self, Deobfuscated, Traits};
+use super::deobfuscate::{Rewriting, Traits};
 use super::encoded::{self, Run};
 use super::rescan::Rescan;
 use super::value::{Classes, entropy, looks_random};
 use crate::redaction::engine::Engine;
 use crate::redaction::engine::span::{self, Span};
+use crate::redaction::engine::steps;
 use crate::redaction::rule::Frame;
 use crate::redaction::rule::allow_list::AllowList;
 
-/// Encodings inside encodings are followed this far.
+/// How deep encodings inside encodings are decoded.
 const MAX_DEPTH: u8 = 3;
 /// A shorter string cannot contain a secret without a name.
 pub(in crate::redaction) const MIN_TEXT: usize = 8;
 
-/// The longest string that is first checked quickly, then searched.
+/// The longest string that gets a quick check before the search.
 const GLANCE: usize = 64;
 
-/// What was found in one text.
+/// The result of searching one string.
 #[derive(Debug, Default)]
 pub(in crate::redaction) struct FoundSecrets {
-    /// What must be hidden, in order and without overlap.
+    /// The ranges to hide, in order and without overlap.
     pub(in crate::redaction) spans: Vec<Span>,
-    /// How many markers were in the text.
+    /// The number of markers already in the string.
     pub(in crate::redaction) markers: usize,
-    /// What looks like a secret and stays.
+    /// Length and alphabet of each part that looks like a secret but is not
+    /// hidden.
     pub(in crate::redaction) survivors: Vec<(usize, &'static str)>,
 }
 
-/// What the keywords say about a string as a whole.
+/// What the keywords say about the whole string.
 #[derive(Clone, Copy, Debug)]
 struct KeywordSigns {
-    /// The head of a token is in it.
+    /// It contains a token prefix.
     token: bool,
-    /// An escape is in it.
+    /// It contains an escape.
     escape: bool,
 }
 
@@ -61,7 +63,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Every single finding, overlapping ones too.
+    /// Every single finding, including overlapping ones.
     pub(in crate::redaction) fn find_all(self, text: &str) -> Vec<Span> {
         self.collect(text, 0, None).0
     }
@@ -80,13 +82,13 @@ impl Finder<'_> {
         FoundSecrets { spans, markers, survivors }
     }
 
-    /// Whether a short text shows at a glance that nothing is in it, as most
-    /// ids, times and words do.
+    /// Whether a quick check shows that a short string contains nothing to hide,
+    /// like most ids, times and words.
     fn is_harmless(self, bytes: &[u8]) -> bool {
         bytes.len() <= GLANCE && Traits::of(bytes).are_plain() && self.has_no_place(bytes)
     }
 
-    /// Whether there is neither a keyword nor a run that a rule could begin at.
+    /// Whether there is neither a keyword nor a run where a rule could match.
     pub(in crate::redaction) fn has_no_place(self, bytes: &[u8]) -> bool {
         (bytes.len() < encoded::MIN_RUN || encoded::runs(bytes).is_empty())
             && !self.engine.may_match(bytes)
@@ -99,7 +101,9 @@ impl Finder<'_> {
         mut sight: Option<&mut Rescan>,
     ) -> (Vec<Span>, usize, Vec<Run>) {
         let bytes = text.as_bytes();
-        let mut scan = ContextScan::new(bytes, self.engine.labels());
+        // The keywords, the markers, the runs and the traits.
+        steps::count(4 * bytes.len());
+        let mut scan = ContextScan::new(bytes, self.engine);
         match &mut sight {
             Some(sight) => self.engine.run_again(&mut scan, sight),
             None => self.engine.run(&mut scan, false),
@@ -108,7 +112,7 @@ impl Finder<'_> {
         let hidden = Covered::of(&scan.spans);
         for run in &runs {
             self.engine.look_at_run(&mut scan, *run);
-            // What is hidden anyway need not be decoded.
+            // A hidden run need not be decoded.
             if depth < MAX_DEPTH && !hidden.holds(run.start, run.end) {
                 self.decode_run(&mut scan, *run, depth);
             }
@@ -134,10 +138,9 @@ impl Finder<'_> {
         (spans, markers, runs)
     }
 
-    /// Hides a run that says something secret when decoded.
+    /// Hides a run if its decoded form contains a secret.
     fn decode_run(self, scan: &mut ContextScan<'_>, run: Run, depth: u8) {
-        // A path or a name with a hash in it is not an encoding as a whole; only
-        // parts that decode to text are searched.
+        // A path, or a name that contains a hash, does not decode to text.
         let bytes = scan.slice(run.start, run.end);
         let Some(decoded) = encoded::decode(bytes) else {
             return;
@@ -146,6 +149,7 @@ impl Finder<'_> {
             scan.hide(run.start, run.end, Frame::BasicAuth);
             return;
         }
+        steps::count(bytes.len() + decoded.len());
         let inner = String::from_utf8_lossy(&decoded);
         if let Some(first) = self.find_at(&inner, depth + 1, None).spans.first() {
             scan.spans.push(Span {
@@ -157,8 +161,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Looks at the text as it reads without its disguises, a window at a
-    /// time: the deobfuscated form takes several times the memory of the string.
+    /// Searches the rewritten forms of the string, one window at a time: a
+    /// rewritten form takes several times the memory of the string.
     fn shadows(self, text: &str, depth: u8, seen: KeywordSigns, spans: &mut Vec<Span>) {
         for (offset, window) in windows(text) {
             let first = spans.len();
@@ -180,49 +184,47 @@ impl Finder<'_> {
     ) {
         let bytes = text.as_bytes();
         let traits = sight.traits(bytes);
-        if traits.unusual
-            && let Some(shadow) = deobfuscate::plain(text)
-        {
-            self.look_at_shadow(&shadow, false, spans);
+        if traits.unusual {
+            self.look_at_shadow(text, Rewriting::Plain, spans);
         }
-        if depth < MAX_DEPTH
-            && seen.escape
-            && let Some(shadow) = deobfuscate::decoded(bytes)
-        {
-            self.look_at_shadow(&shadow, false, spans);
+        if depth < MAX_DEPTH && seen.escape {
+            self.look_at_shadow(text, Rewriting::Decoded, spans);
         }
-        // Only the head of a token makes a torn one worth looking for.
+        // Without a token prefix there is no split token to find.
         if seen.token
             && (traits.breaks || traits.joins || traits.backslash)
             && sight.has_joint(bytes)
-            && let Some(shadow) = deobfuscate::joined(bytes)
         {
-            self.look_at_shadow(&shadow, true, spans);
+            self.look_at_shadow(text, Rewriting::Joined, spans);
         }
     }
 
-    fn look_at_shadow(self, shadow: &Deobfuscated, tokens_only: bool, spans: &mut Vec<Span>) {
-        if !self.engine.may_match(&shadow.text) {
+    fn look_at_shadow(self, text: &str, rewriting: Rewriting, spans: &mut Vec<Span>) {
+        let Some(shadow) = rewriting.text(text) else { return };
+        steps::count(4 * shadow.len());
+        let tokens_only = rewriting == Rewriting::Joined;
+        let mut scan = ContextScan::new(&shadow, self.engine);
+        self.engine.run(&mut scan, tokens_only);
+        if scan.spans.is_empty() {
             return;
         }
-        let mut scan = ContextScan::new(&shadow.text, self.engine.labels());
-        self.engine.run(&mut scan, tokens_only);
+        let Some(map) = rewriting.mapped(text) else { return };
         for span in scan.spans {
-            // What reads the same in the original was seen there.
+            // An unchanged token was already found in the original.
             if tokens_only {
-                let piece = &shadow.text[span.start..span.end];
+                let piece = &shadow[span.start..span.end];
                 let random = Classes::of(piece).digit > 1 || looks_random(piece);
-                if !random || shadow.is_verbatim(span.start, span.end) {
+                if !random || map.is_verbatim(span.start, span.end) {
                     continue;
                 }
             }
-            let (start, end) = shadow.origin(span.start, span.end);
+            let (start, end) = map.origin(span.start, span.end);
             spans.push(Span { start, end, ..span });
         }
     }
 }
 
-/// Windows over a long text that overlap by more than any token is long.
+/// Windows over a long string; they overlap by more than the length of any token.
 fn windows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     const WINDOW: usize = 8 << 20;
     const OVERLAP: usize = 64 << 10;
@@ -236,7 +238,7 @@ fn windows(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Ordered ranges of a string, to ask whether a range lies in one.
+/// Ordered ranges of a string, to check whether they cover another range.
 struct Covered(Vec<(usize, usize)>);
 
 impl Covered {
@@ -246,7 +248,7 @@ impl Covered {
 
     fn new(mut stretches: Vec<(usize, usize)>) -> Self {
         stretches.sort_unstable();
-        // A range within an earlier one adds nothing.
+        // Drop a range that is inside an earlier one.
         let mut end = 0;
         stretches.retain(|stretch| {
             let further = stretch.1 > end;
@@ -273,7 +275,7 @@ impl Covered {
     }
 }
 
-/// Long runs that no rule hid and that look random: alphabets mixed, no words.
+/// Long runs that no rule hid but that look random: mixed alphabets, no words.
 fn survivors(bytes: &[u8], runs: &[Run], spans: &[Span]) -> Vec<(usize, &'static str)> {
     let mut out = Vec::new();
     let hidden = Covered::of(spans);
@@ -283,20 +285,16 @@ fn survivors(bytes: &[u8], runs: &[Run], spans: &[Span]) -> Vec<(usize, &'static
             continue;
         }
         let value = &bytes[run.start..run.end];
+        // Digests and ids are common and are not secrets.
+        if value.iter().all(u8::is_ascii_hexdigit) || follows_digest_name(bytes, run.start) {
+            continue;
+        }
         let classes = Classes::of(value);
-        let hex = value.iter().all(u8::is_ascii_hexdigit);
-        // Digests and ids are everywhere and are not secrets.
-        if hex
-            || !looks_random(value)
-            || classes.upper == 0
-            || classes.lower == 0
-            || classes.digit == 0
-            || entropy(value) < 3.8
-        {
+        if classes.upper == 0 || classes.lower == 0 || classes.digit == 0 {
             continue;
         }
         let slashes = value.iter().filter(|byte| **byte == b'/').count();
-        if slashes > 3 || follows_digest_name(bytes, run.start) {
+        if slashes > 3 || entropy(value) < 3.8 || !looks_random(value) {
             continue;
         }
         let base64 = value
@@ -307,7 +305,8 @@ fn survivors(bytes: &[u8], runs: &[Run], spans: &[Span]) -> Vec<(usize, &'static
     out
 }
 
-/// `sha256-`, `sha512:`, `SHA256:`, `h1:` before the run, or inside its head.
+/// Whether the run begins with or follows `sha256-`, `sha512:`, `SHA256:` or
+/// `h1:`.
 fn follows_digest_name(bytes: &[u8], start: usize) -> bool {
     let around = &bytes[start.saturating_sub(8)..(start + 8).min(bytes.len())];
     around.windows(3).any(|window| window.eq_ignore_ascii_case(b"sha"))
@@ -319,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_overlap_and_cover_the_text() {
+    fn windows_overlap_and_cover_the_string() {
         assert_eq!(windows("short").collect::<Vec<_>>(), [(0, "short")]);
         let long = "é".repeat(9 << 20);
         let mut covered = 0;

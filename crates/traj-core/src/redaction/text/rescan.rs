@@ -1,21 +1,21 @@
-//! What a second search of a string may skip after something was hidden in it.
+//! What a second search may skip after parts of the string were hidden.
 //!
-//! Nothing is reused that hiding could have changed. Keywords are searched again
-//! in and near every new marker. Of the signs of a disguise, only those that were
-//! absent everywhere are assumed to be absent still: a marker cannot add them.
+//! Nothing that hiding could have changed is reused. Keywords are searched again
+//! in and near every new marker. Of the signs of a disguise, only absent ones are
+//! relied on, because a marker cannot add them.
 
 use super::deobfuscate::{self, Traits};
 use crate::redaction::engine::keywords::{End, Keywords};
 
-/// Longer strings are searched from scratch, to bound the memory.
+/// Longer strings are searched from scratch, to bound memory use.
 const LONGEST: usize = 16 * 1024;
 
-/// Where a marker took the place of a range of the text before.
+/// A range of the old string, and the marker that replaced it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) struct MarkerChange {
-    /// The range of the text before.
+    /// The range in the old string.
     pub(in crate::redaction) hidden: (usize, usize),
-    /// The marker in the text now.
+    /// The marker in the new string.
     pub(in crate::redaction) marker: (usize, usize),
 }
 
@@ -25,24 +25,24 @@ pub(in crate::redaction) struct Rescan {
     is_known: bool,
     ends: Vec<End>,
     traits: Traits,
-    /// Whether the last look saw a joint, if it searched for one.
+    /// Whether the last search found a joint; `None` if it did not look for one.
     had_joint: Option<bool>,
     has_joint: Option<bool>,
     changes: Vec<MarkerChange>,
 }
 
 impl Rescan {
-    /// Whether a text of this length is worth remembering.
+    /// Whether a string of this length is worth remembering.
     pub(in crate::redaction) const fn fits(length: usize) -> bool {
         length <= LONGEST
     }
 
-    /// Notes that a range was hidden; one after the other.
+    /// Records that a range was hidden; call in order of position.
     pub(in crate::redaction) fn note(&mut self, change: MarkerChange) {
         self.changes.push(change);
     }
 
-    /// The ends of all keywords in the text as it is now.
+    /// The ends of all keywords in the current string.
     pub(in crate::redaction) fn keywords(&mut self, keywords: &Keywords, text: &[u8]) -> &[End] {
         self.ends = if self.is_known {
             keywords.ends_again(text, &self.ends, &self.changes)
@@ -52,7 +52,7 @@ impl Rescan {
         &self.ends
     }
 
-    /// The traits of the text, and perhaps some that it had before.
+    /// The traits of the string, and perhaps some that it no longer has.
     pub(super) fn traits(&mut self, text: &[u8]) -> Traits {
         if !self.is_known {
             self.traits = Traits::of(text);
@@ -60,7 +60,7 @@ impl Rescan {
         self.traits
     }
 
-    /// Whether the pieces of a token may be joined in the text.
+    /// Whether the string has a joint after a token character.
     pub(super) fn has_joint(&mut self, text: &[u8]) -> bool {
         let has_joint = match self.had_joint {
             Some(false) if self.is_known => {
@@ -78,7 +78,7 @@ impl Rescan {
         has_joint
     }
 
-    /// Ends the search: changes noted from here on apply to this string.
+    /// Ends the search: changes recorded from now on apply to this string.
     pub(in crate::redaction) fn finish(&mut self) {
         self.is_known = true;
         self.had_joint = self.has_joint.take();

@@ -1,20 +1,23 @@
-//! What a value looks like: a placeholder, a piece of code, a word, a secret.
+//! What a value looks like: a placeholder, code, a word, a secret.
 //!
-//! Names say where a secret may be; this module says whether the value there can
+//! A name shows where a secret may be; this module decides whether the value can
 //! be one.
 
 mod code;
+mod code_name;
+mod issued;
 mod placeholder;
 
 use std::cell::OnceCell;
 
 pub(in crate::redaction) use code::is_code;
+pub(in crate::redaction) use issued::looks_issued;
 pub(in crate::redaction) use placeholder::{behind_mask, is_placeholder};
 
-/// Shannon entropy of the bytes, in bits a byte.
+/// Shannon entropy of the bytes, in bits per byte.
 pub(in crate::redaction) fn entropy(bytes: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
-    // Which bytes there are: far fewer than there could be.
+    // The bytes that occur: far fewer than 256.
     let mut seen = [0_u64; 4];
     for &byte in bytes {
         counts[usize::from(byte)] += 1;
@@ -25,7 +28,7 @@ pub(in crate::redaction) fn entropy(bytes: &[u8]) -> f64 {
         let share = f64::from(count) / total;
         -share * share.log2()
     };
-    // Most bytes of a secret are equally frequent.
+    // Most bytes of a secret have the same few counts: cache their terms.
     let often: [OnceCell<f64>; 8] = Default::default();
     let mut bits = 0.0;
     for (block, mut seen) in seen.into_iter().enumerate() {
@@ -41,7 +44,7 @@ pub(in crate::redaction) fn entropy(bytes: &[u8]) -> f64 {
     bits
 }
 
-/// How many bytes of each class a value has.
+/// The number of bytes of each class in a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Classes {
     pub(in crate::redaction) lower: usize,
@@ -55,7 +58,7 @@ impl Classes {
     /// Counts the classes of `bytes`.
     pub(in crate::redaction) fn of(bytes: &[u8]) -> Self {
         let mut classes = Self::default();
-        // Sums without a branch that fit into a byte become vector instructions.
+        // Branch-free sums that fit into a byte compile to vector instructions.
         for bytes in bytes.chunks(usize::from(u8::MAX)) {
             let (mut lower, mut upper, mut digit, mut space) = (0_u8, 0_u8, 0_u8, 0_u8);
             for byte in bytes {
@@ -79,8 +82,8 @@ impl Classes {
     }
 }
 
-/// Whether a value is `word`, in any case. Most differ in length or in their
-/// first letter, which is said without a call.
+/// Whether a value is `word`, ignoring case. Most values differ in length or
+/// first letter, which the inlined part checks.
 #[inline]
 pub(in crate::redaction) fn is_same(value: &[u8], word: &str) -> bool {
     let word = word.as_bytes();
@@ -98,7 +101,8 @@ fn is_identifier(value: &[u8]) -> bool {
         && value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
-/// Letters, underscores and hyphens only: a word or a name, not a random value.
+/// Whether a value is a word or a name: letters and joining signs only, and not
+/// random.
 pub(in crate::redaction) fn is_word(value: &[u8]) -> bool {
     value
         .iter()
@@ -106,7 +110,7 @@ pub(in crate::redaction) fn is_word(value: &[u8]) -> bool {
         && !is_random_letters(value)
 }
 
-/// Letters in a mix of cases that no word has.
+/// Whether the case of the letters changes more often than in words.
 fn is_random_letters(value: &[u8]) -> bool {
     if value.len() < 8 {
         return false;
@@ -121,7 +125,7 @@ fn is_random_letters(value: &[u8]) -> bool {
     changes * 5 >= value.len() * 2 && entropy(value) > 2.8
 }
 
-/// A sentence for a reader: several plain words.
+/// Whether a value is a sentence: several plain words.
 pub(super) fn is_sentence(value: &[u8]) -> bool {
     let mut words = 0_usize;
     let mut plain = 0_usize;
@@ -203,7 +207,7 @@ fn trim_punctuation(word: &[u8]) -> &[u8] {
     word.get(start..end).unwrap_or_default()
 }
 
-/// The form 8-4-4-4-12 of hexadecimal digits.
+/// Whether a value has the UUID format.
 pub(in crate::redaction) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(place, byte)| match place {
@@ -212,8 +216,8 @@ pub(in crate::redaction) fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// Whether a value without any strong name beside it has the look of a random
-/// secret: long enough, no words, no path, no identifier, no date.
+/// Whether a value looks like a random secret even without a strong name: long
+/// enough, and not words, a path, a UUID or a date.
 pub(in crate::redaction) fn looks_random(value: &[u8]) -> bool {
     if value.len() < 14 || value.len() > 4096 || is_uuid(value) {
         return false;
@@ -233,16 +237,16 @@ pub(in crate::redaction) fn looks_random(value: &[u8]) -> bool {
     {
         return false;
     }
-    // Numbers with signs between them: a date, a Windows identity.
+    // Numbers with separators: a date, a Windows SID.
     if classes.letters() < 3 || is_date(value) {
         return false;
     }
-    // One step of a path is a plain word; base64 has no such steps.
+    // A path has a segment that is a plain word; base64 does not.
     let is_step = |step: &[u8]| step.len() > 2 && step.iter().all(u8::is_ascii_lowercase);
     if value.contains(&b'/') && value.split(|byte| *byte == b'/').any(is_step) {
         return false;
     }
-    if made_of_words(value) {
+    if made_of_words(value) || code_name::has_camel_words(value) {
         return false;
     }
     if classes.digit == 0 {
@@ -255,8 +259,8 @@ pub(in crate::redaction) fn looks_random(value: &[u8]) -> bool {
     bits > 3.2 || (value.len() < 20 && bits > 2.9)
 }
 
-/// `2026-04-02` at the head.
-fn is_date(value: &[u8]) -> bool {
+/// Whether a value begins with a date such as `2026-04-02`.
+pub(in crate::redaction) fn is_date(value: &[u8]) -> bool {
     value.get(..10).is_some_and(|head| {
         head.iter().enumerate().all(|(place, byte)| match place {
             4 | 7 => matches!(byte, b'-' | b'/' | b'.'),
@@ -265,8 +269,8 @@ fn is_date(value: &[u8]) -> bool {
     })
 }
 
-/// Segments between separators that are all words, small numbers or hex-free
-/// names: `Linux-cargo-registry-build-main`, `user:1234:profile:v2`.
+/// Whether all segments between separators are words or short numbers:
+/// `Linux-cargo-registry-build-main`, `user:1234:profile:v2`.
 fn made_of_words(value: &[u8]) -> bool {
     let mut segments = 0_usize;
     let mut wordy = 0_usize;
@@ -281,7 +285,8 @@ fn made_of_words(value: &[u8]) -> bool {
         let single_case = classes.lower == 0
             || classes.upper == 0
             || (classes.upper == 1 && segment[0].is_ascii_uppercase());
-        let camel = classes.digit == 0 && classes.other == 0 && !is_random_letters(segment);
+        let camel = classes.digit == 0 && classes.other == 0 && !is_random_letters(segment)
+            || code_name::has_camel_words(segment);
         let number = classes.digit == segment.len() && segment.len() <= 8;
         let word = classes.other == 0
             && single_case
@@ -294,8 +299,8 @@ fn made_of_words(value: &[u8]) -> bool {
     segments > 0 && wordy == segments && (segments > 1 || Classes::of(value).digit == 0)
 }
 
-/// Whether a person may have chosen the value as a password: no spaces, and a
-/// digit, a sign or a change of case in it.
+/// Whether a person may have chosen the value as a password: no spaces, and
+/// letters with a digit, with a special character or in random case.
 pub(in crate::redaction) fn looks_chosen(value: &[u8]) -> bool {
     if value.len() < 4 || value.len() > 256 {
         return false;
@@ -320,7 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_told_from_values() {
+    fn placeholders_are_distinguished_from_values() {
         for text in [
             "YOUR_API_KEY",
             "your-api-key-here",
@@ -352,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn random_values_are_told_from_names() {
+    fn random_values_are_distinguished_from_names() {
         for text in [
             "aMjxes65KX3AYYwjq4vyE6TDQOqq",
             "38e0bf83ebba23b2dace14044cf39d8d",
@@ -375,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_no_value() {
+    fn code_is_not_a_value() {
         for text in [
             "getpass.getpass(",
             "tokens.next().unwrap();",

@@ -1,17 +1,17 @@
-//! Texts in which something was hidden, and where: the same text comes again,
-//! in the session and in the sidecar, and need not be searched again.
+//! A cache of the hidden ranges of strings: the same string occurs in the session
+//! and in the sidecar, and need not be searched again.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::redaction::engine::span::Span;
 use crate::redaction::marker::Digits;
 
-/// What is kept of a text is small.
+/// Most ranges of a cached string, to bound memory use.
 const MOST_SPANS: usize = 16;
 
-/// How many texts share a shelf. With a place for each alone, two texts on one
-/// place would drive each other out whenever one of them comes, and where a
-/// third of the places is taken that is a third of the texts.
+/// How many strings share a shelf. With one place per shelf, two strings with the
+/// same shelf would keep evicting each other; with a third of the places in use,
+/// that affects a third of the strings.
 const PLACES: usize = 8;
 
 /// A hidden part of a string, and the digits of its marker.
@@ -21,20 +21,20 @@ pub(in crate::redaction) struct KnownSpan {
     pub(in crate::redaction) digits: Digits,
 }
 
-/// A bounded cache of what was hidden in strings.
+/// A bounded cache of the hidden ranges of strings.
 ///
-/// As with [`super::KnownTexts`], it holds a hash of each text, and a newer text
-/// takes the place of an older one.
+/// Like [`super::KnownTexts`], it stores a hash of each string, and a new string
+/// replaces an old one.
 #[derive(Debug)]
 pub(super) struct FoundTexts {
     shelves: Box<[Mutex<Shelf>]>,
 }
 
-/// The texts that share the lower bits of their hashes.
+/// The strings whose hashes have the same lower bits.
 #[derive(Debug, Default)]
 struct Shelf {
     places: [Option<Found>; PLACES],
-    /// The place that was filled longest ago.
+    /// The place that was filled first, to be overwritten next.
     oldest: usize,
 }
 
@@ -45,7 +45,7 @@ struct Found {
 }
 
 impl FoundTexts {
-    /// A memory of `texts` texts, a power of two and at least [`PLACES`].
+    /// A cache for `texts` strings, a power of two and at least [`PLACES`].
     pub(super) fn with_room(texts: usize) -> Self {
         Self { shelves: (0..texts / PLACES).map(|_| Mutex::default()).collect() }
     }
@@ -82,7 +82,7 @@ mod tests {
     use crate::redaction::rule::Frame;
 
     #[test]
-    fn what_was_found_is_known_until_others_take_its_place() {
+    fn ranges_are_known_until_newer_strings_evict_them() {
         let found = FoundTexts::with_room(2 * PLACES);
         let stamp = Stamp::new(&MarkerKey::new([7; 32]));
         let span = |start: usize| KnownSpan {
@@ -91,7 +91,7 @@ mod tests {
         };
         found.put(1, &[span(4), span(20)]);
         assert_eq!(found.get(1).as_deref(), Some(&[span(4), span(20)][..]));
-        // All of them fall on the same shelf, which has room for all but one.
+        // All strings use the same shelf, which has space for all but one.
         let others: Vec<u64> = (1..=PLACES as u64).map(|number| 1 + 2 * number).collect();
         for hash in &others {
             assert_eq!(found.get(*hash), None);

@@ -1,36 +1,35 @@
-//! The automaton over all keywords: one look into a table for every byte.
+//! The Aho-Corasick automaton over all keywords: one table lookup per byte.
 //!
-//! Upper and lower case are one class of bytes, and the classes of text come
-//! first: what a state says about the letters of a text lies close together,
-//! and the states that prose comes by fit into the memory next to the core.
-//! The tables of the aho-corasick crate, made for any bytes, keep the cases
-//! apart and take several times the room, which takes the text half as long
-//! again.
+//! Upper and lower case share a byte class, and the classes of common letters
+//! come first. The entries of a state that prose uses are therefore close
+//! together, and the states that prose reaches fit into the CPU cache. The
+//! tables of the aho-corasick crate, made for any bytes, keep the cases apart
+//! and are several times as large; a scan with them takes half as long again.
 
-/// The classes that come first, most frequent first.
+/// The bytes whose classes come first, most frequent first.
 const FIRST: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
 
-/// The state before anything was read.
+/// The state before the first byte.
 pub(super) const START: State = State(0);
 
-/// What was read so far, as far as it can be the head of a keyword.
+/// The longest suffix of the input so far that is a prefix of a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) struct State(u32);
 
-/// Where each state leads, a row of classes for each.
+/// The transitions: one row per state, one entry per class.
 #[derive(Debug)]
 pub(super) enum Table {
-    /// There are few enough states and classes.
+    /// For few enough states and classes.
     Narrow(Vec<u16>),
     Wide(Vec<u32>),
 }
 
-/// A place in a table.
+/// An entry of a table: the number of the next state.
 pub(super) trait Entry: Copy + Into<u32> {
-    /// A row has two to the power of this many places.
+    /// Binary logarithm of the row length.
     const WIDTH: usize;
 
-    /// The place for the state of this number, which must not be too great.
+    /// The entry for a state number, which must fit.
     fn from_number(number: u32) -> Self;
 }
 
@@ -55,31 +54,31 @@ impl Entry for u32 {
 pub(super) struct Automaton {
     classes: [u8; 256],
     table: Table,
-    /// Keywords end in this state and those after it.
+    /// The first state in which a keyword ends; one does in every later state.
     first_end: u32,
-    /// Where the keywords of each such state begin and end in `ends`.
+    /// For each such state, the range of its keywords in `ends`.
     bounds: Vec<(u32, u32)>,
-    /// Keywords by their place in the list.
+    /// Indices of keywords in the list.
     ends: Vec<u32>,
     lengths: Vec<usize>,
 }
 
-/// The states as the keywords lead to them, before they get their numbers.
+/// The trie of the keywords, before the states are numbered.
 struct Trie {
     nodes: Vec<Node>,
 }
 
-/// A state; the first one has nothing before it and is nobody's child, so its
-/// place also means none.
+/// A state. The root (index 0) is never a child, so 0 also means "none".
 #[derive(Clone, Copy, Default)]
 struct Node {
-    /// What leads here from the state before.
+    /// The class of the byte that leads here.
     class: u8,
     first_child: u32,
     sibling: u32,
     /// The keyword that ends here, if any.
     own: Option<u32>,
-    /// The longest tail of what was read that is the head of a keyword too.
+    /// The failure link: the state of the longest proper suffix that is also a
+    /// prefix of a keyword.
     tail: u32,
 }
 
@@ -121,8 +120,8 @@ impl Trie {
         self.children(state).find(|(known, _)| *known == class).map(|(_, child)| child)
     }
 
-    /// Finds the tail of every state. Returns the states, those that fewer
-    /// bytes lead to first: a tail comes before whatever has it.
+    /// Finds the tail of every state. Returns the states in breadth-first
+    /// order, so that the tail of a state comes before the state.
     fn find_tails(&mut self) -> Vec<u32> {
         let mut order = vec![0];
         let mut at = 0;
@@ -139,7 +138,7 @@ impl Trie {
         order
     }
 
-    /// Where the longest tail of `state` that goes on with `class` leads.
+    /// The tail of the child of `state` that `class` leads to.
     fn longest_tail(&self, mut state: u32, class: u8) -> u32 {
         while state != 0 {
             state = self.node(state).tail;
@@ -150,12 +149,12 @@ impl Trie {
         0
     }
 
-    /// Where every state leads, in rows by the states' numbers.
+    /// The transition table, in rows by state number.
     fn table<E: Entry>(&self, order: &[u32], numbers: &[u32]) -> Vec<E> {
         let mut table = vec![E::from_number(0); numbers.len() << E::WIDTH];
         let row = |state: u32| (numbers[state as usize] as usize) << E::WIDTH;
         for state in order.iter().copied() {
-            // Where its own keywords do not lead, the state leads where its tail does.
+            // A state without a child for a class takes the transition of its tail.
             let tail = row(self.node(state).tail);
             table.copy_within(tail..tail + (1 << E::WIDTH), row(state));
             for (class, child) in self.children(state) {
@@ -167,8 +166,7 @@ impl Trie {
 }
 
 impl Automaton {
-    /// The automaton over `keywords`, none of which is empty or the same as
-    /// another.
+    /// The automaton over `keywords`, which must be distinct and not empty.
     pub(super) fn new(keywords: &[String]) -> Self {
         let (classes, count) = classes(keywords);
         let mut trie = Trie::new(keywords, &classes);
@@ -178,7 +176,7 @@ impl Automaton {
             let Node { own, tail, .. } = trie.node(state);
             is_end[state as usize] = own.is_some() || is_end[tail as usize];
         }
-        // States in which nothing ends come first, so that one comparison says so.
+        // States in which no keyword ends come first, so that `is_end` is one comparison.
         let is_end = |state: &&u32| is_end[**state as usize];
         let first_end = order.iter().filter(|state| !is_end(state)).count();
         let sorted = order.iter().filter(|state| !is_end(state)).chain(order.iter().filter(is_end));
@@ -196,7 +194,7 @@ impl Automaton {
         let mut ends = Vec::new();
         for state in order.iter().filter(is_end) {
             let start = ends.len() as u32;
-            // Its own keyword, then those of its tails.
+            // The state's own keyword, then those of its tails.
             let mut state = *state;
             while state != 0 {
                 let Node { own, tail, .. } = trie.node(state);
@@ -209,8 +207,8 @@ impl Automaton {
         Self { classes, table, first_end: first_end as u32, bounds, ends, lengths }
     }
 
-    /// Where the states lead; it is asked for once a text, so that nothing is
-    /// asked for every byte but the state.
+    /// The transition table. Callers match on its width once per string, not once
+    /// per byte.
     pub(super) const fn table(&self) -> &Table {
         &self.table
     }
@@ -228,7 +226,7 @@ impl Automaton {
         state.0 >= self.first_end
     }
 
-    /// The keywords that end in a state and their lengths, the longest first.
+    /// The keywords that end in a state and their lengths, longest first.
     pub(super) fn keywords(&self, state: State) -> impl Iterator<Item = (usize, usize)> {
         let place = state.0.checked_sub(self.first_end).unwrap_or(u32::MAX) as usize;
         let (start, end) = self.bounds.get(place).copied().unwrap_or_default();
@@ -242,8 +240,8 @@ impl Automaton {
     }
 }
 
-/// The class of every byte: the same for both cases of a letter, and for all
-/// bytes that no keyword has. Tells how many classes there are.
+/// The class of every byte, and the number of classes. Both cases of a letter
+/// share a class, and so do all bytes that occur in no keyword.
 fn classes(keywords: &[String]) -> ([u8; 256], usize) {
     let mut is_used = [false; 256];
     for byte in keywords.iter().flat_map(|keyword| keyword.bytes()) {
@@ -253,7 +251,7 @@ fn classes(keywords: &[String]) -> ([u8; 256], usize) {
     let mut count = 0_u8;
     for byte in FIRST.iter().copied().chain(0..=255) {
         if is_used[usize::from(byte)] && classes[usize::from(byte)] == 0 {
-            // Upper case is never used: not every byte has a class of its own.
+            // Cannot overflow: upper-case letters never get their own class.
             count += 1;
             classes[usize::from(byte)] = count;
             classes[usize::from(byte.to_ascii_uppercase())] = count;

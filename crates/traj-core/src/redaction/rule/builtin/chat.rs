@@ -91,13 +91,17 @@ pub(super) const ROWS: &[Row] = &[
         &["key-{hex:32}"],
         &["key-value", "key-abcdef"],
     ),
-    near(
+    run(
         "mailgun-private-new",
         "Mailgun private key of the new scheme",
-        &["mailgun"],
         r"\b[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}\b",
-        &["mailgun {hex:32}-{hex:8}-{hex:8}"],
-        &["mailgun 1-2-3"],
+        3.0,
+        &[
+            "mailgun {hex:32}-{hex:8}-{hex:8}",
+            "api:{hex:32}-{hex:8}-{hex:8}",
+            "{hex:32}-{hex:8}-{hex:8}",
+        ],
+        &["mailgun 1-2-3", "{hex:32}-{hex:8}"],
     ),
     near(
         "mailchimp-key",
@@ -182,5 +186,22 @@ pub(super) const ROWS: &[Row] = &[
         r"os_v2_(?:app|org)_[a-z0-9]{90,}",
         &["os_v2_app_{lo:103}"],
         &["os_v2_app_"],
+    ),
+    near(
+        "facebook-app-token",
+        "Facebook app id with its secret",
+        &["0|", "1|", "2|", "3|", "4|", "5|", "6|", "7|", "8|", "9|"],
+        r"\b\d{13,17}\|[A-Za-z0-9_-]{27,28}\b",
+        &["{d:16}|{an:27}", "access_token={d:15}|{url:27}", "\"{d:16}|{an:28}\""],
+        &["| 12| 13|", "1234567890123|2026-04-05 some long words"],
+    )
+    .check(MatchCheck::Random),
+    prefix(
+        "telnyx-key",
+        "Telnyx API key",
+        &["KEY0"],
+        r"KEY0[0-9A-F]{31}_[A-Za-z0-9]{22}",
+        &["KEY0{d:31}_{an:22}", "KEY01{d:30}_{an:22}", "x KEY0{d:31}_{an:22}"],
+        &["KEY0"],
     ),
 ];

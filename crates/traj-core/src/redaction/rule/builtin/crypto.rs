@@ -1,6 +1,6 @@
 //! Private keys of wallets, tunnels and one-time-password generators.
 
-use crate::redaction::rule::definition::{Row, near, prefix, run};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix, run};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -68,6 +68,14 @@ pub(super) const ROWS: &[Row] = &[
         &["nsec1"],
     ),
     run(
+        "nats-seed",
+        "NATS nkey seed",
+        r"\bS[ACNOUX][A-Z2-7]{56}\b",
+        4.0,
+        &["SU{b32:56}", "nk -sign SA{b32:56}", "seed SO{b32:56}."],
+        &["SUPPORTEDALGORITHMSUPPORTEDALGORITHMSUPPORTEDALGORITHM"],
+    ),
+    run(
         "stellar-seed",
         "Stellar seed",
         r"\bS[A-D][A-Z2-7]{54}\b",
@@ -107,4 +115,5 @@ pub(super) const ROWS: &[Row] = &[
         &["key \"k\" { algorithm hmac-sha256; secret \"{b64:43}=\"; };"],
         &["algorithm hmac-sha256;"],
     ),
+    prefix("der-private-key", "Private key in bare base64", &["MII", "MHcCAQEE", "MHQCAQEE", "MIGHAgEA", "MIGkAgEB", "MC4CAQAw"], r"(?:MII[A-Za-z0-9+/][A-Za-z0-9+/][AQgw]IBA(?:A[I-L]|DAN)|M(?:HcCAQEE|HQCAQEE|IGHAgEAMBMG|IGkAgEB|C4CAQAwBQYDK2V))[A-Za-z0-9+/]{24,}={0,2}(?:(?:\s|\\[nr]){1,12}[A-Za-z0-9+/]{16,}={0,2})*", &["key: MIIEowIBAAKC{b64:400}", "MIIBOgIBAAJB{b64:52}\n  {b64:64}\n  {b64:44}==", "MIIEvQIBADANBgkqhkiG9w0BAQ{b64:300}", "MHcCAQEEI{b64:100}"], &["MIIDdzCCAl+gAwIBAgIEAgAAuTAN", "MII", "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA"]).check(MatchCheck::Entropy(4.0)),
 ];

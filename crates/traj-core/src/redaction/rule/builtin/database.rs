@@ -47,8 +47,8 @@ pub(super) const ROWS: &[Row] = &[
         "databricks-token",
         "Databricks access token",
         &["dapi", "dkea", "dose"],
-        r"(?:dapi|dkea|dose)[0-9a-f]{32}(?:-\d+)?",
-        &["dapi{hex:32}", "dapi{hex:32}-2"],
+        r"(?:dapi|dkea|dose)[0-9a-f][0-9a-f-]{30,33}[0-9a-f](?:-\d+)?",
+        &["dapi{hex:32}", "dapi{hex:32}-2", "dapi{hex:12}-{hex:20}"],
         &["dapi"],
     ),
     prefix(
@@ -145,8 +145,12 @@ pub(super) const ROWS: &[Row] = &[
         "pgpass-line",
         "Line of a PostgreSQL password file",
         &[":5432:", ":5433:", ":6432:", ":*:"],
-        r"(?m)^[A-Za-z0-9.*_-]+:(?:\d{2,5}|\*):[A-Za-z0-9_*-]+:[A-Za-z0-9_*-]+:(\S{4,})$",
-        &["db.internal:5432:app:svc:{an:14}"],
+        r#"(?m)(?:^[+ -]?|[\s'"]|\\n)[A-Za-z0-9.*_][A-Za-z0-9.*_-]*:(?:\d{2,5}|\*):[A-Za-z0-9_*-]+:[A-Za-z0-9_*-]+:([^\s'"\\]{4,})(?:['"\s\\]|$)"#,
+        &[
+            "db.internal:5432:app:svc:{an:14}",
+            "+db.internal:5432:app:svc:{an:14}",
+            "read 'db.internal:5432:*:svc:{an:14}\\n' from ~/.pgpass",
+        ],
         &["db.internal:5432:app"],
     )
     .check(MatchCheck::None),

@@ -6,9 +6,9 @@ pub(super) const ROWS: &[Row] = &[
     prefix(
         "newrelic-user-key",
         "New Relic user key",
-        &["NRAK-", "NRBR-"],
-        r"NR(?:AK|BR)-[A-Z0-9a-f]{19,}",
-        &["NRAK-{up:27}"],
+        &["NRAK-", "NRBR-", "NRAA-"],
+        r"NR(?:AK|BR|AA)-[A-Z0-9a-f]{19,}",
+        &["NRAK-{up:27}", "NRAA-{hex:27}", "key NRBR-{hex:19}"],
         &["NRAK-"],
     ),
     near(
@@ -63,9 +63,9 @@ pub(super) const ROWS: &[Row] = &[
         "posthog-key",
         "PostHog key",
         &["phx_", "phs_", "phr_", "pha_"],
-        r"ph[xsra]_[A-Za-z0-9]{32,}",
-        &["phx_{an:43}"],
-        &["phx_"],
+        r"ph[xsra]_[A-Za-z0-9_-]{32,}",
+        &["phx_{an:43}", "phx_{an:20}_{an:22}", "phs_{an:40}"],
+        &["phx_", "pha_"],
     ),
     prefix(
         "grafana-service",

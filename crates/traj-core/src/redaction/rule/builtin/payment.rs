@@ -6,9 +6,9 @@ pub(super) const ROWS: &[Row] = &[
     prefix(
         "stripe-key",
         "Stripe secret or restricted key",
-        &["sk_live_", "rk_live_", "sk_test_", "rk_test_"],
-        r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
-        &["sk_live_{an:24}", "rk_live_{an:24}", "sk_test_{an:99}"],
+        &["sk_live_", "rk_live_", "sk_test_", "rk_test_", "sk_prod_", "rk_prod_"],
+        r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,}",
+        &["sk_live_{an:24}", "rk_live_{an:24}", "sk_test_{an:99}", "rk_prod_{an:30}"],
         &["sk_live_", "pk_live_x"],
     ),
     prefix(
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Row] = &[
         "square-token",
         "Square access token",
         &["EAAA", "sq0atp-"],
-        r"(?:EAAA[A-Za-z0-9_-]{56,}|sq0atp-[A-Za-z0-9_-]{22})",
+        r"(?:EAAA[A-Za-z0-9_-]{56,}|sq0atp-[A-Za-z0-9_-]{22,60})",
         &["EAAA{url:60}", "sq0atp-{url:22}"],
         &["EAAA"],
     ),
@@ -135,11 +135,15 @@ pub(super) const ROWS: &[Row] = &[
         "gocardless-mollie-key",
         "GoCardless and Mollie key",
         &["live_", "test_"],
-        r"(?:live|test)_[A-Za-z0-9_=-]{30,64}",
-        &["live_{an:40}"],
-        &["test_user_can_log_in_with_password_twice", "live_migration_of_the_database_schema"],
+        r"(?:live|test)_([A-Za-z0-9_=-]{30,64})",
+        &["live_{lo:40}", "test_{lo:30}", "live_{lo:20}_{lo:19}"],
+        &[
+            "test_user_can_log_in_with_password_twice",
+            "live_migration_of_the_database_schema",
+            "test_parse_h2c_upgrade_of_http_1_1_request_v2b",
+        ],
     )
-    .check(MatchCheck::Random),
+    .check(MatchCheck::Dense),
     prefix(
         "adyen-key",
         "Adyen API key",
@@ -188,5 +192,21 @@ pub(super) const ROWS: &[Row] = &[
         r"xnd_(?:production|development)_[A-Za-z0-9]{40,}",
         &["xnd_production_{an:60}"],
         &["xnd_production_"],
+    ),
+    prefix(
+        "ticket-seller-key",
+        "API key with account numbers",
+        &["sk_"],
+        r"sk_\d{3,8}_\d{3,8}_[0-9a-f]{32}",
+        &["sk_{d:4}_{d:6}_{hex:32}", "k: sk_{d:5}_{d:5}_{hex:32}", "\"sk_{d:4}_{d:6}_{hex:32}\""],
+        &["sk_12_34"],
+    ),
+    prefix(
+        "marketplace-token",
+        "Token of a marketplace",
+        &["amzn.mws.", "amzn1.oa2-cs.", "Atza|", "Atzr|", "v^1.1#"],
+        r"(?:amzn\.mws\.[0-9a-f]{8}-[0-9a-f-]{27}|amzn1\.oa2-cs\.v1\.[0-9a-f]{64}|Atz[ar]\|[A-Za-z0-9_-]{60,}|v\^1\.1#[A-Za-z0-9^#+/=]{60,})",
+        &["amzn.mws.{uuid}", "amzn1.oa2-cs.v1.{hex:64}", "Atza|{url:120}"],
+        &["amzn.mws.", "Atza|"],
     ),
 ];

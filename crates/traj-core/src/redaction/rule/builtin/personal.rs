@@ -1,4 +1,5 @@
-//! Data about people; off unless the policy asks for the class.
+//! Personal data and network addresses; off unless the policy asks for the
+//! class.
 
 use crate::redaction::rule::definition::{MatchCheck, Row, RuleClass, near, prefix};
 

@@ -1,6 +1,6 @@
 //! Tokens of office, design, sales and social services.
 
-use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix};
+use crate::redaction::rule::definition::{MatchCheck, Row, near, prefix, run};
 
 pub(super) const ROWS: &[Row] = &[
     prefix(
@@ -172,15 +172,15 @@ pub(super) const ROWS: &[Row] = &[
         &["pk_{hex:34}"],
         &["pk_user_id"],
     ),
-    prefix(
+    near(
         "beamer-key",
         "Beamer API key",
-        &["b_"],
-        r"b_[A-Za-z0-9+/=_-]{44}\b",
-        &["b_{an:44}"],
-        &["b_long_function_name_that_has_many_words_inside"],
+        &["beamer"],
+        r"\bb_[A-Za-z0-9+/=_-]{44}\b",
+        &["beamer = b_{an:44}", "BEAMER_API_KEY: 'b_{an:44}'", "getbeamer.com b_{an:44}"],
+        &["beamer b_long_function_name", "b_{an:44}"],
     )
-    .check(MatchCheck::Random),
+    .check(MatchCheck::Entropy(3.5)),
     prefix(
         "prismic-token",
         "Prismic access token",
@@ -229,5 +229,77 @@ pub(super) const ROWS: &[Row] = &[
         r"(?:activ|prod|admin|user|env)-[0-9a-f]{32,}v\d",
         &["activ-{hex:64}v3"],
         &["prod-eu-1", "user-123"],
+    ),
+    prefix(
+        "intra-school-secret",
+        "Client secret of the 42 intranet",
+        &["s-s4t2"],
+        r"s-s4t2(?:ud|af)-[0-9a-f]{64}",
+        &["s-s4t2ud-{hex:64}", "SECRET42='s-s4t2af-{hex:64}'", "x s-s4t2ud-{hex:64}"],
+        &["s-s4t2ud"],
+    ),
+    prefix(
+        "teamwork-token",
+        "Teamwork token",
+        &["tkn.v1_"],
+        r"tkn\.v1_[A-Za-z0-9+/_-]{40,}={0,2}",
+        &["tkn.v1_{an:71}=", "teamwork tkn.v1_{b64:70}", "\"tkn.v1_{url:60}\""],
+        &["tkn.v1_"],
+    ),
+    prefix(
+        "ubidots-token",
+        "Ubidots token",
+        &["BBFF-", "BBUS-"],
+        r"BB(?:FF|US)-[A-Za-z0-9]{30,}",
+        &["BBFF-{an:30}", "X-Auth-Token: BBFF-{an:35}", "BBUS-{an:30}"],
+        &["BBFF-1"],
+    ),
+    prefix(
+        "wundergraph-key",
+        "WunderGraph Cosmo key",
+        &["cosmo_"],
+        r"cosmo_[0-9a-f]{32}",
+        &["cosmo_{hex:32}", "--api-key cosmo_{hex:32}", "\"cosmo_{hex:32}\""],
+        &["cosmo_router"],
+    ),
+    prefix(
+        "settlemint-token",
+        "SettleMint access token",
+        &["sm_aat_", "sm_pat_", "sm_sat_"],
+        r"sm_[aps]at_[A-Za-z0-9]{16,}",
+        &["sm_aat_{an:16}", "sm_pat_{an:20}", "TOKEN=sm_sat_{an:16}"],
+        &["sm_aat_"],
+    ),
+    prefix(
+        "zoho-token",
+        "Zoho OAuth token",
+        &["1000."],
+        r"1000\.[0-9a-f]{32}\.[0-9a-f]{32}",
+        &[
+            "1000.{hex:32}.{hex:32}",
+            "Zoho-oauthtoken 1000.{hex:32}.{hex:32}",
+            "\"1000.{hex:32}.{hex:32}\"",
+        ],
+        &["1000.5"],
+    ),
+    near(
+        "rapidapi-key",
+        "RapidAPI key",
+        &["msh"],
+        r"\b[0-9a-f]{10}msh[0-9a-f]{15}p1[0-9a-f]{5,6}jsn[0-9a-f]{12}\b",
+        &[
+            "{hex:10}msh{hex:15}p1{hex:6}jsn{hex:12}",
+            "X-RapidAPI-Key: {hex:10}msh{hex:15}p1{hex:6}jsn{hex:12}",
+            "k={hex:10}msh{hex:15}p1{hex:5}jsn{hex:12}",
+        ],
+        &["a msh file"],
+    ),
+    run(
+        "truenas-key",
+        "TrueNAS API key",
+        r"\b\d{1,3}-[A-Za-z0-9]{64}\b",
+        4.6,
+        &["{d:1}-{an:64}", "login 12-{an:64}", "(7-{an:64})"],
+        &["1-{hex:64}", "2-abc"],
     ),
 ];

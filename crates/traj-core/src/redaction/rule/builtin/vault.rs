@@ -33,7 +33,11 @@ pub(super) const ROWS: &[Row] = &[
         &["s.", "b."],
         r"[sb]\.[A-Za-z0-9]{24}\b",
         &["s.{an:24}"],
-        &["s.internationalization_helper", "b.counterrevolutionaries"],
+        &[
+            "s.internationalization_helper",
+            "b.counterrevolutionaries",
+            "s.ReadUint16LengthPrefixed(&x)",
+        ],
     )
     .check(MatchCheck::Random),
     near(
@@ -127,9 +131,12 @@ pub(super) const ROWS: &[Row] = &[
     prefix(
         "hash-crypt",
         "crypt(3) hash",
-        &["$1$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$P$", "$H$", "$sha1$", "{SSHA", "{SHA"],
-        r"(?:\$(?:1|5|6|y|7|apr1|sha1)\$[./A-Za-z0-9=,$]{4,40}\$[./A-Za-z0-9]{20,}|\$[PH]\$[./A-Za-z0-9]{31}|\{S?SHA(?:256|512)?\}[A-Za-z0-9+/=]{24,})",
-        &["$6${an:16}${an:86}", "$apr1${an:8}${an:22}", "{SSHA}{b64:40}"],
+        &[
+            "$1$", "$5$", "$6$", "$8$", "$9$", "$y$", "$7$", "$apr1$", "$P$", "$H$", "$sha1$",
+            "{SSHA", "{SHA",
+        ],
+        r"(?:\$(?:1|5|6|8|9|y|7|apr1|sha1)\$[./A-Za-z0-9=,$]{4,40}\$[./A-Za-z0-9]{20,}|\$[PH]\$[./A-Za-z0-9]{31}|\{S?SHA(?:256|512)?\}[A-Za-z0-9+/=]{24,})",
+        &["$6${an:16}${an:86}", "$apr1${an:8}${an:22}", "{SSHA}{b64:40}", "$8${an:14}${an:43}"],
         &["$1$"],
     ),
     prefix(
@@ -140,6 +147,18 @@ pub(super) const ROWS: &[Row] = &[
         &["pbkdf2_sha256$600000${an:22}${b64:43}=", "scrypt:32768:8:1${an:16}${hex:128}"],
         &["pbkdf2_hmac", "SCRAM-SHA-256"],
     ),
+    prefix(
+        "hash-kerberos",
+        "Kerberos ticket that can be attacked offline",
+        &["$krb5asrep$", "$krb5tgs$", "$krb5pa$"],
+        r"\$krb5(?:asrep|tgs|pa)\$\d{1,2}\$[^\s'\x22]{0,256}?[0-9a-fA-F]{32,}(?:\$[0-9a-fA-F]+)?",
+        &[
+            "$krb5asrep$23$ada@ACME.IO:{hex:32}${hex:200}",
+            "$krb5tgs$23$*svc$ACME.IO$http/web*${hex:32}${hex:300}",
+            "hash: $krb5pa$18$ada$ACME.IO$salt${hex:112}",
+        ],
+        &["$krb5asrep$23$"],
+    ),
     near(
         "hash-ntlm",
         "NTLM hash dump",
@@ -148,4 +167,13 @@ pub(super) const ROWS: &[Row] = &[
         &["Administrator:500:{hex:32}:{hex:32}:::"],
         &["a:::b"],
     ),
+    near(
+        "okta-token",
+        "Okta API token near the name",
+        &["okta"],
+        r"\b00[A-Za-z0-9_-]{40}\b",
+        &["okta_token = \\\"00{url:40}\\\"", "OKTA: 00{an:40}", "https://acme.okta.com 00{an:40}"],
+        &["okta 00", "okta_groups_of_the_company"],
+    )
+    .check(MatchCheck::Random),
 ];

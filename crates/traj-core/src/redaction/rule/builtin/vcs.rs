@@ -159,8 +159,8 @@ pub(super) const ROWS: &[Row] = &[
         "sourcegraph-token",
         "Sourcegraph access token",
         &["sgp_", "slk_", "sgd_"],
-        r"(?:sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}|sl[kg]_[0-9a-f]{64}|sgd_[0-9a-f]{64})",
-        &["sgp_{hex:16}_{hex:40}", "sgp_{hex:40}"],
+        r"(?:sgp_(?:[0-9a-fA-F]{16}_|local_)?[0-9a-fA-F]{40}|sl[kg]_[0-9a-f]{64}|sgd_[0-9a-f]{64})",
+        &["sgp_{hex:16}_{hex:40}", "sgp_{hex:40}", "sgp_local_{hex:40}", "sgp_AB{hex:38}"],
         &["sgp_name"],
     ),
     near(
@@ -189,4 +189,12 @@ pub(super) const ROWS: &[Row] = &[
         &["api-gateway-internal-service-v2"],
     )
     .check(MatchCheck::Random),
+    prefix(
+        "bitbucket-server-token",
+        "Bitbucket Data Center token",
+        &["BBDC-"],
+        r"BBDC-[A-Za-z0-9+/@_-]{40,50}",
+        &["BBDC-{an:44}", "git clone https://x:BBDC-{b64:44}@h/r", "token BBDC-MDM{an:41}"],
+        &["BBDC-1"],
+    ),
 ];

@@ -1,19 +1,24 @@
-//! Values after a name: assignments, settings, flags, elements, cells,
+//! Values after a name: assignments, settings, flags, elements, table cells,
 //! sentences.
 
+mod layout;
+mod operator;
+
+use self::layout::{alone, below, cell, opens_tuple, segment, skip_note};
+use self::operator::Operator;
 use super::judge::{Style, is_app_password};
 use super::label::Label;
 use super::reading::{self, Ends, ValueSpan};
-use super::{ContextScan, auth, code, pair, spaced};
+use super::{ContextScan, auth, call, code, pair, spaced};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::{is_code, is_uuid, is_word, looks_chosen, looks_random};
+use crate::redaction::text::value::{Classes, is_uuid, is_word, looks_chosen, looks_random};
 
-/// How many spaces may be between a name and its separator.
+/// Most spaces and tabs between a name and its separator.
 const MAX_GAP: usize = 48;
 
-/// Finds the separator after a name and hands the value to its reader;
-/// returns whether there is one.
+/// Finds the separator after a name and passes the value to its reader.
+/// Returns whether there is a separator.
 pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let mut place = label.end;
     let slashes = reading::count_backslashes(scan, place);
@@ -21,7 +26,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     if closes {
         place += slashes + 1;
     }
-    // Emphasis, an index or a call around the name: `**token**:`, `env["X"] =`.
+    // Skip emphasis or brackets around the name: `**token**:`, `env["X"] =`.
     while matches!(scan.byte(place), b'*' | b']' | b')') && place - label.end < 6 {
         place += 1;
     }
@@ -35,24 +40,40 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     if gap == 1 {
         after = skip_note(scan, after).unwrap_or(after);
     }
+    if by_operator(scan, label, after, gap) {
+        return true;
+    }
     match scan.byte(after) {
-        b'=' if matches!(scan.byte(after + 1), b'=' | b'~') => {}
-        b'=' if scan.byte(after + 1) == b'>' => arrow(scan, label, after + 2),
-        b'=' => assigned(scan, label, after + 1, gap > 0),
         b':' if scan.byte(after + 1) == b':' => {}
-        b':' if scan.byte(after + 1) == b'=' => assigned(scan, label, after + 2, true),
         b':' => coloned(scan, label, after + 1),
         b'>' if scan.byte(label.start.wrapping_sub(1)) == b'<' => {
             pair::hide_element(scan, label, after + 1);
         }
-        b',' if label.quoted && closes || scan.byte(label.start.wrapping_sub(1)) == b'{' => {
+        b',' if label.quoted && closes || opens_tuple(scan, label) => {
             quoted_only(scan, label, after + 1);
         }
-        b'(' if gap == 0 => called(scan, label, after + 1),
+        b'{' if label.quoted && closes => pair::block::read_named(scan, label, after + 1),
+        _ if gap > 0 && pair::read_attributes(scan, label, after) => {}
+        b't' if closes && scan.slice(after, after + 4) == b"to \"" => {
+            quoted_only(scan, label, after + 3);
+        }
+        b'(' | b'{' if gap == 0 => called(scan, label, after + 1),
         b'/' if gap == 0 => segment(scan, label, after + 1),
         b'|' if gap > 0 || scan.byte(after + 1) == b' ' => cell(scan, label, after + 1),
-        b'\n' | b'\r' if !closes => alone(scan, label, after),
-        _ if gap > 0 && !closes => return spaced::read(scan, label, after, gap),
+        b'\n' | b'\r' if !closes => return alone(scan, label, after),
+        // PHP's serialisation: `s:8:"password";s:12:"…"`.
+        b';' if closes && scan.slice(after + 1, after + 3) == b"s:" => {
+            let length =
+                scan.slice(after + 3, after + 9).iter().take_while(|byte| byte.is_ascii_digit());
+            quoted_only(scan, label, after + 4 + length.count());
+        }
+        _ if gap > 0 && !closes => {
+            if let Some(value) = operator::declared(scan, after) {
+                quoted_only(scan, label, value);
+                return true;
+            }
+            return spaced::read(scan, label, after, gap);
+        }
         b'\\' if matches!(scan.byte(after + 1), b'\n' | b'\r') => {
             return spaced::read(scan, label, after, 1);
         }
@@ -61,69 +82,57 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     true
 }
 
-/// `set_password("…")`: an argument, if it has the look of a secret.
-fn called(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
-    if let Some(value) = reading::value(scan, after, Ends::Loose)
-        && value.quoted
+/// Reads the value after an operator or a prompt; returns whether there is one.
+fn by_operator(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap: usize) -> bool {
+    if let Some((start, end)) = operator::shell_default(scan, label) {
+        scan.hide_if(start, end, label.class, Style::Machine);
+        return true;
+    }
+    // `char key[32] = "…"`
+    if gap == 0
+        && let Some(behind) = operator::skip_dimension(scan, after)
+        && let Some((Operator::Assigns, value)) = operator::operator(scan, scan.skip_blanks(behind))
     {
+        if operator::byte_array(scan, value).is_none() {
+            quoted_only(scan, label, value);
+        }
+        return true;
+    }
+    if let Some((operator, value)) = operator::operator(scan, after) {
+        match operator {
+            Operator::Assigns => assigned(scan, label, value, gap > 0 || value > after + 1),
+            Operator::Quotes => quoted_only(scan, label, value),
+            Operator::Points => arrow(scan, label, value),
+            Operator::Nothing => {}
+        }
+        return true;
+    }
+    if let Some(value) = operator::prompt_end(scan, after) {
+        let line_end = scan.line_end(value, 512);
+        let bytes = scan.slice(value, line_end).trim_ascii_end();
+        if matches!(label.class, NameClass::Strong(_)) && !bytes.contains(&b' ') {
+            scan.hide_if(value, value + bytes.len(), label.class, Style::Cell);
+        }
+        return true;
+    }
+    false
+}
+
+/// `set_password("…")`: an argument that looks like a secret.
+fn called(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
+    // `t.pass("…")` of a test.
+    if scan.slice(label.start, label.end).ends_with(b".pass")
+        || scan.slice(label.start.saturating_sub(1), label.end) == b".pass"
+    {
+        return;
+    }
+    if let Some(value) = reading::quoted_value(scan, after) {
         let bytes = scan.slice(value.start, value.end);
         let chosen = label.frame == Frame::Password && bytes.len() >= 8 && looks_chosen(bytes);
         if looks_random(bytes) || chosen {
             scan.hide_if(value.start, value.end, label.class, Style::Quoted);
         }
     }
-}
-
-/// `/token/…/`: a long random step of a path after the name of a secret.
-fn segment(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
-    let length = scan
-        .slice(start, start + 512)
-        .iter()
-        .take_while(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'=')
-        })
-        .count();
-    let bytes = scan.slice(start, start + length);
-    let named = matches!(
-        label.class,
-        NameClass::Strong(Frame::Token | Frame::Secret | Frame::ApiKey | Frame::Password)
-    );
-    if named && length >= 24 && looks_random(bytes) && !bytes.iter().all(u8::is_ascii_hexdigit) {
-        scan.hide_if(start, start + length, label.class, Style::Cell);
-    }
-}
-
-/// A name alone on its line, its value alone on the next.
-fn alone(scan: &mut ContextScan<'_>, label: &Label, line_end: usize) {
-    let line = scan.line_start(label.start, 48);
-    let head = scan.slice(line, label.start);
-    if matches!(label.class, NameClass::Strong(_))
-        && head.len() < 40
-        && head
-            .iter()
-            .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b' ' | b'#' | b'*' | b'-'))
-    {
-        below(scan, label, line_end, 16);
-    }
-}
-
-/// A number or a remark between a name and its colon.
-fn skip_note(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
-    let rest = scan.slice(place, place + 64);
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if digits > 0 && digits < 3 && rest.get(digits) == Some(&b':') {
-        return Some(place + digits);
-    }
-    if rest.first() == Some(&b'(') {
-        let close = rest.iter().take(28).position(|byte| *byte == b')')?;
-        return matches!(rest.get(close + 1), Some(b':' | b'=')).then_some(place + close + 1);
-    }
-    if rest.starts_with(b"for ") || rest.starts_with(b"of ") {
-        let line = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-        let colon = rest[..line].iter().position(|byte| *byte == b':')?;
-        return matches!(rest.get(colon + 1), Some(b' ')).then_some(place + colon);
-    }
-    None
 }
 
 fn ends_of(scan: &ContextScan<'_>, label: &Label) -> Ends {
@@ -138,11 +147,18 @@ fn ends_of(scan: &ContextScan<'_>, label: &Label) -> Ends {
 fn assigned(scan: &mut ContextScan<'_>, label: &Label, after: usize, blank: bool) {
     let start = skip_continuation(scan, scan.skip_blanks(after));
     let spaced = blank || start > after;
-    if special(scan, label, start) || tuple(scan, label, start) {
+    if special(scan, label, start) || tuple(scan, label, start) || odd(scan, label, start) {
         return;
     }
     let Some(value) = reading::value(scan, start, ends_of(scan, label)) else {
         return;
+    };
+    // A debugger prints the address before the string.
+    let value = match scan.slice(value.start, value.end) {
+        [b'0', b'x', ..] if matches!(scan.slice(value.end, value.end + 2), b" \"" | b" '") => {
+            reading::value(scan, value.end + 1, Ends::Loose).unwrap_or(value)
+        }
+        _ => value,
     };
     let style = match (value.quoted, spaced) {
         (true, _) => Style::Quoted,
@@ -150,10 +166,12 @@ fn assigned(scan: &mut ContextScan<'_>, label: &Label, after: usize, blank: bool
         (false, true) => Style::Open,
     };
     let bytes = scan.slice(value.start, value.end);
-    // `login(user=user, password=entered)`: a name handed on.
+    // `login(user=user, password=entered)`: a variable passed as an argument.
+    // `ATTR_PASSWORD = 277,`: a number of an enumeration.
+    let is_number = spaced && bytes.len() <= 4 && bytes.iter().all(u8::is_ascii_digit);
     if !value.quoted
         && !label.flag
-        && is_word(bytes)
+        && (is_word(bytes) || is_number)
         && matches!(scan.byte(value.end), b',' | b')' | b';')
     {
         return;
@@ -168,32 +186,58 @@ fn assigned(scan: &mut ContextScan<'_>, label: &Label, after: usize, blank: bool
     scan.hide_if(value.start, value.end, label.class, style);
 }
 
+/// Values in other notations: word diffs, byte arrays, defaults of expressions.
+/// Returns whether there was one.
+fn odd(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
+    let diff = operator::word_diff(scan, start);
+    for (start, end) in diff.into_iter().flatten() {
+        scan.hide_if(start, end, label.class, Style::Machine);
+    }
+    if diff.iter().any(Option::is_some) {
+        return true;
+    }
+    if matches!(scan.byte(start), b'"' | b'\'' | b'`' | b'\\') {
+        return false;
+    }
+    if matches!(label.class, NameClass::Strong(_))
+        && let Some((start, end)) = operator::byte_array(scan, start)
+    {
+        scan.hide(start, end, label.frame);
+        return true;
+    }
+    operator::default_in(scan, label, start)
+}
+
 /// `auth=('user', 'password')`.
 fn tuple(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     if scan.byte(start) != b'(' || !scan.slice(label.start, label.end).ends_with(b"auth") {
         return false;
     }
-    let Some(user) = reading::value(scan, scan.skip_blanks(start + 1), Ends::Loose) else {
-        return false;
-    };
-    let mut place = user.end + 1;
-    while matches!(scan.byte(place), b',' | b' ') {
-        place += 1;
-    }
-    if let Some(value) = reading::value(scan, place, Ends::Loose)
-        && value.quoted
-    {
+    let found = call::arguments(scan, start + 1).into_iter().find(|(number, _)| *number == 1);
+    if let Some((_, value)) = found {
         scan.hide_if(value.start, value.end, NameClass::Strong(Frame::Password), Style::Quoted);
     }
     true
 }
 
-/// `name: value`, also with the value on the next line.
+/// `name: value`; the value may be on the next line.
 fn coloned(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let mut after = after;
+    // `${PASSWORD:-value}`
+    if scan.byte(label.start.wrapping_sub(1)) == b'{'
+        && matches!(scan.byte(after), b'-' | b'=' | b'+')
+    {
+        after += 1;
+    }
     // `**Password:** value`
     while scan.byte(after) == b'*' {
         after += 1;
+    }
+    // `<b>Password:</b> value`
+    if scan.slice(after, after + 2) == b"</"
+        && let Some(close) = memchr::memchr(b'>', scan.slice(after, after + 16))
+    {
+        after += close + 1;
     }
     let start = skip_continuation(scan, scan.skip_blanks(after));
     if special(scan, label, start) {
@@ -214,7 +258,7 @@ fn coloned(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
         }
         return;
     }
-    if typed(scan, label, start) {
+    if typed(scan, label, start) || odd(scan, label, start) {
         return;
     }
     let ends = if label.quoted || scan.byte(label.start.wrapping_sub(1)) == b'_' {
@@ -256,48 +300,23 @@ fn typed(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
                     | b','
             )
     });
-    if is_type && sign > 0 {
+    // A number of a declared type is a constant of the program.
+    let value = scan.slice(start + sign + 3, start + sign + 5);
+    let value = value.strip_prefix(b"-").unwrap_or(value);
+    if is_type && sign > 0 && !value.first().is_some_and(u8::is_ascii_digit) {
         assigned(scan, label, start + sign + 3, true);
     }
     is_type
 }
 
-/// A plain word with more words after it: a sentence after a colon.
+/// Whether more words follow a plain word: the colon introduces a sentence.
 fn only_word_of_more(scan: &ContextScan<'_>, value: ValueSpan) -> bool {
     is_word(scan.slice(value.start, value.end))
         && scan.byte(value.end) == b' '
         && scan.byte(value.end + 1).is_ascii_alphabetic()
 }
 
-/// A value alone on the line below its name.
-fn below(scan: &mut ContextScan<'_>, label: &Label, line_end: usize, least: usize) {
-    let mut place = line_end;
-    for _ in 0..2 {
-        let Some(next) = reading::next_line(scan, place) else {
-            return;
-        };
-        let first = scan.skip_blanks(next);
-        let stop = scan.line_end(first, 4096);
-        if first == stop {
-            place = stop;
-            continue;
-        }
-        let bytes = scan.slice(first, stop).trim_ascii_end();
-        let single = !bytes.iter().any(|byte| matches!(byte, b' ' | b'\t'));
-        if single
-            && !bytes.ends_with(b":")
-            && bytes.len() >= least
-            && (looks_random(bytes) || looks_chosen(bytes))
-            && !bytes.contains(&b'=')
-            && !is_code(bytes)
-        {
-            scan.hide_if(first, first + bytes.len(), label.class, Style::Cell);
-        }
-        return;
-    }
-}
-
-/// A backslash at the line's end carries on below.
+/// Skips a line continuation (`\`, `` ` `` or `^` at the end of the line).
 pub(super) fn skip_continuation(scan: &ContextScan<'_>, place: usize) -> usize {
     if matches!(scan.byte(place), b'\\' | b'`' | b'^')
         && let Some(next) = reading::next_line(scan, place + 1)
@@ -307,11 +326,15 @@ pub(super) fn skip_continuation(scan: &ContextScan<'_>, place: usize) -> usize {
     place
 }
 
-/// `name => value`: quoted, or without any doubt.
+/// `name => value`: the value must be quoted or look random.
 fn arrow(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     let start = scan.skip_blanks(after);
     match reading::value(scan, start, Ends::Loose) {
         Some(value) if !value.quoted => {
+            // Do not search for names inside a long value.
+            if value.end - value.start > 512 {
+                scan.label_end = scan.label_end.max(value.end);
+            }
             if looks_random(scan.slice(value.start, value.end)) {
                 scan.hide_if(value.start, value.end, label.class, Style::Open);
             }
@@ -326,32 +349,24 @@ fn quoted_only(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
     if special(scan, label, start) {
         return;
     }
-    let Some(value) = reading::value(scan, start, Ends::Loose) else {
+    let Some(value) = reading::quoted_value(scan, start) else {
+        operator::default_in(scan, label, start);
         return;
     };
     let bytes = scan.slice(value.start, value.end);
-    if value.quoted && (looks_random(bytes) || looks_chosen(bytes) || is_uuid(bytes)) {
+    if looks_random(bytes) || looks_chosen(bytes) || is_uuid(bytes) || is_noise(bytes) {
         scan.hide_if(value.start, value.end, label.class, Style::Quoted);
     }
 }
 
-/// `| name | value |`.
-fn cell(scan: &mut ContextScan<'_>, label: &Label, after: usize) {
-    let start = scan.skip_blanks(after);
-    let line_end = scan.line_end(start, 4096);
-    let end =
-        memchr::memchr(b'|', scan.slice(start, line_end)).map_or(line_end, |found| start + found);
-    let bytes = scan.slice(start, end).trim_ascii_end();
-    let bytes_end = start + bytes.len();
-    let (start, bytes_end) = match bytes {
-        [b'`', inner @ .., b'`'] => (start + 1, start + 1 + inner.len()),
-        _ => (start, bytes_end),
-    };
-    scan.hide_if(start, bytes_end, label.class, Style::Cell);
+/// Whether a value is noise with spaces, like the salts of a site.
+fn is_noise(value: &[u8]) -> bool {
+    let classes = Classes::of(value);
+    value.len() >= 24 && classes.other >= 6 && classes.digit >= 2 && classes.space * 8 < value.len()
 }
 
-/// Values that are read in their own way: headers, cookies, seeds, cards.
-/// Returns whether the label is dealt with.
+/// Values that have their own reader: headers, cookies, logins, seeds, cards,
+/// app passwords. Returns whether such a reader handled the label.
 pub(super) fn special(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
     match label.frame {
         Frame::Authorization => {

@@ -1,13 +1,15 @@
 //! Authorisation headers, schemes and cookies.
 
+pub(super) mod url;
+
 use base64::Engine as _;
 
 use super::ContextScan;
-use crate::redaction::field_name::{self, NameClass};
+use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{Classes, is_placeholder, looks_chosen, looks_random};
 
-/// A longer string is not a credential.
+/// Longest credential.
 const MAX_CREDENTIAL: usize = 64 * 1024;
 
 /// Schemes whose credential is one word.
@@ -69,7 +71,7 @@ const fn is_credential_byte(byte: u8) -> bool {
         )
 }
 
-/// Where a credential at `start` ends; a longer one is a file.
+/// Where the credential at `start` ends, after at most [`MAX_CREDENTIAL`] bytes.
 fn credential_end(scan: &ContextScan<'_>, start: usize) -> usize {
     let mut place = start;
     while place - start < MAX_CREDENTIAL {
@@ -145,11 +147,11 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, quoted_name:
         return;
     }
     let end = credential_end(scan, start);
-    // Names inside a long credential are not searched again.
+    // Do not search for names inside a long credential.
     if end - start > 512 {
         scan.label_end = scan.label_end.max(end);
     }
-    scan.hide_if(start, end, NameClass::Strong(Frame::Authorization), super::Style::Data);
+    scan.hide_if(start, end, NameClass::Strong(Frame::Authorization), super::Style::Cell);
 }
 
 fn is_word_of_prose(bytes: &[u8]) -> bool {
@@ -160,7 +162,7 @@ fn is_word_of_prose(bytes: &[u8]) -> bool {
         && bytes.len() < 24
 }
 
-/// Reads the credential after a scheme that occurs without its header.
+/// Reads the credential after a scheme without its header.
 pub(super) fn read_scheme(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start > 0 && scan.byte(start - 1).is_ascii_alphanumeric() {
         return;
@@ -177,12 +179,13 @@ pub(super) fn read_scheme(scan: &mut ContextScan<'_>, start: usize, end: usize) 
         return;
     }
     let trimmed = bytes.strip_suffix(b".").unwrap_or(bytes);
-    // `token_type=bearer expires_in=3600`: the next pair, no credential.
+    // `token_type=bearer expires_in=3600`: the next pair, not a credential.
     let padding = trimmed.iter().rev().take_while(|byte| **byte == b'=').count();
     let is_pair = trimmed[..trimmed.len() - padding].contains(&b'=');
     if trimmed.len() >= 12
         && !is_pair
         && !is_placeholder(trimmed)
+        && memchr::memmem::find(trimmed, b"://").is_none()
         && (looks_random(trimmed) || looks_chosen(trimmed) && Classes::of(trimmed).digit > 1)
     {
         scan.hide(value, value + trimmed.len(), Frame::Authorization);
@@ -235,7 +238,7 @@ pub(super) fn read_cookies(scan: &mut ContextScan<'_>, start: usize) {
                 place = name_end + 1;
                 continue;
             }
-            // One value and no pair: `Cookie: <value>`.
+            // A single value, not a pair: `Cookie: <value>`.
             if name_end > place && looks_random(scan.slice(place, name_end)) {
                 scan.hide(place, name_end, Frame::Cookie);
             }
@@ -257,10 +260,10 @@ pub(super) fn read_cookies(scan: &mut ContextScan<'_>, start: usize) {
                 break;
             }
         }
-        // Names of cookies are judged here and nowhere else.
+        // Cookie names are judged here; the label reader must skip them.
         scan.label_end = scan.label_end.max(end);
         let value = scan.slice(name_end + 1, end);
-        let class = field_name::classify(scan.slice(place, name_end));
+        let class = scan.names.classify(scan.slice(place, name_end));
         let telling = !matches!(class, NameClass::Plain) && value.len() >= 6;
         if !is_placeholder(value)
             && (telling || value.len() >= 16 && looks_random(value))

@@ -1,4 +1,4 @@
-//! Codes, seeds, cards and logins as people write them.
+//! Recovery codes, seed phrases, card numbers and logins as people write them.
 
 use super::reading::{self, Ends};
 use super::{ContextScan, Style, judge};
@@ -6,10 +6,11 @@ use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{is_placeholder, looks_chosen};
 
-/// Reads what an announcement such as `Recovery codes:` is followed by.
+/// Reads the codes after an announcement such as `Recovery codes:`.
 pub(super) fn read(scan: &mut ContextScan<'_>, _start: usize, end: usize) {
     let mut place = end;
-    while scan.byte(place).is_ascii_alphabetic() {
+    // The rest of the word, such as the `s` of `codes`.
+    while scan.byte(place).is_ascii_alphabetic() && place - end < 16 {
         place += 1;
     }
     let line_end = scan.line_end(place, 200);
@@ -66,7 +67,7 @@ fn is_recovery_code(code: &[u8]) -> bool {
     }
 }
 
-/// Reads the words of a seed at `start`.
+/// Reads the words of a seed phrase at `start`.
 pub(super) fn read_seed(scan: &mut ContextScan<'_>, start: usize) {
     let mut place = start;
     while matches!(scan.byte(place), b'"' | b'\'' | b'`' | b'\\' | b' ' | b'\n' | b'\r') {
@@ -96,15 +97,15 @@ pub(super) fn read_seed(scan: &mut ContextScan<'_>, start: usize) {
     }
     if words >= 11 {
         scan.hide(first, end, Frame::SeedPhrase);
-    } else if let Some(value) = reading::value(scan, start, Ends::Loose) {
+    } else if let Some(value) = reading::quoted_value(scan, start) {
         let bytes = scan.slice(value.start, value.end);
-        if value.quoted && judge(bytes, NameClass::Strong(Frame::SeedPhrase), Style::Data) {
+        if judge(bytes, NameClass::Strong(Frame::SeedPhrase), Style::Data) {
             scan.hide(value.start, value.end, Frame::SeedPhrase);
         }
     }
 }
 
-/// Reads a card number at `start`, with or without groups.
+/// Reads a card number at `start`, with or without digit groups.
 pub(super) fn read_card(scan: &mut ContextScan<'_>, start: usize, class: NameClass) {
     let mut place = start;
     while matches!(scan.byte(place), b'"' | b'\'' | b'\\' | b' ') {
@@ -116,7 +117,7 @@ pub(super) fn read_card(scan: &mut ContextScan<'_>, start: usize, class: NameCla
         .take_while(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'-'))
         .count();
     let run = scan.slice(place, place + length).trim_ascii_end();
-    // The run may reach into the expiry date: try from the longest end down.
+    // The run may include the expiry date: try the longest number first.
     let mut end = run.len();
     while end >= 12 {
         if run[end - 1].is_ascii_digit()
@@ -147,7 +148,7 @@ pub(super) fn read_login(scan: &mut ContextScan<'_>, end: usize) {
     user_and_password(scan, place);
 }
 
-/// `admin / password` at `place`; returns whether it is there.
+/// Reads `admin / password` at `place`; returns whether it is there.
 pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> bool {
     let user = scan
         .slice(place, place + 64)
@@ -172,7 +173,7 @@ pub(super) fn user_and_password(scan: &mut ContextScan<'_>, place: usize) -> boo
     false
 }
 
-/// `a1 LOGIN user secret` of a mail session.
+/// `a1 LOGIN user secret` in an IMAP session.
 fn imap_login(scan: &mut ContextScan<'_>, start: usize) {
     let user =
         scan.slice(start, start + 128).iter().take_while(|byte| byte.is_ascii_graphic()).count();

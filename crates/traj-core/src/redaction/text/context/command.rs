@@ -1,70 +1,24 @@
 //! Commands that take a secret as an argument.
 
+mod table;
+
+pub(super) use self::table::commands;
+use self::table::{ARGUMENTS, Form, WORDS};
 use super::reading::{self, Ends};
 use super::{ContextScan, Style};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
+use crate::redaction::text::files;
 use crate::redaction::text::value::{is_code, is_placeholder, is_word, looks_chosen};
 
-/// How an argument carries the secret.
-#[derive(Clone, Copy)]
-enum Form {
-    /// `-p secret`
-    Next,
-    /// `-psecret`
-    Glued,
-    /// `-u user:secret`
-    Pair,
-    /// `-U user%secret`
-    Percent,
-    /// `-b user secret`
-    Second,
-    /// `-passin pass:secret`
-    Prefixed,
-}
-
-/// Command, flag, form.
-const ARGUMENTS: &[(&str, &str, Form)] = &[
-    ("curl", "-u", Form::Pair),
-    ("curl", "--user", Form::Pair),
-    ("curl", "-U", Form::Pair),
-    ("curl", "--proxy-user", Form::Pair),
-    ("http ", "-a", Form::Pair),
-    ("http ", "--auth", Form::Pair),
-    ("wget", "--http-passwd", Form::Next),
-    ("docker", "-p", Form::Next),
-    ("podman", "-p", Form::Next),
-    ("helm", "-p", Form::Next),
-    ("sshpass", "-p", Form::Next),
-    ("sshpass", "-p", Form::Glued),
-    ("mysql", "-p", Form::Glued),
-    ("mariadb", "-p", Form::Glued),
-    ("mongo", "-p", Form::Next),
-    ("redis-cli", "-a", Form::Next),
-    ("redis-cli", "--pass", Form::Next),
-    ("ldap", "-w", Form::Next),
-    ("htpasswd", "-b", Form::Second),
-    ("openssl", "-passin", Form::Prefixed),
-    ("openssl", "-passout", Form::Prefixed),
-    ("openssl", "-pass", Form::Prefixed),
-    ("openssl", "-k", Form::Next),
-    ("smbclient", "-U", Form::Percent),
-    ("az login", "-p", Form::Next),
-    ("gh secret set", "--body", Form::Next),
-    ("gh secret set", "-b", Form::Next),
-    ("useradd", "-p", Form::Next),
-    ("7z ", "-p", Form::Glued),
-    ("zip ", "-P", Form::Next),
-    ("gpg ", "--passphrase", Form::Next),
-    ("xfreerdp", "/p:", Form::Glued),
-    ("psexec", "-p", Form::Next),
-];
-
-/// How much of a command line is looked through.
+/// Most bytes of a command line to search.
 const MAX_LINE: usize = 2048;
 
 /// Reads the arguments of the command at `start..end`.
 pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
+    if files::is_prose(scan, start, end) {
+        return;
+    }
     if start > 0 && (scan.byte(start - 1).is_ascii_alphanumeric() && scan.byte(start) != b'-') {
         return;
     }
@@ -72,14 +26,16 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     match command.as_slice() {
         b"-stdin" | b"chpasswd" | b"sudo -s" => return read_piped(scan, start),
         b"send \"" => return read_sent(scan, start, end),
-        b"net user" => return second_word(scan, end),
         b"net use " => return mapped_drive(scan, end),
         b"sqlplus" | b"oracle:thin:" => return slashed(scan, end),
         b"convertto-securestring" => return secure_string(scan, end),
         _ if command.starts_with(b"identified") => return read_identified(scan, end),
         _ => {}
     }
-    // One pass a line: the command that comes first reads it.
+    if let Some((_, number)) = WORDS.iter().find(|(words, _)| words.as_bytes() == command) {
+        return nth_word(scan, end, *number);
+    }
+    // One pass per line: the first command on a line reads all of it.
     if start < scan.line_done {
         return;
     }
@@ -91,10 +47,11 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
         return;
     }
     scan.line_done = line_end;
-    let mut place = end;
+    // The keyword may include the blank after the command.
+    let mut place = if command.ends_with(b" ") { end - 1 } else { end };
     while place < line_end {
         let gap = scan.byte(place);
-        if !matches!(gap, b' ' | b'\t' | b'\n' | b'"' | b'\'' | b',') {
+        if !matches!(gap, b' ' | b'\t' | b'\n' | b'"' | b'\'' | b',' | 0) {
             place += 1;
             continue;
         }
@@ -113,7 +70,8 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     }
 }
 
-/// The end of a command: its line, continuations included, or a pipe.
+/// Where a command ends: at the end of its line (after any continuations) or at
+/// `|`, `;` or `&&`.
 fn command_end(scan: &ContextScan<'_>, start: usize) -> usize {
     let limit = (start + MAX_LINE).min(scan.text.len());
     let mut place = start;
@@ -129,23 +87,24 @@ fn command_end(scan: &ContextScan<'_>, start: usize) -> usize {
 }
 
 fn argument(scan: &mut ContextScan<'_>, after: usize, form: Form) {
-    let separated = matches!(scan.byte(after), b' ' | b'=' | b'\t')
+    let separated = matches!(scan.byte(after), b' ' | b'=' | b'\t' | 0)
         || matches!(scan.byte(after), b'"' | b'\'') && matches!(scan.byte(after + 1), b',' | b' ');
     let start = {
         let mut place = after;
-        if matches!(form, Form::Glued) {
+        if matches!(form, Form::Glued | Form::GluedPair) {
             place
         } else {
-            if !separated && !matches!(form, Form::Second) {
+            if !separated && !matches!(form, Form::Second | Form::AfterUser) {
                 return;
             }
-            if matches!(form, Form::Second) {
-                // `-bc file`: more letters of the flag.
+            if matches!(form, Form::Second | Form::AfterUser) {
+                // `-bc file`: skip the other letters of the flag.
                 while scan.byte(place).is_ascii_alphabetic() {
                     place += 1;
                 }
             }
             while matches!(scan.byte(place), b' ' | b'=' | b'\t')
+                || scan.byte(place) == 0 && place < scan.text.len()
                 || matches!(scan.byte(place), b'"' | b'\'' | b',')
                     && matches!(scan.byte(place + 1), b',' | b' ')
             {
@@ -154,13 +113,16 @@ fn argument(scan: &mut ContextScan<'_>, after: usize, form: Form) {
             place
         }
     };
-    if matches!(form, Form::Glued) && (separated || !scan.byte(start).is_ascii_graphic()) {
+    if matches!(form, Form::Glued | Form::GluedPair)
+        && (separated || !scan.byte(start).is_ascii_graphic())
+    {
         return;
     }
-    if matches!(form, Form::Second) {
+    if matches!(form, Form::Second | Form::AfterUser) {
         // file user secret
         let mut place = start;
-        for _ in 0..2 {
+        let skipped = if matches!(form, Form::Second) { 2 } else { 1 };
+        for _ in 0..skipped {
             place += scan
                 .slice(place, place + 256)
                 .iter()
@@ -175,6 +137,15 @@ fn argument(scan: &mut ContextScan<'_>, after: usize, form: Form) {
 }
 
 fn take(scan: &mut ContextScan<'_>, start: usize, form: Form) {
+    if matches!(form, Form::Comma) {
+        let word = scan.slice(start, start + 256);
+        let length = word.iter().take_while(|byte| byte.is_ascii_graphic()).count();
+        let comma = memchr::memchr(b',', &word[..length]);
+        if let Some(comma) = comma.filter(|comma| !is_placeholder(&word[comma + 1..length])) {
+            scan.hide(start + comma + 1, start + length, Frame::CommandPassword);
+        }
+        return;
+    }
     let Some(value) = reading::value(scan, start, Ends::Loose) else {
         return;
     };
@@ -183,7 +154,7 @@ fn take(scan: &mut ContextScan<'_>, start: usize, form: Form) {
         return;
     }
     let (skip, bytes) = match form {
-        Form::Pair => match bytes.iter().position(|byte| *byte == b':') {
+        Form::Pair | Form::GluedPair => match bytes.iter().position(|byte| *byte == b':') {
             Some(colon) => (colon + 1, &bytes[colon + 1..]),
             None => return,
         },
@@ -266,10 +237,21 @@ fn read_piped(scan: &mut ContextScan<'_>, start: usize) {
 fn read_identified(scan: &mut ContextScan<'_>, end: usize) {
     let line_end = scan.line_end(end, 256);
     let rest = scan.slice(end, line_end);
+    let bare = rest.trim_ascii_start();
+    let is_quoted = matches!(bare.first(), Some(b'\'' | b'"' | b'\\'));
+    if !is_quoted && scan.slice(end - 3, end).eq_ignore_ascii_case(b" by") {
+        return unquoted_password(scan, end + rest.len() - bare.len());
+    }
     let Some(quote) = memchr::memchr2(b'\'', b'"', rest) else {
         return;
     };
     let mut place = end + quote;
+    // `IDENTIFIED WITH 'plugin' AS 'hash'`
+    if let Some(sign) =
+        memchr::memmem::find(rest, b" AS ").or_else(|| memchr::memmem::find(rest, b" as "))
+    {
+        place = scan.skip_blanks(end + sign + 4);
+    }
     // The plugin's name may be quoted as well.
     if let Some(by) =
         memchr::memmem::find(rest, b" BY ").or_else(|| memchr::memmem::find(rest, b" by "))
@@ -303,12 +285,48 @@ fn read_sent(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     }
 }
 
+/// `IDENTIFIED BY secret;` without quotes, or after a keyword.
+fn unquoted_password(scan: &mut ContextScan<'_>, start: usize) {
+    let mut start = start;
+    for word in [&b"PASSWORD "[..], b"VALUES "] {
+        if scan.slice(start, start + word.len()).eq_ignore_ascii_case(word) {
+            start = scan.skip_blanks(start + word.len());
+        }
+    }
+    if let Some(value) = reading::value(scan, start, Ends::Loose) {
+        let bytes = scan.slice(value.start, value.end);
+        let bytes = bytes.strip_suffix(b"\\").unwrap_or(bytes);
+        let length = bytes.iter().take_while(|byte| !matches!(byte, b';' | b')' | b'"')).count();
+        scan.hide_if(
+            value.start,
+            value.start + length,
+            NameClass::Strong(Frame::Password),
+            Style::Cell,
+        );
+    }
+}
+
+/// The word with this number after a command, without options:
 /// `net user name secret /add`.
-fn second_word(scan: &mut ContextScan<'_>, end: usize) {
+fn nth_word(scan: &mut ContextScan<'_>, end: usize, number: usize) {
     let mut place = scan.skip_blanks(end);
-    place +=
-        scan.slice(place, place + 64).iter().take_while(|byte| byte.is_ascii_graphic()).count();
-    place = scan.skip_blanks(place);
+    let line_end = scan.line_end(place, 512);
+    let mut seen = 1;
+    while seen < number && place < line_end {
+        let length =
+            scan.slice(place, line_end).iter().take_while(|byte| byte.is_ascii_graphic()).count();
+        if scan.byte(place) != b'-' {
+            seen += 1;
+        }
+        place = scan.skip_blanks(place + length.max(1));
+    }
+    // `secret 0 …`: the digit tells how a device stores the value.
+    if scan.byte(place).is_ascii_digit() && scan.byte(place + 1) == b' ' {
+        place = scan.skip_blanks(place + 2);
+    }
+    if place >= line_end {
+        return;
+    }
     if let Some(value) = reading::value(scan, place, Ends::Loose) {
         let bytes = scan.slice(value.start, value.end);
         if looks_chosen(bytes) && !bytes.starts_with(b"/") && !is_placeholder(bytes) {
@@ -321,7 +339,12 @@ fn second_word(scan: &mut ContextScan<'_>, end: usize) {
 fn mapped_drive(scan: &mut ContextScan<'_>, end: usize) {
     let line_end = scan.line_end(end, 512);
     if let Some(user) = memchr::memmem::find(scan.slice(end, line_end), b"/user:") {
-        second_word(scan, end + user);
+        nth_word(scan, end + user, 2);
+    }
+    // `net use Z: \\host\share secret /user:name`
+    let share = memchr::memmem::find(scan.slice(end, line_end), b"\\\\");
+    if let Some(share) = share {
+        nth_word(scan, end + share, 2);
     }
 }
 

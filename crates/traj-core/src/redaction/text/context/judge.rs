@@ -1,21 +1,21 @@
-//! Whether the value under a name must be hidden.
+//! Decides whether the value of a name must be hidden.
 
 use crate::redaction::engine::checksum;
 use crate::redaction::field_name::NameClass;
 use crate::redaction::paths::starts_with_label;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{
-    Classes, behind_mask, entropy, is_code, is_placeholder, is_sentence, is_uuid, is_word,
+    Classes, behind_mask, entropy, is_code, is_date, is_placeholder, is_sentence, is_uuid, is_word,
     looks_chosen, looks_random,
 };
 
-/// In what form a value was found; the looser the form, the more the value
+/// The form in which a value was found; the looser the form, the more the value
 /// itself must look like a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::redaction) enum Style {
-    /// A string or number member of parsed data.
+    /// A string or number in parsed data.
     Data,
-    /// `name=value` without spaces, a flag, an element: made for machines.
+    /// `name=value` without spaces, a flag, an element: written for machines.
     Machine,
     /// `name = "value"` or `name: "value"`.
     Quoted,
@@ -27,7 +27,7 @@ pub(in crate::redaction) enum Style {
     Prose,
 }
 
-/// Decides whether `value` under a name of `class` must be hidden.
+/// Whether `value`, under a name of `class`, must be hidden.
 pub(in crate::redaction) fn judge(value: &[u8], class: NameClass, style: Style) -> bool {
     let value = value.trim_ascii();
     if value.is_empty() || is_placeholder(value) {
@@ -41,6 +41,10 @@ pub(in crate::redaction) fn judge(value: &[u8], class: NameClass, style: Style) 
         NameClass::Plain => false,
         NameClass::Weak(frame) => weak(value, frame, style),
         NameClass::Strong(frame) => strong(value, frame, style),
+        NameClass::Field(frame) if style == Style::Data => strong(value, frame, style),
+        // In code, such a name often has a type or a constructor as its value.
+        NameClass::Field(frame) => weak(value, frame, style) && Classes::of(value).digit > 0,
+        NameClass::Inside(frame) => inside(value, frame),
     }
 }
 
@@ -49,7 +53,7 @@ fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
         Frame::OneTimeCode => value.len() >= 20 && looks_random(value),
         Frame::Password => value.len() >= 6 && looks_chosen(value) || looks_random(value),
         Frame::CardNumber => is_card(value),
-        // The password inside has its own rule.
+        // The URL reader handles a password inside.
         Frame::Credential
             if value.contains(&b'@') || value.windows(3).any(|window| window == b"://") =>
         {
@@ -67,7 +71,45 @@ fn weak(value: &[u8], frame: Frame, style: Style) -> bool {
     }
 }
 
-/// The public half of a key, which is not a secret under any name.
+/// Whether a value inside a secret one may be secret: it is not a word, a number,
+/// a path, a date or prose.
+fn inside(value: &[u8], frame: Frame) -> bool {
+    let classes = Classes::of(value);
+    let password = matches!(frame, Frame::Password | Frame::Passphrase);
+    if classes.digit == value.len() {
+        return password && value.len() >= 4 || value.len() >= 20;
+    }
+    if is_path(value) || is_date(value) || classes.space > 0 {
+        return false;
+    }
+    let shortest = if matches!(frame, Frame::Token | Frame::Cookie) { 8 } else { 4 };
+    looks_random(value)
+        || is_uuid(value)
+        || value.len() >= shortest && looks_chosen(value) && !is_measure(value)
+}
+
+/// Whether a value is a number with a unit: `16px`, `1.5rem`, `30d`.
+fn is_measure(value: &[u8]) -> bool {
+    let number = value
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'))
+        .count();
+    let unit = &value[number..];
+    number > 0 && unit.len() <= 3 && unit.iter().all(u8::is_ascii_lowercase)
+}
+
+/// Whether the value of a cookie field has something that is not plainly harmless:
+/// a word, or a short number.
+fn has_telling_pair(value: &[u8]) -> bool {
+    !is_sentence(value)
+        && value.split(|byte| *byte == b';').any(|pair| {
+            let value = pair.split(|byte| *byte == b'=').next_back().unwrap_or(pair).trim_ascii();
+            let is_number = value.len() < 6 && value.iter().all(u8::is_ascii_digit);
+            !is_number && !is_word(value) && !is_placeholder(value) && !is_path(value)
+        })
+}
+
+/// Whether `value` is a public key, which is not a secret under any name.
 fn is_public(value: &[u8]) -> bool {
     const HEADS: &[&[u8]] = &[
         b"ssh-ed25519 ",
@@ -104,14 +146,18 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
         Frame::SeedPhrase => {
             return classes.space >= 5 || looks_random(value);
         }
+        Frame::Authorization if style == Style::Data => {
+            return !is_path(value) && !is_sentence(value) && !is_word(value);
+        }
         Frame::Authorization => {
             return classes.space == 0
                 && !is_path(value)
                 && (looks_random(value) || value.len() >= 20 && looks_chosen(value));
         }
+        Frame::Cookie => return has_telling_pair(value),
         _ => {}
     }
-    // A number may be a password; a small one under `token` or `key` counts.
+    // A number may be a password. A short one under `token` or `key` is a count.
     if classes.digit == value.len() {
         return matches!(frame, Frame::Password | Frame::Passphrase | Frame::Secret)
             && value.len() >= 3
@@ -126,7 +172,9 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
         return spaced(value, frame, style);
     }
     match style {
-        Style::Data => frame != Frame::Token || !is_reference_name(value, frame),
+        Style::Data => {
+            !matches!(frame, Frame::Token | Frame::Credential) || !is_reference_name(value, frame)
+        }
         Style::Quoted => !is_type_name(value) && !is_reference_name(value, frame),
         // Tokens and keys are issued by machines: a plain word is not one.
         Style::Machine => {
@@ -146,7 +194,11 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
                     && !value.contains(&b'.')
                     && !value.ends_with(b"-");
             }
-            looks_random(value) || looks_chosen(value) || is_uuid(value)
+            // An issued token is longer than a type such as `Colon2`.
+            let issued = matches!(frame, Frame::Token | Frame::ApiKey);
+            looks_random(value)
+                || looks_chosen(value) && (!issued || value.len() >= 8)
+                || is_uuid(value)
         }
         Style::Prose => {
             !is_word(value)
@@ -157,7 +209,7 @@ fn strong(value: &[u8], frame: Frame, style: Style) -> bool {
     }
 }
 
-/// A value with spaces: a passphrase, or a text for a reader.
+/// A value with spaces: a passphrase, or prose.
 fn spaced(value: &[u8], frame: Frame, style: Style) -> bool {
     if !matches!(style, Style::Data | Style::Quoted) || value.len() > 256 || is_sentence(value) {
         return false;
@@ -177,7 +229,7 @@ fn spaced(value: &[u8], frame: Frame, style: Style) -> bool {
     }
 }
 
-/// Four groups of four small letters.
+/// Four groups of four lowercase letters.
 pub(super) fn is_app_password(value: &[u8]) -> bool {
     value.len() == 19
         && value.iter().enumerate().all(|(place, byte)| {
@@ -202,7 +254,8 @@ fn one_time_code(value: &[u8], style: Style) -> bool {
                 && looks_chosen(value))
 }
 
-/// A type in a declaration: `String`, `CancellationToken`, `Option<Token>`.
+/// Whether `value` is a type name: `String`, `CancellationToken`,
+/// `Option<Token>`.
 fn is_type_name(value: &[u8]) -> bool {
     let bare = value.strip_suffix(b"?").unwrap_or(value);
     let bare = bare.strip_prefix(b"&").unwrap_or(bare);
@@ -211,7 +264,7 @@ fn is_type_name(value: &[u8]) -> bool {
     {
         return false;
     }
-    // A word that starts big and has small letters, not a run of random case.
+    // Not all capitals, and a common ending of a type name.
     Classes::of(bare).lower > 0
         && [
             &b"String"[..],
@@ -231,7 +284,7 @@ fn is_type_name(value: &[u8]) -> bool {
         .any(|tail| bare.ends_with(tail))
 }
 
-/// Names of places where a secret is kept, under names that keep them.
+/// Whether `value` names or locates a secret instead of being one.
 fn is_reference_name(value: &[u8], frame: Frame) -> bool {
     if matches!(frame, Frame::Password | Frame::Passphrase) {
         return false;

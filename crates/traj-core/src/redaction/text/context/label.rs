@@ -1,31 +1,32 @@
-//! Names of values: finds the name around a keyword and judges it.
+//! Names of values: finds the name around a keyword and classifies it.
 
-use super::reading::{self, Ends};
-use super::{ContextScan, Style, assignment, code, pair, table};
-use crate::redaction::field_name::{self, NameClass};
+pub(super) mod foreign;
+
+use super::{ContextScan, Style, assignment, code, output, pair, table};
+use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::looks_chosen;
 
-/// A longer string is not a name.
+/// Longest name.
 const MAX_NAME: usize = 64;
 
 const fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// A name in the text with its judgement.
+/// A name in the string, with its class.
 pub(super) struct Label {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) class: NameClass,
     pub(super) frame: Frame,
-    /// A quote comes before it.
+    /// Whether a quote comes before it.
     pub(super) quoted: bool,
-    /// Dashes come before it.
+    /// Whether dashes come before it.
     pub(super) flag: bool,
 }
 
-/// Reads a label around the word at `start..end`.
+/// Reads the label around the word at `start..end`.
 pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start < scan.label_end {
         return;
@@ -36,63 +37,67 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if pair::read(scan, &label) || table::read_header(scan, label.start, label.end) {
         return;
     }
-    if !assignment::read(scan, &label) {
-        said_before(scan, &label);
+    let before = scan.spans.len();
+    if !said_before(scan, &label) {
+        assignment::read(scan, &label);
+    }
+    if scan.spans.len() == before {
+        output::console::read(scan, &label);
     }
 }
 
-/// `use … as the password`.
-fn said_before(scan: &mut ContextScan<'_>, label: &Label) {
-    if !matches!(label.frame, Frame::Password | Frame::Passphrase) {
-        return;
+/// `use … as the password`, `type "…" into the password field`, `"…" == password`.
+/// Returns whether there is a value.
+fn said_before(scan: &mut ContextScan<'_>, label: &Label) -> bool {
+    const LINKS: &[&[u8]] = &[
+        b" as the ",
+        b" as ",
+        b" as my ",
+        b" as your ",
+        b" as a ",
+        b" as its ",
+        b" into the ",
+        b" into ",
+        b" in the ",
+        b" for the ",
+    ];
+    const SIGNS: &[&[u8]] =
+        &[b" == ", b" === ", b" != ", b" !== ", b"==", b"!=", b" <> ", b" eq ", b" = "];
+    if !matches!(label.class, NameClass::Strong(_)) {
+        return false;
     }
     let floor = label.start.saturating_sub(128);
     let before = scan.slice(floor, label.start);
-    const LINKS: &[&[u8]] =
-        &[b" as the ", b" as ", b" as my ", b" as your ", b" as a ", b" as its "];
-    let Some(link) = LINKS.iter().find(|link| before.ends_with(link)) else {
-        return;
-    };
+    let compared = SIGNS.iter().filter(|sign| before.ends_with(sign)).max_by_key(|sign| sign.len());
+    let is_password = matches!(label.frame, Frame::Password | Frame::Passphrase);
+    let link = compared.or_else(|| LINKS.iter().find(|link| is_password && before.ends_with(link)));
+    let Some(link) = link else { return false };
     let end = label.start - link.len();
-    let start = memchr::memrchr3(b' ', b'\n', b'"', scan.slice(floor, end))
-        .map_or(floor, |place| floor + place + 1);
-    if looks_chosen(scan.slice(start, end)) && end - start >= 6 {
+    let (start, end) = match scan.byte(end.wrapping_sub(1)) {
+        quote @ (b'"' | b'\'' | b'`') => {
+            let open = memchr::memrchr(quote, scan.slice(floor, end - 1));
+            (open.map_or(end, |place| floor + place + 1), end - 1)
+        }
+        _ if compared.is_some() => return false,
+        _ => {
+            let space = memchr::memrchr3(b' ', b'\n', b'"', scan.slice(floor, end));
+            (space.map_or(floor, |place| floor + place + 1), end)
+        }
+    };
+    let is_chosen = end > start + 5 && looks_chosen(scan.slice(start, end));
+    if is_chosen {
         scan.hide_if(start, end, label.class, Style::Prose);
     }
+    is_chosen
 }
 
-/// Reads a label in another script or language, which ends at `end`.
-pub(super) fn read_foreign(scan: &mut ContextScan<'_>, end: usize) {
-    let mut place = end;
-    while scan.byte(place).is_ascii_alphanumeric()
-        || scan.byte(place) >= 0x80 && scan.slice(place, place + 3) != "：".as_bytes()
-    {
-        place += 1;
-        if place - end > 24 {
-            return;
-        }
-    }
-    place = scan.skip_blanks(place);
-    if matches!(scan.byte(place), b':' | b'=') {
-        place += 1;
-    } else if scan.slice(place, place + 3) == "：".as_bytes() {
-        place += 3;
-    } else {
-        return;
-    }
-    let place = scan.skip_blanks(place);
-    if let Some(value) = reading::value(scan, place, Ends::Loose) {
-        scan.hide_if(value.start, value.end, NameClass::Strong(Frame::Password), Style::Open);
-    }
-}
-
-/// Widens a keyword to the name it is part of and judges the name.
+/// Extends a keyword to the name that contains it, and classifies the name.
 fn label_around(scan: &mut ContextScan<'_>, start: usize, end: usize) -> Option<Label> {
     let mut first = start;
     while first > 0 && is_name_byte(scan.byte(first - 1)) && start - first < MAX_NAME {
         first -= 1;
     }
-    // A keyword may end with the sign after the name.
+    // A keyword may include the separator after the name.
     let mut end = end;
     while end > start && !is_name_byte(scan.byte(end - 1)) {
         end -= 1;
@@ -105,7 +110,7 @@ fn label_around(scan: &mut ContextScan<'_>, start: usize, end: usize) -> Option<
     if last - first > MAX_NAME {
         return None;
     }
-    // `\nTOKEN=` in an escaped text: the letter belongs to the escape.
+    // `\nTOKEN=` in an escaped string: the letter belongs to the escape.
     if first > 0 && scan.byte(first - 1) == b'\\' && matches!(scan.byte(first), b'n' | b'r' | b't')
     {
         first += 1;
@@ -132,8 +137,8 @@ fn label_around(scan: &mut ContextScan<'_>, start: usize, end: usize) -> Option<
     Some(Label { start: first, end: last, class, frame, quoted, flag })
 }
 
-/// Judges a name; a bare word is judged with the words before it
-/// (`partition key`, `Secret access key`).
+/// Classifies a name; a single word is classified together with the words before
+/// it (`partition key`, `Secret access key`).
 fn class_of(scan: &ContextScan<'_>, first: usize, last: usize) -> NameClass {
     let word = scan.slice(first, last);
     if word.iter().any(|byte| !byte.is_ascii_alphabetic()) || word.len() > 12 {
@@ -159,9 +164,9 @@ fn class_of(scan: &ContextScan<'_>, first: usize, last: usize) -> NameClass {
     if front == words.len() - 1 {
         return scan.class_of(word);
     }
-    // A camel-case word keeps its own words.
+    // A camel-case word is a whole name: ignore the words before it.
     if word.iter().skip(1).any(u8::is_ascii_uppercase) && word.iter().any(u8::is_ascii_lowercase) {
         return scan.class_of(word);
     }
-    field_name::classify_words(&words[front..])
+    scan.names.classify_words(&words[front..])
 }

@@ -1,5 +1,7 @@
 //! Commands that print a secret.
 
+pub(super) mod console;
+
 use super::ContextScan;
 use super::reading;
 use crate::redaction::rule::Frame;
@@ -8,7 +10,7 @@ use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
 /// Reads the line below a command that prints a secret.
 pub(super) fn read(scan: &mut ContextScan<'_>, end: usize) {
     let line = scan.line_start(end, 512);
-    // A prompt before it: this is a session, not prose.
+    // Require a prompt: a shell session, not prose.
     let head = scan.slice(line, end).trim_ascii_start();
     let prompted =
         head.first().is_some_and(|byte| matches!(byte, b'$' | b'#' | b'%' | b'>' | b'+'))
@@ -42,8 +44,8 @@ pub(super) fn read(scan: &mut ContextScan<'_>, end: usize) {
     }
 }
 
-/// Where the line at `place` ends and the next begins; `\n` written out ends a
-/// line as well.
+/// Where the line at `place` ends and where the next begins. An escaped `\n`
+/// also ends a line.
 fn soft_line(scan: &ContextScan<'_>, place: usize) -> (usize, Option<usize>) {
     let hard = scan.line_end(place, 2048);
     match memchr::memmem::find(scan.slice(place, hard), b"\\n") {

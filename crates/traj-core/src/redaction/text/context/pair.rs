@@ -1,19 +1,24 @@
-//! Values whose name is itself a value: `name: TOKEN`, `value: …`.
+//! Name and value as two fields: `name: TOKEN`, `value: …`.
+
+pub(super) mod block;
 
 use super::label::Label;
 use super::reading::{self, Ends};
 use super::{ContextScan, Style};
+use crate::redaction::field_name::NameClass;
+use crate::redaction::rule::Frame;
 
-/// Words that say that a name follows.
-const NAMED: &[&[u8]] = &[b"name", b"key", b"Name", b"Key", b"label", b"field", b"header", b"NAME"];
-/// Words that say that its value follows.
+/// Field names whose value is a name.
+const NAMED: &[&[u8]] =
+    &[b"name", b"key", b"Name", b"Key", b"label", b"field", b"header", b"NAME", b"id"];
+/// Field names of the value that belongs to it.
 const VALUES: &[&[u8]] = &[b"value", b"Value", b"val", b"input", b"content", b"default"];
 
 fn strip_quote(text: &[u8]) -> &[u8] {
     text.strip_suffix(b"\"").or_else(|| text.strip_suffix(b"'")).unwrap_or(text)
 }
 
-/// Reads the value that a label names; returns whether there is one.
+/// Reads the value field after a name field; returns whether there is one.
 pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     // `<key>password</key><string>…</string>`, `<th>Password</th><td>…</td>`
     if scan.byte(label.start.wrapping_sub(1)) == b'>'
@@ -41,7 +46,19 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
         hide_element(scan, label, place + 1);
         return true;
     }
-    // A part of a form: the value begins after the blank line.
+    // `<input id="password" type="password" value="…">`
+    if let Some(found) = later_attribute(scan, label, place) {
+        match found {
+            LaterAttribute::Value(start) => {
+                if let Some(value) = reading::value(scan, start, Ends::Loose) {
+                    scan.hide_if(value.start, value.end, label.class, Style::Data);
+                }
+            }
+            LaterAttribute::Content(start) => hide_element(scan, label, start),
+        }
+        return true;
+    }
+    // A part of a multipart form: the value begins after the empty line.
     let gap = scan.slice(label.end, place);
     if (gap.ends_with(b"\r\n\r\n") || gap.ends_with(b"\n\n"))
         && scan
@@ -71,7 +88,28 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     true
 }
 
-/// The value in the element after the one that holds the name.
+/// Where the value of a named element begins.
+enum LaterAttribute {
+    Value(usize),
+    Content(usize),
+}
+
+/// The `value` among the other attributes of an element, or its content.
+fn later_attribute(scan: &ContextScan<'_>, label: &Label, place: usize) -> Option<LaterAttribute> {
+    let line = scan.slice(label.start.saturating_sub(96), label.start);
+    let open = memchr::memrchr2(b'<', b'>', line)?;
+    let is_element = line[open] == b'<' && scan.byte(label.end) == b'"';
+    let rest = scan.slice(place, place + 192);
+    let close = memchr::memchr2(b'>', b'<', rest).filter(|_| is_element)?;
+    let attributes = &rest[..close];
+    if let Some(value) = memchr::memmem::find(attributes, b"value=\"") {
+        return Some(LaterAttribute::Value(place + value + 6));
+    }
+    let is_open = rest[close] == b'>' && !attributes.ends_with(b"/") && attributes.contains(&b'=');
+    is_open.then_some(LaterAttribute::Content(place + close + 1))
+}
+
+/// Reads the value in the element after the one that contains the name.
 fn sibling(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     let Some(close) = memchr::memchr(b'>', scan.slice(label.end, label.end + 16)) else {
         return false;
@@ -92,9 +130,36 @@ fn sibling(scan: &mut ContextScan<'_>, label: &Label) -> bool {
     true
 }
 
-/// Hides the text of the element that begins at `start`, if it must be hidden.
+/// `<Password encoding="plain">…</Password>`: reads the element whose attributes
+/// begin at `start`; returns whether it is one.
+pub(super) fn read_attributes(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
+    let before = scan.slice(label.start.saturating_sub(16), label.start);
+    let prefix =
+        before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b':');
+    let opens = before.len().checked_sub(prefix.count() + 1).and_then(|place| before.get(place));
+    if opens != Some(&b'<') {
+        return false;
+    }
+    let head = scan.slice(start, start + 256);
+    let Some(close) = memchr::memchr2(b'>', b'<', head) else { return false };
+    if head[close] == b'<' || head[..close].ends_with(b"/") || !head[..close].contains(&b'=') {
+        return false;
+    }
+    hide_element(scan, label, start + close + 1);
+    true
+}
+
+/// Judges the element content that begins at `start`.
 pub(super) fn hide_element(scan: &mut ContextScan<'_>, label: &Label, start: usize) {
+    // `<code>` in HTML is program text.
+    if label.class == NameClass::Weak(Frame::OneTimeCode) {
+        return;
+    }
     const CDATA: &[u8] = b"<![CDATA[";
+    // In HTML, `<code>` contains code.
+    if scan.slice(label.start, label.end) == b"code" {
+        return;
+    }
     if scan.slice(start, start + CDATA.len()) == CDATA {
         let first = start + CDATA.len();
         if let Some(close) = memchr::memmem::find(scan.slice(first, first + 4096), b"]]>") {
@@ -102,11 +167,24 @@ pub(super) fn hide_element(scan: &mut ContextScan<'_>, label: &Label, start: usi
         }
         return;
     }
+    // `<password><value>…</value></password>`
+    let mut start = start;
+    let inner = scan.slice(start, start + 64).trim_ascii_start();
+    if let [b'<', first, ..] = inner
+        && first.is_ascii_alphabetic()
+        && let Some(close) = memchr::memchr(b'>', inner)
+    {
+        start += scan.slice(start, start + 64).len() - inner.len() + close + 1;
+        start = start.min(scan.text.len());
+    }
     let end = element_end(scan, start);
-    scan.hide_if(start, end, label.class, Style::Data);
+    // `<T: Secrets>` in code is not an element.
+    let style = if matches!(label.class, NameClass::Strong(_)) { Style::Data } else { Style::Cell };
+    scan.hide_if(start, end, label.class, style);
 }
 
-/// Where the text of an element ends: at the next angle that is not a marker's.
+/// Where the content of an element ends: at the next `<` that does not open a
+/// marker.
 fn element_end(scan: &ContextScan<'_>, start: usize) -> usize {
     let limit = (start + 4096).min(scan.text.len());
     let mut end = start;

@@ -1,13 +1,13 @@
-//! Private keys in armour: PEM, OpenSSH, SSH2, PGP, PuTTY; whole, cut at
+//! Armoured private keys: PEM, OpenSSH, SSH2, PGP, PuTTY; complete, cut at
 //! either end, indented, quoted, with escaped line breaks.
 
 use super::ContextScan;
 use crate::redaction::rule::Frame;
 
-/// Lines of a key block; a 16384-bit key has fewer.
+/// Most bytes of a key block; a 16384-bit key is smaller.
 const MAX_BODY: usize = 64 * 1024;
 
-/// Reads a block whose `BEGIN ` ends at `label`.
+/// Reads a block; its title, after `BEGIN `, starts at `label`.
 pub(super) fn read(scan: &mut ContextScan<'_>, label: usize) {
     if label < scan.armour_end {
         return;
@@ -42,17 +42,17 @@ fn is_private(title: &[u8]) -> bool {
         || title.ends_with(b"SECRET KEY BLOCK")
 }
 
-/// Where the body of a block ends: at the `END` line, or where the text stops
+/// Where the body of a block ends: at the `END` line, or where the string stops
 /// looking like a key.
 fn body_end(scan: &mut ContextScan<'_>, start: usize) -> usize {
     let limit = start.saturating_add(MAX_BODY).min(scan.text.len());
-    let rest = scan.slice(start, limit);
     if let Some(end) = find_end(scan, start, limit) {
+        let rest = scan.text.get(start..limit).unwrap_or_default();
         let mut place = end;
         while place > 0 && matches!(rest[place - 1], b'-' | b' ') {
             place -= 1;
         }
-        // A block of another kind that begins before the end is not ours.
+        // This block was cut off if another one begins before the `END` line.
         let other = memchr::memmem::find(&rest[..place], b"-BEGIN ");
         return start
             + other.map_or(place, |other| {
@@ -65,7 +65,7 @@ fn body_end(scan: &mut ContextScan<'_>, start: usize) -> usize {
         if is_body(byte)
             || matches!(byte, b'\n' | b'\r' | b' ' | b'\t' | b'>' | b'|' | b':' | b',' | b'-')
         {
-            // A line of prose ends the block: look at the words of the line.
+            // A line of prose ends the block.
             if matches!(byte, b'\n') && is_prose(scan, place + 1) {
                 return place;
             }
@@ -84,14 +84,20 @@ fn body_end(scan: &mut ContextScan<'_>, start: usize) -> usize {
     limit
 }
 
-/// Finds the dashes of an `END` line; where none is in sight is remembered, so
-/// that many beginnings without an end cost one search.
+/// Finds the dashes of an `END` line. Remembers the range without one, so that
+/// many `BEGIN` lines without an `END` cost one search.
 fn find_end(scan: &mut ContextScan<'_>, start: usize, limit: usize) -> Option<usize> {
+    let known = scan.memory.block_end_after(start).filter(|end| *end < limit);
+    if let Some(end) = known {
+        return Some(end - start);
+    }
     let from = start.max(scan.armour_none);
     let rest = scan.slice(from, limit);
     let found =
         memchr::memmem::find(rest, b"-END ").or_else(|| memchr::memmem::find(rest, b"- END "));
-    if found.is_none() {
+    if let Some(found) = found {
+        scan.memory.note_block_end(start, from + found);
+    } else {
         scan.armour_none = scan.armour_none.max(limit.saturating_sub(8));
     }
     found.map(|found| from + found - start)
@@ -111,7 +117,7 @@ fn is_prose(scan: &ContextScan<'_>, line: usize) -> bool {
     !header && bytes.iter().filter(|byte| **byte == b' ').count() >= 2
 }
 
-/// Reads the tail of a block whose beginning is cut off; the words at `label`
+/// Reads the tail of a block whose beginning was cut off; the words at `label`
 /// belong to its `END` line.
 pub(super) fn read_tail(scan: &mut ContextScan<'_>, label: usize) {
     if label < scan.armour_end {
@@ -127,7 +133,7 @@ pub(super) fn read_tail(scan: &mut ContextScan<'_>, label: usize) {
     }
     let floor = scan.armour_end.max(end.saturating_sub(MAX_BODY));
     let mut start = end;
-    // Upwards line by line, as long as a line is nothing but key material.
+    // Go up line by line while a line is only key material.
     loop {
         let mut line_end = start;
         while line_end > floor
@@ -194,7 +200,7 @@ pub(super) fn read_putty(scan: &mut ContextScan<'_>, start: usize, end: usize) {
             break;
         }
     }
-    // Give back the name of the next field.
+    // Do not include the name of the next field.
     if scan.byte(place) == b'-' || scan.byte(place) == b':' {
         while place > first && !matches!(scan.byte(place - 1), b'\n' | b'\\') {
             place -= 1;
@@ -209,7 +215,7 @@ pub(super) fn read_putty(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     }
 }
 
-/// Skips line breaks, escaped ones too, and leading spaces.
+/// Skips line breaks (also escaped ones) and leading spaces.
 fn skip_breaks(scan: &ContextScan<'_>, mut place: usize) -> usize {
     loop {
         match scan.byte(place) {
@@ -222,7 +228,7 @@ fn skip_breaks(scan: &ContextScan<'_>, mut place: usize) -> usize {
     }
 }
 
-/// Gives back line breaks, spaces and quote signs at the end.
+/// Drops line breaks, spaces and quote prefixes at the end.
 fn trim_breaks(scan: &ContextScan<'_>, first: usize, mut end: usize) -> usize {
     while end > first {
         let byte = scan.byte(end - 1);

@@ -1,11 +1,14 @@
-//! Where a value begins and ends.
+//! Finds where a value begins and ends.
+
+pub(super) mod memory;
 
 use super::ContextScan;
 
-/// Values longer than this are cut at a space or a line end instead.
+/// Longest value. A quoted value whose closing quote is further away is read as
+/// an unquoted one.
 const MAX_VALUE: usize = 64 * 1024;
 
-/// A range of text that is a value.
+/// The range of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueSpan {
     pub(super) start: usize,
@@ -14,10 +17,10 @@ pub(super) struct ValueSpan {
     pub(super) quoted: bool,
 }
 
-/// Whether a space-free value runs on after a separator.
+/// Which separators end an unquoted value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ends {
-    /// In a file of settings or a command: separators may belong to the value.
+    /// In a settings file or a command: separators may belong to the value.
     Loose,
     /// In a query string or a form: `&` and `#` end it.
     Query,
@@ -28,9 +31,9 @@ pub(super) enum Ends {
 /// Reads the value at `start`, quoted or not.
 pub(super) fn value(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpan> {
     let mut place = start;
-    // `Some("…")`, `b"…"`, `r"…"`, `String::from("…")` keep their frame.
+    // Leave wrappers in place: `Some("…")`, `b"…"`, `r"…"`, `String::from("…")`.
     place = skip_wrapper(scan, place);
-    // A long bracket of Lua is a quote.
+    // A Lua long bracket is a quote.
     if scan.slice(place, place + 2) == b"[["
         && let Some(close) = memchr::memmem::find(scan.slice(place + 2, place + 4096), b"]]")
     {
@@ -42,6 +45,17 @@ pub(super) fn value(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<
         return quoted(scan, place + slashes + 1, quote, slashes, ends);
     }
     unquoted(scan, start, ends)
+}
+
+/// Like [`value`], but only if it is quoted. Callers that ignore other values must
+/// use this: the end of an unquoted value can be far away, and a name inside it
+/// would be read again.
+pub(super) fn quoted_value(scan: &ContextScan<'_>, start: usize) -> Option<ValueSpan> {
+    let place = skip_wrapper(scan, start);
+    let slashes = count_backslashes(scan, place);
+    let is_quote = matches!(scan.byte(place + slashes), b'"' | b'\'' | b'`')
+        || scan.slice(place, place + 2) == b"[[";
+    if is_quote { value(scan, start, Ends::Loose).filter(|value| value.quoted) } else { None }
 }
 
 fn skip_wrapper(scan: &ContextScan<'_>, place: usize) -> usize {
@@ -81,8 +95,8 @@ pub(super) fn count_backslashes(scan: &ContextScan<'_>, place: usize) -> usize {
     count
 }
 
-/// Reads up to the closing quote, which carries as many backslashes as the
-/// opening one; a longer run of backslashes is an escaped quote inside.
+/// Reads up to the closing quote, which has at most as many backslashes as the
+/// opening one. A quote with more backslashes is an escaped quote inside.
 fn quoted(
     scan: &ContextScan<'_>,
     start: usize,
@@ -90,10 +104,10 @@ fn quoted(
     slashes: usize,
     ends: Ends,
 ) -> Option<ValueSpan> {
-    // `"""` opens a text over several lines.
+    // `"""` opens a multi-line string.
     let tripled = slashes == 0 && scan.byte(start) == quote && scan.byte(start + 1) == quote;
     let start = if tripled { start + 2 } else { start };
-    let limit = start.saturating_add(MAX_VALUE).min(scan.text.len());
+    let limit = limit_of(scan, start);
     let mut place = start;
     while place < limit {
         let byte = scan.byte(place);
@@ -107,7 +121,7 @@ fn quoted(
             let run = count_backslashes(scan, place);
             if scan.byte(place + run) == quote {
                 if run <= slashes {
-                    return Some(ValueSpan { start, end: place, quoted: true });
+                    return Some(closed(scan, start, place));
                 }
                 place += run + 1;
             } else {
@@ -115,26 +129,37 @@ fn quoted(
             }
             continue;
         }
-        if byte == quote && slashes == 0 {
-            return Some(ValueSpan { start, end: place, quoted: true });
-        }
-        if byte == quote && slashes > 0 {
-            return Some(ValueSpan { start, end: place, quoted: true });
+        if byte == quote {
+            return Some(closed(scan, start, place));
         }
         if byte == b'\n' && !tripled && quote != b'`' {
             break;
         }
         place += 1;
     }
-    // The closing quote is missing or far away: the line decides.
-    let cut = unquoted(scan, start, ends)?;
-    Some(ValueSpan { quoted: place >= scan.text.len(), ..cut })
+    let read = start..place;
+    // The closing quote is missing or too far away: read it as unquoted.
+    let cut = unquoted(scan, start, ends);
+    scan.memory.note_value(read);
+    Some(ValueSpan { quoted: place >= scan.text.len(), ..cut? })
 }
 
-/// Reads up to a space, a quote or an angle, then gives back separators that
-/// belong to what follows.
+/// A value between its quotes.
+fn closed(scan: &ContextScan<'_>, start: usize, end: usize) -> ValueSpan {
+    scan.memory.note_value(start..end);
+    ValueSpan { start, end, quoted: true }
+}
+
+/// Where a value at `start` must end.
+fn limit_of(scan: &ContextScan<'_>, start: usize) -> usize {
+    let most = scan.memory.longest_value(start, MAX_VALUE);
+    start.saturating_add(most).min(scan.text.len())
+}
+
+/// Reads up to a space, a quote or an angle bracket, then drops trailing
+/// separators.
 fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpan> {
-    let limit = start.saturating_add(MAX_VALUE).min(scan.text.len());
+    let limit = limit_of(scan, start);
     let mut place = start;
     let mut depth = 0_i32;
     while place < limit {
@@ -146,7 +171,7 @@ fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpa
                     continue;
                 }
                 None if place == start => {
-                    // `<redacted>rest` and `<token>`: one angle may lead.
+                    // `<redacted>rest` and `<token>`: a value may start with one tag.
                     match memchr::memchr(b'>', scan.slice(place, place + 40)) {
                         Some(close) => {
                             place += close + 1;
@@ -186,6 +211,7 @@ fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpa
         }
         place += 1;
     }
+    scan.memory.note_value(start..place);
     let mut end = place;
     if ends == Ends::Prose {
         while end > start
@@ -198,15 +224,15 @@ fn unquoted(scan: &ContextScan<'_>, start: usize, ends: Ends) -> Option<ValueSpa
             end -= 1;
         }
     }
-    // A wide mark such as 】 or … belongs to the text around.
+    // A non-ASCII sign such as 】 or … belongs to the surrounding prose.
     while end > start && scan.byte(end - 1) >= 0x80 {
         end -= 1;
     }
     (end > start).then_some(ValueSpan { start, end, quoted: false })
 }
 
-/// Whether a comma or semicolon ends the value: a space, a quote, the end or
-/// the next pair follows.
+/// Whether the comma or semicolon at `place` ends the value: whitespace, a
+/// quote, a closing bracket, a backslash, the end or the next pair follows.
 fn ends_here(scan: &ContextScan<'_>, place: usize) -> bool {
     matches!(
         scan.byte(place + 1),
@@ -214,7 +240,7 @@ fn ends_here(scan: &ContextScan<'_>, place: usize) -> bool {
     ) || looks_like_next_pair(scan, place + 1)
 }
 
-/// Whether a closing bracket without its opening one ends the value.
+/// Whether the unmatched closing bracket at `place` ends the value.
 fn closes_here(scan: &ContextScan<'_>, place: usize) -> bool {
     matches!(
         scan.byte(place + 1),
@@ -236,7 +262,7 @@ fn closes_here(scan: &ContextScan<'_>, place: usize) -> bool {
     )
 }
 
-/// `name=` or `name:` or `name(` right after.
+/// Whether `name=` or `name:` is at `start`.
 fn looks_like_next_pair(scan: &ContextScan<'_>, start: usize) -> bool {
     let rest = scan.slice(start, start + 48);
     let length = rest
@@ -248,8 +274,8 @@ fn looks_like_next_pair(scan: &ContextScan<'_>, start: usize) -> bool {
     length > 0 && matches!(rest.get(length), Some(b'=' | b':'))
 }
 
-/// Reads the lines of a block scalar (`key: |`) below the line that ends at
-/// `line_end`: all that are indented deeper than `indent`.
+/// Reads a block scalar (`key: |`): the lines after `line_end` that are indented
+/// deeper than `indent`.
 pub(super) fn block(scan: &ContextScan<'_>, line_end: usize, indent: usize) -> Option<ValueSpan> {
     let mut place = line_end;
     let mut start = None;
@@ -276,7 +302,7 @@ pub(super) fn block(scan: &ContextScan<'_>, line_end: usize, indent: usize) -> O
     start.map(|start| ValueSpan { start, end, quoted: true })
 }
 
-/// The start of the line after `place`, which is at a line end.
+/// The start of the next line, if `place` is at a line end.
 pub(super) fn next_line(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
     match (scan.byte(place), scan.byte(place + 1)) {
         (b'\r', b'\n') => Some(place + 2),

@@ -1,5 +1,7 @@
-//! A name with nothing but spaces after it: a flag, an `ENV` line, a netrc
+//! A name and a value with only spaces between: a flag, an `ENV` line, a netrc
 //! entry, a column, or the middle of a sentence.
+
+mod between;
 
 use super::assignment::{skip_continuation, special};
 use super::label::Label;
@@ -7,9 +9,9 @@ use super::reading::{self, Ends, ValueSpan};
 use super::{ContextScan, Style};
 use crate::redaction::field_name::NameClass;
 use crate::redaction::rule::Frame;
-use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
+use crate::redaction::text::value::{Classes, is_placeholder, is_word, looks_chosen, looks_random};
 
-/// Words that make the next word a name and the one after it its value.
+/// Words before a name and its value.
 const SETTERS: &[&[u8]] = &[
     b"ENV",
     b"ARG",
@@ -20,12 +22,37 @@ const SETTERS: &[&[u8]] = &[
     b"proxy_set_header",
     b"fastcgi_param",
     b"#define",
+    b"setx",
+    b"configure set",
+    b"config set",
+    b"secrets set",
+    b"secret set",
+    b"config add",
 ];
+
+/// Commands that store a value under a name.
+const CONFIGURES: &[&[u8]] = &[
+    b"git config",
+    b"npm config",
+    b"pulumi config",
+    b"yarn config",
+    b"pip config",
+    b"aws configure",
+];
+
+/// Whether a line, after a prompt, begins with a command.
+fn starts_with_command(head: &[u8], command: &[u8]) -> bool {
+    let start = head.iter().position(u8::is_ascii_alphabetic).unwrap_or(head.len());
+    start < 4 && head[start..].starts_with(command)
+}
 
 /// Reads the value after the spaces; returns whether there is one.
 pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap: usize) -> bool {
     let start = skip_continuation(scan, after);
     if let Some(value) = said(scan, start) {
+        if between::read(scan, label, start) {
+            return true;
+        }
         if !special(scan, label, value)
             && let Some(value) = reading::value(scan, value, Ends::Prose)
         {
@@ -34,17 +61,36 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
         }
         return true;
     }
+    if between::read(scan, label, start) {
+        return true;
+    }
+    // `DefaultPassword    REG_SZ    value`
+    let start = match scan.slice(start, start + 4) {
+        b"REG_" => {
+            let kind = scan.slice(start, start + 16).iter().take_while(|byte| **byte != b' ');
+            scan.skip_blanks(start + kind.count())
+        }
+        _ => start,
+    };
     let Some(value) = reading::value(scan, start, Ends::Loose) else {
         return false;
     };
     let line = scan.line_start(label.start, 512);
     let head = scan.slice(line, label.start);
-    // In a quoted text the line begins after the last `\n`.
-    let head = memchr::memmem::rfind(head, b"\\n").map_or(head, |place| &head[place + 2..]);
+    // In an escaped string the line begins after the last `\n`.
+    let head = after_escaped_break(head);
     let bytes = scan.slice(value.start, value.end);
     if is_setting(scan, label, line, head) {
+        // `--secret dbPassword …`: the name of the value that follows.
+        let is_name = label.flag
+            && is_word(bytes)
+            && scan.byte(value.end) == b' '
+            && matches!(scan.names.classify(bytes), NameClass::Strong(_));
+        if is_name {
+            return true;
+        }
         if (scan.byte(value.start) != b'-' || value.quoted) && !is_option_list(bytes) {
-            // Only quotes can hold a value of several words together.
+            // Only a quoted value can contain several words.
             let several = value.quoted && bytes.contains(&b' ');
             let password = NameClass::Strong(Frame::Password);
             if several && label.flag && label.class == password && !is_placeholder(bytes) {
@@ -63,14 +109,22 @@ pub(super) fn read(scan: &mut ContextScan<'_>, label: &Label, after: usize, gap:
         return true;
     }
     let tail = scan.slice(value.end, scan.line_end(value.end, 256)).trim_ascii();
-    if !tail.is_empty() && !tail.starts_with(b"\\n") {
+    if !tail.is_empty() && !tail.starts_with(b"\\n") && !tail.starts_with(b"\\r") {
         return false;
     }
     last_on_line(scan, label, value, (gap, after), head);
     true
 }
 
-/// A value that ends its line, after the name alone.
+/// What follows the last `\n` of an escaped string. Most strings have no backslash,
+/// which a search for one byte shows quickly.
+fn after_escaped_break(head: &[u8]) -> &[u8] {
+    let mut breaks = memchr::memrchr_iter(b'\\', head);
+    let last = breaks.find(|place| head.get(place + 1) == Some(&b'n'));
+    last.and_then(|place| head.get(place + 2..)).unwrap_or(head)
+}
+
+/// A value that ends its line.
 fn last_on_line(
     scan: &mut ContextScan<'_>,
     label: &Label,
@@ -89,21 +143,41 @@ fn last_on_line(
     }
     let name = scan.slice(label.start, label.end);
     // A line of a protocol or of settings: `PASS secret`, `requirepass secret`.
-    let protocol = (leads || head.trim_ascii_end().ends_with(b">"))
+    let sent = label.quoted || head.trim_ascii_end().ends_with(b">") || head.ends_with(b"C: ");
+    let protocol = (leads || sent)
         && bytes.len() >= 6
         && looks_chosen(bytes)
         && (matches!(name, b"PASS" | b"AUTH")
             || (strong && label.frame == Frame::Password && bytes.iter().any(u8::is_ascii_digit)));
     if protocol {
         scan.hide_if(value.start, value.end, NameClass::Strong(Frame::Password), Style::Cell);
-    } else if strong && bytes.len() >= 16 && looks_random(bytes) {
+    } else if strong
+        && (bytes.len() >= 16 && looks_random(bytes)
+            || label.frame == Frame::Password && is_strong_password(bytes))
+    {
         scan.hide_if(value.start, value.end, label.class, Style::Prose);
     }
 }
 
-/// Whether the line sets the name to what follows.
+/// Ten or more letters of both cases and digits, in no order that a name has.
+fn is_strong_password(bytes: &[u8]) -> bool {
+    let classes = Classes::of(bytes);
+    let changes = bytes
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit())
+        .count();
+    bytes.len() >= 10
+        && classes.space == 0
+        && classes.upper > 1
+        && classes.lower > 1
+        && classes.digit > 0
+        && (changes > 2 || classes.other > 0)
+}
+
+/// Whether the line assigns the value to the name.
 fn is_setting(scan: &ContextScan<'_>, label: &Label, line: usize, head: &[u8]) -> bool {
     label.flag
+        || CONFIGURES.iter().any(|command| starts_with_command(head, command))
         || SETTERS.iter().any(|word| ends_with_word(head, word))
         || (label.frame == Frame::Password
             && (is_netrc(head) || head.trim_ascii().is_empty() && netrc_above(scan, line)))
@@ -119,10 +193,10 @@ fn is_netrc(head: &[u8]) -> bool {
     named
         && (words.next().is_none()
             || contains_word(head, b"machine")
-            || contains_word(head, b"default"))
+            || first_word(head) == b"default")
 }
 
-/// `id=npmrc,src=…`: options of a flag, judged by their own names.
+/// `id=npmrc,src=…`: options of a flag; each is judged by its own name.
 fn is_option_list(bytes: &[u8]) -> bool {
     let name = bytes.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
     (1..12).contains(&name)
@@ -130,14 +204,18 @@ fn is_option_list(bytes: &[u8]) -> bool {
         && bytes.get(name + 1).is_some_and(|byte| *byte != b'=')
 }
 
-/// `is`, `was`, `set to` between a name and its value.
+/// Skips `is`, `was` or `set to` between a name and its value.
 fn said(scan: &ContextScan<'_>, place: usize) -> Option<usize> {
-    const WORDS: &[&[u8]] =
-        &[b"is now ", b"is: ", b"is ", b"was ", b"will be ", b"set to ", b"= ", b"-> ", b"equals "];
+    const WORDS: &[&str] = &[
+        "is now ", "is: ", "is ", "was ", "will be ", "set to ", "= ", "-> ", "equals ", "ist ",
+        "lautet ", "est ", "es ", "è ", "é ",
+    ];
     let rest = scan.slice(place, place + 16);
     WORDS
         .iter()
-        .find(|word| rest.len() > word.len() && rest[..word.len()].eq_ignore_ascii_case(word))
+        .find(|word| {
+            rest.len() > word.len() && rest[..word.len()].eq_ignore_ascii_case(word.as_bytes())
+        })
         .map(|word| place + word.len())
 }
 
@@ -152,7 +230,14 @@ fn ends_with_word(head: &[u8], word: &[u8]) -> bool {
 }
 
 fn contains_word(head: &[u8], word: &[u8]) -> bool {
-    head.split(u8::is_ascii_whitespace).any(|piece| piece.eq_ignore_ascii_case(word))
+    // In a diff or a string, a sign may precede the word.
+    head.split(|byte| !byte.is_ascii_alphanumeric()).any(|piece| piece.eq_ignore_ascii_case(word))
+}
+
+fn first_word(head: &[u8]) -> &[u8] {
+    head.split(|byte| !byte.is_ascii_alphanumeric())
+        .find(|word| !word.is_empty())
+        .unwrap_or_default()
 }
 
 /// Whether one of the lines above is a netrc entry.

@@ -2,18 +2,21 @@
 
 use super::reading;
 use super::{ContextScan, Style};
-use crate::redaction::field_name::{self, NameClass};
+use crate::redaction::engine::steps;
+use crate::redaction::field_name::NameClass;
 
 const MAX_COLUMNS: usize = 64;
+/// How far before and after a name its line is read.
+const MAX_HEADER: usize = 2048;
 const MAX_ROW: usize = 64 * 1024;
 
-/// Reads a table whose header row holds the name at `start..end`; returns
-/// whether it is one.
+/// Reads the table whose header row contains the name at `start..end`; returns
+/// whether it is a table.
 pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) -> bool {
     if start < scan.table_end {
         return false;
     }
-    // Most names have something else after them than the next one.
+    // Cheap check first: most names are not followed by a delimiter.
     let mut behind = end;
     while scan.byte(behind) == b' ' {
         behind += 1;
@@ -24,10 +27,14 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) 
     if !matches!(scan.byte(behind), b',' | b'\t' | b';' | b'|' | b'\n' | b'\r' | 0) {
         return false;
     }
-    let line = scan.line_start(start, 2048);
-    let line_end = scan.line_end(end, 2048);
-    let before = trim_blanks_end(scan.slice(line, start));
-    let after = trim_blanks_start(scan.slice(end, line_end));
+    let (line, line_end) = scan.memory.line_around(start, end, || {
+        (scan.line_start(start, MAX_HEADER), scan.line_end(end, MAX_HEADER))
+    });
+    // Only the blanks next to the name are read, not the whole line.
+    let around = |from: usize, to: usize| scan.text.get(from..to).unwrap_or_default();
+    let before = trim_blanks_end(around(line, start));
+    let after = trim_blanks_start(around(end, line_end));
+    steps::count((start - line - before.len()) + (line_end - end - after.len()) + 2);
     let before = before.strip_suffix(b"\"").unwrap_or(before);
     let after = after.strip_prefix(b"\"").unwrap_or(after);
     let Some(delimiter) = [b',', b'\t', b';', b'|'].into_iter().find(|delimiter| {
@@ -36,19 +43,23 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) 
     }) else {
         return false;
     };
+    if scan.memory.is_no_header(line, delimiter) {
+        return false;
+    }
     let header = cells(scan, line, line_end, delimiter);
     if header.len() < 2 || !header.iter().all(|(start, end)| is_heading(scan.slice(*start, *end))) {
+        scan.memory.note_no_header(line, delimiter);
         return false;
     }
     let classes: Vec<NameClass> =
-        header.iter().map(|(start, end)| field_name::classify(scan.slice(*start, *end))).collect();
+        header.iter().map(|(start, end)| scan.names.classify(scan.slice(*start, *end))).collect();
     let mut place = line_end;
     let mut rows = 0;
     while let Some(next) = reading::next_line(scan, place) {
         let stop = scan.line_end(next, MAX_ROW);
         let row = cells(scan, next, stop, delimiter);
         if row.len() != header.len() {
-            // The rule below the header of a table.
+            // The separator line below the header.
             let rule = scan.slice(next, stop);
             if rows == 0
                 && !rule.is_empty()
@@ -66,11 +77,11 @@ pub(super) fn read_header(scan: &mut ContextScan<'_>, start: usize, end: usize) 
         place = stop;
     }
     scan.table_end = place;
-    // One line of names without a row below is not a table.
+    // A header without rows is not a table.
     rows > 0
 }
 
-/// Blanks, but not tabs: those may be the delimiter.
+/// Trims spaces but not tabs, which may be the delimiter.
 fn trim_blanks_end(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |place| place + 1);
     &text[..end]
@@ -156,7 +167,7 @@ pub(super) fn read_insert(scan: &mut ContextScan<'_>, start: usize) {
                 .copied()
                 .filter(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
                 .collect();
-            field_name::classify(&name)
+            scan.names.classify(&name)
         })
         .collect();
     if classes.iter().all(|class| *class == NameClass::Plain) {
@@ -180,7 +191,7 @@ pub(super) fn read_insert(scan: &mut ContextScan<'_>, start: usize) {
     }
 }
 
-/// Reads one tuple of values; returns the place after it.
+/// Reads one tuple of values; returns where it ends.
 fn tuple(scan: &mut ContextScan<'_>, start: usize, classes: &[NameClass]) -> usize {
     let mut place = start;
     let mut column = 0;

@@ -1,13 +1,14 @@
-//! Where a token was split: line breaks, continuations, joined literals.
+//! The joints between the pieces of a token: line breaks, continuations, string
+//! concatenation.
 
-/// No more than this is searched from a joint on: the break, the
-/// start of the next line, the line, and the sign after it.
+/// Most bytes that are read to recognise a joint: the break, the indentation of
+/// the next line, the line, and the byte after it.
 pub(in crate::redaction) const LONGEST_JOINT: usize = 3 + MAX_INDENT + MAX_PIECE + 1;
 
 const MAX_INDENT: usize = 64;
 const MAX_PIECE: usize = 512;
 
-/// The length of a joint at the head of `rest`: a line break with its
+/// The length of the joint at the start of `rest`, or 0: a line break with
 /// indentation, `\` before a line break, or `" + "`.
 pub(super) fn joint(rest: &[u8]) -> usize {
     match rest[0] {
@@ -46,7 +47,7 @@ pub(in crate::redaction) fn is_token(byte: u8) -> bool {
     TOKEN[usize::from(byte)]
 }
 
-/// The bytes of tokens: they are counted by the line.
+/// The bytes of tokens; a table, because every byte of a line is looked up.
 static TOKEN: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0_u8;
@@ -58,8 +59,8 @@ static TOKEN: [bool; 256] = {
     table
 };
 
-/// The length of a line break with its indentation, if the line after goes on
-/// with the token: nothing but token characters, and not a plain word.
+/// The length of a line break with indentation, if the next line continues the
+/// token: it has only token characters and is not a plain word.
 fn broken(rest: &[u8], length: usize) -> usize {
     let line = &rest[length..];
     let head = &line[..line.len().min(MAX_INDENT)];
@@ -76,7 +77,7 @@ fn broken(rest: &[u8], length: usize) -> usize {
         return 0;
     }
     let piece = &line[..run];
-    // `name=value` is a line of its own.
+    // `name=value` does not continue a token.
     if piece
         .iter()
         .position(|byte| *byte == b'=')
@@ -93,7 +94,7 @@ fn broken(rest: &[u8], length: usize) -> usize {
     if digits || mixed { length + indent } else { 0 }
 }
 
-/// How tokens begin that are often listed one below the other.
+/// Prefixes of tokens that are often listed one per line.
 const TOKEN_HEADS: [&[u8]; 16] = [
     b"ghp_",
     b"gho_",
@@ -113,11 +114,11 @@ const TOKEN_HEADS: [&[u8]; 16] = [
     b"eyJhbGciOi",
 ];
 
-/// What is shorter is rather the rest of a token than one.
+/// A shorter piece is more likely the rest of a token than a new one.
 const SHORTEST_TOKEN: usize = 24;
 
-/// A digest, a file name or another token, alone on its line, continues
-/// nothing.
+/// Whether a line is a digest, a file name or a new token, and so does not
+/// continue the token before it.
 fn is_entry_of_its_own(piece: &[u8]) -> bool {
     if piece.len() >= SHORTEST_TOKEN && TOKEN_HEADS.iter().any(|head| piece.starts_with(head)) {
         return true;

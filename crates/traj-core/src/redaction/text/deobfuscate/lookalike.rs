@@ -1,25 +1,80 @@
-//! Characters that cannot be seen, and characters that look like ASCII.
+//! Invisible characters, and characters that look like ASCII.
 
-/// Whether a character cannot be seen.
-pub(super) fn is_invisible(letter: char) -> bool {
+/// What becomes of a character that is not ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Kept,
+    Removed,
+    Folded(u8),
+}
+
+/// The fate of the character that `rest` begins with, and its length. The first
+/// byte must not be ASCII.
+#[inline]
+pub(super) fn fate(rest: &[u8]) -> (Fate, usize) {
+    let low = |place: usize| rest.get(place).map_or(0, |byte| u32::from(byte & 0x3f));
+    match rest.first().copied().unwrap_or_default() {
+        first @ 0xc0..=0xdf => {
+            let code = u32::from(first & 0x1f) << 6 | low(1);
+            (TWO_BYTES[(code & 0x7ff) as usize], 2)
+        }
+        first @ 0xe0..=0xef => {
+            let code = u32::from(first & 0x0f) << 12 | low(1) << 6 | low(2);
+            // Most scripts of the world have no look-alikes.
+            let is_kept = matches!(code, 0x3003..=0xa6ff | 0xac00..=0xfdff | 0x0800..=0x115e);
+            (if is_kept { Fate::Kept } else { fate_of(code) }, 3)
+        }
+        first @ 0xf0.. => {
+            let code = u32::from(first & 7) << 18 | low(1) << 12 | low(2) << 6 | low(3);
+            let is_kept = matches!(code, 0x1f000..=0x3ffff);
+            (if is_kept { Fate::Kept } else { fate_of(code) }, 4)
+        }
+        _ => (Fate::Kept, 1),
+    }
+}
+
+/// The fate of every character that takes two bytes.
+static TWO_BYTES: [Fate; 0x800] = {
+    let mut table = [Fate::Kept; 0x800];
+    let mut code = 0x80;
+    while code < 0x800 {
+        table[code] = fate_of(code as u32);
+        code += 1;
+    }
+    table
+};
+
+const fn fate_of(code: u32) -> Fate {
+    let Some(letter) = char::from_u32(code) else { return Fate::Kept };
+    if is_invisible(letter) {
+        return Fate::Removed;
+    }
+    match fold(letter) {
+        Some(folded) => Fate::Folded(folded),
+        None => Fate::Kept,
+    }
+}
+
+/// Whether a character is invisible.
+const fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The ASCII character a look-alike represents.
-pub(super) fn fold(letter: char) -> Option<u8> {
+/// The ASCII character that a look-alike represents.
+const fn fold(letter: char) -> Option<u8> {
     let code = letter as u32;
     // Full-width forms.
-    if (0xff01..=0xff5e).contains(&code) {
-        return u8::try_from(code - 0xfee0).ok();
+    if code >= 0xff01 && code <= 0xff5e {
+        return Some((code - 0xfee0) as u8);
     }
     // Mathematical alphabets repeat A–Z a–z every 52 and the digits every 10.
-    if (0x1d400..=0x1d6a3).contains(&code) {
-        let place = u8::try_from((code - 0x1d400) % 52).ok()?;
+    if code >= 0x1d400 && code <= 0x1d6a3 {
+        let place = ((code - 0x1d400) % 52) as u8;
         return Some(if place < 26 { b'A' + place } else { b'a' + place - 26 });
     }
-    if (0x1d7ce..=0x1d7ff).contains(&code) {
-        return u8::try_from((code - 0x1d7ce) % 10).ok().map(|digit| b'0' + digit);
+    if code >= 0x1d7ce && code <= 0x1d7ff {
+        return Some(b'0' + ((code - 0x1d7ce) % 10) as u8);
     }
     let folded = match letter {
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => b' ',
@@ -75,4 +130,18 @@ pub(super) fn fold(letter: char) -> Option<u8> {
         _ => return None,
     };
     Some(folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_cuts_agree_with_the_tables() {
+        for letter in (0x80..=0x10_ffff).filter_map(char::from_u32) {
+            let mut bytes = [0; 4];
+            let bytes = letter.encode_utf8(&mut bytes).as_bytes();
+            assert_eq!(fate(bytes), (fate_of(letter as u32), bytes.len()), "{letter:?}");
+        }
+    }
 }

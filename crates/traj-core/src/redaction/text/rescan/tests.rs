@@ -14,7 +14,7 @@ use crate::redaction::rule::allow_list::AllowList;
 use crate::redaction::rule::template;
 use crate::redaction::text::find::Finder;
 
-/// Surroundings of secrets, and separators within them.
+/// Contexts of secrets, and separators.
 const PIECES: &[&str] = &[
     " ",
     "\n",
@@ -122,7 +122,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn a_second_look_finds_what_a_fresh_one_finds(
+    fn a_rescan_finds_the_same_as_a_full_search(
         pieces in prop::collection::vec(piece(), 1..12),
     ) {
         let none = AllowList::default();
@@ -141,7 +141,7 @@ proptest! {
 }
 
 #[test]
-fn a_text_that_grew_too_long_is_read_afresh() {
+fn a_string_that_grew_too_long_is_searched_from_scratch() {
     let none = AllowList::default();
     let finder = Finder { engine: &ENGINE, allow: &none };
     let mut sight = Rescan::default();

@@ -1,20 +1,28 @@
 //! Program expressions, which are not data.
 
+use super::code_name::{is_capitalised, is_code_name};
 use super::{Classes, is_identifier, is_random_letters};
 
-/// Whether an unquoted value is an expression of a program rather than data.
+/// Whether an unquoted value is a program expression rather than data.
 pub(in crate::redaction) fn is_code(value: &[u8]) -> bool {
     if value.is_empty() {
         return true;
     }
-    // Most values are made of these alone, and none of the signs below is among
-    // them: then only a number is left.
+    // Most values have only these characters; then of the checks below, only
+    // the one for numbers can succeed.
     let is_plain =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/');
     if value.iter().all(is_plain) {
-        return is_number(value);
+        return is_number(value) || is_code_name(value);
     }
-    // Signs that passwords have and expressions rarely do.
+    // Rust: `*const u8`
+    if matches!(value, b"*const" | b"*mut" | b"&mut") {
+        return true;
+    }
+    if has_crossed_brackets(value) {
+        return false;
+    }
+    // Characters that are common in passwords but rare in expressions.
     let odd = value.iter().any(|byte| matches!(byte, b'^' | b'%' | b'@' | b'#' | b'~' | b'*'));
     if odd && Classes::of(value).digit > 1 {
         return false;
@@ -27,10 +35,9 @@ pub(in crate::redaction) fn is_code(value: &[u8]) -> bool {
     // `name(`, `name[`: a call or an index after an identifier.
     if let Some(place) = value.iter().position(|byte| matches!(byte, b'(' | b'[' | b'{')) {
         let head = &value[..place];
-        if head
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'&' | b'!'))
-            && Classes::of(head).digit <= 2
+        if head.iter().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'&' | b'!' | b'$')
+        }) && Classes::of(head).digit <= 2
             && !head.is_empty()
             && head.len() < 40
         {
@@ -48,6 +55,13 @@ pub(in crate::redaction) fn is_code(value: &[u8]) -> bool {
     {
         return true;
     }
+    // `SyncBailHook<`, `Option<Token>`
+    if let Some(place) = memchr::memchr(b'<', value)
+        && value.get(place + 1).is_none_or(u8::is_ascii_alphabetic)
+        && is_capitalised(&value[..place])
+    {
+        return true;
+    }
     // `token?`, `3i32`, `0x1f`
     let asked = value
         .strip_suffix(b"?")
@@ -55,8 +69,38 @@ pub(in crate::redaction) fn is_code(value: &[u8]) -> bool {
     asked || is_number(value) || is_dotted_reference(value)
 }
 
-/// A number as programs write it, with a base or a type.
+/// Whether a bracket is closed by one of another kind: `a{b)c`. Expressions may be
+/// cut, but they do not do that.
+fn has_crossed_brackets(value: &[u8]) -> bool {
+    const DEEPEST: usize = 64;
+    let mut open = Vec::new();
+    for byte in value {
+        match byte {
+            b'(' => open.push(b')'),
+            b'[' => open.push(b']'),
+            b'{' => open.push(b'}'),
+            b')' | b']' | b'}' => match open.pop() {
+                Some(close) if close != *byte => return true,
+                Some(_) => {}
+                None => return false,
+            },
+            _ => {}
+        }
+        if open.len() > DEEPEST {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether a value is a numeric literal with a base or a type.
 fn is_number(value: &[u8]) -> bool {
+    // `0xC000_0457_u32`
+    if let [b'0', b'x' | b'X', rest @ ..] = value
+        && let Some(digits) = rest.strip_suffix(b"_u32").or_else(|| rest.strip_suffix(b"_u64"))
+    {
+        return digits.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'_');
+    }
     value[0].is_ascii_digit()
         && value.len() <= 12
         && (value.starts_with(b"0x") && value[2..].iter().all(u8::is_ascii_hexdigit)
@@ -85,10 +129,12 @@ fn is_number(value: &[u8]) -> bool {
             }))
 }
 
-/// `self.token`, `process.env.TOKEN`, `module.auth.token`: names joined by
-/// dots, without the digits a secret has.
+/// `self.token`, `process.env.TOKEN`, `module.auth.token`: identifiers joined by
+/// dots, with fewer digits than a secret has.
 fn is_dotted_reference(value: &[u8]) -> bool {
     let value = value.strip_suffix(b";").unwrap_or(value);
+    // TypeScript: `options.apiKey!`
+    let value = value.strip_suffix(b"!").unwrap_or(value);
     let mut parts = 0_usize;
     for part in value.split(|byte| *byte == b'.') {
         if !is_identifier(part)

@@ -1,4 +1,4 @@
-//! Placeholders: values that represent a secret without being one.
+//! Placeholders: values that stand in for a secret.
 
 use super::{Classes, eq_any, is_identifier};
 
@@ -112,6 +112,14 @@ const LITERALS: &[&str] = &[
     "saml",
     "sso",
     "ssh",
+    "option",
+    "options",
+    "flag",
+    "flags",
+    "argument",
+    "parameter",
+    "properties",
+    "credentials",
 ];
 
 const LONGEST_LITERAL: usize = {
@@ -134,17 +142,17 @@ fn contains_ignore_case(value: &[u8], word: &str) -> bool {
     value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Whether the value represents a secret without being one: `YOUR_API_KEY`,
-/// `$TOKEN`, `${TOKEN}`, `<token>`, `***`, `[REDACTED]`, `{{ secret }}`.
+/// Whether the value stands in for a secret: `YOUR_API_KEY`, `$TOKEN`,
+/// `${TOKEN}`, `<token>`, `***`, `[REDACTED]`, `{{ secret }}`.
 pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
-    let value = value.trim_ascii();
+    let value = without_entity(value.trim_ascii());
     let Some((&first, rest)) = value.split_first() else {
         return true;
     };
     if value.len() <= LONGEST_LITERAL && eq_any(value, LITERALS) {
         return true;
     }
-    // One character over and over, or a mask with nothing else.
+    // One repeated character.
     if rest.iter().all(|byte| *byte == first) && (value.len() > 2 || !first.is_ascii_alphanumeric())
     {
         return true;
@@ -164,7 +172,7 @@ pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
         return true;
     }
     let words = Classes::of(value);
-    // Most secrets have more digits than this: asked first, it spares the search.
+    // Cheap check first: most secrets have more digits.
     words.digit <= 2
         && words.other + words.digit <= 6
         && value.len() <= 48
@@ -181,8 +189,22 @@ pub(in crate::redaction) fn is_placeholder(value: &[u8]) -> bool {
             || contains_ignore_case(value, "example"))
 }
 
-/// The rest of a value after a mask: `[REDACTED]x`,
-/// `<redacted>x`, `***x`.
+/// A value without an escaped `<` at its start: `&lt;token>` is `<token>`.
+fn without_entity(value: &[u8]) -> &[u8] {
+    const ENTITIES: &[&[u8]] = &[b"&lt;", b"&#x3C;", b"&#x3c;", b"&#60;"];
+    let Some(rest) = ENTITIES.iter().find_map(|entity| value.strip_prefix(*entity)) else {
+        return value;
+    };
+    let end = rest.iter().position(|byte| matches!(byte, b'>' | b'&')).unwrap_or(rest.len());
+    let word = &rest[..end];
+    let is_word = word
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b' ' | b'.'));
+    if is_word && rest.len() - end <= 8 { b"<>" } else { value }
+}
+
+/// The rest of a value after a mask such as `[REDACTED]`, `<redacted>` or `***`;
+/// without a mask, the whole value.
 pub(in crate::redaction) fn behind_mask(value: &[u8]) -> &[u8] {
     let close = match value.first() {
         Some(b'[') => memchr::memchr(b']', value),
@@ -203,7 +225,7 @@ pub(in crate::redaction) fn behind_mask(value: &[u8]) -> &[u8] {
     }
 }
 
-/// A regular expression rather than a match of it.
+/// Whether a value is a regular expression.
 fn is_pattern(value: &[u8]) -> bool {
     if memchr::memchr3(b'[', b'(', b'\\', value).is_none() {
         return false;
@@ -217,8 +239,9 @@ fn is_pattern(value: &[u8]) -> bool {
             .any(|window| matches!(window, b"(?:" | b"(?i" | b"\\d{" | b"\\w+" | b"\\S+" | b"\\s*"))
 }
 
-/// A reference to a variable: `$NAME`, `${NAME:-}`, `%NAME%`, `{{ name }}`,
-/// `$(command)`, `$env:NAME`, `@NAME@`, `op://vault/item/field`.
+/// Whether a value refers to a variable or a stored secret: `$NAME`,
+/// `${NAME:-}`, `%NAME%`, `{{ name }}`, `$(command)`, `$env:NAME`, `@NAME@`,
+/// `op://vault/item/field`.
 fn is_reference(value: &[u8]) -> bool {
     match value {
         [b'$', b'{' | b'(' | b'[', ..] | [b'{', b'{', ..] | [b'<', b'%' | b'?', ..] => true,
@@ -263,7 +286,10 @@ fn is_bracketed_word(value: &[u8]) -> bool {
     inner.len() <= 48
         && inner.iter().all(|byte| {
             byte.is_ascii_alphanumeric()
-                || matches!(byte, b' ' | b'-' | b'_' | b'.' | b':' | b'|' | b'/' | b'*')
+                || matches!(
+                    byte,
+                    b' ' | b'-' | b'_' | b'.' | b':' | b'|' | b'/' | b'*' | b'[' | b']'
+                )
         })
         && Classes::of(inner).digit <= 4
 }

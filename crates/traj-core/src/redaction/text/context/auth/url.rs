@@ -1,14 +1,14 @@
-//! User and password in URLs and data source names.
+//! Credentials in URLs and data source names.
 
-use super::ContextScan;
+use super::super::ContextScan;
 use crate::redaction::rule::Frame;
 use crate::redaction::text::value::{Classes, is_placeholder, looks_random};
 
-/// How far a user-info part may reach.
+/// Most bytes of a user-info part.
 const MAX_USERINFO: usize = 1024;
 
 /// Reads the user-info after a `://` at `start..end`.
-pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
+pub(in super::super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     if start == 0 || !scan.byte(start - 1).is_ascii_alphanumeric() {
         return;
     }
@@ -25,7 +25,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
                 None => break,
             },
             b'@' => at = Some(place),
-            // A slash may be in a password if the host is still to come.
+            // A slash may belong to a password if the host is still to come.
             b'/' if at.is_none() && has_at_before_blank(scan, place, limit) => {}
             0 | b'/' | b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'>' | b')' | b'('
             | b'?' | b'\\' => break,
@@ -46,7 +46,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
             if !password.is_empty() && !is_placeholder(password) && !is_bare_word(password) {
                 scan.hide(first, at, Frame::UrlPassword);
             }
-            // The token may be the user: `https://<token>:x-oauth-basic@`.
+            // The user may be a token: `https://<token>:x-oauth-basic@`.
             let user = scan.slice(end, end + colon);
             if user.len() >= 20 && looks_random(user) && !user.starts_with(b"<redacted:") {
                 scan.hide(end, end + colon, Frame::UrlToken);
@@ -60,7 +60,7 @@ pub(super) fn read(scan: &mut ContextScan<'_>, start: usize, end: usize) {
     }
 }
 
-/// `password`, `pass`, `pw`: the word itself in an example.
+/// `password`, `pass`, `pwd`: stand-ins in an example.
 fn is_bare_word(password: &[u8]) -> bool {
     matches!(
         password,
@@ -77,8 +77,8 @@ fn is_bare_word(password: &[u8]) -> bool {
 }
 
 fn has_at_before_blank(scan: &ContextScan<'_>, place: usize, limit: usize) -> bool {
-    // Only within one step: what follows must reach an `@` with no second
-    // slash, else every path of every URL would be looked through.
+    // Only within one path segment: an `@` must follow before the next
+    // slash. Otherwise every path of every URL would be searched.
     let rest = scan.slice(place + 1, (place + 64).min(limit));
     let colon_before = scan
         .slice(place.saturating_sub(64), place)
@@ -101,10 +101,10 @@ fn has_at_before_blank(scan: &ContextScan<'_>, place: usize, limit: usize) -> bo
 }
 
 /// Reads `user:password` before an `@tcp(` at `at`.
-pub(super) fn read_dsn(scan: &mut ContextScan<'_>, at: usize) {
+pub(in super::super) fn read_dsn(scan: &mut ContextScan<'_>, at: usize) {
     let floor = at.saturating_sub(256);
     let before = scan.slice(floor, at);
-    // Markers contain no spaces, so the user begins after the last one.
+    // Markers contain no spaces, so the user begins after the last space.
     let begin = before
         .iter()
         .rposition(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'`' | b'=' | b'\n' | b'\t' | b'/'))

@@ -1,0 +1,345 @@
+//! Secrets that span the events of a list: one text in deltas, chunks or
+//! keystrokes, and a prompt with the answer in the next event.
+//!
+//! Events belong to one stream if they agree in their type, their call and the
+//! member that carries the text. The pieces of a stream are searched as one
+//! string, with names and context, because they are one string.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use super::DocumentPass;
+use super::walk::{MAX_JOINED, MAX_JOINED_BYTES, piece};
+use crate::json::{Json, Object};
+use crate::redaction::engine::span::Span;
+use crate::redaction::field_name::{NameClass, NameTable};
+use crate::redaction::rule::Frame;
+
+/// Members that carry a piece of a stream, whatever the type of the event.
+const PIECES: &[&str] = &[
+    "delta",
+    "chunk",
+    "partial_json",
+    "partialJson",
+    "fragment",
+    "token",
+    "output",
+    "stdout",
+    "stderr",
+    "data",
+    "arguments",
+];
+/// Members that carry a key that was pressed.
+const KEYS: &[&str] = &["key", "char", "character", "keys"];
+/// Members that carry a piece if the type of the event says so.
+const TEXTS: &[&str] = &["text", "content", "value", "input", "message", "body"];
+/// Words in the type of an event whose text is a piece of a stream.
+const STREAMING: &[&str] = &["delta", "chunk", "stream", "partial", "stdout", "stderr", "append"];
+/// Members in which the events of one stream agree.
+const SAME: &[&str] = &[
+    "type",
+    "ev",
+    "event",
+    "t",
+    "kind",
+    "role",
+    "stream",
+    "fd",
+    "channel",
+    "call_id",
+    "callId",
+    "item_id",
+    "itemId",
+    "index",
+    "output_index",
+    "content_index",
+    "run_id",
+    "runId",
+    "selector",
+    "target",
+];
+/// Members that name the field into which somebody types.
+const FIELDS: &[&str] =
+    &["selector", "target", "field", "element", "label", "placeholder", "locator", "name", "ref"];
+/// The longest prompt and the longest answer that are read together.
+const MAX_PROMPT: usize = 160;
+const MAX_ANSWER: usize = 256;
+/// How deep a piece may be in its event.
+const MAX_DEPTH: u8 = 4;
+
+/// The pieces of one stream.
+#[derive(Default)]
+struct EventStream<'l, 'a> {
+    pieces: Vec<&'l mut Cow<'a, str>>,
+    /// Whether somebody types into a field for a secret.
+    is_secret: bool,
+}
+
+impl DocumentPass<'_> {
+    /// Hides secrets that span the events of a list.
+    pub(super) fn events_together(&mut self, items: &mut [Json<'_>]) {
+        if !(2..=MAX_JOINED).contains(&items.len())
+            || !items.iter().all(|item| matches!(item, Json::Object(_)))
+        {
+            return;
+        }
+        for mut stream in streams(items, self.finder.engine.names()) {
+            self.join_stream(&mut stream);
+        }
+        for place in 1..items.len() {
+            let (head, tail) = items.split_at_mut(place);
+            if let (Some(prompt), Some(answer)) = (head.last_mut(), tail.first_mut()) {
+                self.answer(prompt, answer);
+            }
+        }
+    }
+
+    /// Hides findings in the joined string `whole` in the pieces that they span;
+    /// `starts` says where each piece begins.
+    pub(super) fn hide_in_pieces(
+        &mut self,
+        whole: &str,
+        starts: &[usize],
+        pieces: &mut [&mut Cow<'_, str>],
+        spans: &[Span],
+    ) {
+        let mut first = 0;
+        let mut known = None;
+        for (start, piece) in starts.iter().copied().zip(pieces.iter_mut()) {
+            if piece.is_empty() {
+                continue;
+            }
+            let end = start + piece.len();
+            while spans.get(first).is_some_and(|span| span.end <= start) {
+                first += 1;
+                known = None;
+            }
+            let mut changed = String::new();
+            let mut copied = 0;
+            for found in spans.iter().skip(first).take_while(|span| span.start < end) {
+                // The digits of a secret are the same in every piece.
+                let from = found.start.saturating_sub(start);
+                changed.push_str(piece.get(copied..from).unwrap_or_default());
+                let secret = whole.get(found.start..found.end).unwrap_or_default();
+                let digits = known.take().filter(|_| found.start < start);
+                let digits = self.write_marker(&mut changed, found.rule, secret, digits);
+                known = (found.end > end).then_some(digits);
+                copied = (found.end - start).min(piece.len());
+            }
+            if copied > 0 {
+                changed.push_str(piece.get(copied..).unwrap_or_default());
+                **piece = Cow::Owned(changed);
+            }
+        }
+    }
+
+    /// Searches the pieces of one stream as one string.
+    fn join_stream(&mut self, stream: &mut EventStream<'_, '_>) {
+        let total: usize = stream.pieces.iter().map(|piece| piece.len()).sum();
+        if stream.pieces.len() < 2 || !(4..=MAX_JOINED_BYTES).contains(&total) {
+            return;
+        }
+        let mut whole = String::with_capacity(total);
+        let mut starts = Vec::with_capacity(stream.pieces.len());
+        for piece in &stream.pieces {
+            starts.push(whole.len());
+            whole.push_str(piece);
+        }
+        let spans = if stream.is_secret && !whole.contains("<redacted:") {
+            vec![Span::frame(0, whole.len(), Frame::Password.rule())]
+        } else if self.finder.engine.may_match(whole.as_bytes()) {
+            self.finder.find(&whole).spans
+        } else {
+            Vec::new()
+        };
+        self.hide_in_pieces(&whole, &starts, &mut stream.pieces, &spans);
+    }
+
+    /// Hides the answer to a prompt such as `Password:` in the event before it.
+    fn answer(&mut self, prompt: &mut Json<'_>, answer: &mut Json<'_>) {
+        let (Some(prompt), Some(answer)) = (piece(prompt, 0), piece(answer, 0)) else {
+            return;
+        };
+        let question = prompt.trim_end().rsplit('\n').next().unwrap_or_default();
+        let given = answer.trim();
+        if question.len() > MAX_PROMPT
+            || !question.ends_with([':', '=', '?', '>'])
+            || !(4..=MAX_ANSWER).contains(&given.len())
+            || given.contains(char::is_whitespace)
+            || given.ends_with([':', '='])
+        {
+            return;
+        }
+        let whole = format!("{question} {given}");
+        let offset = whole.len() - given.len();
+        let Some(found) =
+            self.finder.find(&whole).spans.into_iter().find(|span| span.start >= offset)
+        else {
+            return;
+        };
+        let start = answer.len() - answer.trim_start().len() + found.start - offset;
+        let end = start + found.end - found.start;
+        let span = Span { start, end, ..found };
+        let hidden = self.hide_spans(answer, &[span]);
+        *answer = Cow::Owned(hidden);
+    }
+}
+
+/// The streams in a list of events, in the order of their first event.
+fn streams<'l, 'a>(items: &'l mut [Json<'a>], names: NameTable) -> Vec<EventStream<'l, 'a>> {
+    let mut streams: Vec<EventStream<'l, 'a>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for item in items {
+        let Json::Object(object) = item else { continue };
+        let mut identity = String::new();
+        let is_streaming = identify(object, &mut identity, 0);
+        let is_secret = names_secret_field(object, names);
+        let Some((piece, is_key)) = streamed(object, is_streaming, &mut identity, 0) else {
+            continue;
+        };
+        // A named key, such as `Enter`, is not a character.
+        if is_key && piece.chars().count() > 1 {
+            continue;
+        }
+        let place = *places.entry(identity).or_insert_with(|| {
+            streams.push(EventStream::default());
+            streams.len() - 1
+        });
+        if let Some(stream) = streams.get_mut(place) {
+            stream.is_secret |= is_key && is_secret;
+            stream.pieces.push(piece);
+        }
+    }
+    streams
+}
+
+/// Whether the events of one stream agree in a member: [`SAME`], or the id of a
+/// call.
+fn is_shared(name: &str) -> bool {
+    SAME.contains(&name) || name.ends_with("CallId") || name.ends_with("_call_id")
+}
+
+/// Writes the members in which the events of a stream agree. Returns whether the
+/// event says that its text is a piece.
+fn identify(object: &Object<'_>, identity: &mut String, depth: u8) -> bool {
+    let mut is_streaming = false;
+    for (name, value) in object.iter() {
+        match value {
+            Json::String(text) if is_shared(name) && text.len() <= 128 => {
+                is_streaming |= STREAMING.iter().any(|word| text.contains(word));
+                let _ = writeln!(identity, "{name}={text}");
+            }
+            Json::Number(number) if is_shared(name) => {
+                let _ = writeln!(identity, "{name}={}", number.as_text());
+            }
+            Json::Object(inner) if depth < MAX_DEPTH && PIECES.contains(&name) => {
+                is_streaming |= identify(inner, identity, depth + 1);
+            }
+            _ => {}
+        }
+    }
+    is_streaming
+}
+
+/// The piece that an event carries, and whether it is a pressed key.
+fn streamed<'l, 'a>(
+    object: &'l mut Object<'a>,
+    is_streaming: bool,
+    identity: &mut String,
+    depth: u8,
+) -> Option<(&'l mut Cow<'a, str>, bool)> {
+    let carries = |name: &str| {
+        PIECES.contains(&name) || KEYS.contains(&name) || is_streaming && TEXTS.contains(&name)
+    };
+    let (name, value) = object.iter_mut().find(|(name, value)| {
+        carries(name) && matches!(value, Json::String(_) | Json::Object(_))
+    })?;
+    identity.push_str(name);
+    let is_key = KEYS.contains(&name.as_ref());
+    match value {
+        Json::String(text) => Some((text, is_key)),
+        Json::Object(inner) if depth < MAX_DEPTH => {
+            streamed(inner, is_streaming, identity, depth + 1)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an event names a field for a secret: `#login-password`.
+fn names_secret_field(object: &Object<'_>, names: NameTable) -> bool {
+    object
+        .iter()
+        .filter(|(name, _)| FIELDS.contains(name))
+        .filter_map(|(_, value)| value.as_str())
+        .filter(|text| text.len() <= MAX_ANSWER)
+        .flat_map(|text| {
+            text.split(|letter: char| {
+                !letter.is_ascii_alphanumeric() && !matches!(letter, '-' | '_')
+            })
+        })
+        .any(|word| matches!(names.class_of_member(word), NameClass::Strong(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json::Json;
+    use crate::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
+
+    fn redacted(text: &str) -> String {
+        let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+        let once = redactor.json(Json::parse(text).unwrap(), &mut RedactionReport::new());
+        let once = once.into_inner();
+        let printed = compact(&once);
+        let again = redactor.json(once, &mut RedactionReport::new()).into_inner();
+        assert_eq!(compact(&again), printed, "redacting twice changes nothing");
+        printed
+    }
+
+    fn compact(value: &Json<'_>) -> String {
+        let mut out = String::new();
+        value.write_compact(&mut out);
+        out
+    }
+
+    #[test]
+    fn a_value_split_over_chunks_is_hidden_in_each() {
+        let events = r#"[{"ev":"out","chunk":"export API_TOKEN=q8Zt4"},{"ev":"out","chunk":"Lr2Wm9Xc1Vb\n"}]"#;
+        let hidden = redacted(events);
+        assert!(!hidden.contains("q8Zt4") && !hidden.contains("Lr2Wm9"), "{hidden}");
+        let events = r#"[{"type":"input_json_delta","partial_json":"{\"passphrase\": \"Vx7"},{"type":"input_json_delta","partial_json":"kq0Zt31m\"}"}]"#;
+        let hidden = redacted(events);
+        assert!(!hidden.contains("Vx7") && !hidden.contains("kq0Z"), "{hidden}");
+    }
+
+    #[test]
+    fn interleaved_calls_are_joined_one_by_one() {
+        let events = r#"[{"call_id":"a","delta":"DB_PASSWORD="},{"call_id":"b","delta":"building the crate"},{"call_id":"a","delta":"pX93kqLm02"},{"call_id":"b","delta":" and the docs"}]"#;
+        let hidden = redacted(events);
+        assert!(!hidden.contains("pX93"), "{hidden}");
+        assert!(hidden.contains("building the crate") && hidden.contains(" and the docs"));
+    }
+
+    #[test]
+    fn keystrokes_in_a_password_field_are_hidden() {
+        let keys = ["m", "4", "p", "l", "e", "!", "7"].map(|key| {
+            format!("{{\"type\":\"keydown\",\"selector\":\"#login-password\",\"key\":\"{key}\"}}")
+        });
+        let hidden = redacted(&format!("[{}]", keys.join(",")));
+        assert!(!hidden.contains("\"key\":\"m\""), "{hidden}");
+        let keys = ["h", "e", "l", "l", "o"].map(|key| {
+            format!("{{\"type\":\"keydown\",\"selector\":\"#search\",\"key\":\"{key}\"}}")
+        });
+        let events = format!("[{}]", keys.join(","));
+        assert_eq!(redacted(&events), events);
+    }
+
+    #[test]
+    fn an_answer_to_a_prompt_is_hidden() {
+        let events = r#"[{"type":"prompt","text":"Password for ada:"},{"type":"answer","text":"m4ple!Wood7"}]"#;
+        assert!(!redacted(events).contains("m4ple"));
+        let events =
+            r#"[{"type":"prompt","text":"Directory:"},{"type":"answer","text":"crates/core7"}]"#;
+        assert_eq!(redacted(events), events);
+    }
+}

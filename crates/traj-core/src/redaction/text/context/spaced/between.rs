@@ -1,0 +1,92 @@
+//! Words between a name and its value: `the password for the db is …`,
+//! `enable secret 0 …`, `password is generated for root: …`.
+
+use super::super::label::Label;
+use super::super::reading::{self, Ends};
+use super::super::{ContextScan, Style};
+use crate::redaction::field_name::NameClass;
+use crate::redaction::text::value::{is_placeholder, looks_chosen, looks_random};
+
+/// Most bytes between a name and its value.
+const MAX_BETWEEN: usize = 80;
+
+/// Words that connect a name with what it belongs to.
+const LINKS: &[&[u8]] = &[
+    b"for ",
+    b"of ",
+    b"on ",
+    b"to ",
+    b"in ",
+    b"at ",
+    b"from ",
+    b"is generated for ",
+    b"generated for ",
+    b"was generated for ",
+    b"used ",
+    b"we ",
+    b"you ",
+    b"i ",
+    b"has been ",
+    b"is set to ",
+    b"was set to ",
+    b"got ",
+    b"changed to ",
+    b"was changed to ",
+    b"has been changed to ",
+];
+
+/// Words before the value itself.
+const VERBS: &[&[u8]] = &[b" is ", b" was ", b": ", b" = ", b" to ", b" -> ", b" be "];
+
+/// Reads the value after a few words; returns whether there is one.
+pub(in super::super) fn read(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
+    level(scan, label, start) || phrase(scan, label, start)
+}
+
+/// `secret 0 value`, `password 7 value`: the digit tells how a device stores it.
+fn level(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
+    let is_level = scan.byte(start).is_ascii_digit() && scan.byte(start + 1) == b' ';
+    if !is_level || label.class.frame().is_none() {
+        return false;
+    }
+    let Some(value) = reading::value(scan, scan.skip_blanks(start + 2), Ends::Loose) else {
+        return false;
+    };
+    scan.hide_if(value.start, value.end, NameClass::Strong(label.frame), Style::Cell);
+    true
+}
+
+/// `for the db is value`.
+fn phrase(scan: &mut ContextScan<'_>, label: &Label, start: usize) -> bool {
+    if !matches!(label.class, NameClass::Strong(_)) {
+        return false;
+    }
+    let rest = scan.slice(start, scan.line_end(start, MAX_BETWEEN));
+    if !LINKS
+        .iter()
+        .any(|link| rest.len() > link.len() && rest[..link.len()].eq_ignore_ascii_case(link))
+    {
+        return false;
+    }
+    let mut best = None;
+    for verb in VERBS {
+        let Some(place) = memchr::memmem::find(rest, verb) else { continue };
+        let is_sentence_end = rest[..place].windows(2).any(|pair| matches!(pair, b". " | b"; "));
+        if !is_sentence_end && best.is_none_or(|(other, _)| place < other) {
+            best = Some((place, verb.len()));
+        }
+    }
+    let Some((place, length)) = best else { return false };
+    let Some(value) = reading::value(scan, scan.skip_blanks(start + place + length), Ends::Prose)
+    else {
+        return false;
+    };
+    let bytes = scan.slice(value.start, value.end);
+    let is_secret =
+        bytes.len() >= 6 && !is_placeholder(bytes) && (looks_random(bytes) || looks_chosen(bytes));
+    if is_secret {
+        let style = if value.quoted { Style::Cell } else { Style::Prose };
+        scan.hide_if(value.start, value.end, label.class, style);
+    }
+    is_secret
+}
