@@ -1,7 +1,7 @@
-//! Which inbound messages belong to a bound conversation, and what becomes of them.
+//! Which inbound messages belong to a bound conversation, and what happens to them.
 //!
-//! - `exec_policy`: how far a bound conversation may execute.
-//! - `display`: text of strangers, made safe for a chat.
+//! - `exec_policy`: what a bound conversation may execute.
+//! - `display`: makes untrusted text safe for a chat.
 
 mod display;
 mod exec_policy;
@@ -13,26 +13,26 @@ pub use exec_policy::{
     ExecAsk, ExecLayer, ExecPolicy, ExecRefusal, ExecSecurity, Permissions, effective_permissions,
 };
 
-/// What the host keeps with a conversation that is bound.
+/// What the host stores with a bound conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConversationData {
-    /// A thread of the app-server, found through the session file's binding record.
+    /// An app-server thread, found through the session file's binding record.
     AppServer {
-        /// The session file; the identity of the conversation.
+        /// The session file, which identifies the conversation.
         session_file: String,
-        /// Where the agent works; none means the host's working directory.
+        /// The agent's workspace; `None` means the host's working directory.
         workspace: Option<String>,
         /// The agent's own directory.
         agent_dir: Option<String>,
     },
-    /// A session of the Codex CLI on another node.
+    /// A Codex CLI session on another node.
     CliNode {
         /// The node.
         node: String,
         /// The session on that node.
         session: String,
-        /// Where the agent works there.
+        /// The agent's working directory on that node.
         cwd: Option<String>,
     },
 }
@@ -41,7 +41,7 @@ const APP_SERVER_KIND: &str = "codex-app-server-session";
 const CLI_NODE_KIND: &str = "codex-cli-node-session";
 
 impl ConversationData {
-    /// Reads what the host kept; `None` when it is not a binding of traj.
+    /// Reads the stored value; `None` if it is not a binding of traj.
     #[must_use]
     pub fn from_json(value: &Json<'_>) -> Option<Self> {
         if value.get("version")?.as_u64()? != 1 {
@@ -65,7 +65,7 @@ impl ConversationData {
         }
     }
 
-    /// What the host has to keep.
+    /// The value for the host to store.
     #[must_use]
     pub fn to_json(&self) -> Json<'static> {
         let kept = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
@@ -89,7 +89,7 @@ impl ConversationData {
         object.into()
     }
 
-    /// Messages with the same key run one after the other.
+    /// The queue key: messages with the same key run one after another.
     #[must_use]
     pub fn queue_key(&self) -> String {
         match self {
@@ -105,14 +105,14 @@ impl ConversationData {
 pub struct InboundMessage {
     /// Whether the sender may give commands; only `Some(true)` counts.
     pub authorized: Option<bool>,
-    /// The text prepared for agents.
+    /// The text as prepared for agents.
     pub agent_body: Option<String>,
     /// The text as it was written.
     pub content: Option<String>,
 }
 
 impl InboundMessage {
-    /// A message with its two texts.
+    /// A message with both versions of its text.
     #[must_use]
     pub const fn new(
         authorized: Option<bool>,
@@ -127,21 +127,19 @@ impl InboundMessage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutionFacts {
-    /// The host sandboxes this session, and Codex would run outside of it.
+    /// The host sandboxes this session; Codex would run outside the sandbox.
     pub host_sandbox_active: bool,
-    /// The host executes on another node, and Codex would run here.
+    /// The host executes on another node; Codex would run on this one.
     pub executes_on_node: bool,
-    /// The host can reach nodes.
-    pub has_node_runtime: bool,
 }
 
-/// What becomes of an inbound message.
+/// What happens to an inbound message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Claim {
-    /// The message is not for us; others may handle it.
+    /// The message is not for traj; others may handle it.
     NotOurs,
-    /// The message is swallowed without a reply.
+    /// The message is dropped without a reply.
     Silent,
     /// The message is answered without running anything.
     Blocked {
@@ -161,15 +159,16 @@ const NODE_SANDBOXED: &str = "Codex CLI node conversation binding is unavailable
 const NODE_MISSING: &str =
     "Codex CLI node binding is unavailable because no node runtime is attached.";
 
-/// Decides what becomes of a message, before anything is sent anywhere.
+/// Decides what happens to a message, before anything is sent.
 ///
-/// A message from a person without permission is dropped, never run and never answered; so is one
-/// without text.
+/// Messages from unauthorized senders and messages without text are dropped: they are neither run
+/// nor answered. `reaches_nodes` says whether the host can run turns on other nodes.
 #[must_use]
 pub fn claim(
     data: Option<&ConversationData>,
     message: &InboundMessage,
     facts: ExecutionFacts,
+    reaches_nodes: bool,
 ) -> Claim {
     let Some(data) = data else { return Claim::NotOurs };
     if message.authorized != Some(true) {
@@ -184,7 +183,7 @@ pub fn claim(
         }
         ConversationData::AppServer { .. } if facts.executes_on_node => Some(APP_SERVER_ON_NODE),
         ConversationData::CliNode { .. } if facts.host_sandbox_active => Some(NODE_SANDBOXED),
-        ConversationData::CliNode { .. } if !facts.has_node_runtime => Some(NODE_MISSING),
+        ConversationData::CliNode { .. } if !reaches_nodes => Some(NODE_MISSING),
         _ => None,
     };
     match block {
@@ -210,7 +209,7 @@ mod tests {
         r#"{"kind":"codex-cli-node-session","version":1,"nodeId":"n","sessionId":"s"}"#;
 
     #[test]
-    fn both_kinds_survive_the_round_trip_and_others_are_not_ours() {
+    fn both_kinds_round_trip_and_others_are_rejected() {
         for text in [APP, NODE] {
             assert_eq!(data(text).unwrap().to_json().to_line(), text);
         }
@@ -229,10 +228,9 @@ mod tests {
     /// Scenarios 49, 50 and 51, and every other row of the claim table.
     #[test]
     fn every_row_of_the_claim_table() {
-        let free = ExecutionFacts { has_node_runtime: true, ..ExecutionFacts::default() };
+        let free = ExecutionFacts::default();
         let sandboxed = ExecutionFacts { host_sandbox_active: true, ..free };
         let on_node = ExecutionFacts { executes_on_node: true, ..free };
-        let alone = ExecutionFacts::default();
         let (app, node) = (data(APP), data(NODE));
         let yes = message(Some(true), " hi ", "raw");
         let run = |prompt: &str| Claim::Run { prompt: prompt.to_owned() };
@@ -248,10 +246,11 @@ mod tests {
             (app.as_ref(), yes.clone(), on_node, blocked(APP_SERVER_ON_NODE)),
             (node.as_ref(), yes.clone(), on_node, run("hi")),
             (node.as_ref(), yes.clone(), sandboxed, blocked(NODE_SANDBOXED)),
-            (node.as_ref(), yes, alone, blocked(NODE_MISSING)),
         ];
         for (data, message, facts, expected) in rows {
-            assert_eq!(claim(data, &message, facts), expected, "{data:?} {message:?} {facts:?}");
+            let claimed = claim(data, &message, facts, true);
+            assert_eq!(claimed, expected, "{data:?} {message:?} {facts:?}");
         }
+        assert_eq!(claim(node.as_ref(), &yes, free, false), blocked(NODE_MISSING));
     }
 }

@@ -1,11 +1,13 @@
-//! Whether a stored thread serves the coming turn.
+//! Decides whether a stored thread suits the next turn.
 //!
-//! - `wanted`: what the coming turn wants of its thread.
+//! - `wanted`: what the next turn wants of its thread.
+//! - `policy`: what a change of a component leads to.
 //! - `explain`: which component of a thread's identity changed.
-//! - `clear`: how a store gives a binding up.
+//! - `clear`: how a store removes a binding.
 
 mod clear;
 mod explain;
+mod policy;
 mod wanted;
 
 use std::fmt;
@@ -15,6 +17,7 @@ use crate::id::ThreadId;
 
 pub use clear::{ClearDecision, ForeignRecord, decide_clear};
 pub use explain::{ComponentState, explain};
+pub use policy::{ChangePolicy, RotationPolicy};
 pub use wanted::{BundledMcp, ToolSurface, WantedPlugins, WantedThread, WantedTools};
 
 /// What to do with the thread of a session.
@@ -25,17 +28,20 @@ pub enum BindingDecision {
     Resume {
         /// The thread.
         thread: ThreadId,
+        /// Components that changed without rotating the thread, as the policy says. The thread
+        /// keeps what it was started with.
+        tolerated: Vec<RotateReason>,
     },
     /// Nothing is stored: start a thread and remember it.
     Start,
-    /// The stored thread no longer fits: start another and remember that instead.
+    /// The stored thread no longer fits: start another and store that instead.
     Rotate {
         /// Everything that changed, in the order of the rules.
         reasons: Vec<RotateReason>,
     },
-    /// Start a thread for this turn only; the stored one stays.
+    /// Start a thread for this turn only; keep the stored one.
     Transient {
-        /// Why the stored thread cannot serve this one turn.
+        /// Why the stored thread cannot serve this turn.
         reason: TransientReason,
     },
 }
@@ -54,13 +60,30 @@ pub enum RotateReason {
     BundledMcpServers,
     /// The plugin apps changed.
     PluginApps,
-    /// Tools are now loaded on demand, or no longer.
+    /// Tools switched to or from loading on demand.
     DeferredLoading,
     /// The tool catalogue changed.
     DynamicTools,
 }
 
 impl RotateReason {
+    /// Every component, in the order of the rules.
+    pub const ALL: [Self; 7] = [
+        Self::ContextEngine,
+        Self::UserMcpServers,
+        Self::Environment,
+        Self::BundledMcpServers,
+        Self::PluginApps,
+        Self::DeferredLoading,
+        Self::DynamicTools,
+    ];
+
+    /// Reads a name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|component| component.as_str() == text)
+    }
+
     /// A short name for people and for machines.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -82,13 +105,13 @@ impl fmt::Display for RotateReason {
     }
 }
 
-/// Why a turn gets a thread of its own.
+/// Why a turn gets its own temporary thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransientReason {
-    /// Codex's own tools are off in this turn.
+    /// Codex's own tools are disabled for this turn.
     ToolSurfaceDisabled,
-    /// This turn offers no tools, the thread has some.
+    /// This turn offers no tools, but the thread has some.
     NoToolsThisTurn,
 }
 
@@ -104,22 +127,24 @@ impl TransientReason {
 }
 
 /// Decides what to do with the stored thread. Working directory, model, credentials, permissions
-/// and instructions are not part of a thread's identity: they are sent again instead.
+/// and instructions are not part of a thread's identity: the existing thread gets the new values.
 #[must_use]
 pub fn decide_binding(stored: Option<&BindingRecord>, wanted: &WantedThread) -> BindingDecision {
     let Some(stored) = stored else { return BindingDecision::Start };
     if wanted.tool_surface == ToolSurface::Disabled {
         return BindingDecision::Transient { reason: TransientReason::ToolSurfaceDisabled };
     }
-    let resume = BindingDecision::Resume { thread: stored.thread.clone() };
-    // Nobody knows yet what an attached thread was started with: it is taken as it is, once.
+    let resume = |tolerated| BindingDecision::Resume { thread: stored.thread.clone(), tolerated };
+    // What an attached thread was started with is unknown, so its first resume accepts it as it is.
     if stored.origin == BindingOrigin::Attached {
-        return resume;
+        return resume(Vec::new());
     }
-    let reasons = rotate_reasons(stored, wanted);
+    let (reasons, tolerated): (Vec<_>, Vec<_>) = changed_components(stored, wanted)
+        .into_iter()
+        .partition(|component| wanted.rotation.of(*component) == ChangePolicy::Rotate);
     let only_tools = reasons.iter().all(|reason| *reason == RotateReason::DynamicTools);
     if reasons.is_empty() {
-        resume
+        resume(tolerated)
     } else if only_tools && wanted.tools.is_empty && !stored.fingerprints.tools_were_empty {
         BindingDecision::Transient { reason: TransientReason::NoToolsThisTurn }
     } else {
@@ -139,7 +164,8 @@ pub fn needs_plugin_build(stored: Option<&BindingRecord>, wanted: &WantedThread)
     !plugins_are_stale(stored, Some(input)) && (has_no_apps || *any_enabled)
 }
 
-pub(super) fn rotate_reasons(stored: &BindingRecord, wanted: &WantedThread) -> Vec<RotateReason> {
+/// The components that changed since the thread was started.
+fn changed_components(stored: &BindingRecord, wanted: &WantedThread) -> Vec<RotateReason> {
     let mut reasons = Vec::new();
     let mut check = |changed: bool, reason: RotateReason| {
         if changed {
@@ -171,7 +197,7 @@ fn engine_changed(
     stored != wanted
 }
 
-/// Compares two hashes. An opaque one, whose rules are unknown, only compares with its own kind.
+/// Compares two hashes. An opaque hash, made by unknown rules, is only compared with opaque ones.
 fn differs(stored: Option<&Fingerprint>, wanted: Option<&Fingerprint>) -> bool {
     match (stored, wanted) {
         (Some(stored), Some(wanted)) if stored.is_opaque() != wanted.is_opaque() => false,
@@ -212,13 +238,13 @@ fn deferred_loading_flipped(stored: &BindingRecord, wanted: &WantedThread) -> bo
     let now = wanted.tools.contain_deferred;
     match stored.tools_contain_deferred {
         Some(before) => before != now,
-        // Records older than the flag are trusted when tools are deferred now.
+        // Records from before this flag are accepted if tools are deferred now.
         None => !now,
     }
 }
 
 fn tools_changed(stored: Option<&Fingerprint>, wanted: &WantedThread) -> bool {
-    // Without a fingerprint the catalogue of the thread is not known, and is taken as it is.
+    // Without a fingerprint, the thread's catalogue is unknown and accepted as it is.
     let Some(stored) = stored else { return false };
     if stored.is_opaque() {
         return false;

@@ -1,9 +1,9 @@
 //! What makes a thread the same thread: the terms it was started under.
 //!
-//! - `canonical`: one text for each JSON value, whatever its spelling.
+//! - `canonical`: a canonical string for each JSON value.
 //! - `fingerprint`: a digest of each component of a thread's configuration.
-//! - `context_engine`: the context engine a thread was started under.
-//! - `plugin_policy`: the apps of the plugins a thread was started with.
+//! - `context_engine`: the context engine that a thread was started with.
+//! - `plugin_policy`: the plugin apps that a thread was started with.
 
 mod canonical;
 mod context_engine;

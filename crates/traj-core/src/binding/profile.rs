@@ -1,28 +1,29 @@
-//! What would otherwise be hard-wired: model families, wordings, limits. One value, passed in.
+//! Model families, error wordings and limits that would otherwise be
+//! hard-coded.
 
 use std::time::Duration;
 
-/// Rules that change with Codex releases and with the host.
+/// Rules that vary with the Codex release and the host.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BindingProfile {
-    /// Models that take `low` where older ones took `minimal`; lower case.
+    /// Models that accept `low` instead of `minimal`; in lower case.
     pub modern_models: Vec<String>,
-    /// Wordings by which a server refuses; matched without regard to case.
+    /// Error wordings of the server; matched case-insensitively.
     pub wordings: RefusalWordings,
     /// How long a turn may take before it is interrupted.
     pub turn_timeout: Duration,
-    /// How long an interrupted turn has to confirm.
+    /// How long to wait for an interrupted turn to confirm.
     pub interrupt_timeout: Duration,
-    /// How long the host's tool may take.
+    /// How long a tool of the host may take.
     pub tool_timeout: Duration,
-    /// Messages that wait per conversation before new ones are refused.
+    /// How many messages may wait per conversation before new ones are refused.
     pub queue_limit: usize,
-    /// Notifications kept per turn until the turn is known.
+    /// How many notifications to keep per turn before its id is known.
     pub early_notifications: usize,
-    /// The reply when a turn ends without text.
+    /// The reply to a turn that ends without text.
     pub empty_reply: String,
-    /// The name by which threads know the host.
+    /// The host's service name, as sent to threads.
     pub service_name: String,
 }
 
@@ -45,32 +46,32 @@ impl BindingProfile {
     }
 }
 
-/// Beginnings and fragments of refusals, per meaning.
+/// Fragments of error messages, by meaning.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RefusalWordings {
-    /// Nothing of the thread is left on disk.
+    /// No data of the thread is left on disk.
     pub gone: Vec<String>,
-    /// The thread is not loaded in this process; it may well exist.
+    /// The thread is not loaded in this process, but may exist.
     pub not_loaded: Vec<String>,
     /// The thread is archived.
     pub archived: Vec<String>,
-    /// Another process writes the thread.
+    /// Another process is writing to the thread.
     pub open_elsewhere: Vec<String>,
-    /// What the thread left on disk cannot be read.
+    /// The thread's data on disk is unreadable.
     pub damaged: Vec<String>,
-    /// The text is not a thread id.
+    /// The string is not a thread id.
     pub invalid_id: Vec<String>,
     /// The server does not know the method.
     pub unsupported: Vec<String>,
     /// There is no turn to steer or interrupt.
     pub no_active_turn: Vec<String>,
-    /// The experimental API was not asked for.
+    /// The client did not enable the experimental API.
     pub experimental_off: Vec<String>,
 }
 
 impl RefusalWordings {
-    /// The wordings of 0.135 to 0.166.
+    /// The wordings of Codex 0.135 to 0.166.
     #[must_use]
     pub fn standard() -> Self {
         let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();

@@ -1,22 +1,22 @@
-//! What a refusal of the server means.
+//! What an error from the server means.
 
 use std::fmt;
 
 use crate::binding::RefusalWordings;
 
-/// The code with which an overloaded server turns a request away before it looks at it.
+/// The error code of an overloaded server that rejects a request without reading it.
 pub const OVERLOADED: i64 = -32001;
 const INVALID_REQUEST: i64 = -32600;
 const UNKNOWN_METHOD: i64 = -32601;
 const INTERNAL: i64 = -32603;
 
-/// What a refusal proves. Only [`RefusalKind::ThreadGone`] may ever replace a binding.
+/// What a refusal proves. Only [`RefusalKind::ThreadGone`] may lead to a binding being replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RefusalKind {
-    /// Nothing of the thread is left: it was deleted, or never had a turn.
+    /// No data of the thread is left: it was deleted, or never ran a turn.
     ThreadGone,
-    /// The thread is not loaded in this server process; resuming it may well work.
+    /// The thread is not loaded in this server process, but may be resumable.
     ThreadNotLoaded,
     /// The thread is archived and must be unarchived first.
     ThreadArchived,
@@ -24,13 +24,13 @@ pub enum RefusalKind {
     ThreadOpenElsewhere,
     /// The thread's file cannot be read.
     ThreadDamaged,
-    /// The text is not a thread id at all.
+    /// The string is not a thread id.
     InvalidThreadId,
-    /// This server does not have the method.
+    /// The server does not support the method.
     Unsupported,
     /// There is no such turn to steer or interrupt.
     NoActiveTurn,
-    /// The client did not ask for the experimental API.
+    /// The client did not enable the experimental API.
     ExperimentalApiOff,
     /// The server is overloaded; the request was not handled.
     Overloaded,
@@ -39,7 +39,7 @@ pub enum RefusalKind {
 }
 
 impl RefusalKind {
-    /// Reads code and wording.
+    /// Classifies an error by its code and message.
     #[must_use]
     pub fn classify(code: i64, message: &str, wordings: &RefusalWordings) -> Self {
         let message = message.to_lowercase();
@@ -61,7 +61,7 @@ impl RefusalKind {
         }
     }
 
-    /// A short name for people and for machines.
+    /// A short, stable name for people and programs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -86,8 +86,8 @@ impl fmt::Display for RefusalKind {
     }
 }
 
-/// The server's own words. They may quote a prompt, so they are shown only where a person asked
-/// for them, and never in an error's text or a log.
+/// The server's own message. It may quote a prompt, so it is shown only to a person who asked for
+/// it, never in an error message or a log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerText(String);
 
@@ -98,7 +98,7 @@ impl ServerText {
         Self(text)
     }
 
-    /// The words, for a reply to the person whose turn it was.
+    /// The message, for a reply to the person who started the turn.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -115,9 +115,9 @@ impl fmt::Debug for ServerText {
 mod tests {
     use super::*;
 
-    /// Texts measured on 0.135.0 and 0.166.0; scenario 82 is the unknown variant.
+    /// Messages observed with 0.135.0 and 0.166.0; scenario 82 is the unknown variant.
     #[test]
-    fn measured_refusals_have_their_meaning() {
+    fn observed_refusals_are_classified() {
         use RefusalKind as K;
         let id = "00000000-0000-7000-8000-000000000000";
         let rows = [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_words_do_not_reach_a_debug_text() {
+    fn the_server_text_is_not_in_its_debug_output() {
         let text = ServerText::new("the prompt was: hello".to_owned());
         assert!(!format!("{text:?}").contains("hello"));
     }

@@ -1,4 +1,4 @@
-//! The record's stored text: round trips, imports, damage.
+//! The stored record: round trips, imports, damage.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::id::ThreadId;
 use crate::json::Json;
 use crate::timestamp::UnixMillis;
 
-/// Any JSON value, small.
+/// Any small JSON value.
 pub(super) fn any_json() -> impl Strategy<Value = Json<'static>> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -38,7 +38,13 @@ fn full_record() -> BindingRecord {
     record.fingerprints.plugin_apps = Some(Fingerprint::opaque("x"));
     record.tools_contain_deferred = Some(false);
     record.context_engine = ContextEngineFacts::new("e".to_owned()).binding();
+    record.codex_home = Some("/h/.codex".to_owned());
+    record.rollout_path = Some("/h/.codex/sessions/r.jsonl".to_owned());
     record.turns = 3;
+    let before = ThreadId::parse("thread-0").unwrap();
+    let before = BindingRecord::new(before, "/w", BindingOrigin::Started, UnixMillis::EPOCH);
+    record.former_threads =
+        before.former_after(&record.thread, FormerReason::Rotated, UnixMillis::EPOCH);
     record.history_covered_through = Some(UnixMillis::EPOCH);
     record.unknown.push("futureField", vec![1_u64, 2]);
     record
@@ -51,7 +57,7 @@ fn decoded(text: &str) -> BindingRecord {
     }
 }
 
-/// Scenarios 1 and 6; members that this version does not know come back.
+/// Scenarios 1 and 6; unknown members survive.
 #[test]
 fn a_record_survives_the_round_trip() {
     let record = full_record();
@@ -62,7 +68,60 @@ fn a_record_survives_the_round_trip() {
     assert!(text.contains("\"serviceTier\": \"priority\""));
 }
 
-/// Scenario 10, as we want it: damage is distinguished from absence, and from a newer version.
+/// A record without the members that were added later.
+const OLD_RECORD: &str = r#"{
+  "format": "traj-codex-binding",
+  "version": 1,
+  "threadId": "thread-1",
+  "origin": "started",
+  "cwd": "/w",
+  "authProfileId": "work",
+  "model": "gpt-5.5",
+  "modelProvider": "mock",
+  "approvalPolicy": "on-request",
+  "sandbox": "read-only",
+  "serviceTier": "priority",
+  "dynamicToolsEmpty": true,
+  "dynamicToolsContainDeferred": false,
+  "rolloutPath": "/h/.codex/sessions/2026/11/18/rollout-1.jsonl",
+  "turns": 7,
+  "historyCoveredThrough": "2026-11-18T10:00:00.000Z",
+  "createdAt": "2026-11-18T09:00:00.000Z",
+  "updatedAt": "2026-11-18T10:00:00.000Z",
+  "futureMember": {
+    "kept": true
+  }
+}
+"#;
+
+#[test]
+fn an_older_record_is_read_and_written_back_without_loss() {
+    let record = decoded(OLD_RECORD);
+    assert_eq!(encode_record(&record), OLD_RECORD);
+    assert_eq!(record.home(), Some("/h/.codex"), "known from the path");
+    assert_eq!(record.former_threads, []);
+}
+
+#[test]
+fn a_granular_approval_policy_is_stored_and_read() {
+    let granular =
+        r#"{"granular":{"sandbox_approval":true,"rules":true,"mcp_elicitations":false}}"#;
+    let text = OLD_RECORD.replace("\"on-request\"", granular);
+    let record = decoded(&text);
+    assert!(matches!(record.approval_policy, Some(ApprovalPolicy::Granular(_))));
+    assert_eq!(decoded(&encode_record(&record)), record);
+}
+
+#[test]
+fn a_provider_that_codex_does_not_know_heals_when_a_record_is_read() {
+    let text = OLD_RECORD.replace("\"mock\"", "\"openai-codex\"");
+    assert_eq!(decoded(&text).model_provider.as_deref(), Some("openai"));
+    let foreign = r#"{"schemaVersion":1,"threadId":"t","modelProvider":"openai-codex"}"#;
+    let imported = import_record(foreign.as_bytes(), UnixMillis::EPOCH).unwrap();
+    assert_eq!(imported.model_provider.as_deref(), Some("openai"));
+}
+
+/// Scenario 10, as intended: damage is distinguished from absence and from a newer version.
 #[test]
 fn damage_is_named() {
     let text = encode_record(&full_record());
@@ -79,9 +138,9 @@ fn damage_is_named() {
     assert_eq!(decode_record(cleared.as_bytes()), Ok(StoredBinding::Cleared));
 }
 
-/// Scenarios 7 and 31 on a record of another tool: secrets are left out, texts become hashes.
+/// Scenarios 7 and 31 on a foreign record: secrets are left out, strings become hashes.
 #[test]
-fn a_record_of_another_tool_is_taken_over() {
+fn a_foreign_record_is_imported() {
     let original = r#"{
   "schemaVersion": 1, "sessionFile": "/elsewhere", "threadId": "t-9", "cwd": 7,
   "serviceTier": " FAST ", "approvalPolicy": "on-failure", "sandbox": "none",
@@ -111,12 +170,12 @@ fn a_record_of_another_tool_is_taken_over() {
         Json::parse(r#"{"mcp_servers":{"s":{"env":{"KEY":"rotated"},"command":"x"}}}"#).unwrap();
     wanted.user_mcp = Some(Fingerprint::of_mcp_servers(&servers));
     wanted.bundled_mcp = BundledMcp::Evaluated(Some(Fingerprint::of(&Json::from("ours"))));
-    let resumes = BindingDecision::Resume { thread: record.thread.clone() };
+    let resumes = BindingDecision::Resume { thread: record.thread.clone(), tolerated: vec![] };
     assert_eq!(decide_binding(Some(&record), &wanted), resumes);
 }
 
 #[test]
-fn what_is_no_record_of_another_tool_is_not_taken_over() {
+fn an_invalid_foreign_record_is_not_imported() {
     let import = |text: &str| import_record(text.as_bytes(), UnixMillis::EPOCH);
     for text in ["null", "{", r#"{"schemaVersion":1}"#, r#"{"schemaVersion":1,"threadId":3}"#] {
         assert!(matches!(import(text), Err(RecordError::Damaged { .. })), "{text}");
@@ -133,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn every_cut_of_a_record_is_damage(cut in 0_usize..600) {
+    fn every_truncated_record_is_damaged(cut in 0_usize..1200) {
         let text = encode_record(&full_record());
         let cut = cut % (text.len() - 2);
         let is_damaged = matches!(decode_record(&text.as_bytes()[..cut]), Err(RecordError::Damaged { .. }));

@@ -1,13 +1,16 @@
-//! What a thread is started with.
+//! What is sent when a thread starts.
 //!
-//! - `permission`: the words for permission and speed.
+//! - `approval`: when Codex asks, and who answers.
+//! - `permission`: sandbox modes and service tiers.
 //! - `provider`: the model provider that a thread uses.
 //! - `config`: the configuration that is sent with a thread.
 
+mod approval;
 mod config;
 mod permission;
 mod provider;
 
+pub use approval::{ApprovalPolicy, ApprovalsReviewer, GranularApproval};
 pub use config::{CodeMode, ThreadConfigRules, thread_config};
-pub use permission::{ApprovalPolicy, ApprovalsReviewer, SandboxMode, ServiceTier};
+pub use permission::{SandboxMode, ServiceTier};
 pub use provider::{CredentialKind, resolve_provider, stored_provider};

@@ -1,8 +1,8 @@
-//! What a turn is started with.
+//! What is sent when a turn starts.
 //!
-//! - `input`: a text, then images in order.
-//! - `image`: inline data, paths and addresses of images.
-//! - `instructions`: texts that describe the model's surroundings.
+//! - `input`: the text, then the images in order.
+//! - `image`: images as inline data, paths and URLs.
+//! - `instructions`: developer instructions, per thread and per turn.
 //! - `effort`: how much a model reasons.
 
 mod effort;
@@ -12,4 +12,7 @@ mod instructions;
 
 pub use effort::reasoning_effort;
 pub use input::{TurnImage, TurnInput};
-pub use instructions::{TurnBlocks, TurnTrigger, collaboration_mode, developer_instructions};
+pub use instructions::{
+    BOUND_THREAD_INSTRUCTIONS, TurnBlocks, TurnMode, TurnTrigger, collaboration_mode,
+    decide_turn_mode, developer_instructions, turn_instructions,
+};

@@ -1,57 +1,42 @@
-//! A twin of the app-server in memory: threads that live in a shared home, server processes that
-//! come and go, and failures on demand.
+//! An in-memory app-server: threads in a shared home, server processes that come and go, and
+//! injected failures.
 //!
-//! It keeps the traps of the real one: a thread without a turn is not on disk, a thread that is not
-//! loaded is "not found" for turns, a thread open elsewhere cannot be resumed, and events of a turn
-//! arrive before the answer to its start.
+//! It reproduces the pitfalls of the real one: a thread without a turn is not on disk, turns on a
+//! thread that is not loaded fail with "not found", a thread that is open elsewhere cannot be
+//! resumed, and events of a turn arrive before the response to its start.
+
+mod home;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::binding::{RefusalKind, ServerText};
+use crate::binding::{PastMessage, RefusalKind, ServerText};
 use crate::id::{ThreadId, TurnId};
 use crate::json::Json;
 use crate::port::{
-    AppServerError, CloseCause, HostAnswer, ItemDetail, ListenGuard, OpenedThread, ResumeThread,
+    AppServerError, CloseCause, HostReply, ItemDetail, ListenGuard, OpenedThread, ResumeThread,
     ServerRequest, StartThread, StartTurn, ThreadEvent, ThreadItem, ThreadListener, ThreadService,
     ThreadSummary, TurnService, TurnStatus,
 };
 
-/// What Codex keeps on disk, shared by server processes. Clones are the same home.
-#[derive(Clone, Debug, Default)]
-pub struct MemoryCodexHome {
-    state: Arc<Mutex<ServerHome>>,
-}
+pub use home::MemoryCodexHome;
 
-#[derive(Debug, Default)]
-struct ServerHome {
-    threads: BTreeMap<ThreadId, ServerThread>,
-    started: u64,
-    processes: u64,
-    turns: u64,
-}
+/// The model of threads that ask for none.
+const MODEL: &str = "memory-model";
 
-#[derive(Debug, Default)]
-struct ServerThread {
-    prompts: Vec<String>,
-    is_archived: bool,
-    is_damaged: bool,
-    writer: Option<u64>,
-}
-
-/// What a call does instead of its work.
+/// How a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryFailure {
-    /// The server refuses with this meaning.
+    /// The server refuses, for this reason.
     Refuse(RefusalKind),
-    /// The answer never comes; the call has no effect.
+    /// No response arrives; the call has no effect.
     TimeOut,
     /// The server dies before the call has any effect.
     Die,
-    /// The call takes effect, and the server dies before it answers.
+    /// The call takes effect, but the server dies before it responds.
     DieAfter,
 }
 
@@ -73,63 +58,23 @@ struct ServerProcess {
     calls: Vec<&'static str>,
     holds_turns: bool,
     running: BTreeMap<ThreadId, TurnId>,
+    /// Messages that were added to threads before their first turn.
+    added: BTreeMap<ThreadId, Vec<PastMessage>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl MemoryCodexHome {
-    /// An empty home.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Starts a server process on this home.
-    #[must_use]
-    pub fn start_server(&self) -> MemoryAppServer {
-        let mut home = lock(&self.state);
-        home.processes += 1;
-        let process = home.processes;
-        MemoryAppServer { home: self.clone(), process, state: Arc::default() }
-    }
-
-    /// The prompts that a thread holds; none when it is not on disk.
-    #[must_use]
-    pub fn prompts(&self, thread: &ThreadId) -> Option<Vec<String>> {
-        lock(&self.state).threads.get(thread).map(|thread| thread.prompts.clone())
-    }
-
-    /// Deletes a thread.
-    pub fn delete(&self, thread: &ThreadId) {
-        lock(&self.state).threads.remove(thread);
-    }
-
-    /// Archives a thread.
-    pub fn archive(&self, thread: &ThreadId) {
-        if let Some(thread) = lock(&self.state).threads.get_mut(thread) {
-            thread.is_archived = true;
-        }
-    }
-
-    /// Makes a thread's file unreadable.
-    pub fn damage(&self, thread: &ThreadId) {
-        if let Some(thread) = lock(&self.state).threads.get_mut(thread) {
-            thread.is_damaged = true;
-        }
-    }
-}
-
 impl MemoryAppServer {
-    /// Lets the call number `call`, counted from one from now on, fail.
+    /// Makes the call with this number fail, counted from one from now on.
     pub fn fail_call(&self, call: u64, failure: MemoryFailure) {
         let mut process = lock(&self.state);
         let number = u64::try_from(process.calls.len()).unwrap_or(u64::MAX) + call;
         process.failures.insert(number, failure);
     }
 
-    /// Turns begin but do not end until [`Self::finish_turn`].
+    /// Makes turns stay unfinished until [`Self::finish_turn`].
     pub fn hold_turns(&self) {
         lock(&self.state).holds_turns = true;
     }
@@ -149,9 +94,10 @@ impl MemoryAppServer {
             process.is_dead = true;
             process.loaded.clear();
             process.running.clear();
+            process.added.clear();
             std::mem::take(&mut process.listeners)
         };
-        let mut home = lock(&self.home.state);
+        let mut home = self.home.state();
         for thread in home.threads.values_mut() {
             if thread.writer == Some(self.process) {
                 thread.writer = None;
@@ -159,11 +105,11 @@ impl MemoryAppServer {
         }
         drop(home);
         for (_, _, listener) in listeners {
-            listener.lost(CloseCause::Exited { code: None, signal: Some(9) });
+            listener.lost(CloseCause::exited(None, Some(9)));
         }
     }
 
-    /// How many listen to threads of this process.
+    /// The number of listeners on threads of this process.
     #[must_use]
     pub fn listener_count(&self) -> usize {
         lock(&self.state).listeners.len()
@@ -181,8 +127,8 @@ impl MemoryAppServer {
         lock(&self.state).calls.clone()
     }
 
-    /// Asks a question as the server would; only listeners of its thread are asked.
-    pub async fn ask(&self, request: ServerRequest) -> Option<HostAnswer> {
+    /// Sends a request as the server would; only listeners of its thread receive it.
+    pub async fn ask(&self, request: ServerRequest) -> Option<HostReply> {
         let listeners = self.listeners(request.thread.as_ref()?);
         for listener in listeners {
             if let Some(answer) = listener.request(&request).await {
@@ -247,7 +193,7 @@ impl MemoryAppServer {
 }
 
 const fn closed() -> AppServerError {
-    AppServerError::Closed { cause: CloseCause::Exited { code: None, signal: Some(9) } }
+    AppServerError::Closed { cause: CloseCause::exited(None, Some(9)) }
 }
 
 fn refused(method: &'static str, kind: RefusalKind) -> AppServerError {
@@ -260,16 +206,18 @@ impl ThreadService for MemoryAppServer {
     async fn start_thread(&self, start: StartThread) -> Result<OpenedThread, AppServerError> {
         let failure = self.begin("thread/start")?;
         let id = {
-            let mut home = lock(&self.home.state);
+            let mut home = self.home.state();
             home.started += 1;
             format!("thread-{}", home.started)
         };
         let missing = |_| AppServerError::Decode { method: "thread/start", what: "thread.id" };
         let thread = ThreadId::parse(id).map_err(missing)?;
         lock(&self.state).loaded.insert(thread.clone());
+        let path = self.home.path().map(|home| format!("{home}/sessions/{thread}.jsonl"));
         let mut opened = OpenedThread::new(thread);
+        opened.rollout_path = path;
         opened.cwd = Some(start.cwd);
-        opened.model = start.settings.model;
+        opened.model = Some(start.settings.model.unwrap_or_else(|| MODEL.to_owned()));
         self.end(failure, opened)
     }
 
@@ -277,7 +225,7 @@ impl ThreadService for MemoryAppServer {
         const METHOD: &str = "thread/resume";
         let failure = self.begin(METHOD)?;
         {
-            let mut home = lock(&self.home.state);
+            let mut home = self.home.state();
             let thread = home.threads.get_mut(&resume.thread);
             let Some(thread) = thread else { return Err(refused(METHOD, RefusalKind::ThreadGone)) };
             if thread.is_archived {
@@ -293,7 +241,7 @@ impl ThreadService for MemoryAppServer {
         }
         lock(&self.state).loaded.insert(resume.thread.clone());
         let mut opened = OpenedThread::new(resume.thread);
-        opened.model = resume.settings.model;
+        opened.model = Some(resume.settings.model.unwrap_or_else(|| MODEL.to_owned()));
         self.end(failure, opened)
     }
 
@@ -311,6 +259,35 @@ impl ThreadService for MemoryAppServer {
         self.end(failure, summary)
     }
 
+    async fn read_history(&self, thread: &ThreadId) -> Result<Vec<PastMessage>, AppServerError> {
+        const METHOD: &str = "thread/read";
+        let failure = self.begin(METHOD)?;
+        let history = self.home.said(thread);
+        let history = history.ok_or_else(|| refused(METHOD, RefusalKind::ThreadNotLoaded))?;
+        self.end(failure, history)
+    }
+
+    async fn add_history(
+        &self,
+        thread: &ThreadId,
+        messages: Vec<PastMessage>,
+    ) -> Result<(), AppServerError> {
+        const METHOD: &str = "thread/inject_items";
+        let failure = self.begin(METHOD)?;
+        {
+            let mut process = lock(&self.state);
+            if !process.loaded.contains(thread) {
+                return Err(refused(METHOD, RefusalKind::ThreadNotLoaded));
+            }
+            process.added.entry(thread.clone()).or_default().extend(messages);
+        }
+        self.end(failure, ())
+    }
+
+    fn home(&self) -> Option<String> {
+        self.home.path().map(str::to_owned)
+    }
+
     async fn release_thread(&self, _thread: &ThreadId) -> Result<(), AppServerError> {
         let failure = self.begin("thread/unsubscribe")?;
         self.end(failure, ())
@@ -324,7 +301,7 @@ impl TurnService for MemoryAppServer {
         process.listened += 1;
         let token = process.listened;
         if process.is_dead {
-            listener.lost(CloseCause::Exited { code: None, signal: Some(9) });
+            listener.lost(CloseCause::exited(None, Some(9)));
         }
         process.listeners.push((token, thread.clone(), listener));
         let state = Arc::clone(&self.state);
@@ -339,12 +316,14 @@ impl TurnService for MemoryAppServer {
         }
         let prompt = start.input.iter().find_map(|item| item.get("text").and_then(Json::as_str));
         let prompt = prompt.unwrap_or_default().to_owned();
+        let added = lock(&self.state).added.remove(&start.thread).unwrap_or_default();
         let number = {
-            let mut home = lock(&self.home.state);
+            let mut home = self.home.state();
             home.turns += 1;
             let number = home.turns;
             let thread = home.threads.entry(start.thread.clone()).or_default();
             thread.writer = Some(self.process);
+            thread.carried.extend(added);
             thread.prompts.push(prompt.clone());
             number
         };

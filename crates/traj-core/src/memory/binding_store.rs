@@ -1,4 +1,4 @@
-//! Binding records in memory: as strict as a disk with several processes on it.
+//! Binding records in memory, as strict as a disk shared by several processes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::id::ThreadId;
 use crate::port::{BindingKey, BindingStore, BindingStoreError, LoadedBinding, Revision};
 use crate::timestamp::UnixMillis;
 
-/// Records in memory. Clones see the same records, as processes see the same disk.
+/// Records in memory. Clones share the records, as processes share a disk.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryBindingStore {
     shared: Arc<Mutex<BindingFiles>>,
@@ -45,19 +45,19 @@ impl MemoryBindingStore {
         Self::default()
     }
 
-    /// Lets the call number `call`, counted from one over all methods, fail.
+    /// Makes the call with this number fail, counted from one over all methods.
     pub fn fail_call(&self, call: u64) {
         let mut shared = self.lock();
         shared.failing = Some(shared.calls + call);
     }
 
-    /// Puts bytes in the place of a record, as a crash or a stranger would.
+    /// Replaces a record with these bytes, as a crash or another program could.
     pub fn put_bytes(&self, key: &BindingKey, bytes: &[u8]) {
         let mut shared = self.lock();
         shared.write(key, bytes.to_vec());
     }
 
-    /// Puts another tool's record beside the session.
+    /// Adds another tool's record for the session.
     pub fn put_import(&self, key: &BindingKey, bytes: &[u8]) {
         self.lock().imports.insert(key.clone(), bytes.to_vec());
     }
@@ -96,7 +96,7 @@ impl BindingFiles {
         Revision::new(self.writes.to_string())
     }
 
-    /// The stored record with its revision; a cleared one counts as none.
+    /// The stored record with its revision; a cleared record counts as none.
     fn stored(
         &self,
         key: &BindingKey,

@@ -1,4 +1,4 @@
-//! A directory of blobs in memory.
+//! A blob directory in memory.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct MemoryBlobs {
 }
 
 impl MemoryBlobs {
-    /// Stores a text as the recorder does; returns its name.
+    /// Stores a string as the recorder does; returns its name.
     pub fn store(&self, content: &str) -> BlobDigest {
         let digest = BlobDigest::of(content.as_bytes());
         self.blobs.borrow_mut().insert(digest.clone(), content.as_bytes().to_vec());

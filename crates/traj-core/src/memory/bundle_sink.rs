@@ -1,4 +1,4 @@
-//! Bundles held in memory.
+//! Bundles in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,7 @@ impl MemoryBundleSink {
         Self::with_room(usize::MAX)
     }
 
-    /// A sink that is full after this many bytes, scratch included.
+    /// A sink with room for this many bytes, scratch files included.
     #[must_use]
     pub fn with_room(bytes: usize) -> Self {
         Self { bundles: Bundles::default(), room: ByteBudget::of(bytes) }
@@ -193,7 +193,7 @@ impl Source for FinishedFile {
     }
 }
 
-/// A test that panicked elsewhere must not be masked by a poisoned lock.
+/// A poisoned lock must not hide the test panic that caused it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! A bundle held in memory, read back.
+//! Reads a bundle from memory.
 
 use super::MemoryBundle;
 use crate::port::{BundleContent, BundleNames, BundleSource, BundleSourceError, BundleVisitor};
@@ -17,12 +17,12 @@ impl MemoryBundleSource {
         Self { files: files.collect() }
     }
 
-    /// Adds a file, or another one of the same name.
+    /// Adds a file, even if another has the same name.
     pub fn push(&mut self, path: impl Into<String>, content: impl Into<Vec<u8>>) {
         self.files.push((path.into(), content.into()));
     }
 
-    /// The content of a file, to change it.
+    /// The content of a file, mutably.
     pub fn content_mut(&mut self, path: &str) -> Option<&mut Vec<u8>> {
         self.files.iter_mut().find(|(name, _)| name == path).map(|(_, content)| content)
     }

@@ -10,7 +10,7 @@ use crate::timestamp::UnixMillis;
 pub struct FixedClock(AtomicI64);
 
 impl FixedClock {
-    /// A clock that shows `at`.
+    /// A clock set to `at`.
     #[must_use]
     pub const fn new(at: UnixMillis) -> Self {
         Self(AtomicI64::new(at.as_millis()))

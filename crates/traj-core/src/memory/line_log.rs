@@ -1,4 +1,4 @@
-//! A log of lines in memory.
+//! An in-memory log of lines.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ pub struct MemoryLog {
 }
 
 impl MemoryLog {
-    /// The name of the one log there is.
+    /// The name of the log.
     pub const NAME: &'static str = "log.jsonl";
 
     /// A log with these lines.
@@ -28,7 +28,7 @@ impl MemoryLog {
         self.fail_appends.set(true);
     }
 
-    /// The lines as text.
+    /// The lines as strings.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.lines.borrow().iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect()
@@ -38,7 +38,7 @@ impl MemoryLog {
 impl LineLog for MemoryLog {
     fn append(&self, lines: &[String]) -> Result<(), LineLogError> {
         if self.fail_appends.get() || lines.iter().any(|line| line.contains('\n')) {
-            let source = "the log takes no such line".into();
+            let source = "the log does not accept the line".into();
             return Err(LineLogError::Storage { name: Self::NAME.to_owned(), source });
         }
         self.lines.borrow_mut().extend(lines.iter().map(|line| line.as_bytes().to_vec()));

@@ -1,4 +1,4 @@
-//! Intermediate results held in memory.
+//! Intermediate results in memory.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,13 +18,13 @@ impl MemoryScratch {
         Self::default()
     }
 
-    /// Full after this many bytes.
+    /// A file with room for this many bytes.
     #[must_use]
     pub fn with_room(bytes: usize) -> Self {
         Self::sharing(ByteBudget::of(bytes))
     }
 
-    /// Takes its bytes from a budget that others share.
+    /// A file that shares its budget with others.
     pub(super) const fn sharing(room: ByteBudget) -> Self {
         Self { bytes: Vec::new(), room }
     }
@@ -50,7 +50,7 @@ impl Scratch for MemoryScratch {
     }
 }
 
-/// The bytes that are left; its clones share them.
+/// The bytes that are left; clones share them.
 #[derive(Clone, Debug)]
 pub(super) struct ByteBudget(Arc<Mutex<usize>>);
 
@@ -59,7 +59,7 @@ impl ByteBudget {
         Self(Arc::new(Mutex::new(bytes)))
     }
 
-    /// Takes some, if there are as many.
+    /// Takes this many bytes, if they are left.
     pub(super) fn take(&self, bytes: usize) -> bool {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let rest = left.checked_sub(bytes);

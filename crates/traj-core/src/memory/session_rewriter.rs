@@ -1,6 +1,6 @@
-//! A session file in memory, with everything a real one does to a rewriter:
-//! names that move between files, writers that hold on to the old one, and a
-//! hand that acts between any two steps.
+//! A session file in memory that challenges a rewriter like a real one: the
+//! name moves between files, writers keep the old file open, and a callback
+//! interferes between any two steps.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -10,13 +10,13 @@ use crate::care::rewrite::{
 };
 use crate::port::{LineEdit, RewriteError, RewriteMode, RewriteReport, SessionRewriter};
 
-/// Something that happens between two steps of a rewrite.
+/// Acts on the files between two steps of a rewrite.
 type Interference = Box<dyn FnMut(&mut MemoryFiles)>;
 
-/// The files that had one name.
+/// The files that had the session's name.
 #[derive(Debug, Default)]
 pub struct MemoryFiles {
-    /// Every file that ever had the name, and candidates.
+    /// Every file that ever had the name, and replacements in preparation.
     files: Vec<MemoryFile>,
     /// The file that has the name now.
     named: Option<usize>,
@@ -40,7 +40,7 @@ impl MemoryFiles {
         Some(MemoryHandle(index))
     }
 
-    /// Appends to an open file, whatever its name is by now.
+    /// Appends to an open file, even if it has lost its name.
     pub fn append(&mut self, handle: &MemoryHandle, bytes: &[u8]) {
         self.files[handle.0].bytes.extend_from_slice(bytes);
     }
@@ -51,13 +51,13 @@ impl MemoryFiles {
         self.files[index].writers -= 1;
     }
 
-    /// Puts another file under the name, as a foreign rename does.
+    /// Puts another file under the name, as a rename by another process does.
     pub fn replace(&mut self, bytes: &[u8]) {
         self.named = Some(self.files.len());
         self.files.push(MemoryFile { bytes: bytes.to_vec(), writers: 0 });
     }
 
-    /// What a reader of the name sees.
+    /// The content that a reader of the name sees.
     #[must_use]
     pub fn read(&self) -> Option<&[u8]> {
         self.named.map(|index| self.files[index].bytes.as_slice())
@@ -79,10 +79,10 @@ impl fmt::Debug for MemorySession {
 }
 
 impl MemorySession {
-    /// The name of the one file there is.
+    /// The name of the file.
     pub const NAME: &'static str = "session.jsonl";
 
-    /// A session file with this text.
+    /// A session file with this content.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let session = Self::missing();
@@ -101,7 +101,7 @@ impl MemorySession {
         }
     }
 
-    /// Lets `act` happen between any two steps of every rewrite.
+    /// Calls `act` between any two steps of every rewrite.
     #[must_use]
     pub fn interfered(self, act: impl FnMut(&mut MemoryFiles) + 'static) -> Self {
         *self.interference.borrow_mut() = Some(Box::new(act));
@@ -115,12 +115,12 @@ impl MemorySession {
         self
     }
 
-    /// Acts on the files from outside.
+    /// Acts on the files from outside a rewrite.
     pub fn with_files<T>(&self, act: impl FnOnce(&mut MemoryFiles) -> T) -> T {
         act(&mut self.files.borrow_mut())
     }
 
-    /// What a reader sees now.
+    /// The content that a reader sees now.
     #[must_use]
     pub fn read(&self) -> Option<Vec<u8>> {
         self.files.borrow().read().map(<[u8]>::to_vec)
@@ -130,7 +130,7 @@ impl MemorySession {
 /// Why a step of the in-memory adapter fails.
 #[derive(Debug, thiserror::Error)]
 enum StepError {
-    #[error("the step fails on request")]
+    #[error("injected failure")]
     Told,
     #[error("another file has this name")]
     Replaced,
@@ -229,7 +229,8 @@ impl Generations for MemoryGenerations<'_> {
     }
 
     fn writers(&mut self, generation: usize) -> Writers {
-        // A failing step shows itself in the next one that can say so.
+        // This method cannot return an error, so a failed step counts as
+        // unknown.
         let failed = self.step().is_err();
         let files = self.session.files.borrow();
         match files.files[self.generations[generation]].writers {

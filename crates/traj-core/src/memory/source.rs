@@ -1,11 +1,11 @@
-//! Inputs held in memory.
+//! Inputs in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::port::{Source, SourceError, Sources};
 
-/// The file that has a name.
+/// The file under a name.
 #[derive(Clone, Debug)]
 enum StoredFile {
     File(Vec<u8>),
@@ -14,7 +14,7 @@ enum StoredFile {
 
 type Places = Arc<Mutex<BTreeMap<String, StoredFile>>>;
 
-/// Files by name. Clones share their content, so that a test can change a file
+/// Files by name. Clones share the files, so that a test can change a file
 /// while it is read.
 #[derive(Clone, Debug, Default)]
 pub struct MemorySources {
@@ -22,23 +22,23 @@ pub struct MemorySources {
 }
 
 impl MemorySources {
-    /// No files yet.
+    /// An empty set of files.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a file in place, or replaces its content.
+    /// Adds a file, or replaces its content.
     pub fn put(&self, name: impl Into<String>, content: impl Into<Vec<u8>>) {
         lock(&self.places).insert(name.into(), StoredFile::File(content.into()));
     }
 
-    /// Puts something in place that is not a regular file.
+    /// Adds something that is not a regular file.
     pub fn put_link(&self, name: impl Into<String>) {
         lock(&self.places).insert(name.into(), StoredFile::Link);
     }
 
-    /// Removes the file that has a name.
+    /// Removes a file.
     pub fn remove(&self, name: &str) {
         lock(&self.places).remove(name);
     }
@@ -61,8 +61,8 @@ impl Sources for MemorySources {
     }
 }
 
-/// Reads what the file held when it was opened, but fails like a real one when
-/// the file was cut or rewritten since.
+/// Reads the content at the time of opening, but fails like a real file if the
+/// file was truncated or rewritten since.
 #[derive(Debug)]
 struct MemorySource {
     name: String,
@@ -92,8 +92,8 @@ impl Source for MemorySource {
 
     fn check_unchanged(&self) -> Result<(), SourceError> {
         match lock(&self.places).get(&self.name) {
-            // A file that is gone or replaced by another kind can still be
-            // read through its handle.
+            // A file that was removed, or replaced by another kind, can still
+            // be read through its handle.
             None | Some(StoredFile::Link) => Ok(()),
             Some(StoredFile::File(now)) if now.starts_with(&self.snapshot) => Ok(()),
             Some(StoredFile::File(_)) => Err(self.changed()),
@@ -101,7 +101,7 @@ impl Source for MemorySource {
     }
 }
 
-/// A test that panicked elsewhere must not be masked by a poisoned lock.
+/// A poisoned lock must not hide the test panic that caused it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

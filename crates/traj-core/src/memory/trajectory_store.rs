@@ -1,4 +1,4 @@
-//! Sidecars in memory, as strict as those on a disk.
+//! Sidecars in memory, as strict as those on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -30,17 +30,18 @@ struct StoreState {
 struct MemorySidecar {
     text: Vec<u8>,
     blobs: BTreeMap<BlobDigest, String>,
-    /// What each writer has stored and not named yet.
+    /// Blobs that each writer has stored but not named yet.
     unnamed: BTreeMap<u64, BTreeSet<BlobDigest>>,
 }
 
 impl MemorySidecar {
-    /// Takes note that a writer named blobs.
+    /// Records that a writer has named blobs.
     fn named(&mut self, writer: u64, names: &BTreeSet<BlobDigest>) {
         self.unnamed.entry(writer).or_default().retain(|digest| !names.contains(digest));
     }
 
-    /// Removes blobs that no line names, unless a writer is about to name one.
+    /// Removes unused blobs that no line names, unless any writer has unnamed
+    /// blobs.
     fn free(&mut self, unused: &mut BTreeSet<BlobDigest>) {
         if unused.is_empty() || self.unnamed.values().any(|unnamed| !unnamed.is_empty()) {
             return;
@@ -59,21 +60,21 @@ impl MemoryTrajectoryStore {
         Self::default()
     }
 
-    /// Makes the `number`th writing call from now on (the first is 1) fail as
-    /// a full disk would.
+    /// Makes the `number`th writing call from now on (the first is 1) fail like
+    /// a full disk.
     pub fn fail_call(&self, number: u64) {
         let mut shared = self.lock();
         let call = shared.calls + number;
         shared.failing_calls.push(call);
     }
 
-    /// Adds bytes to a sidecar as another program, or a crash, would leave
-    /// them.
+    /// Adds bytes to a sidecar as another program or a crash would.
     pub fn write_foreign(&self, session: &SessionId, bytes: &[u8]) {
         self.lock().sidecars.entry(session.clone()).or_default().text.extend_from_slice(bytes);
     }
 
-    /// Everything a sidecar holds, including a torn line; `None` when the session has no sidecar.
+    /// The content of a sidecar, including a torn line; `None` if the session
+    /// has no sidecar.
     #[must_use]
     pub fn content(&self, session: &SessionId) -> Option<Vec<u8>> {
         let shared = self.lock();
@@ -90,7 +91,7 @@ impl StoreState {
     fn count_call(&mut self) -> Result<(), SidecarError> {
         self.calls += 1;
         if self.failing_calls.contains(&self.calls) {
-            return Err(SidecarError::NoSpace { source: "the memory is full, for a test".into() });
+            return Err(SidecarError::NoSpace { source: "injected failure: no space left".into() });
         }
         Ok(())
     }
@@ -141,9 +142,9 @@ struct MemorySidecarWriter {
     store: MemoryTrajectoryStore,
     session: SessionId,
     options: SidecarOptions,
-    /// Tells it from the other writers.
+    /// Distinguishes it from other writers.
     number: u64,
-    /// Blobs of lines that made room, until they can go.
+    /// Blobs of removed lines, until they can be removed too.
     unused: BTreeSet<BlobDigest>,
 }
 
@@ -224,7 +225,7 @@ impl SidecarWriter for MemorySidecarWriter {
     }
 }
 
-/// Lines that end with a line feed, without it.
+/// Lines that end with a newline, without it.
 fn complete_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"))
 }

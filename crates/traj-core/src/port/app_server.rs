@@ -1,8 +1,8 @@
-//! The Codex app-server, in our words.
+//! The Codex app-server, in terms of the core.
 //!
 //! The port has two halves: [`ThreadService`] opens threads and keeps a binding alive,
-//! [`TurnService`] runs the turns of a conversation. A server process
-//! may die at any time; every call and every listener then ends at once.
+//! [`TurnService`] runs the turns of a conversation. The server process may die at any time; every
+//! call and every listener then ends at once.
 
 mod error;
 mod event;
@@ -16,41 +16,57 @@ use async_trait::async_trait;
 
 pub use error::{AppServerError, CloseCause};
 pub use event::{ItemDetail, ThreadEvent, ThreadItem, TokenUsage, TurnStatus};
-pub use request::{ApprovalDecision, HostAnswer, RequestKind, ServerRequest, ToolOutcome};
+pub use request::{
+    ApprovalDecision, HostAnswer, HostReply, RequestKind, ServerRequest, ToolContent, ToolOutcome,
+};
 pub use value::{
     OpenedThread, ResumeThread, StartThread, StartTurn, ThreadSettings, ThreadSummary,
 };
 
+use crate::binding::PastMessage;
 use crate::id::{ThreadId, TurnId};
 use crate::json::Json;
 
 /// Opens threads.
 #[async_trait]
 pub trait ThreadService: Debug + Send + Sync {
-    /// Starts a thread. Nothing is on Codex's disk before its first turn.
+    /// Starts a thread. Codex writes nothing to disk before its first turn.
     async fn start_thread(&self, start: StartThread) -> Result<OpenedThread, AppServerError>;
 
     /// Loads a thread with its history into this server process.
     async fn resume_thread(&self, resume: ResumeThread) -> Result<OpenedThread, AppServerError>;
 
-    /// What is known of a thread, without loading it.
+    /// What the server knows about a thread, without loading it.
     async fn read_thread(&self, thread: &ThreadId) -> Result<ThreadSummary, AppServerError>;
 
-    /// Ends the events of a thread.
+    /// The messages of a thread, oldest first, without loading it.
+    async fn read_history(&self, thread: &ThreadId) -> Result<Vec<PastMessage>, AppServerError>;
+
+    /// Adds messages to what the model sees of a loaded thread.
+    async fn add_history(
+        &self,
+        thread: &ThreadId,
+        messages: Vec<PastMessage>,
+    ) -> Result<(), AppServerError>;
+
+    /// Stops the events of a thread.
     async fn release_thread(&self, thread: &ThreadId) -> Result<(), AppServerError>;
+
+    /// The Codex home in which the server keeps its threads; `None` if it did not state one.
+    fn home(&self) -> Option<String>;
 }
 
-/// Runs turns on threads that are loaded.
+/// Runs turns on loaded threads.
 #[async_trait]
 pub trait TurnService: Debug + Send + Sync {
-    /// Sends events and questions of `thread` to `listener` until the guard is dropped. Listen
-    /// before starting a turn: its first events may come before the answer to its start.
+    /// Sends the events and requests of `thread` to `listener` until the guard is dropped. Listen
+    /// before starting a turn: its first events may arrive before the response to its start.
     fn listen(&self, thread: &ThreadId, listener: Arc<dyn ThreadListener>) -> ListenGuard;
 
     /// Starts a turn.
     async fn start_turn(&self, start: StartTurn) -> Result<TurnId, AppServerError>;
 
-    /// Says something more in a running turn.
+    /// Adds input to a running turn.
     async fn steer_turn(
         &self,
         thread: &ThreadId,
@@ -58,7 +74,7 @@ pub trait TurnService: Debug + Send + Sync {
         input: Vec<Json<'static>>,
     ) -> Result<(), AppServerError>;
 
-    /// Asks a running turn to end; its completion then arrives as an event.
+    /// Asks a running turn to end; its completion arrives as an event.
     async fn interrupt_turn(&self, thread: &ThreadId, turn: &TurnId) -> Result<(), AppServerError>;
 }
 
@@ -67,22 +83,26 @@ pub trait AppServer: ThreadService + TurnService {}
 
 impl<T: ThreadService + TurnService + ?Sized> AppServer for T {}
 
-/// Hears what happens on one thread.
+/// Receives the events of one thread.
 ///
-/// Calls come from the task that reads the server: they must not block.
+/// Called from the task that reads from the server, so implementations must not block.
 #[async_trait]
 pub trait ThreadListener: Debug + Send + Sync {
     /// Something happened.
     fn event(&self, event: &ThreadEvent);
 
-    /// The server asks. None lets the safe default answer: nothing is granted.
-    async fn request(&self, request: &ServerRequest) -> Option<HostAnswer>;
+    /// The server asks the host. `None` if the request is not for this listener; if it is for none,
+    /// nothing is granted.
+    async fn request(&self, request: &ServerRequest) -> Option<HostReply>;
 
-    /// The server exited; no more messages will come.
+    /// The server asked, and got the safe default without anybody being asked.
+    fn declined(&self, _request: &ServerRequest) {}
+
+    /// The server exited; no more messages will arrive.
     fn lost(&self, cause: CloseCause);
 }
 
-/// Ends listening when dropped.
+/// Stops listening when dropped.
 pub struct ListenGuard(Option<Box<dyn FnOnce() + Send>>);
 
 impl ListenGuard {
@@ -112,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_port_can_be_a_trait_object() {
+    fn the_port_is_object_safe() {
         fn takes(_server: Option<&dyn AppServer>, _listener: Option<&dyn ThreadListener>) {}
         takes(None, None);
     }

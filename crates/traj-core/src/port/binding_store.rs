@@ -1,4 +1,4 @@
-//! Where binding records are kept.
+//! Storage for binding records.
 
 use std::fmt::{self, Debug};
 
@@ -8,10 +8,10 @@ use crate::id::ThreadId;
 /// The adapter's cause.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Longest key in bytes, so that a suffix still fits into a file name.
+/// The longest key in bytes; a suffix must still fit into a file name.
 const LONGEST_KEY: usize = 200;
 
-/// The name under which a session's binding is kept: the name of its session file.
+/// The key of a session's binding: the name of its session file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BindingKey(String);
 
@@ -47,12 +47,12 @@ impl fmt::Display for BindingKey {
 #[error("a session file's name must be a plain name of at most {LONGEST_KEY} bytes")]
 pub struct BindingKeyError;
 
-/// The state of a record when it was read. Writing needs the latest one.
+/// The state of a record when it was read. Writing requires the latest one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision(String);
 
 impl Revision {
-    /// A revision by the adapter's own naming.
+    /// A revision with the adapter's own name for it.
     #[must_use]
     pub const fn new(name: String) -> Self {
         Self(name)
@@ -65,18 +65,18 @@ impl Revision {
     }
 }
 
-/// A record as it was found.
+/// A record as it was loaded.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LoadedBinding {
     /// The record.
     pub record: BindingRecord,
-    /// The state it was read in; `None` for a record of another tool, which is not stored here yet.
+    /// The state it was read in; `None` for another tool's record, which is not stored here yet.
     pub revision: Option<Revision>,
 }
 
 impl LoadedBinding {
-    /// A record with the state it was read in.
+    /// A record with its revision.
     #[must_use]
     pub const fn new(record: BindingRecord, revision: Option<Revision>) -> Self {
         Self { record, revision }
@@ -87,14 +87,14 @@ impl LoadedBinding {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindingStoreError {
-    /// Another process wrote in between; load and decide again.
+    /// Another process wrote in the meantime; load and decide again.
     #[error("the binding of {key} was changed by another process")]
     Conflict {
         /// The session.
         key: BindingKey,
     },
-    /// The stored record is unreadable. It is still there; see [`BindingStore::set_aside`].
-    #[error("the binding of {key} cannot be read")]
+    /// The stored record is unreadable. It was not removed; see [`BindingStore::set_aside`].
+    #[error("cannot read the binding of {key}")]
     Unreadable {
         /// The session.
         key: BindingKey,
@@ -103,13 +103,13 @@ pub enum BindingStoreError {
         reason: RecordError,
     },
     /// The records cannot be listed.
-    #[error("the bindings cannot be listed")]
+    #[error("cannot list the bindings")]
     Listing {
         /// The adapter's cause.
         source: Cause,
     },
     /// Storage failed for another reason.
-    #[error("the binding of {key} cannot be stored or loaded")]
+    #[error("cannot store or load the binding of {key}")]
     Storage {
         /// The session.
         key: BindingKey,
@@ -118,25 +118,25 @@ pub enum BindingStoreError {
     },
 }
 
-/// Keeps one binding record per session.
+/// Stores one binding record per session.
 ///
-/// Implementations MUST keep these promises:
-/// - a reader sees a whole record or none, even while another process writes or is killed;
-/// - [`save`](Self::save) and [`clear`](Self::clear) compare and change in one step, also between
-///   processes, and what they report done survives a crash of the machine;
-/// - an unreadable record is an error, is never taken as absent, and is never overwritten.
+/// Implementations MUST guarantee:
+/// - a reader sees a complete record or none, even while another process writes or is killed;
+/// - [`save`](Self::save) and [`clear`](Self::clear) compare and change atomically, also across
+///   processes, and completed changes survive a crash of the machine;
+/// - an unreadable record is an error; it is never treated as absent and never overwritten.
 pub trait BindingStore: Debug + Send + Sync {
-    /// The record of a session; `None` when it was never bound or the binding was given up.
+    /// The record of a session; `None` if it was never bound or the binding was removed.
     ///
     /// # Errors
     /// The record is unreadable, or storage fails.
     fn load(&self, key: &BindingKey) -> Result<Option<LoadedBinding>, BindingStoreError>;
 
-    /// Stores a whole record if the stored state is still `expected`; `None` means nothing is
-    /// stored.
+    /// Stores a complete record if the stored state is still `expected`; `None` means that nothing
+    /// is stored.
     ///
     /// # Errors
-    /// Another process wrote in between, the stored record is unreadable, or storage fails.
+    /// Another process wrote in the meantime, the stored record is unreadable, or storage fails.
     fn save(
         &self,
         key: &BindingKey,
@@ -144,21 +144,21 @@ pub trait BindingStore: Debug + Send + Sync {
         expected: Option<&Revision>,
     ) -> Result<Revision, BindingStoreError>;
 
-    /// Gives the binding up if it is still to `thread`, and returns whether it was.
-    /// [`decide_clear`](crate::binding::decide_clear) says how.
+    /// Removes the binding if it is still to `thread`; returns whether it was.
+    /// [`decide_clear`](crate::binding::decide_clear) decides how.
     ///
     /// # Errors
     /// The record is unreadable, or storage fails.
     fn clear(&self, key: &BindingKey, thread: &ThreadId) -> Result<bool, BindingStoreError>;
 
-    /// Moves an unreadable record aside and returns the name it is kept under; `None` when the
-    /// stored record is readable.
+    /// Renames an unreadable record and returns its new name; `None` if the stored record is
+    /// readable.
     ///
     /// # Errors
     /// Storage fails.
     fn set_aside(&self, key: &BindingKey) -> Result<Option<String>, BindingStoreError>;
 
-    /// All sessions with a record, in order.
+    /// All sessions with a record, sorted.
     ///
     /// # Errors
     /// Storage fails.
@@ -170,13 +170,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_port_can_be_a_trait_object() {
+    fn the_port_is_object_safe() {
         fn takes(_store: Option<&dyn BindingStore>) {}
         takes(None);
     }
 
     #[test]
-    fn keys_stay_in_their_folder() {
+    fn keys_stay_in_their_directory() {
         for bad in ["", ".", "..", "a/b", r"a\b", "a\0b", ".hidden", &"x".repeat(201)] {
             assert_eq!(BindingKey::parse(bad), Err(BindingKeyError), "{bad:?}");
         }

@@ -1,4 +1,4 @@
-//! The directory of long texts beside a sidecar.
+//! The blob directory next to a sidecar.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -26,25 +26,25 @@ impl BlobFolderError {
 
 /// Reads, restores and removes the blobs of one sidecar.
 pub trait BlobFolder: Debug {
-    /// Every blob there is, in order; entries with other names are passed over.
+    /// All blobs, sorted; entries with other names are skipped.
     ///
     /// # Errors
-    /// When the directory cannot be read; a missing directory is an empty one.
+    /// When the directory cannot be read; a missing directory counts as empty.
     fn list(&self) -> Result<Vec<BlobDigest>, Box<dyn Error + Send + Sync>>;
 
-    /// The content of a blob; `None` when no blob has that name.
+    /// The content of a blob; `None` if there is no such blob.
     ///
     /// # Errors
     /// When it cannot be read.
     fn read(&self, digest: &BlobDigest) -> Result<Option<Vec<u8>>, BlobFolderError>;
 
-    /// Puts a blob into the directory, owner-only, whole or not at all.
+    /// Writes a blob, owner-only and atomically.
     ///
     /// # Errors
     /// When it cannot be written.
     fn restore(&self, digest: &BlobDigest, content: &[u8]) -> Result<(), BlobFolderError>;
 
-    /// Removes a blob; one that is not there is fine.
+    /// Removes a blob, if it exists.
     ///
     /// # Errors
     /// When it cannot be removed.

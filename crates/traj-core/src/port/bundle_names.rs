@@ -1,14 +1,15 @@
-//! The names of a bundle's entries: how many, how they look, each once.
+//! Checks the names of a bundle's entries: their number, their form, no
+//! duplicates.
 
 use std::collections::BTreeSet;
 
 use super::{BundleFile, BundleSourceError};
 
-/// More than any bundle has.
+/// More entries than any bundle has.
 const MAX_ENTRIES: usize = BundleFile::MOST_BLOBS + 100;
 
-/// The names that a [`BundleSource`](super::BundleSource) has seen so far; what
-/// it refuses is the same for every form of a bundle.
+/// The entry names that a [`BundleSource`](super::BundleSource) has seen so
+/// far. The checks are the same for directories and archives.
 #[derive(Debug, Default)]
 pub struct BundleNames {
     seen: BTreeSet<String>,
@@ -16,10 +17,10 @@ pub struct BundleNames {
 }
 
 impl BundleNames {
-    /// Takes the next name, unless it is unsafe or taken.
+    /// Adds the next name.
     ///
     /// # Errors
-    /// When it is, or when there are too many.
+    /// When the name is unsafe or taken, or there are too many.
     pub fn take(&mut self, path: &str) -> Result<(), BundleSourceError> {
         self.count += 1;
         if self.count > MAX_ENTRIES {
@@ -28,21 +29,22 @@ impl BundleNames {
         if !is_safe(path) {
             return Err(BundleSourceError::UnsafeEntry { number: self.count });
         }
-        // Names that differ in case are one file on some systems.
+        // Names that differ only in case are the same file on some systems.
         if !self.seen.insert(path.to_lowercase()) {
             return Err(BundleSourceError::RepeatedEntry { number: self.count });
         }
         Ok(())
     }
 
-    /// Refuses the next entry for what it is.
+    /// Rejects the next entry because of its type.
     #[must_use]
     pub const fn refuse(&self) -> BundleSourceError {
         BundleSourceError::UnsafeEntry { number: self.count + 1 }
     }
 }
 
-/// Whether a path stays in the bundle, or its directory of blobs, on every system.
+/// Whether a path stays inside the bundle or its blob directory on every
+/// system.
 fn is_safe(path: &str) -> bool {
     let is_plain = |part: &str| {
         !part.is_empty()
@@ -79,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn names_count_once_in_any_case() {
+    fn names_are_unique_regardless_of_case() {
         let mut names = BundleNames::default();
         assert!(names.take("events.jsonl").is_ok());
         let repeated = names.take("Events.jsonl");
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn there_may_only_be_so_many() {
+    fn the_number_of_entries_is_limited() {
         let mut names = BundleNames::default();
         let taken = (0..=MAX_ENTRIES).try_for_each(|number| names.take(&number.to_string()));
         assert!(matches!(taken, Err(BundleSourceError::TooManyEntries { .. })));

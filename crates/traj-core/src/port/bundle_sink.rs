@@ -1,4 +1,4 @@
-//! Writing a bundle: all of it, or nothing.
+//! Writes a bundle, completely or not at all.
 
 use std::fmt::{self, Debug};
 
@@ -23,13 +23,14 @@ pub enum BundleSinkError {
         /// The bundle's name.
         name: String,
     },
-    /// The sink itself uses names of this form, and removes what has them.
+    /// The name has a form that the sink reserves for its temporary files,
+    /// which it deletes.
     #[error("{name} is reserved for unfinished bundles")]
     ReservedName {
         /// The bundle's name.
         name: String,
     },
-    /// The place for bundles is, or leads through, a link.
+    /// The directory for bundles is a link or is reached through one.
     #[error("the directory for {name} is a link or leads out of its root")]
     UnsafePlace {
         /// The bundle's name.
@@ -47,20 +48,20 @@ pub enum BundleSinkError {
         /// The bundle's name.
         name: String,
     },
-    /// A single text is longer than any file of a bundle may hold.
+    /// A single string is longer than any file of a bundle may be.
     #[error("a single text is longer than 4 GiB")]
     TooLong,
-    /// Intermediate results cannot be kept.
+    /// Scratch storage failed.
     #[error(transparent)]
     Scratch(#[from] ScratchError),
-    /// The bundle is there and complete, but may be gone after a crash, and it
-    /// cannot be taken back either.
+    /// The bundle is complete, but may be lost in a crash, and could not be
+    /// removed either.
     #[error("the bundle {name} was written, but could not be synced to disk")]
     Unconfirmed {
         /// The bundle's name.
         name: String,
     },
-    /// Writing failed in a way that callers do not tell apart.
+    /// Writing failed for another reason.
     #[error("cannot write the bundle {name}")]
     Storage {
         /// The bundle's name.
@@ -87,7 +88,7 @@ impl From<SpillError> for BundleSinkError {
     }
 }
 
-/// A file of a bundle. No path reaches an adapter.
+/// A file of a bundle. Adapters never receive paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BundleFile {
@@ -107,13 +108,14 @@ pub enum BundleFile {
     SystemPrompt,
     /// `tools.json`
     Tools,
-    /// `blobs/<sha256>.txt`: a long text, named after what the recorder stored.
+    /// `blobs/<sha256>.txt`: a long string, named after the digest in the
+    /// recording.
     Blob([u8; 32]),
 }
 
 impl BundleFile {
-    /// A bundle has at most this many blobs; archives with far more entries
-    /// are not read.
+    /// The most blobs in a bundle; archives with many more entries are
+    /// rejected.
     pub const MOST_BLOBS: usize = 50_000;
 
     /// The files that every bundle has.
@@ -122,10 +124,10 @@ impl BundleFile {
     /// The directory of blobs.
     pub const BLOB_FOLDER: &str = "blobs";
 
-    /// Those that a manifest lists once more, as far as they are there.
+    /// The files that a manifest lists a second time, if they exist.
     pub const SUPPLEMENTAL: [Self; 3] = [Self::Metadata, Self::Artifacts, Self::Prompts];
 
-    /// The files that are not blobs, in the order a manifest lists them.
+    /// The files that are not blobs, in the order of a manifest.
     pub const NAMED: [Self; 8] = [
         Self::Manifest,
         Self::Metadata,
@@ -140,7 +142,7 @@ impl BundleFile {
     /// The file of a blob.
     #[must_use]
     pub fn blob(digest: &BlobDigest) -> Self {
-        // The name of a blob is the digits of a digest.
+        // The name of a blob is always the digits of a digest.
         Self::Blob(parse_digest(digest.as_str()).unwrap_or_default())
     }
 
@@ -154,7 +156,7 @@ impl BundleFile {
         parse_digest(digest).map(Self::Blob)
     }
 
-    /// The kind of content.
+    /// The media type of the content.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -186,7 +188,7 @@ impl fmt::Display for BundleFile {
     }
 }
 
-/// Reads 64 lower-case hex digits.
+/// Parses 64 lower-case hex digits.
 fn parse_digest(text: &str) -> Option<[u8; 32]> {
     let mut digest = [0; 32];
     if text.len() != 64 {
@@ -207,18 +209,19 @@ fn parse_digest(text: &str) -> Option<[u8; 32]> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NameTaken {
-    /// The bundle is refused: its name was chosen.
+    /// Fail: the user chose the name.
     Refuse,
-    /// The next free number is appended to the bundle's name.
+    /// Append the next free number to the name.
     Renumber,
 }
 
-/// A place where bundles appear.
+/// Creates bundles.
 pub trait BundleSink: Debug + Send + Sync {
-    /// Starts a bundle under `name`, out of sight.
+    /// Starts a bundle called `name`, which stays hidden until it is committed.
     ///
     /// # Errors
-    /// [`BundleSinkError::Exists`] when the name is taken and must be this one.
+    /// [`BundleSinkError::Exists`] if the name is taken and must not be
+    /// changed.
     fn begin(
         &self,
         name: &BundleName,
@@ -226,37 +229,38 @@ pub trait BundleSink: Debug + Send + Sync {
     ) -> Result<Box<dyn BundleWriter>, BundleSinkError>;
 }
 
-/// A bundle in the making. Dropped without [`BundleWriter::commit`], it leaves
-/// nothing behind.
+/// An unfinished bundle. If it is dropped without [`BundleWriter::commit`],
+/// nothing remains.
 pub trait BundleWriter: Debug + Send + Sync {
-    /// Starts a file of the bundle, empty. Several may be written at a time.
+    /// Creates an empty file in the bundle. Several may be written at the same
+    /// time.
     ///
     /// # Errors
-    /// [`BundleSinkError::Repeated`] when it was already started.
+    /// [`BundleSinkError::Repeated`] if the file was already created.
     fn create(&mut self, file: BundleFile) -> Result<Box<dyn BundleFileWriter>, BundleSinkError>;
 
-    /// Opens a finished file of this bundle to read it back.
+    /// Opens a finished file of this bundle for reading.
     ///
     /// # Errors
     /// When it was not written, or cannot be read.
     fn read_back(&self, file: BundleFile) -> Result<Box<dyn Source>, BundleSinkError>;
 
-    /// A nameless file for intermediate results, gone when it is dropped.
+    /// An unnamed file for intermediate results, deleted when dropped.
     ///
     /// # Errors
     /// When no space is left for one.
     fn scratch(&self) -> Result<Box<dyn Scratch>, BundleSinkError>;
 
-    /// Makes the bundle visible under its name, completely and durably.
-    /// Returns the name it got.
+    /// Makes the bundle visible under its name, completely and durably. Returns
+    /// its final name.
     ///
     /// # Errors
-    /// [`BundleSinkError::Exists`] when the name was taken meanwhile and must be
-    /// this one. Nothing is left behind then.
+    /// [`BundleSinkError::Exists`] if the name was taken in the meantime and
+    /// must not be changed. Nothing remains then.
     fn commit(self: Box<Self>) -> Result<String, BundleSinkError>;
 }
 
-/// One file of a bundle in the making.
+/// A file of an unfinished bundle.
 pub trait BundleFileWriter: Debug + Send {
     /// Appends text.
     ///
@@ -264,10 +268,10 @@ pub trait BundleFileWriter: Debug + Send {
     /// When it cannot be written.
     fn append(&mut self, text: &Redacted<String>) -> Result<(), BundleSinkError>;
 
-    /// Makes sure that everything appended can be read back.
+    /// Ensures that everything appended can be read back.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When that is not possible.
     fn finish(self: Box<Self>) -> Result<(), BundleSinkError>;
 }
 
@@ -276,7 +280,7 @@ mod tests {
     use super::BundleFile;
 
     #[test]
-    fn names_and_files_go_both_ways() {
+    fn names_and_files_round_trip() {
         let files = BundleFile::NAMED.into_iter().chain([BundleFile::Blob([0xab; 32])]);
         for file in files {
             assert_eq!(BundleFile::parse(&file.to_string()), Some(file));

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 
 use crate::timestamp::UnixMillis;
 
-/// Tells the time.
+/// Provides the current time.
 pub trait Clock: Debug + Send + Sync {
-    /// The instant now.
+    /// The current time.
     fn now(&self) -> UnixMillis;
 }

@@ -1,21 +1,22 @@
-//! Where a run's events go.
+//! Receives the events of a run.
 
 use std::fmt::Debug;
 
 use crate::event::Event;
 
-/// Records events of one run. Recording never fails its host: errors stay inside the sink.
+/// Records the events of one run. Recording never fails for the host: the sink
+/// handles errors.
 pub trait EventSink: Debug + Send + Sync {
-    /// Takes one event.
+    /// Records an event.
     fn record(&self, event: Event);
 }
 
-/// A sink that keeps nothing.
+/// A sink that discards events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoEvents(());
 
 impl NoEvents {
-    /// The sink that keeps nothing.
+    /// A sink that discards events.
     #[must_use]
     pub const fn new() -> Self {
         Self(())

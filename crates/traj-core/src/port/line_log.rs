@@ -1,4 +1,4 @@
-//! A small owner-only log of lines beside a session.
+//! A small, owner-only log of lines next to a session file.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 #[non_exhaustive]
 pub enum LineLogError {
     /// The log is a link, has several names, or is not a regular file.
-    #[error("{name} is not a plain file of its own")]
+    #[error("{name} is not a plain file")]
     Refused {
         /// The log's name.
         name: String,
@@ -28,26 +28,26 @@ pub enum LineLogError {
 
 /// A log of lines that only its owner can read.
 ///
-/// Implementations make appended lines durable before they return, keep all
-/// lines of a call or none, and let several processes use one log at a time.
-/// A log without lines has no file.
+/// Implementations make appended lines durable before returning, append all
+/// lines of a call or none, and allow several processes to use the log at the
+/// same time. An empty log has no file.
 pub trait LineLog: Debug {
-    /// Appends lines, given without line ends.
+    /// Appends lines, given without newlines.
     ///
     /// # Errors
     /// See [`LineLogError`]; nothing was appended.
     fn append(&self, lines: &[String]) -> Result<(), LineLogError>;
 
-    /// Shows every complete line until the callback stops.
+    /// Passes every complete line to `visit` until it breaks.
     ///
     /// # Errors
     /// See [`LineLogError`].
     fn read(&self, visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<(), LineLogError>;
 
-    /// Keeps the lines that `keep` wants, in one step. A line may be shown
-    /// twice when another process appends at the same time.
+    /// Keeps only the lines for which `keep` returns true, atomically. `keep`
+    /// may see a line twice if another process appends at the same time.
     ///
     /// # Errors
-    /// See [`LineLogError`]; the log is as it was.
+    /// See [`LineLogError`]; the log is unchanged.
     fn retain(&self, keep: &mut dyn FnMut(&[u8]) -> bool) -> Result<(), LineLogError>;
 }

@@ -1,17 +1,20 @@
-//! The host's word on questions of the app-server, and its reach to other nodes.
+//! The host's answers to requests of the app-server, and its access to other
+//! nodes.
 
 use std::fmt::Debug;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::app_server::{HostAnswer, ServerRequest};
+use super::app_server::{HostReply, ServerRequest};
+use crate::event::Decider;
 
-/// Answers questions for the threads of one host. Only what it says explicitly is granted.
+/// Answers requests for the threads of one host. Only explicit answers grant
+/// anything.
 #[async_trait]
 pub trait RequestHandler: Debug + Send + Sync {
-    /// The host's answer; none leaves the question to the safe default.
-    async fn answer(&self, request: &ServerRequest) -> Option<HostAnswer>;
+    /// The host's reply. Without an answer in it, nothing is granted.
+    async fn answer(&self, request: &ServerRequest) -> HostReply;
 }
 
 /// A host that grants nothing.
@@ -19,7 +22,7 @@ pub trait RequestHandler: Debug + Send + Sync {
 pub struct DenyAll(());
 
 impl DenyAll {
-    /// The host that grants nothing.
+    /// A host that grants nothing.
     #[must_use]
     pub const fn new() -> Self {
         Self(())
@@ -28,8 +31,8 @@ impl DenyAll {
 
 #[async_trait]
 impl RequestHandler for DenyAll {
-    async fn answer(&self, _request: &ServerRequest) -> Option<HostAnswer> {
-        None
+    async fn answer(&self, _request: &ServerRequest) -> HostReply {
+        HostReply::none().decided_by(Decider::Policy).because("everything is declined")
     }
 }
 
@@ -39,11 +42,11 @@ impl RequestHandler for DenyAll {
 pub struct NodeTurn {
     /// The node.
     pub node: String,
-    /// The session there.
+    /// The session on that node.
     pub session: String,
     /// The message.
     pub prompt: String,
-    /// Where the agent works there.
+    /// The agent's working directory on that node.
     pub cwd: Option<String>,
     /// How long it may take.
     pub timeout: Duration,
@@ -67,10 +70,10 @@ impl NodeTurn {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NodeTurnError {
-    /// The node answered something that is not a reply.
-    #[error("the node's answer is not a reply")]
+    /// The node's answer is not a reply.
+    #[error("the node sent an invalid reply")]
     InvalidPayload,
-    /// The node cannot be reached, or its run failed.
+    /// The node is unreachable, or the run failed there.
     #[error("the turn on the node failed")]
     Failed {
         /// The host's cause.

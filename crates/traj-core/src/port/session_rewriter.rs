@@ -1,4 +1,4 @@
-//! Rewriting a file of lines that its owner may append to at any moment.
+//! Rewrites a file of lines that its owner may append to at any time.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -6,30 +6,31 @@ use std::fmt::Debug;
 /// A cause that only the adapter understands.
 type Cause = Box<dyn Error + Send + Sync>;
 
-/// What becomes of a line.
+/// What happens to a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a line is kept or replaced, never removed")]
 pub enum LineVerdict {
-    /// The line stays as it is, byte for byte.
+    /// The line stays unchanged, byte for byte.
     Keep,
-    /// The line becomes this, given without a line end; its own line end stays.
+    /// The line is replaced with this, given without a newline; its newline
+    /// stays.
     Replace(Vec<u8>),
 }
 
-/// Decides line by line what a rewrite changes.
+/// Decides for each line whether a rewrite changes it.
 pub trait LineEdit {
-    /// Whether a block of whole lines may hold a line that matters. A block
-    /// for which this is `false` passes without being cut into lines.
+    /// Whether a block of complete lines may contain a line to change. If not,
+    /// the block is copied without being split into lines.
     fn concerns(&self, block: &[u8]) -> bool;
 
-    /// Decides about one line, given without its line end.
+    /// Decides about one line, given without its newline.
     fn line(&mut self, line: &[u8]) -> LineVerdict;
 
-    /// Hears of a line that was too long to be read and passed as it is.
+    /// Called for a line that was too long to read and was copied unchanged.
     fn passed_over(&mut self, bytes: u64);
 
-    /// Called once, after the last line and before the new text takes effect;
-    /// an error leaves the file as it was.
+    /// Called once, after the last line and before the new content takes
+    /// effect; on an error, the file stays unchanged.
     ///
     /// # Errors
     /// When the rewrite must not take effect.
@@ -42,9 +43,9 @@ pub trait LineEdit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a rewrite takes effect or does not")]
 pub enum RewriteMode {
-    /// Every line is shown to the edit; nothing is written.
+    /// The edit sees the lines, but nothing is written.
     Preview,
-    /// The result replaces the file, unless no line changed.
+    /// The result replaces the file, if any line changed.
     Commit,
 }
 
@@ -54,20 +55,21 @@ pub enum RewriteMode {
 pub struct RewriteReport {
     /// Lines that changed.
     pub changed_lines: u64,
-    /// Lines that were too long to be read.
+    /// Lines that were too long to read.
     pub passed_over: u64,
     /// Bytes of the file when the rewrite began.
     pub bytes_before: u64,
-    /// Bytes those became.
+    /// The size that those bytes have now.
     pub bytes_after: u64,
     /// Bytes that other processes appended during the rewrite and that were kept.
     pub merged_bytes: u64,
-    /// A writer still holds the old file open; what it appends from now on
-    /// goes to a file that is kept beside the session, not into the session.
+    /// A writer still has the old file open; whatever it appends from now on
+    /// goes to a file that is kept next to the session file, not into the
+    /// session.
     pub held_open: bool,
 }
 
-/// Why a file could not be rewritten; it is as it was.
+/// Why a file could not be rewritten; the file is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewriteError {
@@ -78,20 +80,20 @@ pub enum RewriteError {
         name: String,
     },
     /// The file is a link, has several names, or is not a regular file.
-    #[error("{name} is not a plain file of its own: {reason}")]
+    #[error("{name} is not a plain file: {reason}")]
     Refused {
         /// The file's name.
         name: String,
         /// What it is instead.
         reason: &'static str,
     },
-    /// A writer keeps the file open, so a replaced file would lose its lines.
+    /// A writer has the file open, and replacing the file would lose its lines.
     #[error("{name} is held open by a writer")]
     Busy {
         /// The file's name.
         name: String,
     },
-    /// Someone else replaced the file, or rewrites it right now.
+    /// Another process replaced the file, or is rewriting it now.
     #[error("{name} was replaced by another process")]
     Conflict {
         /// The file's name.
@@ -117,15 +119,15 @@ pub enum RewriteError {
 
 /// Rewrites one file of lines.
 ///
-/// Implementations show every line to the edit once, in order, and replace the
-/// file in one step that readers see whole or not at all. Lines that anyone
-/// appended meanwhile are in the result, after the edited ones and in the
-/// order of their writing. Mode and owner stay. On an error the file is as it
-/// was. Of two rewrites at once one waits, or fails with
+/// Implementations pass the lines of every block that concerns the edit to it
+/// once, in order, and replace the file atomically. Lines that anyone appended
+/// in the meantime are in the result, after the edited ones and in the order
+/// they were written. Mode and owner are kept. On an error, the file is
+/// unchanged. Of two concurrent rewrites, one waits or fails with
 /// [`RewriteError::Conflict`].
 pub trait SessionRewriter: Debug {
-    /// Shows every line to `edit`, and puts the result in place if `mode` says
-    /// so and a line changed.
+    /// Passes the lines to `edit` and replaces the file if `mode` allows it and
+    /// a line changed.
     ///
     /// # Errors
     /// See [`RewriteError`].

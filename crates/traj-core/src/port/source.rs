@@ -1,4 +1,4 @@
-//! Reading sessions, sidecars and other inputs by position.
+//! Reads sessions, sidecars and other inputs by position.
 
 use std::fmt::Debug;
 
@@ -9,38 +9,38 @@ pub enum SourceError {
     /// The file does not exist.
     #[error("file {name} does not exist")]
     NotFound {
-        /// The file as it was asked for.
+        /// The file's name, as given.
         name: String,
     },
-    /// The file, or a directory on the way to it, is a link, or the file is not
-    /// a regular one.
+    /// The file or a directory on its path is a link, or the file is not a
+    /// regular file.
     #[error("{name} is a link or not a regular file")]
     NotRegular {
-        /// The file as it was asked for.
+        /// The file's name, as given.
         name: String,
     },
-    /// The file is outside every readable directory.
+    /// The file is outside the readable directories.
     #[error("{name} is outside the readable directories")]
     Outside {
-        /// The file as it was asked for.
+        /// The file's name, as given.
         name: String,
     },
-    /// The file is larger than one of its kind can be.
+    /// The file is larger than files of its kind can be.
     #[error("{name} is too large")]
     TooLarge {
-        /// The file as it was asked for.
+        /// The file's name, as given.
         name: String,
     },
-    /// The file was cut or rewritten while it was read.
+    /// The file was truncated or rewritten while it was read.
     #[error("{name} changed while it was read")]
     Changed {
-        /// The file as it was asked for.
+        /// The file's name, as given.
         name: String,
     },
-    /// Reading failed in a way that callers do not tell apart.
+    /// Reading failed for another reason.
     #[error("cannot read {name}")]
     Storage {
-        /// The file as it was asked for.
+        /// The file's name, as given.
         name: String,
         /// The adapter's cause.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -57,30 +57,30 @@ impl SourceError {
 
 /// Opens inputs by name.
 ///
-/// Implementations never follow a link to the file or on the way to it below
-/// the directory they were given, never block on a file that is not regular, and
-/// refuse names that lead out of their folders.
+/// Implementations never follow links below the directories they were given,
+/// never block on a file that is not regular, and refuse names that lead out of
+/// those directories.
 pub trait Sources: Debug + Send + Sync {
-    /// Opens a file for reading, fixed at the length it has now.
+    /// Opens a file for reading, limited to its current length.
     ///
     /// # Errors
-    /// As [`SourceError`] says.
+    /// See [`SourceError`].
     fn open(&self, name: &str) -> Result<Box<dyn Source>, SourceError>;
 
-    /// Opens a sidecar that a pointer leads to, or a blob of one, which may lie
-    /// outside the directories if the implementation allows it. Callers have to
+    /// Opens a sidecar that a pointer names, or one of its blobs, which may be
+    /// outside the directories if the implementation allows it. Callers must
     /// make sure that it belongs to the session.
     ///
     /// # Errors
-    /// As [`SourceError`] says.
+    /// See [`SourceError`].
     fn open_relocated(&self, name: &str) -> Result<Box<dyn Source>, SourceError> {
         self.open(name)
     }
 }
 
-/// One opened input: a snapshot of the length it had when it was opened.
+/// An open input, limited to the length it had when it was opened.
 pub trait Source: Debug + Send + Sync {
-    /// The length at the time of opening; later growth is not seen.
+    /// The length at the time of opening; later growth is ignored.
     fn len(&self) -> u64;
 
     /// Whether the input was empty when it was opened.
@@ -91,14 +91,13 @@ pub trait Source: Debug + Send + Sync {
     /// Fills `buffer` from `offset`.
     ///
     /// # Errors
-    /// [`SourceError::Changed`] when the input has become shorter than the
-    /// part asked for.
+    /// [`SourceError::Changed`] if the input is now shorter than the requested
+    /// range.
     fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), SourceError>;
 
-    /// Checks that the bytes read so far are unchanged: growth is fine, anything
-    /// else is a change.
+    /// Checks that the bytes read so far are unchanged; growth is allowed.
     ///
     /// # Errors
-    /// [`SourceError::Changed`] when it does not.
+    /// [`SourceError::Changed`] if they changed.
     fn check_unchanged(&self) -> Result<(), SourceError>;
 }

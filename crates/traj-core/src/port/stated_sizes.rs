@@ -1,4 +1,4 @@
-//! How large the files of a bundle are, by its own word.
+//! The sizes of a bundle's files, as its manifest states them.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use serde::Deserialize;
 
 use super::BundleFile;
 
-/// What a manifest says of its files' sizes. An archive is read up to them:
-/// how well a text compresses says nothing about who packed it, a file that does
-/// not end where it should does.
+/// The sizes in a manifest. They limit how much of an archive is read: a high
+/// compression ratio does not prove an attack, but a file that is longer than
+/// stated does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatedSizes {
     sizes: BTreeMap<BundleFile, u64>,
@@ -26,7 +26,7 @@ struct StatedContent {
 }
 
 impl StatedSizes {
-    /// Reads them from a manifest; one that cannot be read states nothing.
+    /// Reads the sizes from a manifest; an unreadable manifest states none.
     #[must_use]
     pub fn of_manifest(manifest: &[u8]) -> Self {
         let Ok(manifest) = serde_json::from_slice::<StatedManifest>(manifest) else {
@@ -38,7 +38,7 @@ impl StatedSizes {
         Self { sizes: sizes.collect() }
     }
 
-    /// The size of the file with this path; nothing for one that is not listed.
+    /// The size of the file with this path; 0 if it is not listed.
     #[must_use]
     pub fn of(&self, path: &str) -> u64 {
         BundleFile::parse(path).and_then(|file| self.sizes.get(&file).copied()).unwrap_or_default()
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_those_of_listed_files() {
+    fn only_listed_files_have_sizes() {
         let manifest = r#"{"x":[[]],"contents":[{"path":"events.jsonl","bytes":7},
             {"path":"../x","bytes":9}]}"#;
         let sizes = StatedSizes::of_manifest(manifest.as_bytes());
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_manifest_states_nothing() {
+    fn an_invalid_manifest_states_nothing() {
         for manifest in ["", "[]", "{}", r#"{"contents":[{"path":"events.jsonl","bytes":-1}]}"#] {
             assert_eq!(StatedSizes::of_manifest(manifest.as_bytes()), StatedSizes::default());
         }

@@ -1,4 +1,4 @@
-//! Storing trajectories: opening a sidecar, appending to it, reading it.
+//! Stores trajectories: opens, appends to and reads sidecars.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -9,14 +9,14 @@ use crate::id::SessionId;
 use crate::limits::Limits;
 use crate::settings::{Durability, Settings, WhenFull};
 
-/// A cause that only the adapter understands.
+/// An adapter-specific cause.
 type Cause = Box<dyn Error + Send + Sync>;
 
 /// Why a sidecar could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SidecarError {
-    /// The sidecar is at its limit; nothing of the call was written.
+    /// The sidecar is at its limit; nothing was written.
     #[error("the sidecar has reached its limit of {limit} bytes")]
     Full {
         /// The limit.
@@ -24,21 +24,20 @@ pub enum SidecarError {
         /// Bytes that would still fit.
         room: u64,
     },
-    /// The blobs are at their budget; this one was not stored.
+    /// The blobs have reached their budget; this one was not stored.
     #[error("the blobs have reached their budget of {budget} bytes")]
     OverBudget {
         /// The budget.
         budget: u64,
     },
-    /// The file at the sidecar's path must not be touched.
+    /// The file at the sidecar's path is unsafe and must not be used.
     #[error("the sidecar is not safe to use")]
     Refused {
         /// What is wrong with it.
         #[source]
         source: Cause,
     },
-    /// Storage is full; it may have some later, or
-    /// for less.
+    /// Storage is full; a later or smaller write may succeed.
     #[error("no space left for the sidecar")]
     NoSpace {
         /// What went wrong.
@@ -46,7 +45,7 @@ pub enum SidecarError {
         source: Cause,
     },
     /// Storage failed; it may work again later.
-    #[error("the sidecar cannot be used at the moment")]
+    #[error("cannot use the sidecar right now")]
     Storage {
         /// What went wrong.
         #[source]
@@ -55,51 +54,51 @@ pub enum SidecarError {
 }
 
 impl SidecarError {
-    /// Whether the same call may work later.
+    /// Whether the same call may succeed later.
     #[must_use]
     pub const fn is_temporary(&self) -> bool {
         matches!(self, Self::NoSpace { .. } | Self::Storage { .. })
     }
 }
 
-/// Why a sidecar is not safe from others, although it can be used.
+/// Why others can tamper with a sidecar, although it can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exposure {
-    /// Everyone can put files into its directory, and perhaps replace ours.
+    /// Anyone can add files to its directory, and perhaps replace the sidecar.
     #[error("the sidecar's directory is world-writable")]
     OthersCanWrite,
-    /// Whoever owns its directory can replace what is in it.
+    /// The owner of its directory can replace its files.
     #[error("the sidecar's directory belongs to another user")]
     ForeignOwner,
 }
 
-/// Which part of a sidecar a call may fill.
+/// How much of a sidecar a call may fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "a line is ordinary or it is the last word")]
+#[expect(clippy::exhaustive_enums, reason = "a line is ordinary or the final report")]
 pub enum Room {
     /// All but the reserve.
     Ordinary,
-    /// The reserve too: for the line that says why no other follows.
+    /// The reserve too: for the line that reports why recording stopped.
     Reserve,
 }
 
-/// How a sidecar is kept.
+/// The options of a sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SidecarOptions {
-    /// Bytes it may have.
+    /// The most bytes of the sidecar.
     pub limit_bytes: u64,
-    /// Bytes its blobs may have.
+    /// The most bytes of its blobs.
     pub blob_budget_bytes: u64,
     /// What happens at the limit.
     pub when_full: WhenFull,
-    /// When lines are forced to the disk.
+    /// When lines are synced to disk.
     pub durability: Durability,
 }
 
 impl SidecarOptions {
-    /// What the settings of a recorder ask for.
+    /// The options from a recorder's settings.
     #[must_use]
     pub const fn from_settings(settings: &Settings) -> Self {
         let Limits { sidecar_bytes, blob_budget_bytes, .. } = settings.limits;
@@ -111,7 +110,7 @@ impl SidecarOptions {
         }
     }
 
-    /// Bytes a call may fill the sidecar to.
+    /// The size up to which a call may fill the sidecar, in bytes.
     #[must_use]
     pub fn capacity(&self, room: Room) -> u64 {
         let reserve = (self.limit_bytes / 2).min(2_048);
@@ -121,28 +120,29 @@ impl SidecarOptions {
         }
     }
 
-    /// Bytes of old lines that may stay when `incoming` bytes roll the sidecar
-    /// on: well below the limit, so that not every batch has to roll.
+    /// Bytes of old lines to keep when `incoming` bytes make the sidecar roll:
+    /// well below the limit, so that not every batch causes a roll.
     #[must_use]
     pub fn kept_when_rolling(&self, incoming: u64) -> u64 {
         (self.capacity(Room::Ordinary) / 4 * 3).saturating_sub(incoming)
     }
 }
 
-/// What an append did.
+/// The result of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Appended {
-    /// The number of the first line in the file; the others follow it.
+    /// The number of the first line in the file; the other lines are numbered
+    /// consecutively.
     pub first_source_sequence: u64,
-    /// Bytes written, line ends included.
+    /// Bytes written, newlines included.
     pub bytes: u64,
-    /// Old lines that were removed to make room.
+    /// Old lines removed to make room.
     pub rolled_lines: u64,
 }
 
 impl Appended {
-    /// An append of `bytes` whose first line got this number.
+    /// An append of `bytes` whose first line has this number.
     #[must_use]
     pub const fn new(first_source_sequence: u64, bytes: u64, rolled_lines: u64) -> Self {
         Self { first_source_sequence, bytes, rolled_lines }
@@ -151,33 +151,33 @@ impl Appended {
 
 /// Appends lines to one sidecar.
 ///
-/// Implementations keep all lines of a call, in order and in one piece, or on
-/// error none. Lines of several writers to one sidecar never mix, and their
-/// numbers in the file rise without gaps. A torn line that a crash left is
-/// closed off before the first line is added. Blobs that only lines named which
-/// made room for others go with them, but never one that a writer has stored
-/// and not named yet.
+/// Implementations write all lines of a call, in order and contiguously, or on
+/// error none. Lines of concurrent writers never mix, and their numbers in the
+/// file increase without gaps. A torn line left by a crash is terminated before
+/// the first line is added. When old lines are removed to make room, the blobs
+/// that only they named are removed too, but never a blob that a writer has
+/// stored and not named yet.
 pub trait SidecarWriter: Debug + Send {
-    /// Appends a batch of lines; an empty one does nothing.
+    /// Appends a batch of lines; an empty batch does nothing.
     ///
     /// # Errors
     /// When the batch does not fit ([`SidecarError::Full`]) or cannot be
-    /// stored; the sidecar is as it was.
+    /// stored; the sidecar is unchanged.
     fn append(&mut self, lines: &[PendingLine], room: Room) -> Result<Appended, SidecarError>;
 
-    /// Stores a blob beside the sidecar, once however often it is given.
+    /// Stores a blob next to the sidecar; the same blob is stored only once.
     ///
     /// # Errors
-    /// When the budget is met or the blob cannot be stored.
+    /// When the budget is exhausted or the blob cannot be stored.
     fn store_blob(&mut self, blob: &Blob) -> Result<(), SidecarError>;
 
-    /// Forces what was appended to the disk, as the options ask.
+    /// Syncs appended lines to disk, as the options require.
     ///
     /// # Errors
     /// When the disk fails.
     fn flush(&mut self) -> Result<(), SidecarError>;
 
-    /// Why what is written here is not safe from others, if it is not.
+    /// Why others can tamper with this sidecar, if they can.
     fn exposure(&self) -> Option<Exposure> {
         None
     }
@@ -185,32 +185,32 @@ pub trait SidecarWriter: Debug + Send {
 
 /// Finds and opens the sidecars of sessions.
 pub trait TrajectoryStore: Debug + Send + Sync {
-    /// Opens the sidecar of a session for appending. Nothing exists until the
-    /// first line is there.
+    /// Opens the sidecar of a session for appending. No file is created before
+    /// the first line.
     ///
     /// # Errors
-    /// When the file at its path is refused or cannot be opened.
+    /// When the file at its path is unsafe or cannot be opened.
     fn open(
         &self,
         session: &SessionId,
         options: &SidecarOptions,
     ) -> Result<Box<dyn SidecarWriter>, SidecarError>;
 
-    /// Shows the complete lines of a session's sidecar in order, without their
-    /// line ends, until `visit` breaks. A sidecar that does not exist has none.
+    /// Passes the complete lines of a session's sidecar to `visit`, in order
+    /// and without newlines, until it breaks. A missing sidecar has no lines.
     ///
     /// # Errors
-    /// When it is refused or cannot be read.
+    /// When it is unsafe or cannot be read.
     fn visit(
         &self,
         session: &SessionId,
         visit: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<(), SidecarError>;
 
-    /// The content of a blob; `None` when there is no such blob.
+    /// The content of a blob; `None` if there is no such blob.
     ///
     /// # Errors
-    /// When it is refused or cannot be read.
+    /// When it is unsafe or cannot be read.
     fn read_blob(
         &self,
         session: &SessionId,
@@ -218,25 +218,25 @@ pub trait TrajectoryStore: Debug + Send + Sync {
     ) -> Result<Option<String>, SidecarError>;
 }
 
-/// The highest number a line can have: the last whole number that every JSON
-/// reader distinguishes from the next.
+/// The highest number of a line: the last integer that every JSON reader
+/// distinguishes from the next.
 pub const MAX_SEQUENCE: u64 = (1 << 53) - 1;
 
-/// The highest number that is believed of any line. Nobody counts that far, and
-/// from here on there is room for as many lines again.
+/// The highest number that is accepted whatever the lines before say. No
+/// recorder counts that far, and as many numbers again remain above it.
 const CREDIBLE_SEQUENCE: u64 = 1 << 52;
 
-/// Whether a line can have this number when `before` is the highest of those
-/// above it. A number that is out of all reason is believed only if it follows
-/// from the lines before, so that no line can bring the count to its end.
+/// Whether a line can have this number, if `before` is the highest number so
+/// far. An implausibly high number is accepted only if it continues the lines
+/// before, so that a single line cannot exhaust the numbers.
 #[must_use]
 pub const fn is_credible_sequence(number: u64, before: u64) -> bool {
     number <= CREDIBLE_SEQUENCE || (number <= MAX_SEQUENCE && number <= before.saturating_add(1))
 }
 
-/// The number of a line in its file, else in its run; for finding the next.
-/// `before` is the highest of the lines above. Zeros that a loss of power left
-/// before a line do not hide its number.
+/// The number of a line in its file, else in its run; used to find the next
+/// number. `before` is the highest number so far. Zero bytes before the line,
+/// as a power failure leaves them, are ignored.
 #[must_use]
 pub fn source_sequence_of(line: &[u8], before: u64) -> Option<u64> {
     let zeros = line.iter().take_while(|byte| **byte == 0).count();
@@ -256,7 +256,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_rolled_sidecar_has_room_for_what_rolled_it(
+        fn a_rolled_sidecar_has_room_for_the_incoming_lines(
             limit_bytes in any::<u64>(),
             incoming in any::<u64>(),
         ) {
@@ -273,7 +273,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_can_be_looked_at_for_a_number(bytes in any::<Vec<u8>>()) {
+        fn any_bytes_can_be_searched_for_a_number(bytes in any::<Vec<u8>>()) {
             prop_assert!(source_sequence_of(&bytes, 0).is_none_or(|number| number <= MAX_SEQUENCE));
         }
     }

@@ -1,8 +1,7 @@
 //! The configuration file: TOML with prices, roots, limits and defaults.
 //!
-//! Its keys are described in `docs/configuration.md`. Here it is only parsed; the caller
-//! finds and opens the file. A value in the file counts where no environment
-//! variable is set (see
+//! `docs/configuration.md` describes its keys. This module only parses it; the caller finds and
+//! opens the file. Environment variables override the file (see
 //! [`HostFacts::configured_by`](crate::settings::host::HostFacts::configured_by)).
 
 mod key;
@@ -26,50 +25,50 @@ pub(crate) use key::{ConfigurationKey, key_of_variable};
 use crate::limits::Reading;
 use crate::settings::toml_fault;
 
-/// Where sessions are looked for, separated by colons.
+/// Where to look for sessions, separated by colons.
 pub(crate) const ROOTS: &str = "TRAJ_ROOTS";
-/// A file with prices.
+/// A price file.
 pub(crate) const PRICES: &str = "TRAJ_PRICES";
 
 /// What is wrong with a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigurationError {
-    /// The file is too large. None of it takes effect.
+    /// The file is too large. It is ignored.
     #[error("the file is larger than {} bytes", Reading::standard().configuration_bytes)]
     TooLarge,
-    /// The file is not TOML. None of it takes effect.
+    /// The file is not TOML. It is ignored.
     #[error("line {line}: {problem}")]
     Syntax {
         /// The line, counted from one.
         line: usize,
-        /// What is wrong with it, without the values of the file.
+        /// What is wrong, without values from the file.
         problem: String,
     },
-    /// A key that does not exist.
+    /// An unknown key.
     #[error("line {line}: unknown key `{key}`")]
     UnknownKey {
         /// The line, counted from one.
         line: usize,
-        /// The key with its section.
+        /// The key, with its section.
         key: String,
         /// The key that was probably meant.
         nearest: Option<&'static str>,
     },
-    /// A value that the key does not take.
+    /// A value of the wrong type.
     #[error("line {line}: `{key}` takes {expected}")]
     WrongValue {
         /// The line, counted from one.
         line: usize,
-        /// The key with its section.
+        /// The key, with its section.
         key: &'static str,
-        /// What it takes.
+        /// The expected type.
         expected: String,
     },
 }
 
 impl ConfigurationError {
-    /// What to do about it, where that is known.
+    /// A hint, if there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -88,19 +87,18 @@ impl ConfigurationError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Configuration {
-    /// Keys and values that cannot be used, in the order of the lines. All
-    /// others are in force.
+    /// Keys and values that are invalid, in the order of their lines. All others take effect.
     pub problems: Vec<ConfigurationError>,
-    /// The variables that it replaces: name, value and origin.
+    /// The variables that it provides: name, value and origin.
     values: Vec<(&'static str, String, SettingOrigin)>,
 }
 
 impl Configuration {
-    /// Reads the text of the file at `path`, which is absolute.
+    /// Parses the content of the file at `path`, which is absolute.
     ///
     /// # Errors
-    /// When it is too large or not TOML. A key or a value that cannot be used
-    /// is one of the [`problems`](Self::problems) and does not spoil the rest.
+    /// When the file is too large or not TOML. Invalid keys and values are listed in
+    /// [`problems`](Self::problems) and do not affect the others.
     pub fn parse(path: &str, text: &str) -> Result<Self, ConfigurationError> {
         if text.len() > Reading::standard().configuration_bytes {
             return Err(ConfigurationError::TooLarge);
@@ -118,7 +116,7 @@ impl Configuration {
         Ok(configuration)
     }
 
-    /// The variables that it replaces.
+    /// The variables that it provides.
     pub(crate) fn values(&self) -> impl Iterator<Item = &(&'static str, String, SettingOrigin)> {
         self.values.iter()
     }
@@ -132,7 +130,7 @@ struct ConfigurationReader<'t> {
 }
 
 impl ConfigurationReader<'_> {
-    /// A member of the file itself: a key, or a section of keys.
+    /// A top-level member: a key, or a section of keys.
     fn member(&mut self, name: &str, at: usize, value: &Spanned<DeValue<'_>>) {
         match (ConfigurationKey::named(name), value.get_ref()) {
             (Some(key), value) => self.value(key, at, value),
@@ -166,7 +164,7 @@ impl ConfigurationReader<'_> {
     }
 
     fn unknown(&mut self, name: &str, at: usize) {
-        // Text in place of a key is not repeated at length.
+        // A long string in place of a key is shortened in the error.
         const LONGEST: usize = 60;
         let problem = ConfigurationError::UnknownKey {
             line: toml_fault::line_at(self.text, at),

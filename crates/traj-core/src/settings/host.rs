@@ -1,11 +1,11 @@
-//! Facts about the host, as a plain value that the caller reads once.
+//! Facts about the host, as a plain value that the caller collects once.
 
 use std::collections::BTreeMap;
 
 use crate::settings::configuration::{self, Configuration, SettingOrigin};
 
-/// Environment variables by name, and the values of the configuration file where
-/// they are not set.
+/// Environment variables by name, with values from the configuration file for
+/// those that are not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
     environment: BTreeMap<String, String>,
@@ -13,8 +13,8 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// The variable `OPENCLAW_<suffix>`, or `TRAJ_<suffix>`, which wins when
-    /// both are set; trimmed, blank counts as unset.
+    /// The variable `TRAJ_<suffix>`, else `OPENCLAW_<suffix>`; trimmed, blank
+    /// counts as unset.
     #[must_use]
     pub fn shared(&self, suffix: &str) -> Option<&str> {
         self.shared_values(suffix).next()
@@ -26,8 +26,8 @@ impl Variables {
         self.values(name).next()
     }
 
-    /// The values of `TRAJ_<suffix>`: from the environment, under either
-    /// prefix, and by the file.
+    /// The values of `TRAJ_<suffix>`: from the environment with either prefix,
+    /// then from the file.
     pub(crate) fn shared_values(&self, suffix: &str) -> impl Iterator<Item = &str> {
         let set = self.shared_name(suffix).and_then(|name| self.environment(&name));
         set.into_iter().chain(self.configured(&format!("TRAJ_{suffix}")).map(|(value, _)| value))
@@ -38,18 +38,18 @@ impl Variables {
         self.environment(name).into_iter().chain(self.configured(name).map(|(value, _)| value))
     }
 
-    /// The name under which the environment sets `<suffix>`.
+    /// The name of the environment variable that sets `<suffix>`.
     pub(crate) fn shared_name(&self, suffix: &str) -> Option<String> {
         let names = [format!("TRAJ_{suffix}"), format!("OPENCLAW_{suffix}")];
         names.into_iter().find(|name| self.environment(name).is_some())
     }
 
-    /// A variable of the environment itself, trimmed; blank counts as unset.
+    /// A variable from the environment only, trimmed; blank counts as unset.
     pub(crate) fn environment(&self, name: &str) -> Option<&str> {
         self.environment.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// The file's value for a variable, and where it is set.
+    /// The file's value for a variable, and its position.
     pub(crate) fn configured(&self, name: &str) -> Option<(&str, &SettingOrigin)> {
         self.configured.get(name).map(|(value, origin)| (value.as_str(), origin))
     }
@@ -71,31 +71,31 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Variables {
     }
 }
 
-/// Facts about the machine and the account a command runs under.
+/// Facts about the machine and the user's account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostFacts {
     /// Environment variables.
     pub variables: Variables,
-    /// The directory that relative paths start from.
+    /// The base of relative paths.
     pub current_dir: String,
-    /// The account's name.
+    /// The account name.
     pub user: Option<String>,
-    /// The machine's name.
+    /// The host name.
     pub host_name: Option<String>,
-    /// Those of [`Self::usual_state_dirs`] that exist.
+    /// The directories in [`Self::usual_state_dirs`] that exist.
     pub existing_state_dirs: Vec<String>,
 }
 
 impl HostFacts {
-    /// Facts with these variables, seen from `current_dir`.
+    /// Facts with these variables and this current directory.
     #[must_use]
     pub fn new(variables: Variables, current_dir: impl Into<String>) -> Self {
         Self { variables, current_dir: current_dir.into(), ..Self::default() }
     }
 
-    /// These facts with the values of a configuration file. It counts where no
-    /// variable is set.
+    /// Adds the values of a configuration file. Environment variables override
+    /// them.
     #[must_use]
     pub fn configured_by(mut self, configuration: &Configuration) -> Self {
         let values = configuration.values();
@@ -104,9 +104,9 @@ impl HostFacts {
         self
     }
 
-    /// Where sessions are looked for: `TRAJ_ROOTS`, separated by colons, else
-    /// `roots` of the configuration file. Empty where nothing is set: then it
-    /// is where the harness keeps them.
+    /// Where to look for sessions: `TRAJ_ROOTS`, separated by colons, else
+    /// `roots` from the configuration file. If empty, sessions are looked for
+    /// where the harness keeps them.
     #[must_use]
     pub fn roots(&self) -> Vec<String> {
         let roots = self.variables.get(configuration::ROOTS).unwrap_or_default().split(':');
@@ -114,14 +114,15 @@ impl HostFacts {
         roots.map(|root| self.absolute(root)).collect()
     }
 
-    /// The price file that is configured: `TRAJ_PRICES`, else `prices` of the
-    /// configuration file, absolute.
+    /// The configured price file: `TRAJ_PRICES`, else `prices` from the
+    /// configuration file, as an absolute path.
     #[must_use]
     pub fn price_file(&self) -> Option<String> {
         self.variables.get(configuration::PRICES).map(|path| self.absolute(path))
     }
 
-    /// The home directory: `OPENCLAW_HOME`, else `HOME`, else `USERPROFILE`.
+    /// The home directory: `TRAJ_HOME`, else `OPENCLAW_HOME`, else `HOME`, else
+    /// `USERPROFILE`.
     #[must_use]
     pub fn home(&self) -> Option<String> {
         let account_home = ["HOME", "USERPROFILE"].iter().find_map(|name| self.real(name));
@@ -134,8 +135,9 @@ impl HostFacts {
         }
     }
 
-    /// The harness's state directory: `OPENCLAW_STATE_DIR`, else `.openclaw` in
-    /// the home directory, or `.clawdbot` if only that is there.
+    /// The harness's state directory: `TRAJ_STATE_DIR`, else
+    /// `OPENCLAW_STATE_DIR`, else `.openclaw` in the home directory, or
+    /// `.clawdbot` if only that exists.
     #[must_use]
     pub fn state_dir(&self) -> Option<String> {
         if let Some(directory) = self.variables.shared("STATE_DIR").filter(|value| is_real(value)) {
@@ -146,8 +148,15 @@ impl HostFacts {
         existing.or(usual.first()).cloned()
     }
 
-    /// The default state directory: under its name of
-    /// today, and under the one it had before.
+    /// The directory whose `agents/ID/sessions` hold the sessions of the
+    /// harness: `TRAJ_PATH`, else `OPENCLAW_PATH`, else the state directory.
+    #[must_use]
+    pub fn agents_root(&self) -> Option<String> {
+        let named = self.variables.shared("PATH").filter(|value| is_real(value));
+        named.map(|path| self.absolute(path)).or_else(|| self.state_dir())
+    }
+
+    /// The default state directory, under its current and its former name.
     #[must_use]
     pub fn usual_state_dirs(&self) -> Vec<String> {
         let home = self.home();
@@ -156,8 +165,8 @@ impl HostFacts {
             .collect()
     }
 
-    /// Makes a user's path absolute: `~` is the home directory, relative
-    /// paths are meant from the current directory.
+    /// Makes a user's path absolute: `~` is the home directory, and relative
+    /// paths start in the current directory.
     #[must_use]
     pub fn absolute(&self, path: &str) -> String {
         let home = || self.home().unwrap_or_else(|| self.current_dir.clone());
@@ -173,13 +182,14 @@ impl HostFacts {
         }
     }
 
-    /// A variable that is set.
+    /// The value of a variable, unless it is a placeholder.
     pub(crate) fn real(&self, name: &str) -> Option<String> {
         self.variables.get(name).filter(|value| is_real(value)).map(str::to_owned)
     }
 }
 
-/// Scripts pass these words on when one of their own variables is not set.
+/// Whether a value is not one of the words that scripts pass for unset
+/// variables.
 fn is_real(value: &str) -> bool {
     value != "undefined" && value != "null"
 }
@@ -193,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn our_variables_win_over_the_shared_ones() {
+    fn traj_variables_override_the_shared_ones() {
         let host = host(&[("OPENCLAW_TRAJECTORY", "0"), ("TRAJ_TRAJECTORY", " 1 ")]);
         assert_eq!(host.variables.shared("TRAJECTORY"), Some("1"));
         assert_eq!(host.variables.shared("TRAJECTORY_DIR"), None);
     }
 
     #[test]
-    fn folders_follow_the_variables() {
+    fn directories_follow_the_variables() {
         assert_eq!(host(&[("HOME", "/h/me")]).state_dir().as_deref(), Some("/h/me/.openclaw"));
         let moved = host(&[("HOME", "/h/me"), ("OPENCLAW_STATE_DIR", "~/state")]);
         assert_eq!(moved.state_dir().as_deref(), Some("/h/me/state"));
@@ -211,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_former_state_folder_is_used_if_only_that_is_there() {
+    fn the_former_state_directory_is_used_if_only_it_exists() {
         let state_dir = |variables: &[(&str, &str)], existing: &[&str]| {
             let mut host = host(variables);
             let usual = host.usual_state_dirs();

@@ -15,13 +15,13 @@ pub struct EffectiveSetting {
     pub key: Option<&'static str>,
     /// The variable that sets it.
     pub variable: &'static str,
-    /// Its value, for people.
+    /// Its value, for display.
     pub value: String,
     /// Where the value comes from.
     pub origin: SettingOrigin,
 }
 
-/// The settings in effect on this host, and the places it uses.
+/// The settings in effect on this host, and the directories that it uses.
 #[must_use]
 pub fn effective_settings(host: &HostFacts) -> Vec<EffectiveSetting> {
     let mut report = SettingsReport { host, settings: Vec::new() };
@@ -50,6 +50,11 @@ impl SettingsReport<'_> {
         self.add("home", "TRAJ_HOME", or_none(host.home()), home);
         let state = or_none(host.state_dir());
         self.add("state folder", "TRAJ_STATE_DIR", state, self.shared("STATE_DIR"));
+        let agents = match self.shared("PATH") {
+            origin if origin.is_default() => self.shared("STATE_DIR"),
+            origin => origin,
+        };
+        self.add("agents folder", "TRAJ_PATH", or_none(host.agents_root()), agents);
         let sidecars = settings.trajectory_dir.unwrap_or_else(|| "beside each session".to_owned());
         self.add("sidecar folder", "TRAJ_TRAJECTORY_DIR", sidecars, self.shared("TRAJECTORY_DIR"));
     }
@@ -134,7 +139,7 @@ impl SettingsReport<'_> {
         self.add(name, variable, value, origin);
     }
 
-    /// Where a value of either prefix comes from.
+    /// The origin of a value that either prefix can set.
     fn shared(&self, suffix: &str) -> SettingOrigin {
         let variables = &self.host.variables;
         variables
@@ -153,9 +158,9 @@ impl SettingsReport<'_> {
         self.either(name, name, is_usable)
     }
 
-    /// Where a value comes from: the variable `set`, else the file in place of
-    /// `configured`. A variable that is set to something else is not where the
-    /// value comes from.
+    /// The origin of a value: the variable `set` if its value is usable, else
+    /// the file's value for `configured`. An unusable variable is reported as
+    /// ignored.
     fn either(
         &self,
         set: &str,
@@ -222,9 +227,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_source_is_set_and_the_sources_alone_have_the_same_effect(all in environment()) {
+        fn settings_follow_from_their_origins_alone(all in environment()) {
             let settings = report(&all);
-            // Any path may begin with a `~`.
+            // Any path may start with `~`.
             let mut sources: BTreeMap<_, _> =
                 all.get_key_value("HOME").map(|(name, value)| (*name, *value)).into_iter().collect();
             for setting in &settings {
@@ -240,11 +245,12 @@ mod tests {
         }
 
         #[test]
-        fn what_comes_from_no_variable_is_as_without_any(all in environment()) {
+        fn defaults_do_not_depend_on_variables(all in environment()) {
             let bare = report(&BTreeMap::new());
             for (setting, bare) in report(&all).iter().zip(&bare) {
-                // The state directory is in the home directory, whatever its origin.
-                if setting.origin.is_default() && setting.name != "state folder" {
+                // These are in the home directory, whatever its origin.
+                let is_in_home = ["state folder", "agents folder"].contains(&setting.name);
+                if setting.origin.is_default() && !is_in_home {
                     prop_assert_eq!(&setting.value, &bare.value, "{}", setting.name);
                 }
             }
@@ -252,17 +258,17 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_says_nothing_usable_is_told() {
+    fn an_unusable_variable_is_reported() {
         let all = [("TRAJ_MAX_DEPTH", "deep"), ("TRAJ_TRAJECTORY_FLUSH_TIMEOUT_MS", "-3")];
         let settings = report(&all.into_iter().collect());
         let of = |name: &str| settings.iter().find(|setting| setting.name == name).unwrap();
-        assert_eq!(of("depth").origin.to_string(), "default; TRAJ_MAX_DEPTH is not usable");
+        assert_eq!(of("depth").origin.to_string(), "default; TRAJ_MAX_DEPTH is invalid");
         let timeout = of("flush timeout").origin.to_string();
-        assert_eq!(timeout, "default; TRAJ_TRAJECTORY_FLUSH_TIMEOUT_MS is not usable");
+        assert_eq!(timeout, "default; TRAJ_TRAJECTORY_FLUSH_TIMEOUT_MS is invalid");
     }
 
     #[test]
-    fn every_setting_says_where_it_came_from() {
+    fn every_setting_has_an_origin() {
         let variables = [
             ("HOME", "/h"),
             ("OPENCLAW_TRAJECTORY", "off"),

@@ -5,8 +5,8 @@ pub(crate) fn line_at(text: &str, byte: usize) -> usize {
     text.as_bytes().iter().take(byte).filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// The line that an error names, and what is wrong there. Names of keys stay
-/// in the message; strings of the file do not.
+/// The line of an error, and what is wrong there. The message may contain key
+/// names, but no strings from the file.
 pub(crate) fn line_and_problem(text: &str, error: &toml::de::Error) -> (usize, String) {
     let line = line_at(text, error.span().map_or(0, |span| span.start));
     (line, without_strings(error.message()))
@@ -17,7 +17,7 @@ fn without_strings(message: &str) -> String {
         let (_, after) = rest.rsplit_once('"')?;
         Some(format!("{before}string{after}"))
     });
-    // The parser may add lines of its own.
+    // The parser may add lines to its message.
     parts.unwrap_or_else(|| message.to_owned()).trim_end().replace('\n', " ")
 }
 
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_names_its_line_and_no_value() {
+    fn an_error_names_its_line_and_no_value() {
         let text = "a = 1\nb = \"hunter2\"\n";
         let error = toml::from_str::<std::collections::BTreeMap<String, u8>>(text).unwrap_err();
         let (line, problem) = line_and_problem(text, &error);

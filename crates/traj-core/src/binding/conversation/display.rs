@@ -1,12 +1,12 @@
-//! Text of strangers on its way into a chat: nothing in it may format, mention or steer.
+//! Makes untrusted text safe for a chat: it must not format, mention or steer.
 
 use crate::id::invisible::is_invisible;
 
-/// Replaces a text of which nothing is left.
+/// Replaces a text that is empty.
 const UNKNOWN: &str = "<unknown>";
 
 /// Makes a text safe to show in a chat: control and direction characters become `?`, markup
-/// characters are escaped or replaced by look-alikes that mean nothing.
+/// characters are escaped or replaced by look-alikes without meaning.
 #[must_use]
 pub fn chat_text(text: &str) -> String {
     let visible: String = text.chars().map(|c| if is_invisible(c) { '?' } else { c }).collect();
@@ -37,7 +37,7 @@ pub fn chat_text(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Scenario 57: markup in a server's words does nothing in a chat.
+    /// Scenario 57: markup in a server's message has no effect in a chat.
     #[test]
     fn nothing_formats_mentions_or_steers() {
         insta::assert_snapshot!(

@@ -1,8 +1,7 @@
-//! How far a bound conversation may execute, and when stored permissions still count.
+//! What a bound conversation may execute, and when stored permissions apply.
 //!
-//! As long as nobody configured execution, a binding's own permissions count. As soon as any layer
-//! has *touched* the policy, stored permissions are ignored: an old record must not keep more rights
-//! than its owner grants today.
+//! A binding's stored permissions apply until any layer *touches* the execution policy. From then
+//! on they are ignored: an old record must not keep more rights than its owner grants today.
 
 use crate::binding::{ApprovalPolicy, SandboxMode};
 
@@ -12,7 +11,7 @@ use crate::binding::{ApprovalPolicy, SandboxMode};
 pub enum ExecSecurity {
     /// Everything.
     Full,
-    /// What is on a list.
+    /// What is on the allowlist.
     Allowlist,
     /// Nothing.
     Deny,
@@ -24,13 +23,13 @@ pub enum ExecSecurity {
 pub enum ExecAsk {
     /// Never.
     Off,
-    /// When something is not on the list.
+    /// When something is not on the allowlist.
     OnMiss,
     /// Every time.
     Always,
 }
 
-/// What one layer of configuration says: a mode, or single settings, or nothing.
+/// What one layer of configuration sets: a mode, single settings, or nothing.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ExecLayer {
@@ -43,7 +42,7 @@ pub struct ExecLayer {
 }
 
 impl ExecLayer {
-    /// A layer that says nothing but a mode.
+    /// A layer that only sets a mode.
     #[must_use]
     pub fn mode(mode: &str) -> Self {
         Self { mode: Some(mode.to_owned()), ..Self::default() }
@@ -58,14 +57,14 @@ pub struct ExecPolicy {
     pub security: ExecSecurity,
     /// When a person is asked.
     pub ask: ExecAsk,
-    /// Whether any layer or floor had a say.
+    /// Whether any layer set something, or a floor made it stricter.
     pub touched: bool,
     /// The mode by name.
     pub mode: &'static str,
 }
 
 impl ExecPolicy {
-    /// Layers from the most general to the most special, then the host's floors.
+    /// Applies layers from the most general to the most specific, then the host's floors.
     #[must_use]
     pub fn resolve(layers: &[ExecLayer], floor: Option<(ExecSecurity, ExecAsk)>) -> Self {
         let mut policy =
@@ -122,13 +121,13 @@ const fn derived_mode(security: ExecSecurity, ask: ExecAsk) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecRefusal {
-    /// Execution is denied or limited to a list, which Codex cannot keep.
+    /// Execution is denied or limited to an allowlist, which Codex cannot enforce.
     #[error("Codex app-server local execution is not available when tools.exec.mode={mode}")]
     Mode {
         /// The effective mode.
         mode: &'static str,
     },
-    /// The runtime would ask, and nobody is there to answer.
+    /// The runtime would ask for approval, and nobody could answer.
     #[error("native conversation binding cannot route interactive approvals")]
     Interactive,
 }
@@ -139,22 +138,22 @@ pub enum ExecRefusal {
 pub struct Permissions {
     /// When Codex asks.
     pub approval: ApprovalPolicy,
-    /// What it may touch.
+    /// What commands may touch.
     pub sandbox: SandboxMode,
 }
 
 impl Permissions {
-    /// A pair of permissions.
+    /// An approval policy with a sandbox mode.
     #[must_use]
     pub const fn new(approval: ApprovalPolicy, sandbox: SandboxMode) -> Self {
         Self { approval, sandbox }
     }
 }
 
-/// Permissions for a turn: the binding's own as long as the policy is untouched, else the runtime's.
+/// The permissions of a turn: the binding's own while the policy is untouched, else the runtime's.
 ///
 /// # Errors
-/// A touched policy forbids local execution, or would need somebody to ask.
+/// A touched policy forbids local execution or requires someone to approve.
 pub fn effective_permissions(
     policy: &ExecPolicy,
     stored: (Option<ApprovalPolicy>, Option<SandboxMode>),
@@ -169,8 +168,8 @@ pub fn effective_permissions(
     if matches!(policy.mode, "deny" | "allowlist") {
         return Err(ExecRefusal::Mode { mode: policy.mode });
     }
-    // `ask` and `auto` make the runtime ask, and a bound conversation has nobody to answer.
-    if runtime.approval != ApprovalPolicy::Never || matches!(policy.mode, "ask" | "auto") {
+    // `ask` and `auto` make the runtime ask; a bound conversation has nobody to answer.
+    if runtime.approval.may_ask() || matches!(policy.mode, "ask" | "auto") {
         return Err(ExecRefusal::Interactive);
     }
     Ok(runtime)
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_permissions_count_only_while_nobody_touched_the_policy() {
+    fn stored_permissions_apply_while_the_policy_is_untouched() {
         let own = Permissions::new(ApprovalPolicy::OnRequest, SandboxMode::ReadOnly);
         assert_eq!(effective(&[]), Ok(own));
         assert_eq!(effective(&[ExecLayer::mode("nonsense")]), Ok(own));
@@ -199,7 +198,7 @@ mod tests {
 
     /// Scenarios 53 and 54.
     #[test]
-    fn modes_that_codex_cannot_keep_are_refused() {
+    fn modes_that_codex_cannot_enforce_are_refused() {
         for mode in ["deny", "allowlist"] {
             assert!(matches!(effective(&[ExecLayer::mode(mode)]), Err(ExecRefusal::Mode { .. })));
         }
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn later_layers_and_floors_are_stricter_or_replace() {
+    fn later_layers_replace_and_floors_only_tighten() {
         let special = ExecLayer { ask: Some(ExecAsk::Always), ..ExecLayer::default() };
         let policy = ExecPolicy::resolve(&[ExecLayer::mode("full"), special], None);
         assert_eq!((policy.mode, policy.touched), ("ask", true));

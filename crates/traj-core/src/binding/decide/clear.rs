@@ -1,10 +1,10 @@
-//! How a store gives a binding up.
+//! How a store removes a binding.
 
 use crate::binding::BindingRecord;
 use crate::id::ThreadId;
 
-/// Whether another tool left a record for the session, which
-/// [`import_record`](crate::binding::import_record) reads.
+/// Whether another tool left a record for the session, readable by
+/// [`import_record`](crate::binding::import_record).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store states which of the two it found")]
 pub enum ForeignRecord {
@@ -14,21 +14,22 @@ pub enum ForeignRecord {
     Absent,
 }
 
-/// What a store does to give a binding up.
+/// What a store does to remove a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a store has to carry out each of these")]
 pub enum ClearDecision {
     /// Nothing: the session is not bound to the thread.
     Keep,
-    /// Replace the record by [`encode_cleared`](crate::binding::encode_cleared):
-    /// without that mark the other tool's record would be imported again.
+    /// Replace the record with
+    /// [`encode_cleared`](crate::binding::encode_cleared):
+    /// without it, the other tool's record would be imported again.
     Mark,
     /// Remove the record.
     Remove,
 }
 
-/// How a session's binding to `thread` is given up. `bound` is the record that
-/// counts: the stored one, or the imported one where nothing is stored.
+/// How to remove a session's binding to `thread`. `bound` is the record in
+/// effect: the stored one, or the imported one if none is stored.
 #[must_use]
 pub fn decide_clear(
     bound: Option<&BindingRecord>,

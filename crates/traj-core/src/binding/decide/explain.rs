@@ -1,22 +1,25 @@
-//! Which component of a thread's identity is as it was, and which is not.
+//! Which components of a thread's identity changed.
 
 use crate::binding::{
-    BindingDecision, BindingOrigin, BindingRecord, BundledMcp, Fingerprint, RotateReason,
-    WantedPlugins, WantedThread, decide_binding,
+    BindingOrigin, BindingRecord, BundledMcp, ChangePolicy, Fingerprint, RotateReason,
+    WantedPlugins, WantedThread,
 };
 
 /// One component of a thread's identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComponentState {
-    /// The component's name; also the name of the reason to rotate.
+    /// The component's name, which also names the reason to rotate.
     pub name: &'static str,
-    /// What the record holds, hashed.
+    /// The stored value, hashed.
     pub stored: Option<String>,
-    /// What the coming turn wants, hashed; none also when nobody looked.
+    /// The value that the next turn wants, hashed; `None` also if it was not
+    /// evaluated.
     pub wanted: Option<String>,
-    /// Whether this component alone keeps the thread from going on.
+    /// Whether the component changed since the thread was started.
     pub has_changed: bool,
+    /// What a change leads to.
+    pub on_change: ChangePolicy,
 }
 
 /// Every component, in the order of the rules.
@@ -58,27 +61,18 @@ pub fn explain(stored: Option<&BindingRecord>, wanted: &WantedThread) -> Vec<Com
         (R::DeferredLoading, deferred, Some(flag(wanted.tools.contain_deferred))),
         (R::DynamicTools, of_record(|f| f.dynamic_tools.as_ref()), text(Some(tools))),
     ];
-    let changed = changed_components(stored, wanted);
+    let known = stored.filter(|stored| stored.origin != BindingOrigin::Attached);
+    let changed = known.map(|stored| super::changed_components(stored, wanted)).unwrap_or_default();
+    let policies = &wanted.rotation;
     rows.into_iter()
         .map(|(reason, stored, wanted)| ComponentState {
             name: reason.as_str(),
             stored,
             wanted,
             has_changed: changed.contains(&reason),
+            on_change: policies.of(reason),
         })
         .collect()
-}
-
-/// What would make the thread rotate, also where it is only put aside for a turn.
-fn changed_components(stored: Option<&BindingRecord>, wanted: &WantedThread) -> Vec<RotateReason> {
-    let Some(stored) = stored.filter(|stored| stored.origin != BindingOrigin::Attached) else {
-        return Vec::new();
-    };
-    match decide_binding(Some(stored), wanted) {
-        BindingDecision::Rotate { reasons } => reasons,
-        BindingDecision::Transient { .. } => super::rotate_reasons(stored, wanted),
-        _ => Vec::new(),
-    }
 }
 
 #[cfg(test)]
@@ -106,7 +100,7 @@ mod tests {
         assert_eq!(changed(&wanted), ["user-mcp-servers"]);
         wanted.user_mcp = None;
         wanted.tools = WantedTools::of(&[]);
-        assert_eq!(changed(&wanted), ["dynamic-tools"], "also when the turn is only put aside");
+        assert_eq!(changed(&wanted), ["dynamic-tools"], "also for a transient thread");
         assert!(explain(None, &wanted).iter().all(|state| !state.has_changed));
     }
 }

@@ -49,7 +49,7 @@ fn engine(id: &str, version: &str) -> Option<ContextEngineBinding> {
 }
 
 fn resume() -> BindingDecision {
-    BindingDecision::Resume { thread: ThreadId::parse("thread-1").unwrap() }
+    BindingDecision::Resume { thread: ThreadId::parse("thread-1").unwrap(), tolerated: vec![] }
 }
 
 fn rotate(reason: RotateReason) -> BindingDecision {
@@ -58,7 +58,8 @@ fn rotate(reason: RotateReason) -> BindingDecision {
 
 type Change = fn(&mut BindingRecord, &mut WantedThread);
 
-/// What is stored and wanted differs by each change; this is what happens then.
+/// Applies each change to a matching pair of record and wish, and checks the
+/// decision.
 fn assert_decisions(rows: Vec<(&str, Change, BindingDecision)>) {
     for (name, change, expected) in rows {
         let mut wanted = WantedThread::plain();
@@ -222,7 +223,7 @@ fn rows_8_to_14_of_the_table() {
     assert_eq!(decide_binding(None, &WantedThread::plain()), BindingDecision::Start, "row 14");
 }
 
-/// Scenario 18: what the flag said before against what is true now.
+/// Scenario 18: the stored flag compared with the current one.
 #[test]
 fn deferred_loading_table() {
     let cases = [
@@ -243,7 +244,8 @@ fn deferred_loading_table() {
     }
 }
 
-/// Scenario 20: an equal engine does not cause a rotation, with its projection.
+/// Scenario 20: an equal engine, projection included, does not cause a
+/// rotation.
 #[test]
 fn an_equal_engine_resumes() {
     let mut wanted = WantedThread::plain();
@@ -251,7 +253,7 @@ fn an_equal_engine_resumes() {
     assert_eq!(decide_binding(Some(&record_of(&wanted)), &wanted), resume());
 }
 
-/// Scenario 28: apps are looked up only when the cheap hash cannot tell.
+/// Scenario 28: apps are looked up only if the cheap hash does not decide.
 #[test]
 fn plugin_apps_are_built_only_when_needed() {
     let mut wanted = WantedThread::plain();
@@ -262,13 +264,13 @@ fn plugin_apps_are_built_only_when_needed() {
     assert!(needs_plugin_build(Some(&stored), &wanted));
     assert!(!needs_plugin_build(None, &wanted));
     wanted.plugins = enabled(false, None);
-    assert!(needs_plugin_build(Some(&stored), &wanted), "no apps stored: any may have come");
+    assert!(needs_plugin_build(Some(&stored), &wanted), "no apps stored: there may be some now");
     wanted.plugins = enabled(true, Some(hash("apps")));
     assert!(!needs_plugin_build(Some(&stored), &wanted));
     let mut stale = stored;
     stale.fingerprints.plugin_input = Some(hash("other"));
     wanted.plugins = enabled(true, None);
-    assert!(!needs_plugin_build(Some(&stale), &wanted), "the cheap hash differs already");
+    assert!(!needs_plugin_build(Some(&stale), &wanted), "the cheap hash already differs");
 }
 
 #[test]
@@ -283,4 +285,32 @@ fn imported_catalogues_compare_by_the_looser_rules() {
     assert_eq!(decide_binding(Some(&stored), &wanted), resume());
     wanted.tools = tools(r#"[{"name":"b","deferLoading":true}]"#);
     assert_eq!(decide_binding(Some(&stored), &wanted), rotate(RotateReason::DynamicTools));
+}
+
+/// A component whose change does not rotate leaves the history alone.
+#[test]
+fn a_change_rotates_warns_or_is_ignored_as_the_policy_says() {
+    let mut wanted = WantedThread::plain();
+    wanted.tools = tools(ONE_TOOL);
+    let record = record_of(&wanted);
+    wanted.tools = tools(r#"[{"name":"another"}]"#);
+    wanted.user_mcp = Some(hash("servers"));
+    let (tools, servers) = (RotateReason::DynamicTools, RotateReason::UserMcpServers);
+    for policy in [ChangePolicy::Ignore, ChangePolicy::Warn] {
+        wanted.rotation = RotationPolicy::default().with(tools, policy);
+        assert_eq!(
+            decide_binding(Some(&record), &wanted),
+            rotate(servers),
+            "the other one rotates"
+        );
+        wanted.rotation = wanted.rotation.clone().with(servers, policy);
+        let thread = record.thread.clone();
+        let tolerated = vec![servers, tools];
+        let resumed = BindingDecision::Resume { thread, tolerated };
+        assert_eq!(decide_binding(Some(&record), &wanted), resumed);
+    }
+    let states = explain(Some(&record), &wanted);
+    let changed: Vec<_> = states.iter().filter(|state| state.has_changed).collect();
+    assert_eq!(changed.len(), 2);
+    assert!(changed.iter().all(|state| state.on_change == ChangePolicy::Warn));
 }

@@ -1,9 +1,9 @@
-//! What the coming turn wants of its thread, as far as the thread's identity depends on it.
+//! The parts of a thread's identity that the next turn wants.
 
-use crate::binding::{ContextEngineBinding, Fingerprint};
+use crate::binding::{ContextEngineBinding, Fingerprint, RotationPolicy};
 use crate::json::Json;
 
-/// The identity that the coming turn wants.
+/// The identity that the next turn wants.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WantedThread {
@@ -13,14 +13,16 @@ pub struct WantedThread {
     pub tools: WantedTools,
     /// MCP servers of the user's configuration; `None` when there are none.
     pub user_mcp: Option<Fingerprint>,
-    /// MCP servers that the host brings.
+    /// MCP servers that the host provides.
     pub bundled_mcp: BundledMcp,
-    /// The execution environments chosen; none without a choice.
+    /// The chosen execution environments; `None` without a choice.
     pub environment: Option<Fingerprint>,
     /// The plugin apps.
     pub plugins: WantedPlugins,
     /// The active context engine.
     pub context_engine: Option<ContextEngineBinding>,
+    /// What a change of each of these leads to.
+    pub rotation: RotationPolicy,
 }
 
 impl WantedThread {
@@ -35,6 +37,7 @@ impl WantedThread {
             environment: None,
             plugins: WantedPlugins::Disabled,
             context_engine: None,
+            rotation: RotationPolicy::default(),
         }
     }
 }
@@ -43,13 +46,13 @@ impl WantedThread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolSurface {
-    /// They may.
+    /// They may be used.
     Enabled,
-    /// Not in this turn.
+    /// Not for this turn.
     Disabled,
 }
 
-/// The catalogue of the coming turn.
+/// The tool catalogue of the next turn.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WantedTools {
@@ -57,14 +60,14 @@ pub struct WantedTools {
     pub fingerprint: Fingerprint,
     /// The hash by the rules of imported records.
     pub imported: Fingerprint,
-    /// Whether there are no tools.
+    /// Whether the catalogue is empty.
     pub is_empty: bool,
     /// Whether any tool is loaded on demand.
     pub contain_deferred: bool,
 }
 
 impl WantedTools {
-    /// The catalogue of these specifications.
+    /// The catalogue of these tool specifications.
     #[must_use]
     pub fn of(tools: &[Json<'_>]) -> Self {
         let is_deferred =
@@ -78,13 +81,13 @@ impl WantedTools {
     }
 }
 
-/// What is known about the host's own MCP servers.
+/// What is known about the MCP servers that the host provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BundledMcp {
-    /// Nobody looked: nothing is compared, and the stored value is carried on.
+    /// Not evaluated: nothing is compared, and the stored value is kept.
     NotEvaluated,
-    /// Somebody looked, and this is their hash, if there are any.
+    /// Evaluated: the hash of the servers, if there are any.
     Evaluated(Option<Fingerprint>),
 }
 
@@ -96,11 +99,11 @@ pub enum WantedPlugins {
     Disabled,
     /// The feature is on.
     Enabled {
-        /// The hash of the policy, which costs nothing to compute.
+        /// The hash of the policy, which is cheap to compute.
         input: Fingerprint,
-        /// Whether any plugin is switched on now.
+        /// Whether any plugin is enabled now.
         any_enabled: bool,
-        /// The hash of the apps the policy leads to, once somebody looked them up.
+        /// The hash of the apps that result from the policy, once they were looked up.
         built: Option<Fingerprint>,
     },
 }

@@ -1,9 +1,9 @@
-//! One text per JSON value, whatever the order, spelling or locale it was written in.
+//! A canonical string for each JSON value, independent of member order, spelling and locale.
 //!
-//! - Members are sorted by code point; of repeated names the last one counts.
-//! - A number is written as the shortest decimal of its double, in the notation browsers use, so
-//!   that `1.0` and `1` agree. Integers that a double cannot hold and numbers beyond its range keep
-//!   their own text, so that no change goes unnoticed.
+//! - Members are sorted by code point; of duplicate names, the last one counts.
+//! - A number is written as the shortest decimal of its double, in JavaScript's notation, so that
+//!   `1.0` and `1` agree. Integers that a double cannot represent and numbers beyond its range keep
+//!   their spelling, so that no change goes unnoticed.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::json::{Json, Number, write_string};
 /// Integers below this size are exact in a double.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The canonical text of `value`.
+/// The canonical string of `value`.
 #[must_use]
 pub fn canonical_text(value: &Json<'_>) -> String {
     let mut out = String::new();
@@ -88,13 +88,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_agree_whatever_their_spelling() {
+    fn numbers_agree_regardless_of_spelling() {
         let text = canonical(r#"{"a":1.0,"b":1e21,"c":-0,"d":0.1,"e":1e-7,"f":100e-2}"#);
         insta::assert_snapshot!(text, @r#"{"a":1,"b":1e+21,"c":0,"d":0.1,"e":1e-7,"f":1}"#);
     }
 
     #[test]
-    fn numbers_beyond_a_double_keep_their_text() {
+    fn numbers_beyond_a_double_keep_their_spelling() {
         assert_eq!(canonical("9007199254740993"), "9007199254740993");
         assert_eq!(canonical("1e400"), "1e400");
     }
@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_canonical_text_is_its_own_canonical_text(value in crate::binding::tests::any_json()) {
+        fn canonical_form_is_idempotent(value in crate::binding::tests::any_json()) {
             let once = canonical_text(&value);
             prop_assert_eq!(canonical(&once), once);
         }

@@ -1,22 +1,22 @@
-//! The context engine a thread was started under.
+//! The context engine that a thread was started with.
 
 use super::canonical::canonical_text;
 use crate::json::{Json, Number, Object};
 
-/// Characters of projected history when the host names no budget, and the least there ever is.
+/// The smallest projection of history in characters, also used if the host names no budget.
 const LEAST_PROJECTION: f64 = 24_000.0;
-/// The most there ever is.
+/// The largest projection of history in characters.
 const MOST_PROJECTION: f64 = 1_000_000.0;
-/// Tokens kept free for the reply unless the host says otherwise.
+/// Tokens reserved for the reply unless the host says otherwise.
 const DEFAULT_RESERVE: f64 = 20_000.0;
 
-/// What a record remembers of the context engine.
+/// What a record stores about the context engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextEngineBinding {
     /// The engine's id.
     pub engine: String,
-    /// The text that represents the engine's policy.
+    /// A string that represents the engine's policy.
     pub policy: String,
     /// The history that was placed at the start of the thread.
     pub projection: Option<Projection>,
@@ -26,21 +26,21 @@ pub struct ContextEngineBinding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Projection {
-    /// Changes when the engine wants the history sent again.
+    /// Changes if the engine wants the history sent again.
     pub epoch: String,
-    /// The hash of what was placed.
+    /// The hash of the history that was placed.
     pub fingerprint: Option<String>,
 }
 
 impl Projection {
-    /// A projection of this epoch.
+    /// A projection with this epoch.
     #[must_use]
     pub const fn new(epoch: String, fingerprint: Option<String>) -> Self {
         Self { epoch, fingerprint }
     }
 }
 
-/// The facts of an active engine from which its policy text is made.
+/// The facts about an active engine that make up its policy string.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ContextEngineFacts {
@@ -48,7 +48,7 @@ pub struct ContextEngineFacts {
     pub engine: String,
     /// The engine's version.
     pub version: Option<String>,
-    /// Whether the engine, not Codex, compacts.
+    /// Whether the engine compacts, rather than Codex.
     pub owns_compaction: bool,
     /// When the engine maintains its state.
     pub turn_maintenance: Option<String>,
@@ -56,9 +56,9 @@ pub struct ContextEngineFacts {
     pub citations: Option<Json<'static>>,
     /// Tokens that the context may use.
     pub token_budget: Option<u64>,
-    /// Tokens kept free for the reply.
+    /// Tokens reserved for the reply.
     pub reserve_tokens: Option<u64>,
-    /// The least reserve the host allows.
+    /// The smallest reserve that the host allows.
     pub reserve_floor: Option<u64>,
     /// History placed at the start of the thread.
     pub projection: Option<Projection>,
@@ -81,7 +81,7 @@ impl ContextEngineFacts {
         }
     }
 
-    /// What a record remembers; none for a blank id and for the engine called `legacy`.
+    /// What a record stores; `None` for a blank id and for the engine called `legacy`.
     #[must_use]
     pub fn binding(&self) -> Option<ContextEngineBinding> {
         let engine = self.engine.trim();
@@ -103,7 +103,7 @@ impl ContextEngineFacts {
         policy.push_some("citationsMode", self.citations.clone());
         policy.push_some("contextTokenBudget", self.token_budget);
         policy.push_some("projectionMaxChars", Number::from_f64(self.projection_limit()));
-        // The member order is part of the text; nested values are made canonical.
+        // The member order is part of the string; nested values are made canonical.
         let members: Vec<String> = policy
             .iter()
             .map(|(name, value)| format!("\"{name}\":{}", canonical_text(value)))
@@ -111,7 +111,7 @@ impl ContextEngineFacts {
         format!("{{{}}}", members.join(","))
     }
 
-    /// Characters of history that fit beside the reply.
+    /// Characters of history that fit next to the reserve for the reply.
     fn projection_limit(&self) -> f64 {
         let Some(budget) = self.token_budget.filter(|budget| *budget > 0) else {
             return LEAST_PROJECTION;
@@ -133,7 +133,7 @@ impl ContextEngineFacts {
 }
 
 impl ContextEngineBinding {
-    /// Reads a stored value; a malformed projection is dropped alone.
+    /// Reads a stored value; a malformed projection is dropped, the rest is kept.
     #[must_use]
     pub fn from_json(value: &Json<'_>) -> Option<Self> {
         if value.get("schemaVersion")?.as_u64()? != 1 {
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_policy_text_holds_the_budget() {
+    fn the_policy_string_contains_the_budget() {
         let mut facts = ContextEngineFacts::new("lossless-claw".to_owned());
         facts.owns_compaction = true;
         facts.token_budget = Some(400_000);
@@ -197,14 +197,14 @@ mod tests {
         let mut facts = ContextEngineFacts::new("e".to_owned());
         assert!(facts.binding().unwrap().policy.ends_with(r#""projectionMaxChars":24000}"#));
         facts.token_budget = Some(10_000);
-        // 10 000 less the usable reserve of 5 000, times four, is below the least.
+        // 10 000 less the usable reserve of 5 000, times four, is below the minimum.
         assert!(facts.binding().unwrap().policy.ends_with(r#""projectionMaxChars":24000}"#));
         facts.token_budget = Some(40_000);
         assert!(facts.binding().unwrap().policy.ends_with(r#""projectionMaxChars":80000}"#));
     }
 
     #[test]
-    fn the_legacy_engine_is_no_engine() {
+    fn the_legacy_engine_is_not_stored() {
         assert_eq!(ContextEngineFacts::new("legacy".to_owned()).binding(), None);
         assert_eq!(ContextEngineFacts::new("  ".to_owned()).binding(), None);
     }

@@ -1,9 +1,9 @@
-//! Fingerprints of what a thread was started with, one per component.
+//! Fingerprints of a thread's configuration, one per component.
 //!
-//! A fingerprint is a SHA-256 over the canonical text of a component from which two things are left
-//! out by an explicit list: text that only describes ([`DESCRIPTIVE_MEMBERS`]) and values that are
-//! secret ([`SECRET_MEMBERS`], of which only the names count). A reworded tool or a rotated key is
-//! therefore no reason to lose a thread's history, and no secret can be recovered from a record.
+//! A fingerprint is the SHA-256 of a component's canonical string without two explicit lists of
+//! members: descriptions ([`DESCRIPTIVE_MEMBERS`]) and secrets ([`SECRET_MEMBERS`], of which only
+//! the names count). So rewording a tool or rotating a key does not lose a thread's history, and no
+//! secret can be recovered from a record.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use sha2::{Digest as _, Sha256};
 use super::canonical::canonical_text;
 use crate::json::{Json, Object};
 
-/// Members of a tool specification that describe and do not change what the tool accepts.
+/// Members of a tool specification that do not change what the tool accepts.
 pub const DESCRIPTIVE_MEMBERS: [&str; 1] = ["description"];
 
-/// Members of an MCP server whose values are secret: their names count, their values do not.
+/// Members of an MCP server with secret values: only the names inside them count.
 pub const SECRET_MEMBERS: [&str; 4] = ["env", "headers", "http_headers", "bearer_token"];
 
-/// Members of a tool specification that only steer when it is loaded; older records left them out.
+/// Members of a tool specification that only control when it is loaded; older records omit them.
 const LOADING_MEMBERS: [&str; 2] = ["deferLoading", "namespace"];
 
 const PREFIX: &str = "sha256:";
@@ -30,13 +30,13 @@ const OPAQUE_PREFIX: &str = "opaque-sha256:";
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// The fingerprint of an unchanged JSON value.
+    /// The fingerprint of a JSON value as it is.
     #[must_use]
     pub fn of(value: &Json<'_>) -> Self {
         Self(hashed(PREFIX, &canonical_text(value)))
     }
 
-    /// A fingerprint that the host computed by rules of its own.
+    /// A fingerprint that the host computed by its own rules.
     #[must_use]
     pub fn opaque(text: &str) -> Self {
         Self(hashed(OPAQUE_PREFIX, text))
@@ -48,13 +48,13 @@ impl Fingerprint {
         Self(hashed(PREFIX, &tools_text(tools, &[])))
     }
 
-    /// The catalogue as records imported from other tools describe it.
+    /// The fingerprint of a tool catalogue by the rules of imported records.
     #[must_use]
     pub fn of_tools_imported(tools: &[Json<'_>]) -> Self {
         Self(hashed(IMPORTED_PREFIX, &tools_text(tools, &LOADING_MEMBERS)))
     }
 
-    /// The fingerprint of MCP servers, secret values left out.
+    /// The fingerprint of MCP servers, without secret values.
     #[must_use]
     pub fn of_mcp_servers(servers: &Json<'_>) -> Self {
         Self(hashed(PREFIX, &canonical_text(&without_secrets(servers))))
@@ -69,19 +69,19 @@ impl Fingerprint {
         is_digest.then(|| Self(text.to_owned()))
     }
 
-    /// Whether this came from another tool's record, by looser rules.
+    /// Whether this came from another tool's record, made by looser rules.
     #[must_use]
     pub fn is_imported(&self) -> bool {
         self.0.starts_with(IMPORTED_PREFIX)
     }
 
-    /// Whether the rules that made it are unknown, so that it only compares with its own kind.
+    /// Whether the rules that made it are unknown; it is then only compared with opaque ones.
     #[must_use]
     pub fn is_opaque(&self) -> bool {
         self.0.starts_with(OPAQUE_PREFIX)
     }
 
-    /// The stored text.
+    /// The stored form.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -113,8 +113,8 @@ fn tools_text(tools: &[Json<'_>], also_left_out: &[&str]) -> String {
     format!("[{}]", texts.join(","))
 }
 
-/// Drops descriptive members wherever they hold text: a schema property that happens to be called
-/// `description` is an object and stays.
+/// Drops descriptive members that are strings: a schema property named `description` is an object
+/// and stays.
 fn without_descriptions<'a>(value: &Json<'a>, top_level: &[&str]) -> Json<'a> {
     match value {
         Json::Array(items) => {
@@ -165,7 +165,7 @@ fn names_only<'a>(value: &Json<'a>) -> Json<'a> {
     }
 }
 
-/// An address without user info and query, where tokens travel.
+/// A URL without user info and query, which may contain tokens.
 fn without_query(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let rest = rest.split(['?', '#']).next().unwrap_or(rest);
@@ -188,7 +188,7 @@ mod tests {
         Fingerprint::of_tools(json(text).as_array().unwrap())
     }
 
-    /// Scenarios 13, 14, 15 and 32: descriptions, order and locale do not count, schemas do.
+    /// Scenarios 13, 14, 15 and 32: descriptions, order and locale do not count; schemas do.
     #[test]
     fn a_catalogue_is_its_names_and_schemas() {
         let first = tools(
@@ -212,7 +212,7 @@ mod tests {
         assert_ne!(with, without);
     }
 
-    /// Scenario 31: a secret's text is nowhere, and a rotated secret does not change the identity.
+    /// Scenario 31: no secret appears in a fingerprint, and rotating one does not change it.
     #[test]
     fn secrets_of_servers_do_not_count_but_their_names_do() {
         let of = |text: &str| Fingerprint::of_mcp_servers(&json(text));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn only_own_texts_are_read_back() {
+    fn only_own_fingerprints_are_parsed() {
         let fingerprint = Fingerprint::of(&json("[]"));
         assert_eq!(Fingerprint::parse(fingerprint.as_str()), Some(fingerprint));
         assert_eq!(Fingerprint::parse("[]"), None);

@@ -1,21 +1,18 @@
-//! Which apps of which plugins a thread was started with.
+//! The plugin apps that a thread was started with.
 
 use std::collections::BTreeMap;
 
 use crate::json::{Json, Object};
 
-/// Marketplaces whose plugins a record may name.
-const MARKETPLACES: [&str; 3] = ["openai-curated", "openai-bundled", "openai-primary-runtime"];
-
-/// The plugin policy of a thread, kept whole or not at all.
+/// The plugin policy of a thread, stored completely or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginPolicyContext {
     /// The hash of the policy.
     pub fingerprint: String,
-    /// Per app id, what it may do.
+    /// What each app may do, by app id.
     pub apps: BTreeMap<String, PluginApp>,
-    /// Per configuration key, the ids of its apps.
+    /// The app ids of each configuration key.
     pub app_ids: BTreeMap<String, Vec<String>>,
 }
 
@@ -23,20 +20,26 @@ pub struct PluginPolicyContext {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginApp {
-    /// The key of the plugin in the host's configuration.
+    /// The plugin's key in the host's configuration.
     pub config_key: String,
-    /// Where the plugin comes from.
+    /// The marketplace that the plugin comes from.
     pub marketplace: String,
     /// The plugin's name.
     pub plugin: String,
-    /// Whether actions that destroy are allowed.
+    /// Whether destructive actions are allowed.
     pub allow_destructive_actions: bool,
-    /// MCP servers that the app brings.
+    /// MCP servers that the app provides.
     pub mcp_servers: Vec<String>,
 }
 
 impl PluginPolicyContext {
-    /// Reads a stored context; any malformed part makes the whole unusable.
+    /// A policy with its hash; nothing is allowed until apps are added.
+    #[must_use]
+    pub const fn new(fingerprint: String) -> Self {
+        Self { fingerprint, apps: BTreeMap::new(), app_ids: BTreeMap::new() }
+    }
+
+    /// Reads a stored policy; a malformed part invalidates all of it.
     #[must_use]
     pub fn from_json(value: &Json<'_>) -> Option<Self> {
         let fingerprint = value.get("fingerprint")?.as_str()?.to_owned();
@@ -70,14 +73,27 @@ impl PluginPolicyContext {
 }
 
 impl PluginApp {
+    /// An app of a plugin that may not do anything destructive and provides no MCP servers.
+    #[must_use]
+    pub const fn new(config_key: String, marketplace: String, plugin: String) -> Self {
+        Self {
+            config_key,
+            marketplace,
+            plugin,
+            allow_destructive_actions: false,
+            mcp_servers: Vec::new(),
+        }
+    }
+
     fn from_json(value: &Json<'_>) -> Option<Self> {
-        // An entry that repeats its own id is of a retired layout.
+        // Entries that repeat their own id have a retired layout.
         if value.get("appId").is_some() {
             return None;
         }
         let text = |name: &str| value.get(name)?.as_str().map(str::to_owned);
-        let marketplace = text("marketplaceName")?;
-        MARKETPLACES.contains(&marketplace.as_str()).then_some(Self {
+        // Any marketplace: which ones are trusted is the host's decision, made before it stores one.
+        let marketplace = text("marketplaceName").filter(|name| !name.trim().is_empty())?;
+        Some(Self {
             config_key: text("configKey")?,
             marketplace,
             plugin: text("pluginName")?,
@@ -113,12 +129,20 @@ mod tests {
         assert_eq!(context.to_json().to_line(), CONTEXT);
     }
 
-    /// Scenario 7, and its neighbours: one malformed part drops the whole context.
+    #[test]
+    fn a_policy_may_name_any_marketplace() {
+        let mut built = PluginPolicyContext::new("f".to_owned());
+        let app = PluginApp::new("k".to_owned(), "our-own-marketplace".to_owned(), "p".to_owned());
+        built.apps.insert("a".to_owned(), app);
+        assert_eq!(PluginPolicyContext::from_json(&built.to_json()), Some(built));
+    }
+
+    /// Scenario 7 and similar cases: a malformed part drops the whole policy.
     #[test]
     fn any_malformed_part_drops_the_whole() {
         for (from, to) in [
             (r#""configKey":"k","#, r#""configKey":"k","appId":"a","#),
-            ("openai-curated", "elsewhere"),
+            ("openai-curated", " "),
             (r#"["m"]"#, "[1]"),
             (r#"{"k":["a"]}"#, r#"["a"]"#),
             (r#""f""#, "1"),

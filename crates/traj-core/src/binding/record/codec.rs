@@ -1,8 +1,9 @@
-//! The stored text of a binding record, version 1.
+//! The stored form of a binding record, version 1.
 
 use crate::binding::{
-    ApprovalPolicy, BindingOrigin, BindingRecord, ContextEngineBinding, Fingerprint, Fingerprints,
-    PluginPolicyContext, SandboxMode, ServiceTier,
+    ApprovalPolicy, BindingOrigin, BindingRecord, ContextEngineBinding, CredentialKind,
+    Fingerprint, Fingerprints, FormerThread, PluginPolicyContext, SandboxMode, ServiceTier,
+    stored_provider,
 };
 use crate::id::ThreadId;
 use crate::json::{Json, Object};
@@ -10,11 +11,11 @@ use crate::timestamp::UnixMillis;
 
 /// The `format` member of every record.
 pub const BINDING_FORMAT: &str = "traj-codex-binding";
-/// The version this code writes.
+/// The version that this code writes.
 pub const BINDING_VERSION: u64 = 1;
 
-/// Members with a meaning; all others are kept as they are.
-const KNOWN: [&str; 29] = [
+/// Known members; all others are kept as they are.
+const KNOWN: [&str; 31] = [
     "format",
     "version",
     "threadId",
@@ -37,36 +38,39 @@ const KNOWN: [&str; 29] = [
     "pluginAppPolicyContext",
     "contextEngine",
     "nativeHookRelayGeneration",
+    "codexHome",
     "rolloutPath",
     "turns",
     "historyCoveredThrough",
+    "formerThreads",
     "createdAt",
     "updatedAt",
     "state",
     "clearedAt",
 ];
 
-/// What a stored text says.
+/// What a stored record says.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StoredBinding {
     /// A bound thread.
     Active(Box<BindingRecord>),
-    /// The binding was given up; another tool's record beside it must not revive it.
+    /// The binding was removed; another tool's record must not restore it.
     Cleared,
 }
 
-/// Why a stored text is not a record.
+/// Why stored bytes are not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The text is cut, not JSON, not an object, or lacks what every record has.
+    /// The record is truncated, not JSON, not an object, or lacks a required
+    /// member.
     #[error("the binding record is damaged: {what}")]
     Damaged {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A newer version wrote it; it is left alone.
+    /// A newer version wrote it; it is not touched.
     #[error(
         "the binding record has version {version}, but this program supports {BINDING_VERSION}"
     )]
@@ -80,7 +84,7 @@ const fn damaged(what: &'static str) -> RecordError {
     RecordError::Damaged { what }
 }
 
-/// The stored text of a record: indented JSON with a final line end.
+/// Encodes a record as indented JSON with a final newline.
 #[must_use]
 pub fn encode_record(record: &BindingRecord) -> String {
     let fingerprints = &record.fingerprints;
@@ -94,7 +98,7 @@ pub fn encode_record(record: &BindingRecord) -> String {
     object.push_some("authProfileId", record.auth_profile.clone());
     object.push_some("model", record.model.clone());
     object.push_some("modelProvider", record.model_provider.clone());
-    object.push_some("approvalPolicy", record.approval_policy.map(ApprovalPolicy::as_str));
+    object.push_some("approvalPolicy", record.approval_policy.map(ApprovalPolicy::to_json));
     object.push_some("sandbox", record.sandbox.map(SandboxMode::as_str));
     object.push_some("serviceTier", record.service_tier.as_ref().map(|t| t.as_str().to_owned()));
     object.push_some("dynamicToolsFingerprint", text(fingerprints.dynamic_tools.as_ref()));
@@ -112,10 +116,16 @@ pub fn encode_record(record: &BindingRecord) -> String {
     let engine = record.context_engine.as_ref().map(ContextEngineBinding::to_json);
     object.push_some("contextEngine", engine);
     object.push_some("nativeHookRelayGeneration", record.hook_relay_generation.clone());
+    object.push_some("codexHome", record.codex_home.clone());
     object.push_some("rolloutPath", record.rollout_path.clone());
     object.push("turns", record.turns);
     object
         .push_some("historyCoveredThrough", record.history_covered_through.map(UnixMillis::to_iso));
+    if !record.former_threads.is_empty() {
+        let former: Vec<Json<'static>> =
+            record.former_threads.iter().map(FormerThread::to_json).collect();
+        object.push("formerThreads", former);
+    }
     object.push("createdAt", record.created_at.to_iso());
     object.push("updatedAt", record.updated_at.to_iso());
     for (name, value) in record.unknown.iter() {
@@ -124,7 +134,7 @@ pub fn encode_record(record: &BindingRecord) -> String {
     finish(object)
 }
 
-/// The text that keeps another tool's record from being taken over again.
+/// The record that prevents another import of the other tool's record.
 #[must_use]
 pub fn encode_cleared(now: UnixMillis) -> String {
     let mut object = head();
@@ -146,10 +156,10 @@ fn finish(object: Object<'static>) -> String {
     text
 }
 
-/// Reads a stored text.
+/// Decodes a stored record.
 ///
 /// # Errors
-/// The text is damaged, or a newer version wrote it.
+/// The record is damaged, or a newer version wrote it.
 pub fn decode_record(bytes: &[u8]) -> Result<StoredBinding, RecordError> {
     let text = std::str::from_utf8(bytes).map_err(|_| damaged("not UTF-8"))?;
     let value = Json::parse(text).map_err(|_| damaged("not JSON"))?;
@@ -184,9 +194,12 @@ pub fn decode_record(bytes: &[u8]) -> Result<StoredBinding, RecordError> {
         plugin_input: fields.fingerprint("pluginAppsInputFingerprint"),
         plugin_apps: fields.fingerprint("pluginAppsFingerprint"),
     };
+    record.codex_home = fields.text("codexHome");
     record.rollout_path = fields.text("rolloutPath");
     record.turns = object.get("turns").and_then(Json::as_u64).unwrap_or(0);
     record.history_covered_through = fields.time("historyCoveredThrough");
+    let former = object.get("formerThreads").and_then(Json::as_array).unwrap_or_default();
+    record.former_threads = former.iter().filter_map(FormerThread::from_json).collect();
     for (name, value) in object.iter().filter(|(name, _)| !KNOWN.contains(name)) {
         record.unknown.push(name.to_owned(), value.clone().into_owned());
     }
@@ -209,13 +222,15 @@ fn origin_of(fields: &TypedMembers<'_>) -> BindingOrigin {
     }
 }
 
-/// Members that mean the same here and in the records of other tools.
+/// Members with the same meaning here and in the records of other tools.
 pub(super) fn fill_shared(record: &mut BindingRecord, fields: &TypedMembers<'_>) {
     record.auth_profile = fields.text("authProfileId");
     record.model = fields.text("model");
-    record.model_provider = fields.text("modelProvider");
-    record.approval_policy =
-        fields.text("approvalPolicy").as_deref().and_then(ApprovalPolicy::parse);
+    // The credential is not known here; whoever uses the provider looks at it.
+    let provider = fields.text("modelProvider");
+    record.model_provider =
+        provider.and_then(|provider| stored_provider(&provider, CredentialKind::Other));
+    record.approval_policy = fields.0.get("approvalPolicy").and_then(ApprovalPolicy::from_json);
     record.sandbox = fields.text("sandbox").as_deref().and_then(SandboxMode::parse);
     record.service_tier = fields.text("serviceTier").as_deref().and_then(ServiceTier::parse);
     record.tools_contain_deferred = fields.flag("dynamicToolsContainDeferred");
@@ -226,7 +241,7 @@ pub(super) fn fill_shared(record: &mut BindingRecord, fields: &TypedMembers<'_>)
     record.context_engine = fields.0.get("contextEngine").and_then(ContextEngineBinding::from_json);
 }
 
-/// Reads members by type; a member of another type counts as absent.
+/// Reads members by type; a member of the wrong type counts as absent.
 pub(super) struct TypedMembers<'a>(pub(super) &'a Object<'a>);
 
 impl TypedMembers<'_> {

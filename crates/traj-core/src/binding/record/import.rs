@@ -1,10 +1,10 @@
-//! Takes over a record that another tool left beside the session
+//! Imports a record that another tool left next to the session file
 //! (`<session file>.codex-app-server.json`, schema version 1).
 //!
-//! That tool stores some fingerprints as the text they were made of, secrets included, in an order
-//! that depends on the locale. The text is read, made canonical and hashed by our rules; only the
-//! hash goes on. Hashes whose rules are not known become opaque: they match their like, and are
-//! replaced at the first resume otherwise.
+//! That tool stores some fingerprints as plain JSON, secrets included, in an order that depends on
+//! the locale. The JSON is parsed, made canonical and hashed by our rules; only the hash is kept.
+//! Hashes made by unknown rules become opaque: they are only compared with each other, and the
+//! first resume replaces them.
 
 use super::codec::{RecordError, TypedMembers, fill_shared};
 use crate::binding::{BindingOrigin, BindingRecord, Fingerprint, Fingerprints};
@@ -12,13 +12,13 @@ use crate::id::ThreadId;
 use crate::json::Json;
 use crate::timestamp::UnixMillis;
 
-/// What another tool's record file is called beside the session file.
+/// The suffix of another tool's record file, after the session file's name.
 pub const IMPORT_SUFFIX: &str = ".codex-app-server.json";
 
-/// Reads another tool's record; `fallback` replaces missing timestamps.
+/// Imports another tool's record; `fallback` replaces missing timestamps.
 ///
 /// # Errors
-/// The text is not a record of schema version 1 with a thread.
+/// The bytes are not a record of schema version 1 with a thread id.
 pub fn import_record(bytes: &[u8], fallback: UnixMillis) -> Result<BindingRecord, RecordError> {
     let damaged = |what| RecordError::Damaged { what };
     let text = std::str::from_utf8(bytes).map_err(|_| damaged("not UTF-8"))?;
@@ -37,7 +37,7 @@ pub fn import_record(bytes: &[u8], fallback: UnixMillis) -> Result<BindingRecord
     let cwd = fields.text("cwd").unwrap_or_default();
     let mut record = BindingRecord::new(thread, &cwd, BindingOrigin::Imported, created_at);
     record.updated_at = fields.time("updatedAt").unwrap_or(fallback);
-    // In that tool the time of the last write doubles as the history watermark.
+    // In that tool, the time of the last write is also the history watermark.
     record.history_covered_through = fields.time("updatedAt");
     fill_shared(&mut record, &fields);
     record.fingerprints = imported_fingerprints(&fields);

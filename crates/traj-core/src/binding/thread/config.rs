@@ -1,4 +1,4 @@
-//! The configuration that is sent with a thread: layers merged, then the last word of the rules.
+//! The configuration that is sent with a thread: merged layers, then overriding rules.
 
 use crate::json::{Json, Object};
 
@@ -7,22 +7,24 @@ const CODE_MODE_ONLY: &str = "features.code_mode_only";
 const STREAMING_PATCHES: &str = "features.apply_patch_streaming_events";
 const MULTI_AGENT: &str = "features.multi_agent";
 const PROJECT_DOC: &str = "project_doc_max_bytes";
-/// Models that cannot lead other agents.
+/// Models that cannot run sub-agents.
 const SINGLE_AGENT_MODELS: [&str; 1] = ["gpt-5.4-nano"];
 
-/// How code mode is asked for.
+/// How code mode is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodeMode {
-    /// On unless the configuration says otherwise.
+    /// On unless the configuration disables it.
     Default,
-    /// Nothing but code mode, whatever the configuration says.
+    /// Only code mode, regardless of the configuration.
     Only,
     /// Off, because Codex's own tools are off.
     Off,
+    /// As the layers and Codex's own configuration say; nothing is added.
+    AsConfigured,
 }
 
-/// What the rules add to the merged layers.
+/// What the rules set after the layers are merged.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ThreadConfigRules<'a> {
@@ -30,12 +32,12 @@ pub struct ThreadConfigRules<'a> {
     pub code_mode: CodeMode,
     /// The model of the turn.
     pub model: &'a str,
-    /// Whether project documents are left out.
+    /// Whether to leave project documents out.
     pub lightweight: bool,
 }
 
 impl<'a> ThreadConfigRules<'a> {
-    /// The ordinary rules for a model.
+    /// The default rules for a model.
     #[must_use]
     pub const fn for_model(model: &'a str) -> Self {
         Self { code_mode: CodeMode::Default, model, lightweight: false }
@@ -44,15 +46,15 @@ impl<'a> ThreadConfigRules<'a> {
 
 /// Merges layers from left to right and applies the rules.
 ///
-/// Objects merge member by member, everything else replaces. A dotted name is a name of its own and
-/// does not merge with nested objects, because the server treats it so.
+/// Objects merge member by member; other values replace. A dotted name is a separate name and does
+/// not merge with nested objects, because the server treats it that way.
 #[must_use]
 pub fn thread_config<'a>(
     layers: impl IntoIterator<Item = &'a Object<'static>>,
     rules: ThreadConfigRules<'_>,
 ) -> Object<'static> {
     let mut config = Object::new();
-    if rules.code_mode != CodeMode::Off {
+    if matches!(rules.code_mode, CodeMode::Default | CodeMode::Only) {
         config.push(CODE_MODE, true);
         config.push(CODE_MODE_ONLY, false);
         config.push(STREAMING_PATCHES, true);
@@ -61,8 +63,11 @@ pub fn thread_config<'a>(
         merge(&mut config, layer);
     }
     match rules.code_mode {
-        CodeMode::Default => {}
-        CodeMode::Only => config.insert(CODE_MODE_ONLY, true),
+        CodeMode::Default | CodeMode::AsConfigured => {}
+        CodeMode::Only => {
+            config.insert(CODE_MODE, true);
+            config.insert(CODE_MODE_ONLY, true);
+        }
         CodeMode::Off => {
             config.insert(CODE_MODE, false);
             config.insert(CODE_MODE_ONLY, false);
@@ -130,11 +135,13 @@ mod tests {
             config(&[r#"{"features.apply_patch_streaming_events":true}"#], rules),
             @r#"{"features.code_mode":false,"features.code_mode_only":false}"#
         );
+        rules.code_mode = CodeMode::AsConfigured;
+        assert_eq!(config(&[r#"{"a":1}"#], rules), r#"{"a":1}"#);
     }
 
-    /// Scenario 44, and the models that lead no other agents.
+    /// Scenario 44, and models that cannot run sub-agents.
     #[test]
-    fn lightweight_and_small_models_have_the_last_word() {
+    fn lightweight_and_small_models_override_the_layers() {
         let mut rules = ThreadConfigRules::for_model("vendor/GPT-5.4-nano");
         assert!(
             config(&[r#"{"features.multi_agent":true}"#], rules).contains(r#"multi_agent":false"#)

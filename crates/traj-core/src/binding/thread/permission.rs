@@ -1,49 +1,14 @@
-//! The words for permission and speed that records, threads and turns share.
+//! Sandbox modes and service tiers, as records, threads and turns share them.
 
 use crate::json::{Json, Object};
 
-/// When Codex asks before it acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ApprovalPolicy {
-    /// Never asks; what the sandbox forbids fails.
-    Never,
-    /// Asks when the model wants to leave the sandbox.
-    OnRequest,
-    /// Asks for everything that is not known to be harmless.
-    Untrusted,
-}
-
-impl ApprovalPolicy {
-    /// Reads a stored or wire value. `on-failure`, which newer servers refuse, becomes `on-request`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "never" => Some(Self::Never),
-            "on-request" | "on-failure" => Some(Self::OnRequest),
-            "untrusted" => Some(Self::Untrusted),
-            _ => None,
-        }
-    }
-
-    /// The wire value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::OnRequest => "on-request",
-            Self::Untrusted => "untrusted",
-        }
-    }
-}
-
-/// What commands of the thread may touch.
+/// What a thread's commands may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SandboxMode {
-    /// Nothing is written.
+    /// Nothing may be written.
     ReadOnly,
-    /// Only the workspace is written.
+    /// Only the workspace may be written.
     WorkspaceWrite,
     /// No sandbox at all.
     DangerFullAccess,
@@ -71,7 +36,7 @@ impl SandboxMode {
         }
     }
 
-    /// The object that `turn/start` takes: threads have a mode, turns a policy.
+    /// The object for `turn/start`: a thread takes a mode, a turn takes a policy.
     #[must_use]
     pub fn turn_policy(self, workspace: &str) -> Json<'static> {
         let mut policy = Object::new();
@@ -93,33 +58,12 @@ impl SandboxMode {
     }
 }
 
-/// Who answers approval requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ApprovalsReviewer {
-    /// The client, on behalf of a person.
-    User,
-    /// Codex's own reviewing agent.
-    AutoReview,
-}
-
-impl ApprovalsReviewer {
-    /// The wire value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::AutoReview => "auto_review",
-        }
-    }
-}
-
-/// The service tier of a thread: trimmed, with the known spellings folded.
+/// The service tier of a thread: trimmed, with known spellings normalized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceTier(String);
 
 impl ServiceTier {
-    /// Reads a tier; a blank string is `None`, and `fast` is an older name of `priority`.
+    /// Parses a tier; a blank string is `None`, and `fast` is an older name for `priority`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let trimmed = text.trim();
@@ -144,18 +88,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiers_fold_their_known_spellings_and_keep_others() {
+    fn tiers_normalize_known_spellings_and_keep_others() {
         let parse = |text: &str| ServiceTier::parse(text).map(|tier| tier.as_str().to_owned());
         assert_eq!(parse(" FAST "), Some("priority".to_owned()));
         assert_eq!(parse("Flex"), Some("flex".to_owned()));
         assert_eq!(parse(" Gold "), Some("Gold".to_owned()));
         assert_eq!(parse("  "), None);
-    }
-
-    #[test]
-    fn on_failure_becomes_on_request_because_the_server_refuses_it() {
-        assert_eq!(ApprovalPolicy::parse("on-failure"), Some(ApprovalPolicy::OnRequest));
-        assert_eq!(ApprovalPolicy::parse("sometimes"), None);
     }
 
     #[test]

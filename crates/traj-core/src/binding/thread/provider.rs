@@ -1,37 +1,37 @@
 //! Which model provider a thread uses.
 
-/// What kind of credential a profile holds.
+/// The kind of credential in a profile.
 ///
-/// The host looks this up. The profile's *name* does not show it: `openai:work` may hold an API
-/// key.
+/// The host looks this up. The profile's *name* does not tell: `openai:work` may hold an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CredentialKind {
     /// A ChatGPT or Codex subscription.
     Subscription,
-    /// An API key, another provider's login, or nothing known.
+    /// An API key, another provider's login, or unknown.
     Other,
 }
 
-/// The provider as a record keeps it: under a subscription `openai` means Codex's own provider,
-/// and naming it would switch how the turn is paid for.
+/// The provider to store in a record. Under a subscription, `openai` means Codex's own provider;
+/// naming it would change how the turn is billed. `openai-codex`, a name that Codex does not know,
+/// is an older name for `openai`.
 #[must_use]
 pub fn stored_provider(provider: &str, credential: CredentialKind) -> Option<String> {
     let trimmed = provider.trim();
+    let named = if trimmed.eq_ignore_ascii_case("openai-codex") { "openai" } else { trimmed };
     let is_native =
-        credential == CredentialKind::Subscription && trimmed.eq_ignore_ascii_case("openai");
-    (!trimmed.is_empty() && !is_native).then(|| trimmed.to_owned())
+        credential == CredentialKind::Subscription && named.eq_ignore_ascii_case("openai");
+    (!named.is_empty() && !is_native).then(|| named.to_owned())
 }
 
-/// The provider to send with a thread, or none for Codex's own.
+/// The provider to send with a thread; `None` for Codex's own.
 #[must_use]
 pub fn resolve_provider(provider: &str, credential: CredentialKind) -> Option<String> {
-    let trimmed = provider.trim();
-    // The server knows no provider called `codex`.
-    if trimmed.eq_ignore_ascii_case("codex") {
+    let kept = stored_provider(provider, credential)?;
+    // The server has no provider called `codex`.
+    if kept.eq_ignore_ascii_case("codex") {
         return None;
     }
-    let kept = stored_provider(trimmed, credential)?;
     Some(if kept.eq_ignore_ascii_case("openai") { "openai".to_owned() } else { kept })
 }
 
@@ -41,12 +41,14 @@ mod tests {
 
     /// Scenarios 2 to 5: the credential decides, not the profile's name.
     #[test]
-    fn openai_is_dropped_only_under_a_subscription() {
+    fn openai_under_any_name_is_dropped_only_under_a_subscription() {
         use CredentialKind as C;
         let rows = [
             ("openai", C::Subscription, None, None),
             (" OpenAI ", C::Other, Some("OpenAI"), Some("openai")),
             ("codex", C::Other, Some("codex"), None),
+            ("openai-codex", C::Subscription, None, None),
+            ("OpenAI-Codex", C::Other, Some("openai"), Some("openai")),
             ("mock", C::Subscription, Some("mock"), Some("mock")),
             ("  ", C::Other, None, None),
         ];

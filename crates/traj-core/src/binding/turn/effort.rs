@@ -1,10 +1,11 @@
-//! How much a model reasons.
+//! Reasoning effort.
 
 use crate::binding::BindingProfile;
 
-/// The effort to send for a wanted level, or none to leave the choice to the model.
+/// The effort to send for a requested level; `None` leaves the choice to the
+/// model.
 ///
-/// Modern models know no `minimal`: they get `low`.
+/// Modern models do not support `minimal` and get `low` instead.
 #[must_use]
 pub fn reasoning_effort(
     level: &str,

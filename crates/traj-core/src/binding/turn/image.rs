@@ -1,14 +1,14 @@
-//! Images of a turn: checks and sniffs inline data, and distinguishes paths from addresses.
+//! Images of a turn: checks and sniffs inline data, and distinguishes paths from URLs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// File name endings that mean an image.
+/// File extensions of images.
 const ENDINGS: [&str; 6] = [".avif", ".gif", ".jpeg", ".jpg", ".png", ".webp"];
 
-/// Checks inline image data and returns a data address with the type that the bytes show.
+/// Checks inline image data and returns a data URL with the type detected from the bytes.
 ///
-/// White space is tolerated; anything else that is not base64 of a PNG, JPEG, WEBP or GIF is not.
+/// White space is removed. Anything but base64 of a PNG, JPEG, WEBP or GIF is rejected.
 #[must_use]
 pub(super) fn inline_image(mime: &str, data: &str) -> Option<String> {
     if !has_prefix(mime.trim(), "image/") {
@@ -30,7 +30,7 @@ fn sniff(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a media type or a name says that this is an image.
+/// Whether the media type or the file name says that this is an image.
 pub(super) fn is_image(mime: Option<&str>, location: &str) -> bool {
     let name = location.split(['?', '#']).next().unwrap_or(location).to_lowercase();
     mime.is_some_and(|mime| has_prefix(mime, "image/"))
@@ -44,7 +44,7 @@ pub(super) enum ImageLocation {
     Remote(String),
 }
 
-/// Tells a local path from an address; none for a file address that cannot be read.
+/// Distinguishes local paths from URLs; `None` for an invalid `file:` URL.
 pub(super) fn locate(text: &str) -> Option<ImageLocation> {
     if has_prefix(text, "file://") {
         return file_path(text).map(ImageLocation::Local);
@@ -67,7 +67,7 @@ fn has_scheme(text: &str) -> bool {
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
-/// The path of a `file:` address on this host, its escapes decoded.
+/// The path of a `file:` URL on this host, with escapes decoded.
 fn file_path(text: &str) -> Option<String> {
     let rest = text.get("file://".len()..)?;
     let (host, path) = rest.find('/').map(|at| rest.split_at(at))?;

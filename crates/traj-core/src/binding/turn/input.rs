@@ -1,4 +1,4 @@
-//! What a turn is started with: a text, then images in order.
+//! The input of a turn: the text, then the images in order.
 
 use super::image::{ImageLocation, inline_image, is_image, locate};
 use crate::json::{Json, Object};
@@ -10,18 +10,18 @@ const OMITTED: &str = "[codex user input] omitted image payload: invalid inline 
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum TurnImage {
-    /// Base64 data with the type its sender claims.
+    /// Base64 data with the type that its sender claims.
     Inline {
         /// The claimed type.
         mime: String,
         /// The data.
         data: String,
     },
-    /// A path, an address, or both; the path wins.
+    /// A path, a URL, or both; the path wins.
     Media {
         /// A path on this host.
         path: Option<String>,
-        /// An address, or a path written as one.
+        /// A URL, or a path in its place.
         url: Option<String>,
         /// The claimed type.
         mime: Option<String>,
@@ -34,18 +34,18 @@ pub enum TurnImage {
 pub struct TurnInput {
     /// The text.
     pub text: String,
-    /// What is shown.
+    /// The images, in order.
     pub images: Vec<TurnImage>,
 }
 
 impl TurnInput {
-    /// A turn of text alone.
+    /// A turn with text only.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self { text: text.to_owned(), images: Vec::new() }
     }
 
-    /// Media as messengers deliver it: three lists that belong together by position.
+    /// Adds media as messengers deliver it: three lists, matched by position.
     #[must_use]
     pub fn with_media(mut self, paths: &[String], urls: &[String], mimes: &[String]) -> Self {
         let listed = |list: &[String]| -> Vec<String> {
@@ -63,8 +63,8 @@ impl TurnInput {
         self
     }
 
-    /// The items that `turn/start` takes. Inline data that is not an image leaves a note;
-    /// other media leave nothing.
+    /// The items for `turn/start`. Inline data that is not an image leaves a note; other media that
+    /// is not an image is omitted.
     #[must_use]
     pub fn items(&self) -> Vec<Json<'static>> {
         let images = self.images.iter().filter_map(TurnImage::item);
@@ -129,7 +129,7 @@ mod tests {
 
     /// Scenario 71.
     #[test]
-    fn paths_and_addresses_are_told_apart() {
+    fn paths_and_urls_are_distinguished() {
         let local = |path: &str| format!(r#"{{"type":"localImage","path":"{path}"}}"#);
         let remote = |url: &str| format!(r#"{{"type":"image","url":"{url}"}}"#);
         assert_eq!(media(Some("/a.png"), Some("https://h/b.png"), None), local("/a.png"));
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(media(Some("/a.txt"), None, Some("text/plain")), "");
     }
 
-    /// Scenario 47: what the bytes show replaces what the sender claims.
+    /// Scenario 47: the detected type replaces the claimed one.
     #[test]
     fn inline_data_is_checked_and_sniffed() {
         let inline = |mime: &str, data: &str| {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn media_lists_belong_together_by_position() {
+    fn media_lists_are_matched_by_position() {
         let list = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let input = TurnInput::text("look").with_media(
             &list(&[" /a ", ""]),

@@ -1,8 +1,13 @@
-//! Texts that tell the model where it is: per thread, and per turn.
+//! Developer instructions that describe the model's situation, per thread and per turn.
 
 use crate::json::{Json, Object};
 
-/// Joins the sections of a thread's developer instructions; blank ones are left out.
+/// The developer instructions of a bound thread whose host has none of its own.
+pub const BOUND_THREAD_INSTRUCTIONS: &str = "\
+    You are working in a session that another program keeps for a person. Reply as usual: that \
+    program shows your final message to the person, and sends you the person's next message.";
+
+/// Joins the sections of a thread's developer instructions, without blank ones.
 #[must_use]
 pub fn developer_instructions<'a>(sections: impl IntoIterator<Item = &'a str>) -> String {
     let kept: Vec<&str> = sections.into_iter().filter(|text| !text.trim().is_empty()).collect();
@@ -13,34 +18,46 @@ pub fn developer_instructions<'a>(sections: impl IntoIterator<Item = &'a str>) -
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnTrigger {
-    /// A person wrote.
+    /// A person sent a message.
     User,
-    /// A scheduled job; its standing text.
+    /// A scheduled job, with its standing instructions.
     Scheduled(String),
-    /// The host woke the agent; the standing text, and what to look at, which comes last.
+    /// The host woke the agent. Standing instructions come first, pointers last.
     Heartbeat {
-        /// The standing text.
+        /// The standing instructions.
         text: String,
         /// Files to look at.
         pointers: Option<String>,
     },
 }
 
+impl TurnTrigger {
+    /// The name used in files.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Scheduled(_) => "cron",
+            Self::Heartbeat { .. } => "heartbeat",
+        }
+    }
+}
+
 /// Instructions to the model for one turn only.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TurnBlocks {
-    /// Stands before the blocks on a turn that has no standing text.
+    /// Comes before the blocks on a turn without standing instructions.
     pub preamble: String,
-    /// What concerns this turn.
+    /// Instructions for this turn.
     pub turn: Option<String>,
-    /// What the agent remembers.
+    /// The agent's memory.
     pub memory: Option<String>,
-    /// What the agent can do.
+    /// The agent's skills.
     pub skills: Option<String>,
 }
 
-/// The collaboration mode to send with every turn, so that no earlier turn's mode lingers.
+/// The collaboration mode, sent with every turn so that no earlier mode lingers.
 #[must_use]
 pub fn collaboration_mode(
     model: &str,
@@ -58,11 +75,42 @@ pub fn collaboration_mode(
     mode.into()
 }
 
+/// What a turn sends as its collaboration mode.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TurnMode {
+    /// This mode. A turn without instructions sends it as well, which ends an earlier turn's mode.
+    Send(Json<'static>),
+    /// None: there is nothing to say, and no mode can be sent without a model.
+    Omit,
+    /// There are instructions, but no model is known to send them with. The turn must not run
+    /// without them.
+    ModelUnknown,
+}
+
+/// Decides what a turn sends as its collaboration mode. `model` is the model that the turn uses: the
+/// one that was asked for, or the one that the server reported when it opened the thread.
+#[must_use]
+pub fn decide_turn_mode(
+    model: Option<&str>,
+    effort: Option<&str>,
+    trigger: &TurnTrigger,
+    blocks: &TurnBlocks,
+) -> TurnMode {
+    match model.map(str::trim).filter(|model| !model.is_empty()) {
+        Some(model) => TurnMode::Send(collaboration_mode(model, effort, trigger, blocks)),
+        None if turn_instructions(trigger, blocks).is_none() => TurnMode::Omit,
+        None => TurnMode::ModelUnknown,
+    }
+}
+
 fn or_null(text: Option<String>) -> Json<'static> {
     text.map_or(Json::Null, Json::from)
 }
 
-fn turn_instructions(trigger: &TurnTrigger, blocks: &TurnBlocks) -> Option<String> {
+/// The instructions of one turn: standing ones, then the blocks; `None` if there are none.
+#[must_use]
+pub fn turn_instructions(trigger: &TurnTrigger, blocks: &TurnBlocks) -> Option<String> {
     let (standing, last) = match trigger {
         TurnTrigger::User => (None, None),
         TurnTrigger::Scheduled(text) => (Some(text.as_str()), None),
@@ -112,6 +160,25 @@ mod tests {
             instructions(&heartbeat, &blocks).as_deref(),
             Some("wake|turn|memory|skills|files")
         );
+    }
+
+    #[test]
+    fn every_turn_sends_a_mode_so_that_none_lingers() {
+        let (user, plain) = (TurnTrigger::User, TurnBlocks::default());
+        let TurnMode::Send(mode) = decide_turn_mode(Some("m"), None, &user, &plain) else {
+            panic!("no mode")
+        };
+        insta::assert_snapshot!(mode.to_line(), @r#"{"mode":"default","settings":{"model":"m","reasoning_effort":null,"developer_instructions":null}}"#);
+    }
+
+    #[test]
+    fn instructions_without_a_known_model_are_not_dropped_silently() {
+        let (user, plain) = (TurnTrigger::User, TurnBlocks::default());
+        let told = TurnBlocks { turn: Some("be brief".to_owned()), ..TurnBlocks::default() };
+        for model in [None, Some(" ")] {
+            assert_eq!(decide_turn_mode(model, None, &user, &plain), TurnMode::Omit);
+            assert_eq!(decide_turn_mode(model, None, &user, &told), TurnMode::ModelUnknown);
+        }
     }
 
     #[test]

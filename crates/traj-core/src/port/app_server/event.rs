@@ -1,4 +1,4 @@
-//! What happens on a thread.
+//! Events of a thread.
 
 use crate::id::TurnId;
 use crate::json::Json;
@@ -12,53 +12,53 @@ pub enum ThreadEvent {
         /// The turn.
         turn: TurnId,
     },
-    /// A part of a turn began.
+    /// An item of a turn began.
     ItemStarted {
         /// The turn.
         turn: TurnId,
-        /// The part.
+        /// The item.
         item: ThreadItem,
     },
-    /// A part of a turn is complete. Not every part that began gets here.
+    /// An item of a turn is complete. Not every started item completes.
     ItemCompleted {
         /// The turn.
         turn: TurnId,
-        /// The part.
+        /// The item.
         item: ThreadItem,
     },
-    /// The model wrote a piece of a message. Pieces may be taken back: only completed messages count.
+    /// The model wrote part of a message. It may be withdrawn: only completed messages count.
     MessageDelta {
         /// The turn.
         turn: TurnId,
         /// The message.
         item: String,
-        /// The piece.
+        /// The added text.
         text: String,
     },
-    /// Tokens were counted.
+    /// The token counts were updated.
     TokenUsage {
         /// The turn.
         turn: TurnId,
         /// The counts.
         usage: TokenUsage,
     },
-    /// Something failed; a retry is progress, anything else ends the turn by another event.
+    /// An error occurred. If the server does not retry, another event ends the turn.
     Trouble {
         /// The turn.
         turn: TurnId,
-        /// Whether the server tries again.
+        /// Whether the server retries.
         will_retry: bool,
     },
     /// A turn ended.
     TurnCompleted {
         /// The turn.
         turn: TurnId,
-        /// How.
+        /// How it ended.
         status: TurnStatus,
-        /// Its last messages, as far as the server repeats them.
+        /// Its last messages, if the server repeats them.
         items: Vec<ThreadItem>,
     },
-    /// Something else.
+    /// Any other event.
     Other {
         /// The method of the notification.
         method: String,
@@ -69,36 +69,36 @@ pub enum ThreadEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnStatus {
-    /// As it should.
+    /// It completed normally.
     Completed,
-    /// Somebody interrupted it.
+    /// It was interrupted.
     Interrupted,
-    /// The model or the server failed; its own words, if any.
+    /// The model or the server failed.
     Failed {
-        /// The server's message.
+        /// The server's message, if any.
         message: Option<String>,
     },
 }
 
-/// One part of a turn.
+/// An item of a turn.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ThreadItem {
-    /// The part's id.
+    /// The item's id.
     pub id: String,
-    /// What it is.
+    /// The item's content.
     pub detail: ItemDetail,
 }
 
 impl ThreadItem {
-    /// A part.
+    /// An item.
     #[must_use]
     pub const fn new(id: String, detail: ItemDetail) -> Self {
         Self { id, detail }
     }
 }
 
-/// What a part of a turn is.
+/// The content of an item.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ItemDetail {
@@ -106,45 +106,45 @@ pub enum ItemDetail {
     AgentMessage {
         /// The text.
         text: String,
-        /// `commentary`, `final_answer` and others; none on older servers.
+        /// `commentary`, `final_answer` or another phase; `None` on older servers.
         phase: Option<String>,
     },
-    /// A tool at work: a command, a patch, a call.
+    /// A tool call: a command, a patch, or a call to another tool.
     Tool {
         /// The tool's name.
         name: String,
-        /// What it was given.
+        /// The arguments.
         arguments: Json<'static>,
-        /// What came out, once it is complete.
+        /// The output, once the call is complete.
         output: Option<Json<'static>>,
-        /// Whether it succeeded, once it is complete.
+        /// Whether it succeeded, once the call is complete.
         success: Option<bool>,
     },
-    /// Anything else, by its kind.
+    /// Any other item.
     Other {
         /// The kind.
         kind: String,
     },
 }
 
-/// Counted tokens.
+/// Token counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenUsage {
-    /// Tokens the model read.
+    /// Input tokens.
     pub input: u64,
-    /// Of these, from a cache.
+    /// Input tokens from the cache.
     pub cached_input: u64,
-    /// Tokens the model wrote.
+    /// Output tokens.
     pub output: u64,
-    /// Of these, while thinking.
+    /// Output tokens used for reasoning.
     pub reasoning: u64,
-    /// All.
+    /// All tokens.
     pub total: u64,
 }
 
 impl TokenUsage {
-    /// Counts.
+    /// Token counts.
     #[must_use]
     pub const fn new(
         input: u64,
@@ -158,7 +158,7 @@ impl TokenUsage {
 }
 
 impl ThreadEvent {
-    /// The turn an event belongs to.
+    /// The turn that an event belongs to.
     #[must_use]
     pub const fn turn(&self) -> Option<&TurnId> {
         match self {

@@ -1,14 +1,14 @@
-//! What the app-server asks, and what the host may answer. The words of the wire are in
-//! `codex-binding`.
+//! Requests of the app-server and the host's answers. The wire format is in `codex-binding`.
 
+use crate::event::{ApprovalScope, Decider};
 use crate::id::{ThreadId, TurnId};
 use crate::json::Json;
 
-/// A question of the server.
+/// A request of the server.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ServerRequest {
-    /// What kind of question it is.
+    /// The kind of request.
     pub kind: RequestKind,
     /// The method, as the server spells it.
     pub method: String,
@@ -21,30 +21,30 @@ pub struct ServerRequest {
 }
 
 impl ServerRequest {
-    /// A question that belongs to no thread yet.
+    /// A request that does not belong to a thread yet.
     #[must_use]
     pub fn new(kind: RequestKind, method: impl Into<String>, params: Json<'static>) -> Self {
         Self { kind, method: method.into(), thread: None, turn: None, params }
     }
 }
 
-/// What kind of question the server asks.
+/// The kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestKind {
     /// Run a tool of the host.
     ToolCall,
-    /// May a command run, may files change, or anything else that asks for approval.
+    /// Approve a command, a file change or another action.
     Approval,
-    /// An approval in the words of older servers.
+    /// An approval in the format of older servers.
     LegacyApproval,
-    /// May the sandbox be widened.
+    /// Grant more permissions in the sandbox.
     Permissions,
-    /// A question to the person.
+    /// Ask the user a question.
     UserInput,
-    /// A question of an MCP server, or an approval of an MCP tool.
+    /// A request of an MCP server, or the approval of an MCP tool.
     Elicitation,
-    /// A question this version does not know.
+    /// A request that this version does not know.
     Unknown,
 }
 
@@ -52,39 +52,124 @@ pub enum RequestKind {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum HostAnswer {
-    /// What a tool did.
+    /// The outcome of a tool call.
     Tool(ToolOutcome),
     /// A decision about an approval.
     Approval(ApprovalDecision),
-    /// Permissions granted for this turn, as the server spells them.
-    Permissions(Json<'static>),
-    /// Answers by question id.
+    /// Permissions granted in the sandbox.
+    Permissions {
+        /// The permissions, as the server spells them.
+        granted: Json<'static>,
+        /// How long they last. The server knows the turn and the session.
+        scope: ApprovalScope,
+    },
+    /// Answers, by question id.
     UserInput(Vec<(String, Vec<String>)>),
-    /// The form was filled in like this.
+    /// The values of a completed form.
     ElicitationAccepted(Json<'static>),
 }
 
-/// What a tool of the host did.
+/// The reply of a handler: its answer, who decided, and why.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HostReply {
+    /// The answer; `None` selects the safe default: nothing is granted.
+    pub answer: Option<HostAnswer>,
+    /// Who decided.
+    pub by: Decider,
+    /// The name of the person or the rule, as it is recorded.
+    pub decider_name: Option<String>,
+    /// Why; it is recorded, and sent with a decline.
+    pub reason: Option<String>,
+}
+
+impl HostReply {
+    /// No answer: nothing is granted.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { answer: None, by: Decider::Nobody, decider_name: None, reason: None }
+    }
+
+    /// The same reply as a decision of somebody else.
+    #[must_use]
+    pub const fn decided_by(mut self, by: Decider) -> Self {
+        self.by = by;
+        self
+    }
+
+    /// The same reply with the name of the person or the rule.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.decider_name = Some(name.into());
+        self
+    }
+
+    /// The same reply with a reason.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+}
+
+impl From<HostAnswer> for HostReply {
+    /// An answer of the host's program.
+    fn from(answer: HostAnswer) -> Self {
+        Self { answer: Some(answer), ..Self::none() }.decided_by(Decider::Host)
+    }
+}
+
+impl From<ApprovalDecision> for HostReply {
+    /// A decision of the host's program.
+    fn from(decision: ApprovalDecision) -> Self {
+        HostAnswer::Approval(decision).into()
+    }
+}
+
+impl From<ToolOutcome> for HostReply {
+    fn from(outcome: ToolOutcome) -> Self {
+        HostAnswer::Tool(outcome).into()
+    }
+}
+
+/// The outcome of a host tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolOutcome {
-    /// The answer to the model.
-    pub text: String,
+    /// What the model gets, in order.
+    pub content: Vec<ToolContent>,
     /// Whether the call succeeded.
     pub success: bool,
 }
 
+/// One part of what a host tool returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolContent {
+    /// Text.
+    Text(String),
+    /// An image as a `data:` URL. Newer servers refuse other URLs.
+    Image(String),
+}
+
 impl ToolOutcome {
-    /// The outcome of a call that succeeded.
+    /// The outcome of a successful call.
     #[must_use]
-    pub const fn succeeded(text: String) -> Self {
-        Self { text, success: true }
+    pub fn succeeded(text: impl Into<String>) -> Self {
+        Self { content: vec![ToolContent::Text(text.into())], success: true }
     }
 
-    /// The outcome of a call that failed.
+    /// The outcome of a failed call.
     #[must_use]
-    pub const fn failed(text: String) -> Self {
-        Self { text, success: false }
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self { content: vec![ToolContent::Text(text.into())], success: false }
+    }
+
+    /// The same outcome with one more part.
+    #[must_use]
+    pub fn and(mut self, content: ToolContent) -> Self {
+        self.content.push(content);
+        self
     }
 }
 
@@ -92,12 +177,12 @@ impl ToolOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalDecision {
-    /// This once.
+    /// Allow once.
     Accept,
-    /// For the rest of the thread's life in this server.
+    /// Allow as long as the thread is loaded in this server.
     AcceptForSession,
-    /// Not this.
+    /// Do not allow.
     Decline,
-    /// Not this, and end the turn.
+    /// Do not allow, and end the turn.
     Cancel,
 }

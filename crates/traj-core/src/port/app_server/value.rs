@@ -1,4 +1,4 @@
-//! What goes to the app-server and what comes back.
+//! Parameters and results of app-server calls.
 
 use std::fmt;
 
@@ -6,31 +6,32 @@ use crate::binding::{ApprovalPolicy, ApprovalsReviewer, SandboxMode, ServiceTier
 use crate::id::ThreadId;
 use crate::json::{Json, Object};
 
-/// Settings that a thread takes when it is started or loaded.
+/// Settings of a thread that is started or loaded.
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ThreadSettings {
     /// The model.
     pub model: Option<String>,
-    /// The provider; none for Codex's own.
+    /// The model provider; `None` for Codex's own.
     pub model_provider: Option<String>,
-    /// When Codex asks.
+    /// When Codex asks for approval.
     pub approval_policy: Option<ApprovalPolicy>,
-    /// Who answers.
+    /// Who answers approval requests.
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// What Codex may touch.
+    /// What commands may touch.
     pub sandbox: Option<SandboxMode>,
     /// The service tier.
     pub service_tier: Option<ServiceTier>,
-    /// Configuration that overrides the server's own. It may hold secrets: it goes to the server
-    /// and nowhere else.
+    /// Configuration that overrides the server's own. It may contain secrets, so it is sent only to
+    /// the server.
     pub config: Object<'static>,
-    /// Describes the host to the model.
+    /// Instructions that describe the host to the model.
     pub developer_instructions: Option<String>,
 }
 
 impl fmt::Debug for ThreadSettings {
-    /// Configuration is shown by name, instructions by length: both are not for logs.
+    /// Shows only the names of the configuration and the length of the instructions: neither
+    /// belongs in a log.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let config: Vec<&str> = self.config.iter().map(|(name, _)| name).collect();
         formatter
@@ -51,7 +52,7 @@ impl fmt::Debug for ThreadSettings {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StartThread {
-    /// Where the thread works.
+    /// The working directory.
     pub cwd: String,
     /// Settings.
     pub settings: ThreadSettings,
@@ -59,7 +60,7 @@ pub struct StartThread {
     pub service_name: Option<String>,
     /// Tools of the host.
     pub dynamic_tools: Vec<Json<'static>>,
-    /// Execution environments; an empty list switches Codex's own tools off.
+    /// Execution environments; an empty list disables Codex's own tools.
     pub environments: Option<Vec<Json<'static>>>,
 }
 
@@ -77,7 +78,7 @@ impl StartThread {
 pub struct ResumeThread {
     /// The thread.
     pub thread: ThreadId,
-    /// Settings; a thread that is loaded already keeps its own.
+    /// The settings; ignored if the thread is already loaded.
     pub settings: ThreadSettings,
 }
 
@@ -95,40 +96,50 @@ impl ResumeThread {
 pub struct OpenedThread {
     /// The thread.
     pub thread: ThreadId,
-    /// Where it works.
+    /// Its working directory.
     pub cwd: Option<String>,
     /// Its model.
     pub model: Option<String>,
     /// Its provider.
     pub model_provider: Option<String>,
-    /// The file Codex keeps it in.
+    /// The file that Codex stores it in.
     pub rollout_path: Option<String>,
+    /// Its reasoning effort; the outer `None` if the server does not report it, the inner one if the
+    /// model chooses.
+    pub effort: Option<Option<String>>,
 }
 
 impl OpenedThread {
     /// A thread of which only the id is known.
     #[must_use]
     pub const fn new(thread: ThreadId) -> Self {
-        Self { thread, cwd: None, model: None, model_provider: None, rollout_path: None }
+        Self {
+            thread,
+            cwd: None,
+            model: None,
+            model_provider: None,
+            rollout_path: None,
+            effort: None,
+        }
     }
 }
 
-/// What is known of a thread without loading it.
+/// What is known about a thread without loading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ThreadSummary {
     /// The thread.
     pub thread: ThreadId,
-    /// How many turns it has; `None` if the server does not state it.
+    /// The number of turns; `None` if the server does not report it.
     pub turns: Option<u64>,
     /// Whether it is loaded in this server process.
     pub is_loaded: bool,
-    /// The file Codex keeps it in.
+    /// The file that Codex stores it in.
     pub rollout_path: Option<String>,
 }
 
 impl ThreadSummary {
-    /// A thread that is not loaded and of which nothing else is known.
+    /// A thread that is not loaded, with nothing else known.
     #[must_use]
     pub const fn new(thread: ThreadId) -> Self {
         Self { thread, turns: None, is_loaded: false, rollout_path: None }
@@ -143,21 +154,21 @@ pub struct StartTurn {
     pub thread: ThreadId,
     /// The text and images.
     pub input: Vec<Json<'static>>,
-    /// Where the turn works.
+    /// The working directory.
     pub cwd: Option<String>,
-    /// When Codex asks.
+    /// When Codex asks for approval.
     pub approval_policy: Option<ApprovalPolicy>,
-    /// Who answers.
+    /// Who answers approval requests.
     pub approvals_reviewer: Option<ApprovalsReviewer>,
-    /// What Codex may touch.
+    /// What commands may touch.
     pub sandbox: Option<SandboxMode>,
     /// The model.
     pub model: Option<String>,
     /// The service tier.
     pub service_tier: Option<ServiceTier>,
-    /// How much to think; `Some(None)` takes an earlier choice back.
+    /// The reasoning effort; `Some(None)` resets an earlier choice.
     pub effort: Option<Option<String>>,
-    /// Mode and turn-scoped instructions.
+    /// The mode and instructions for this turn.
     pub collaboration_mode: Option<Json<'static>>,
     /// Execution environments.
     pub environments: Option<Vec<Json<'static>>>,

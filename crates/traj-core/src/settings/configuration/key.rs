@@ -1,7 +1,7 @@
-//! The keys of the configuration file: one table.
+//! The keys of the configuration file, in one table.
 //!
-//! A key corresponds to an environment variable and counts where that is not set.
-//! Whoever reads the variable therefore needs to know nothing of the file.
+//! Each key provides the value of an environment variable that is not set, so
+//! code that reads the variable needs no knowledge of the file.
 
 use std::fmt;
 
@@ -9,41 +9,41 @@ use toml::de::DeValue;
 
 use crate::limits::Reading;
 
-/// What a value must look like.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
     /// `true` or `false`.
     Switch,
-    /// A whole number above zero.
+    /// A positive integer.
     Number,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A path; a relative one is meant from the directory of the file.
+    /// A path; relative paths start in the directory of the file.
     Path,
-    /// A list of paths, which the variable separates by colons.
+    /// A list of paths, joined by colons in the variable.
     Paths,
-    /// A path, or the name of a program on the `PATH`.
+    /// A path, or the name of a program in `PATH`.
     Program,
-    /// Any string that is not empty.
+    /// Any non-empty string.
     Text,
 }
 
 /// A key of the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConfigurationKey {
-    /// Section and name, as the user writes them.
+    /// Section and name, as written in the file.
     pub(crate) name: &'static str,
     pub(crate) variable: &'static str,
     pub(super) kind: ValueKind,
 }
 
 impl ConfigurationKey {
-    /// The key of this name, section included.
+    /// The key with this name, section included.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
 
-    /// Whether keys begin with this name and a dot.
+    /// Whether any key starts with this name and a dot.
     pub(super) fn is_section(name: &str) -> bool {
         SECTIONS.contains(&name)
     }
@@ -53,7 +53,7 @@ const fn key(name: &'static str, variable: &'static str, kind: ValueKind) -> Con
     ConfigurationKey { name, variable, kind }
 }
 
-/// What comes before the dot of a key.
+/// The sections of keys.
 pub(super) const SECTIONS: [&str; 4] = ["recording", "limits", "reading", "defaults"];
 
 /// All keys.
@@ -62,7 +62,8 @@ pub(super) const KEYS: [ConfigurationKey; 22] = [
     key("prices", super::PRICES, ValueKind::Path),
     key("recording.enabled", "TRAJ_TRAJECTORY", ValueKind::Switch),
     key("recording.directory", "TRAJ_TRAJECTORY_DIR", ValueKind::Path),
-    // The variable that comes last: every other one for this timeout wins over the file.
+    // The fallback variable: every other variable for this timeout overrides
+    // the file.
     key("recording.flush-timeout-ms", "TRAJ_AGENT_CLEANUP_TIMEOUT_MS", ValueKind::Number),
     key("recording.when-full", "TRAJ_WHEN_FULL", ValueKind::Word(&["stop", "roll"])),
     key("recording.durability", "TRAJ_DURABILITY", ValueKind::Word(&["relaxed", "flush", "batch"])),
@@ -83,14 +84,14 @@ pub(super) const KEYS: [ConfigurationKey; 22] = [
     key("defaults.codex", "TRAJ_CODEX", ValueKind::Program),
 ];
 
-/// The key that corresponds to a variable.
+/// The key for a variable.
 pub(crate) fn key_of_variable(variable: &str) -> Option<&'static ConfigurationKey> {
     KEYS.iter().find(|key| key.variable == variable)
 }
 
 impl ValueKind {
-    /// The value as the variable would have it; `None` when it is not of this
-    /// kind. `directory` is that of the file.
+    /// The value in the form of the variable; `None` if it has the wrong type.
+    /// `directory` is the directory of the file.
     pub(super) fn read(self, value: &DeValue<'_>, directory: &str) -> Option<String> {
         let text = || value.as_str().map(str::trim).filter(|text| !text.is_empty());
         match self {
@@ -133,8 +134,8 @@ impl fmt::Display for ValueKind {
     }
 }
 
-/// A path of the file: absolute, in the home directory, or meant from the
-/// directory of the file.
+/// Resolves a path from the file: absolute, in the home directory, or relative
+/// to the directory of the file.
 fn resolved(path: &str, directory: &str) -> String {
     if path.starts_with(['/', '~']) {
         path.to_owned()

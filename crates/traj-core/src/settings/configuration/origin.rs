@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-/// Where the value of a setting comes from. A flag wins over a variable, a
-/// variable over the configuration file, and the file over the default.
+/// Where the value of a setting comes from. A flag overrides a variable, a
+/// variable overrides the configuration file, and the file overrides the
+/// default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingOrigin {
     /// Nothing sets it.
     Default {
-        /// A variable that is set to something that cannot be used.
+        /// A variable that is set, but to an invalid value.
         ignored: Option<String>,
     },
     /// The configuration file.
@@ -21,15 +22,15 @@ pub enum SettingOrigin {
     },
     /// An environment variable.
     Variable(String),
-    /// A flag of the command.
+    /// A command-line flag.
     Flag(&'static str),
 }
 
 impl SettingOrigin {
-    /// What nothing sets.
+    /// The origin of a setting that nothing sets.
     pub(crate) const DEFAULT: Self = Self::Default { ignored: None };
 
-    /// The kind, as one word.
+    /// The kind, in one word.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -51,7 +52,7 @@ impl fmt::Display for SettingOrigin {
         match self {
             Self::Default { ignored: None } => formatter.write_str("default"),
             Self::Default { ignored: Some(name) } => {
-                write!(formatter, "default; {name} is not usable")
+                write!(formatter, "default; {name} is invalid")
             }
             Self::File { path, line } => write!(formatter, "{path}:{line}"),
             Self::Variable(name) => formatter.write_str(name),

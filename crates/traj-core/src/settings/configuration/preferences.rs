@@ -1,4 +1,4 @@
-//! How results are shown, where no flag says so.
+//! How to show results, unless a flag overrides it.
 
 use super::SettingOrigin;
 use crate::settings::host::HostFacts;
@@ -7,7 +7,7 @@ use crate::settings::host::HostFacts;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Color {
-    /// On a terminal.
+    /// Only on a terminal.
     #[default]
     Auto,
     /// Always.
@@ -17,7 +17,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// The name.
+    /// The name of the value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -42,17 +42,17 @@ pub struct Preference<T> {
     pub origin: SettingOrigin,
 }
 
-/// How results are shown, where no flag says so.
+/// How to show results, unless a flag overrides it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Preferences {
     /// When to use colours: `TRAJ_COLOR`, `NO_COLOR`, `defaults.color`.
     pub color: Preference<Color>,
-    /// The command that shows long output: `TRAJ_PAGER`, `PAGER`,
-    /// `defaults.pager`; `None` leaves the choice to the verb.
+    /// The pager for long output: `TRAJ_PAGER`, `PAGER`, `defaults.pager`;
+    /// `None` leaves the choice to the command.
     pub pager: Preference<Option<String>>,
-    /// The zone of times that people read: `TRAJ_TIMEZONE`, `TZ`,
-    /// `defaults.timezone`; `None` means that of the machine.
+    /// The time zone for display: `TRAJ_TIMEZONE`, `TZ`, `defaults.timezone`;
+    /// `None` means the system's.
     pub timezone: Preference<Option<String>>,
 }
 
@@ -91,7 +91,7 @@ fn color(host: &HostFacts) -> Preference<Color> {
     }
 }
 
-/// Our variable, that of other programs, then the file.
+/// `own`, then the variable `common` of other programs, then the file.
 fn text(host: &HostFacts, own: &str, common: &str) -> Preference<Option<String>> {
     let variables = &host.variables;
     for name in [own, common] {

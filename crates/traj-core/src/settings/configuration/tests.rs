@@ -1,4 +1,4 @@
-//! Tests of the configuration file and of what wins over it.
+//! Tests of the configuration file and of what overrides it.
 
 use super::key::KEYS;
 use super::*;
@@ -64,7 +64,7 @@ fn the_file_sets_what_no_variable_does() {
 }
 
 #[test]
-fn every_variable_wins_over_the_file() {
+fn every_variable_overrides_the_file() {
     for (variable, value) in [
         ("TRAJ_TRAJECTORY_FLUSH_TIMEOUT_MS", "70"),
         ("OPENCLAW_TRAJECTORY_FLUSH_TIMEOUT_MS", "70"),
@@ -89,7 +89,7 @@ fn every_variable_wins_over_the_file() {
 }
 
 #[test]
-fn a_variable_that_is_not_usable_leaves_the_file_in_force() {
+fn an_unusable_variable_does_not_override_the_file() {
     let variables = [("TRAJ_MAX_DEPTH", "deep"), ("TRAJ_WHEN_FULL", "x"), ("TRAJ_COLOR", "red")];
     let facts = host(&variables, FULL);
     let settings = Settings::from_host(&facts);
@@ -100,7 +100,7 @@ fn a_variable_that_is_not_usable_leaves_the_file_in_force() {
     assert_eq!(depth.expect("it is listed").origin.to_string(), format!("{FILE_PATH}:15"));
 }
 
-/// Every key is in the report, and the report says that it comes from there.
+/// Every key is in the report, with the file as its origin.
 #[test]
 fn every_key_is_reported_with_its_line() {
     let report = effective_settings(&host(&[], FULL));
@@ -115,7 +115,7 @@ fn every_key_is_reported_with_its_line() {
 }
 
 #[test]
-fn what_cannot_be_used_is_reported_with_its_name_and_line() {
+fn invalid_entries_are_reported_with_name_and_line() {
     for (text, expected) in [
         ("\n[limits]\ndepht = 3\n", "line 3: unknown key `limits.depht`"),
         ("[limits]\ndepth = 'hunter2'\n", "line 2: `limits.depth` takes a whole number above 0"),
@@ -143,9 +143,9 @@ fn what_cannot_be_used_is_reported_with_its_name_and_line() {
     assert_eq!(hints, [Some("did you mean `limits.depth`?".to_owned())]);
 }
 
-/// A recorder goes on with what can be used.
+/// A recorder continues with the valid values.
 #[test]
-fn a_slip_does_not_spoil_the_rest() {
+fn a_typo_does_not_affect_the_rest() {
     let text = "pager = 'x'\n[recording]\nenabled = false\nwhen-full = 3\n[limits]\ndepth = 0x10\n";
     let facts = host(&[], text);
     let settings = Settings::from_host(&facts);
@@ -156,7 +156,7 @@ fn a_slip_does_not_spoil_the_rest() {
 }
 
 #[test]
-fn what_is_not_toml_is_refused() {
+fn invalid_toml_is_refused() {
     for text in
         ["\n\n[limits\n", "\n\nroots = hunter2\n", "\n\nprices = \"hunter2\n", "a = 1\n\na = 2"]
     {
@@ -170,7 +170,7 @@ fn what_is_not_toml_is_refused() {
 }
 
 #[test]
-fn the_place_follows_the_variables() {
+fn the_location_follows_the_variables() {
     let place = |variables: &[(&str, &str)]| {
         let facts = HostFacts::new(variables.iter().copied().collect(), "/cwd");
         ConfigurationPlace::of_host(&facts).map(|place| (place.path.clone(), place.is_named()))
