@@ -1,19 +1,20 @@
-//! The binding of a session to a Codex thread: what is remembered, and what follows from it.
+//! The binding of a session to a Codex thread: what is stored, and what follows from it.
 //!
 //! A binding says which thread holds a session's history and under which terms it was started.
-//! [`decide_binding`] compares those terms with what the coming turn wants and says whether the
-//! thread may go on. Nothing here talks to Codex or to a disk: the ports are
+//! [`decide_binding`] compares those terms with what the next turn wants and decides whether the
+//! thread can be resumed. Nothing here talks to Codex or to a disk: the ports are
 //! [`ThreadService`](crate::port::ThreadService) and [`BindingStore`](crate::port::BindingStore).
 //!
 //! In reading order:
 //!
-//! - `record`: what is remembered of a thread, its stored form, and imports.
-//! - `identity`: the terms a thread was started under, as fingerprints.
-//! - `decide`: whether a stored thread serves the coming turn, and why not.
-//! - `thread` and `turn`: what a thread and a turn are started with.
+//! - `record`: what is stored about a thread, its encoding, and imports.
+//! - `identity`: the terms that a thread was started under, as fingerprints.
+//! - `decide`: whether a stored thread suits the next turn, and if not, why.
+//! - `carry`: what a new thread learns of the history of the thread before it.
+//! - `thread` and `turn`: what is sent when a thread or a turn starts.
 //! - `conversation`: which messages belong to a bound conversation, and what they may do.
-//! - `refusal`: what a refusal of the server means.
-//! - `profile`: model families, wordings and limits, as one value.
+//! - `refusal`: what an error from the server means.
+//! - `profile`: model families, error wordings and limits, in one value.
 //!
 //! ```
 //! use traj_core::binding::{
@@ -25,11 +26,13 @@
 //! let thread = ThreadId::parse("0199a213-81c0-7800-8aa1-bbab2a035a53")?;
 //! let record = BindingRecord::new(thread.clone(), "/work", BindingOrigin::Attached, UnixMillis::EPOCH);
 //! let wanted = WantedThread::plain();
-//! assert_eq!(decide_binding(Some(&record), &wanted), BindingDecision::Resume { thread });
+//! let resume = BindingDecision::Resume { thread, tolerated: vec![] };
+//! assert_eq!(decide_binding(Some(&record), &wanted), resume);
 //! assert_eq!(decide_binding(None, &wanted), BindingDecision::Start);
 //! # Ok::<(), traj_core::id::IdError>(())
 //! ```
 
+mod carry;
 mod conversation;
 mod decide;
 mod identity;
@@ -42,14 +45,15 @@ mod turn;
 #[cfg(test)]
 mod tests;
 
+pub use carry::{CarryOver, PastMessage, Speaker, carried_messages};
 pub use conversation::{
     Claim, ConversationData, ExecAsk, ExecLayer, ExecPolicy, ExecRefusal, ExecSecurity,
     ExecutionFacts, InboundMessage, Permissions, chat_text, claim, effective_permissions,
 };
 pub use decide::{
-    BindingDecision, BundledMcp, ClearDecision, ComponentState, ForeignRecord, RotateReason,
-    ToolSurface, TransientReason, WantedPlugins, WantedThread, WantedTools, decide_binding,
-    decide_clear, explain, needs_plugin_build,
+    BindingDecision, BundledMcp, ChangePolicy, ClearDecision, ComponentState, ForeignRecord,
+    RotateReason, RotationPolicy, ToolSurface, TransientReason, WantedPlugins, WantedThread,
+    WantedTools, decide_binding, decide_clear, explain, needs_plugin_build,
 };
 pub use identity::{
     ContextEngineBinding, ContextEngineFacts, DESCRIPTIVE_MEMBERS, Fingerprint, PluginApp,
@@ -57,15 +61,17 @@ pub use identity::{
 };
 pub use profile::{BindingProfile, RefusalWordings};
 pub use record::{
-    BINDING_FORMAT, BINDING_VERSION, BindingOrigin, BindingRecord, Fingerprints, IMPORT_SUFFIX,
-    RecordError, StoredBinding, decode_record, encode_cleared, encode_record, import_record,
+    BINDING_FORMAT, BINDING_VERSION, BindingOrigin, BindingRecord, Fingerprints, FormerReason,
+    FormerThread, HomeComparison, IMPORT_SUFFIX, MOST_FORMER_THREADS, RecordError, StoredBinding,
+    decode_record, encode_cleared, encode_record, import_record,
 };
 pub use refusal::{OVERLOADED, RefusalKind, ServerText};
 pub use thread::{
-    ApprovalPolicy, ApprovalsReviewer, CodeMode, CredentialKind, SandboxMode, ServiceTier,
-    ThreadConfigRules, resolve_provider, stored_provider, thread_config,
+    ApprovalPolicy, ApprovalsReviewer, CodeMode, CredentialKind, GranularApproval, SandboxMode,
+    ServiceTier, ThreadConfigRules, resolve_provider, stored_provider, thread_config,
 };
 pub use turn::{
-    TurnBlocks, TurnImage, TurnInput, TurnTrigger, collaboration_mode, developer_instructions,
-    reasoning_effort,
+    BOUND_THREAD_INSTRUCTIONS, TurnBlocks, TurnImage, TurnInput, TurnMode, TurnTrigger,
+    collaboration_mode, decide_turn_mode, developer_instructions, reasoning_effort,
+    turn_instructions,
 };

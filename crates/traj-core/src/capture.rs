@@ -1,17 +1,17 @@
-//! From an event to a line: redact, then cut to the limits, then encode.
+//! Turns an event into a line: redact, then cut to the limits, then encode.
 //!
 //! The order matters. Cutting comes after redaction, so a cut can never hide
-//! half a secret from a rule. Whatever is cut goes whole and redacted into a
-//! [`Blob`], so a limit loses nothing. All of it is built from
+//! half a secret from a rule. Whatever is cut is stored, complete and redacted,
+//! in a [`Blob`], so a limit loses nothing. Lines and blobs are built from
 //! [`Redacted`] values, which only redaction can make.
 //!
 //! In reading order:
-//! - this file: [`Capture`], which does the three steps for one event;
-//! - `heading`: the members of a line before its numbers;
+//! - this file: [`Capture`], which runs the three steps for one event;
+//! - `heading`: the members of a line before its sequence numbers;
 //! - `cut`: the limits;
-//! - `blob`, `blob_names`: what was cut, and where it is named;
+//! - `blob`, `blob_names`: stores what was cut, and finds the names of blobs;
 //! - `block`: the lines of many events in one allocation;
-//! - `pending_line`: a line that waits for its numbers;
+//! - `pending_line`: a line without its sequence numbers;
 //! - [`recording`]: when a recorder retries, truncates or gives up.
 //!
 //! ```
@@ -22,7 +22,8 @@
 //! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
 //! use traj_core::timestamp::UnixMillis;
 //!
-//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let key = MarkerKey::from_random(getrandom::fill)?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(key));
 //! let context = RunContext::new(SessionId::parse("s1")?);
 //! let capture = Capture::new(redactor, Limits::standard(), &context);
 //! let mut prepared = capture.prepare(Event::new(EventKind::SessionStarted, None), UnixMillis::EPOCH);
@@ -60,19 +61,20 @@ use crate::limits::Limits;
 use crate::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
 
-/// The most digits of a number; reserved on every line for `sourceSeq`.
+/// The most digits of a sequence number; reserved on every line for
+/// `sourceSeq`.
 const NUMBER_DIGITS: usize = 20;
 
-/// Enough for most lines; the others grow once or twice.
+/// Capacity that is enough for most lines; others grow once or twice.
 const USUAL_BYTES: usize = 512;
 
-/// Enough for most headings.
+/// Capacity that is enough for most headings.
 const USUAL_HEADING: usize = 64;
 
-/// How many strings are remembered, so that they are not searched again. Hosts
-/// record the same strings over and over: instructions, tools, and with every
-/// model response the whole conversation so far. The memory of each string is
-/// its hash and the positions of its secrets.
+/// How many strings the redactor remembers, so that it does not search them
+/// again. Hosts record the same strings over and over: instructions, tools, and
+/// the whole conversation with every model response. Only a hash and the
+/// positions of secrets are kept per string.
 const KNOWN_TEXTS: usize = 8_192;
 
 /// Turns the events of one run into lines.
@@ -82,7 +84,7 @@ pub struct Capture {
     limits: Limits,
     /// `…,"source":"runtime"`: the first members of every line.
     opening: Redacted<String>,
-    /// `"sessionId":…`: the members after the numbers of every line.
+    /// `"sessionId":…`: the members of every line after its sequence numbers.
     context: Redacted<String>,
     kinds: KindMembers,
 }
@@ -92,14 +94,14 @@ pub struct Capture {
 #[error("an event of {bytes} bytes does not fit into a line of {limit} bytes")]
 #[non_exhaustive]
 pub struct EventTooLarge {
-    /// The bytes that it would need without its data.
+    /// The size of its line without data, in bytes.
     pub bytes: usize,
-    /// The most bytes of a line.
+    /// The longest allowed line, in bytes.
     pub limit: usize,
 }
 
 impl EventTooLarge {
-    /// An event of this size that exceeds this limit.
+    /// An event of `bytes` bytes that exceeds `limit`.
     #[must_use]
     pub const fn new(bytes: usize, limit: usize) -> Self {
         Self { bytes, limit }
@@ -107,7 +109,7 @@ impl EventTooLarge {
 }
 
 impl Capture {
-    /// Captures the events of the run that `context` describes.
+    /// Captures events of the run that `context` describes.
     #[must_use]
     pub fn new(redactor: Redactor, limits: Limits, context: &RunContext) -> Self {
         let mut report = RedactionReport::default();
@@ -159,8 +161,8 @@ impl Capture {
         BegunLine { start, heading_at: text.len() }
     }
 
-    /// Completes the line of which `text` ends with the heading. The numbers
-    /// belong after the heading.
+    /// Completes a line; `text` ends with its heading. The sequence numbers are
+    /// inserted after the heading.
     fn end_line(
         &self,
         line: &BegunLine,
@@ -177,20 +179,20 @@ impl Capture {
     }
 }
 
-/// What redaction and the limits left of an event.
+/// An event after redaction and the limits.
 struct CutEvent {
     data: Option<Redacted<Json<'static>>>,
     blobs: Vec<Blob>,
     report: RedactionReport,
 }
 
-/// A line that ends before its heading.
+/// A line up to its heading.
 struct BegunLine {
     start: usize,
     heading_at: usize,
 }
 
-/// An event that is redacted and within its limits, but has no numbers yet.
+/// An event that is redacted and within its limits, but not numbered yet.
 #[derive(Debug)]
 pub struct Prepared<'c> {
     capture: &'c Capture,
@@ -221,11 +223,12 @@ impl Prepared<'_> {
         self.blobs.retain(|blob| blob.digest() != digest);
     }
 
-    /// The line with the event's number in its run. If the line would be too
-    /// long, all of the data moves into a blob: call [`Self::blobs`] again.
+    /// Encodes the line with the event's number in its run. If the line would
+    /// be too long, all of the data moves into a blob: call [`Self::blobs`]
+    /// again.
     ///
     /// # Errors
-    /// When the event does not fit even without data.
+    /// When the event does not fit into a line even without data.
     pub fn encode(&mut self, sequence: u64) -> Result<PendingLine, EventTooLarge> {
         let limit = self.capture.limits.line_bytes;
         let line = self.assemble(sequence);

@@ -9,7 +9,7 @@
 //! - [`repair`]: diagnoses a damaged file and rebuilds a sound copy.
 //! - [`prune`]: decides which files of vanished sessions may be removed.
 //!
-//! Everything here decides; adapters read and write.
+//! Everything here only decides; adapters read and write.
 
 pub mod prune;
 pub mod repair;

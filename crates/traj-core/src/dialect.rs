@@ -1,12 +1,11 @@
-//! Who wrote a file, and what its rows state.
+//! Which program wrote a file, and what its rows state.
 //!
-//! One module per program and format generation. A dialect recognises its
-//! files ([`sniff`]) and decodes their rows into
-//! [`RunEvent`]s, one row at a time: whatever needs two
-//! rows, such as matching a result with its call, is left to the reader of the
-//! events. It never fails. A row that it does not know becomes
-//! [`Fact::Other`](crate::run::Fact::Other) with the row's type and keeps its
-//! raw value.
+//! One module per program and format generation. A dialect recognises its files
+//! ([`sniff`]) and decodes their rows into [`RunEvent`]s, one row at a time.
+//! Anything that needs two rows, such as matching a result with its call, is left
+//! to the reader of the events. Decoding never fails: an unknown row becomes
+//! [`Fact::Other`](crate::run::Fact::Other) with the row's type and keeps its raw
+//! value.
 //!
 //! To read another agent's files, add a module with `recognises` and `decode`,
 //! a variant of [`Dialect`], and fixtures.
@@ -30,15 +29,15 @@ pub use sniff::{Head, sniff};
 use crate::json::Json;
 use crate::run::{Place, RunEvent};
 
-/// A program's files, or one of ours.
+/// The file format of a program, or one of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// A transcript of OpenClaw, versions 1 to 3.
+    /// An OpenClaw transcript, versions 1 to 3.
     OpenClaw,
     /// A trajectory sidecar, written by traj or OpenClaw.
     Sidecar,
-    /// A rollout of Codex, of either generation.
+    /// A Codex rollout, of either generation.
     CodexRollout,
     /// The events of a bundle.
     Bundle,
@@ -48,7 +47,7 @@ impl Dialect {
     /// Every dialect.
     pub const ALL: &[Self] = &[Self::OpenClaw, Self::Sidecar, Self::CodexRollout, Self::Bundle];
 
-    /// The name in bundles and in `--json`.
+    /// Its name in bundles and in `--json`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -65,7 +64,7 @@ impl Dialect {
         Self::ALL.iter().copied().find(|dialect| dialect.as_str() == name)
     }
 
-    /// The program that writes such files; `None` where any program may.
+    /// The program that writes such files; `None` if any program may.
     #[must_use]
     pub const fn agent(self) -> Option<&'static str> {
         match self {
@@ -75,7 +74,7 @@ impl Dialect {
         }
     }
 
-    /// Shows the facts that a row states, in order. Every row states at least
+    /// Emits the facts that a row states, in order. Every row states at least
     /// one.
     pub fn decode<'r>(self, row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
         match self {

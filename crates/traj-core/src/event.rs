@@ -1,9 +1,9 @@
-//! Events: what a run leaves on its timeline.
+//! Events: what happens during a run.
 //!
-//! An [`Event`] is what the host records: a kind, optional data, optionally its
-//! own time. A [`RunContext`] says whose events they are. Together they become
-//! one line of the sidecar with a fixed order of members (see
-//! `docs/format/sidecar-v1.md`); [`RuntimeRow`] reads such a line back.
+//! An [`Event`] is what the host records: a kind, optional data and an optional
+//! time. A [`RunContext`] identifies the run. Together they become one line of
+//! the sidecar, with its members in a fixed order (see
+//! `docs/format/sidecar-v1.md`); [`RuntimeRow`] parses such a line.
 //!
 //! ```
 //! use traj_core::event::{Event, EventKind, ToolCall};
@@ -30,7 +30,7 @@ mod run;
 mod tool;
 mod turn;
 
-pub use approval::{Approval, ApprovalVerdict};
+pub use approval::{Approval, ApprovalRuling, ApprovalScope, ApprovalVerdict, Decider};
 pub use context::RunContext;
 pub use input::{InputEvent, InputProblem};
 pub use interruptions::Interruptions;
@@ -47,10 +47,10 @@ pub use turn::{TurnEvent, TurnMoment};
 use crate::json::{Json, Object};
 use crate::timestamp::UnixMillis;
 
-/// Marks every line of a sidecar and every bundle.
+/// The schema name in every line of a sidecar and in every bundle.
 pub const TRACE_SCHEMA: &str = "openclaw-trajectory";
 
-/// The version of [`TRACE_SCHEMA`] that we write and read.
+/// The version of [`TRACE_SCHEMA`] that traj reads and writes.
 pub const SCHEMA_VERSION: u64 = 1;
 
 /// Something that happened in a run.
@@ -59,17 +59,17 @@ pub const SCHEMA_VERSION: u64 = 1;
 pub struct Event {
     /// What happened.
     pub kind: EventKind,
-    /// When, if the host knows better than the recorder's clock.
+    /// When it happened, if the host knows better than the recorder's clock.
     pub at: Option<UnixMillis>,
-    /// The payload; private, so that its memory stays accounted for.
+    /// The payload; private, so that `data_memory` stays correct.
     data: Option<Object<'static>>,
-    /// The memory that the data takes, roughly.
+    /// The approximate memory use of the data, in bytes.
     data_memory: usize,
 }
 
 impl Event {
-    /// An event of any kind, with its data as the host has it; only what is
-    /// nested deeper than [`MAX_DEPTH`](crate::json::MAX_DEPTH) is replaced by
+    /// An event of any kind, with the data that the host provides. Values
+    /// nested deeper than [`MAX_DEPTH`](crate::json::MAX_DEPTH) are replaced by
     /// a marker.
     #[must_use]
     pub fn new(kind: EventKind, mut data: Option<Object<'static>>) -> Self {
@@ -89,13 +89,13 @@ impl Event {
         self.data
     }
 
-    /// The memory that the event takes, roughly.
+    /// The approximate memory use of the event, in bytes.
     #[must_use]
     pub const fn memory(&self) -> usize {
         size_of::<Self>() + self.data_memory
     }
 
-    /// The same event with one more member at the end of its payload.
+    /// Appends a member to the payload.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Json<'static>>) -> Self {
         let mut value = value.into();
@@ -104,7 +104,7 @@ impl Event {
         self
     }
 
-    /// The same event with the reasons why its run ended early, after the other members.
+    /// Appends the reasons why the run ended early to the payload.
     #[must_use]
     pub fn with_interruptions(self, interruptions: Interruptions) -> Self {
         interruptions
@@ -113,7 +113,7 @@ impl Event {
             .fold(self, |event, (name, value)| event.with(name, value))
     }
 
-    /// The same event, at a time of its own.
+    /// Sets the event's own time.
     #[must_use]
     pub const fn at(mut self, at: UnixMillis) -> Self {
         self.at = Some(at);

@@ -1,8 +1,8 @@
-//! Identifiers: newtypes that are checked once, where text becomes an id.
+//! Identifiers: newtypes that are checked once, when a string becomes an id.
 //!
-//! Ids come from hosts and from files, so almost any text is allowed in one;
-//! what may become part of a path is derived from it (see [`FileStem`]) and
-//! never the id itself.
+//! Ids come from hosts and from files, so an id may be almost any string. An id
+//! never becomes part of a path; a safe name is derived from it (see
+//! [`FileStem`]).
 
 mod bundle_name;
 mod file_stem;
@@ -11,17 +11,17 @@ pub(crate) mod invisible;
 pub use bundle_name::{BundleName, BundleNameError};
 pub use file_stem::FileStem;
 
-/// Longest id that is accepted, in bytes.
+/// The longest accepted id, in bytes.
 pub const MAX_ID_BYTES: usize = 64 * 1024;
 
-/// Why a text is not an id.
+/// Why a string is not an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdError {
-    /// The text is empty.
+    /// The string is empty.
     #[error("an id must not be empty")]
     Empty,
-    /// The text is longer than [`MAX_ID_BYTES`].
+    /// The string is longer than [`MAX_ID_BYTES`].
     #[error("an id must not be longer than {MAX_ID_BYTES} bytes")]
     TooLong,
 }
@@ -33,10 +33,10 @@ macro_rules! id_type {
         pub struct $name(String);
 
         impl $name {
-            /// Checks a text and takes it as an id.
+            /// Checks a string and makes it an id.
             ///
             /// # Errors
-            /// When the text is empty or unreasonably long.
+            /// When the string is empty or longer than [`MAX_ID_BYTES`].
             pub fn parse(text: impl Into<String>) -> Result<Self, IdError> {
                 let text = text.into();
                 match text.len() {
@@ -46,7 +46,7 @@ macro_rules! id_type {
                 }
             }
 
-            /// The id's text.
+            /// The id as a string.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -84,7 +84,7 @@ id_type! {
     TurnId
 }
 id_type! {
-    /// A call of a tool, as the model named it.
+    /// A tool call, as the model named it.
     ToolCallId
 }
 
@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_of_a_reasonable_length_is_an_id(text in "(?s).{0,60}", repeats in 0_usize..3_000) {
+        fn any_string_of_reasonable_length_is_an_id(text in "(?s).{0,60}", repeats in 0_usize..3_000) {
             let text = text.repeat(repeats);
             let expected = match text.len() {
                 0 => Err(IdError::Empty),

@@ -1,22 +1,23 @@
-//! JSON as the domain needs it: exact, ordered, bounded in depth, borrowed.
+//! JSON as traj needs it: exact, ordered, bounded in depth, borrowed.
 //!
-//! Trajectories come from many writers, some of them careless. A value read
-//! here and written again is the same value, and no input can exhaust the
+//! Trajectories come from many writers, some of them careless. Reading a value
+//! and writing it again gives the same value, and no input can exhaust the
 //! stack:
 //!
-//! - **Numbers keep their text.** `1e400`, `-0`, `1.0` and a hundred digits
-//!   come out as they went in.
-//! - **Members keep their order, duplicates included.** A lookup sees the last
-//!   of several members with one name, as other readers do; writing emits all.
+//! - **Numbers keep their spelling.** `1e400`, `-0`, `1.0` and numbers with a
+//!   hundred digits are written as they were read.
+//! - **Members keep their order, duplicates included.** A lookup finds the last
+//!   of several members with the same name, as other readers do; writing emits
+//!   all of them.
 //! - **Lone surrogates** (`"\ud83d"` without its pair, which other recorders
-//!   write when they cut a string) become U+FFFD instead of refusing the line.
-//! - **Depth is a limit, not a stack overflow.** A container nested deeper
-//!   than [`MAX_DEPTH`] is checked, skipped and replaced by a marker object.
-//! - **Text is borrowed** from the input until something changes it.
+//!   write when they cut a string) become U+FFFD instead of an error.
+//! - **Depth is bounded.** A container nested deeper than [`MAX_DEPTH`] is
+//!   checked, skipped and replaced by a marker object.
+//! - **Strings are borrowed** from the input until something changes them.
 //!
-//! `serde_json` is used wherever a type of ours is read or written; its own
-//! `Value` promises none of the above without features that would change the
-//! behaviour of every other crate in the host's build.
+//! `serde_json` reads and writes the crate's own types. Its `Value` guarantees
+//! none of the above without features that would change the behaviour of every
+//! other crate in the host's build.
 //!
 //! ```
 //! use traj_core::json::Json;
@@ -40,16 +41,17 @@ mod text;
 mod value;
 mod write;
 
+pub use depth::exceeds_depth;
 pub use number::Number;
 pub use object::Object;
 pub use parse::{ParseError, ParseErrorKind};
 pub use value::Json;
 pub use write::write_string;
 
-/// Containers nested deeper than this are replaced by a marker when read.
+/// Containers nested deeper than this are replaced by a marker when parsed.
 ///
-/// Walkers of a [`Json`] may therefore recurse. A value put together by hand
-/// can be deeper; [`Json::limit_depth`] makes it as shallow as one that was read.
+/// So code that walks a [`Json`] may recurse. A value built by hand can be
+/// deeper; [`Json::limit_depth`] cuts it to this depth.
 pub const MAX_DEPTH: usize = 1_000;
 
 #[cfg(test)]

@@ -6,23 +6,23 @@
 //!
 //! The modules, in reading order:
 //!
-//! - [`json`]: JSON values, and the splitting of bytes into lines.
-//! - [`id`]: checked identifiers and the file names made from them.
-//! - [`timestamp`]: instants, as agents write them.
+//! - [`json`]: JSON values, and splitting bytes into lines.
+//! - [`id`]: checked identifiers, and the file names made from them.
+//! - [`timestamp`]: timestamps, as agents write them.
 //! - [`limits`]: how large events, files and lines may be.
 //! - [`event`]: what a host records.
 //! - [`redaction`]: hides secrets, paths and images.
-//! - [`capture`]: events become redacted lines within limits, and a recorder
-//!   decides when to retry, truncate or give up.
-//! - [`dialect`]: rows of each agent's files become facts.
-//! - [`run`]: facts become a run, with calls, tokens, time and cost.
-//! - [`location`]: which sidecar belongs to a session.
-//! - [`settings`]: the host's facts, the configuration file and the recorder's
-//!   settings.
-//! - [`care`]: watch, trim, repair and prune recorded sessions.
-//! - [`binding`]: which Codex thread continues a session.
+//! - [`capture`]: turns events into redacted lines within limits, and decides
+//!   when a recorder retries, truncates or gives up.
+//! - [`dialect`]: turns rows of each agent's files into facts.
+//! - [`run`]: turns facts into a run, with calls, tokens, time and cost.
+//! - [`location`]: finds the sidecar of a session.
+//! - [`settings`]: facts about the host, the configuration file and the
+//!   recorder's settings.
+//! - [`care`]: watches, trims, repairs and prunes recorded sessions.
+//! - [`binding`]: decides which Codex thread continues a session.
 //! - [`port`]: the traits that adapters implement.
-//! - `memory`: strict in-memory adapters for every port (feature `memory`).
+//! - `memory`: strict in-memory adapters for tests (feature `memory`).
 //!
 //! The crate never touches a file, a clock, the environment, a thread or a
 //! runtime. It reaches the outside world only through the traits in [`port`];
@@ -31,8 +31,8 @@
 //!
 //! Recorded data flows one way: [`capture::Capture`] redacts an
 //! [`event::Event`] and cuts it to its limits, the writer of the file numbers
-//! the line, and from then on it is only read. Nothing reaches a sink unless it
-//! is [`redaction::Redacted`], and only redaction makes that.
+//! the line, and from then on the line is only read. Sinks accept only
+//! [`redaction::Redacted`] values, and only redaction can make those.
 //!
 //! ```
 //! use traj_core::capture::Capture;
@@ -43,7 +43,8 @@
 //! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
 //! use traj_core::timestamp::UnixMillis;
 //!
-//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let key = MarkerKey::from_random(getrandom::fill)?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(key));
 //! let context = RunContext::new(SessionId::parse("chat-1")?);
 //! let capture = Capture::new(redactor, Limits::standard(), &context);
 //!
@@ -53,7 +54,7 @@
 //! let mut line = String::new();
 //! capture.prepare(call.event(), UnixMillis::EPOCH).encode(1)?.write(1, &mut line);
 //!
-//! assert!(!line.contains(&password), "the secret is gone");
+//! assert!(!line.contains(&password), "the secret is redacted");
 //! let row = RuntimeRow::parse(line.trim_end()).expect("a written line can be read");
 //! assert_eq!(row.kind(), "tool.call");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,30 +1,29 @@
-//! How much is kept, and how much is read: two values, passed to the code that needs
-//! them.
+//! Limits on what is recorded and on what is read.
 
 mod reading;
 
 pub use reading::Reading;
 
-/// Bounds on what is recorded. Nothing is lost to them: what does not fit into
-/// an event goes into a blob, and the event says so.
+/// Limits on what is recorded. They lose nothing: whatever does not fit into an
+/// event goes into a blob, and the event names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one event line, without its line end.
+    /// Bytes of an event's line, without its newline.
     pub line_bytes: usize,
-    /// Length of one text, in UTF-16 units as other recorders count it.
+    /// Length of a string, in UTF-16 units, as other recorders count it.
     pub text_units: usize,
-    /// Items of one array.
+    /// Items of an array.
     pub array_items: usize,
-    /// Members of one object.
+    /// Members of an object.
     pub object_members: usize,
-    /// Levels of containers below an event's data.
+    /// Levels of containers in an event's data.
     pub depth: usize,
     /// Bytes of a sidecar.
     pub sidecar_bytes: u64,
-    /// Bytes of all blobs beside one sidecar.
+    /// Bytes of all blobs of a sidecar.
     pub blob_budget_bytes: u64,
-    /// Characters of a string that its marker shows.
+    /// Characters of a string that its marker quotes.
     pub preview_characters: usize,
 }
 

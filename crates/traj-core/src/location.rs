@@ -1,12 +1,12 @@
-//! Where the files of a session are: their names, the pointer beside the
-//! session, and the one search that says which sidecar is the session's.
+//! Where the files of a session are: their names, the pointer next to the
+//! session file, and the search for the session's sidecar.
 //!
-//! [`find_sidecar`] is the only place that answers "which sidecar is this
-//! session's". Recorders, readers and everything that changes or removes files
-//! ask it, so that they cannot disagree. It reads through the
-//! [`Sources`](crate::port::Sources) port; how a directory is opened is the
-//! adapter's matter. The rules are written down in `docs/format/pointer-v1.md`
-//! and `docs/format/sidecar-v1.md`.
+//! [`find_sidecar`] is the only code that decides which sidecar belongs to a
+//! session. Recorders, readers and everything that changes or removes files use
+//! it, so that they cannot disagree. It reads through the
+//! [`Sources`](crate::port::Sources) port; opening directories is up to the
+//! adapter. The rules are documented in `docs/format/pointer-v1.md` and
+//! `docs/format/sidecar-v1.md`.
 
 mod find;
 mod head;

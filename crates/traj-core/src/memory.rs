@@ -1,4 +1,4 @@
-//! Strict in-memory adapters for every port.
+//! Strict in-memory adapters for all ports but those that the host implements.
 
 mod app_server;
 mod binding_store;
@@ -12,6 +12,7 @@ mod scratch;
 mod session_rewriter;
 mod source;
 mod trajectory_store;
+mod turn_leases;
 
 pub use app_server::{MemoryAppServer, MemoryCodexHome, MemoryFailure};
 pub use binding_store::MemoryBindingStore;
@@ -25,3 +26,4 @@ pub use scratch::MemoryScratch;
 pub use session_rewriter::{MemoryFiles, MemoryHandle, MemorySession};
 pub use source::MemorySources;
 pub use trajectory_store::MemoryTrajectoryStore;
+pub use turn_leases::MemoryTurnLeases;

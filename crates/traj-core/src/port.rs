@@ -1,4 +1,4 @@
-//! What the domain asks of the world, one promise a file.
+//! The traits through which the core reaches the outside world, one per file.
 //!
 //! | port | who calls it | who implements it |
 //! |---|---|---|
@@ -30,13 +30,14 @@ mod session_rewriter;
 mod source;
 mod stated_sizes;
 mod trajectory_store;
+mod turn_leases;
 
 pub use crate::redaction::scratch::{Scratch, ScratchError};
 pub use app_server::{
-    AppServer, AppServerError, ApprovalDecision, CloseCause, HostAnswer, ItemDetail, ListenGuard,
-    OpenedThread, RequestKind, ResumeThread, ServerRequest, StartThread, StartTurn, ThreadEvent,
-    ThreadItem, ThreadListener, ThreadService, ThreadSettings, ThreadSummary, TokenUsage,
-    ToolOutcome, TurnService, TurnStatus,
+    AppServer, AppServerError, ApprovalDecision, CloseCause, HostAnswer, HostReply, ItemDetail,
+    ListenGuard, OpenedThread, RequestKind, ResumeThread, ServerRequest, StartThread, StartTurn,
+    ThreadEvent, ThreadItem, ThreadListener, ThreadService, ThreadSettings, ThreadSummary,
+    TokenUsage, ToolContent, ToolOutcome, TurnService, TurnStatus,
 };
 pub use binding_store::{
     BindingKey, BindingKeyError, BindingStore, BindingStoreError, LoadedBinding, Revision,
@@ -60,3 +61,4 @@ pub use trajectory_store::{
     Appended, Exposure, MAX_SEQUENCE, Room, SidecarError, SidecarOptions, SidecarWriter,
     TrajectoryStore, is_credible_sequence, source_sequence_of,
 };
+pub use turn_leases::{TurnLease, TurnLeaseError, TurnLeases};

@@ -1,20 +1,21 @@
-//! The run model: one typed way to read what an agent did, whichever program wrote it.
+//! The run model: one typed way to read what an agent did, whichever program
+//! wrote it.
 //!
 //! A [`Dialect`](crate::dialect::Dialect) turns the rows of a file into
-//! [`RunEvent`]s. Each states one [`Fact`]: a prompt, a tool call, its result,
-//! a finished model call, an error. Readers match on facts and never look at
-//! the JSON of a row, so that `tail`, `inspect`, `show`, `sessions` and every
+//! [`RunEvent`]s. Each states one [`Fact`]: a prompt, a tool call, its result, a
+//! finished model call, an error. Readers match on facts and never look at the
+//! JSON of a row, so that `tail`, `inspect`, `show`, `sessions` and every
 //! converter give the same answer to the same question.
 //!
 //! In reading order:
 //!
-//! - `event`: one fact, and where and when it is stated.
+//! - `event`: one fact, with its place and time.
 //! - `fact`: everything a row can state.
 //! - `model`: a whole run, as totals and examples.
-//! - `fold`: events become a run.
-//! - `files`: the files of a session become a run.
+//! - `fold`: turns events into a run.
+//! - `files`: turns the files of a session into a run.
 //! - `prices`: what tokens cost.
-//! - `display`, [`words`]: facts as short texts, for every reader alike.
+//! - `display`, [`words`]: facts as short texts, the same for every reader.
 //!
 //! ```
 //! use traj_core::dialect::Dialect;
@@ -45,7 +46,7 @@ mod model;
 mod prices;
 pub mod words;
 
-pub use display::{command_of, cut, one_line};
+pub use display::{CommandPlace, command_of, command_place, cut, is_edit, one_line};
 pub use event::{Origin, Place, RunEvent, Thread};
 pub use fact::{
     ApprovalFact, ApprovalOutcome, Arguments, Attachment, Branches, Compaction, CompiledContext,
@@ -58,5 +59,5 @@ pub use fold::{
     ApprovalState, CallExample, CallKey, CallState, CallTotals, ContextPoint, CountedCall, Fold,
     ModelTotals, NameCounts, Taken, TimeSplit,
 };
-pub use model::{FirstFailure, Moment, Run, RunState};
+pub use model::{DecidedApproval, FirstFailure, Moment, Run, RunState};
 pub use prices::{Cost, CostOrigin, Prices, PricesError};

@@ -1,9 +1,10 @@
-//! Settings of the recorder, from variables to typed values.
+//! Settings of the recorder, parsed from environment variables.
 //!
-//! Every variable can be written with the prefix `OPENCLAW_` (where the
-//! original has it) or `TRAJ_`; ours wins. An invalid value is
-//! ignored: a recorder must not stop its host because of a typo.
+//! Every variable can have the prefix `TRAJ_` or, for those that OpenClaw
+//! defines, `OPENCLAW_`; `TRAJ_` wins. Invalid values are ignored: a typo must
+//! not stop the recorder's host.
 
+pub mod codex;
 pub mod configuration;
 pub mod host;
 pub mod report;
@@ -14,19 +15,19 @@ use std::time::Duration;
 use crate::limits::Limits;
 use crate::settings::host::{HostFacts, Variables};
 
-/// What happens when a sidecar has reached its size limit.
+/// What happens when a sidecar reaches its size limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenFull {
     /// Recording stops with a `trace.truncated` event.
     #[default]
     Stop,
-    /// The oldest whole lines are removed.
+    /// The oldest lines are removed.
     Roll,
 }
 
 impl WhenFull {
-    /// The name.
+    /// The name of the value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,7 +41,7 @@ impl WhenFull {
     }
 }
 
-/// When written lines are forced to the disk.
+/// When written lines are synced to disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
@@ -54,7 +55,7 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// The name.
+    /// The name of the value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,28 +71,29 @@ impl Durability {
     }
 }
 
-/// How to record.
+/// The recorder's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
     /// Whether anything is recorded (`TRAJECTORY`).
     pub enabled: bool,
-    /// A directory for all sidecars (`TRAJECTORY_DIR`), absolute.
+    /// A directory for all sidecars (`TRAJECTORY_DIR`), as an absolute path.
     pub trajectory_dir: Option<String>,
     /// How long a flush may take (`TRAJECTORY_FLUSH_TIMEOUT_MS`, else
     /// `AGENT_CLEANUP_TIMEOUT_MS`).
     pub flush_timeout: Duration,
-    /// Bounds on what is kept (`MAX_…`, ours only).
+    /// Limits on what is recorded (`MAX_…`, only with `TRAJ_`).
     pub limits: Limits,
-    /// Events that may wait to be written (`MAX_QUEUE_EVENTS`, ours only). Their
-    /// places, some 80 bytes each, are there from the start.
+    /// Events that may wait to be written (`MAX_QUEUE_EVENTS`, only with
+    /// `TRAJ_`). Their slots, about 80 bytes each, are allocated at the start.
     pub queue_events: usize,
-    /// Their size in memory, roughly (`MAX_QUEUE_BYTES`, ours only).
+    /// Their approximate size in memory (`MAX_QUEUE_BYTES`, only with `TRAJ_`).
     pub queue_bytes: usize,
-    /// What a full sidecar means (`WHEN_FULL`: `stop` or `roll`, ours only).
+    /// What happens when a sidecar is full (`WHEN_FULL`: `stop` or `roll`, only
+    /// with `TRAJ_`).
     pub when_full: WhenFull,
-    /// When lines reach the disk (`DURABILITY`: `relaxed`, `flush` or
-    /// `batch`, ours only).
+    /// When lines are synced to disk (`DURABILITY`: `relaxed`, `flush` or
+    /// `batch`, only with `TRAJ_`).
     pub durability: Durability,
 }
 
@@ -166,7 +168,7 @@ fn is_off(value: &str) -> bool {
     ["0", "false", "no", "off"].iter().any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// A whole number above zero that other runtimes can represent too.
+/// A positive integer that other runtimes can represent exactly.
 pub(crate) fn positive(value: Option<&str>) -> Option<u64> {
     let digits = value?.strip_prefix('+').or(value)?;
     digits.parse().ok().filter(|number| (1..=(1 << 53) - 1).contains(number))
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn recording_is_on_unless_it_is_switched_off() {
+    fn recording_is_on_by_default() {
         for value in ["0", "false", " No ", "OFF"] {
             assert!(!settings(&[("OPENCLAW_TRAJECTORY", value)]).enabled, "{value}");
         }

@@ -1,10 +1,10 @@
-//! Instants: milliseconds since 1970, and the many ways in which files write
+//! Timestamps: milliseconds since 1970, and the many ways in which files write
 //! them.
 //!
-//! Sidecars are ordered by instant, so an offset, a missing fraction or a date
-//! in prose must not move an event. [`UnixMillis::parse_lenient`] understands
-//! what the recorders of the field accept; forms without a zone are taken as
-//! UTC, because the reader's own zone says nothing about the writer's.
+//! Sidecars are ordered by time, so an offset, a missing fraction or a date in
+//! prose must not move an event. [`UnixMillis::parse_lenient`] understands the
+//! formats that other recorders accept. Times without a zone are read as UTC,
+//! because the reader's zone says nothing about the writer's.
 
 mod civil;
 mod iso;
@@ -17,18 +17,19 @@ mod tests;
 
 use std::fmt;
 
-/// An instant in milliseconds since 1970-01-01T00:00:00Z.
+/// A time in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMillis(i64);
 
 impl UnixMillis {
-    /// The farthest instant from 1970, on either side, that a date can name.
+    /// The largest distance from 1970, in either direction, that a date can
+    /// express.
     pub const MAX_DISTANCE: i64 = 8_640_000_000_000_000;
 
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Self = Self(0);
 
-    /// An instant, if it is within ±[`Self::MAX_DISTANCE`].
+    /// A time, if it is within ±[`Self::MAX_DISTANCE`].
     #[must_use]
     pub const fn new(millis: i64) -> Option<Self> {
         if millis.unsigned_abs() <= Self::MAX_DISTANCE.unsigned_abs() {
@@ -38,7 +39,8 @@ impl UnixMillis {
         }
     }
 
-    /// The instant a JSON number names; a fraction of a millisecond is cut.
+    /// The time that a JSON number states; fractions of a millisecond are
+    /// truncated.
     #[must_use]
     pub fn from_f64(millis: f64) -> Option<Self> {
         #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, new checks")]
@@ -46,14 +48,14 @@ impl UnixMillis {
         if millis.is_nan() { None } else { Self::new(whole) }
     }
 
-    /// Reads `2026-06-01T10:00:05.000Z` and its shorter and longer relatives,
-    /// with any offset.
+    /// Parses `2026-06-01T10:00:05.000Z` and its shorter and longer forms, with
+    /// any offset.
     #[must_use]
     pub fn parse_iso(text: &str) -> Option<Self> {
         iso::parse(text)
     }
 
-    /// Reads an ISO form, or a date as people and old tools write it
+    /// Parses an ISO date, or a date as people and old tools write it
     /// (`June 1, 2026`, `6/1/26 10:00 GMT+2`).
     #[must_use]
     pub fn parse_lenient(text: &str) -> Option<Self> {
@@ -66,7 +68,7 @@ impl UnixMillis {
         self.0
     }
 
-    /// The instant `millis` later, or the last one that can be named.
+    /// The time `millis` later, or the last one that can be expressed.
     #[must_use]
     pub fn plus_millis(self, millis: i64) -> Self {
         let sum = self.0.saturating_add(millis);
@@ -82,7 +84,8 @@ impl UnixMillis {
         iso
     }
 
-    /// Appends what [`Self::to_iso`] gives. By hand, as every event has one.
+    /// Appends the output of [`Self::to_iso`]. Written by hand for speed,
+    /// because every event has a time.
     pub(crate) fn write_iso(self, out: &mut String) {
         let date = civil::CivilDate::from_millis(self.0);
         let of_day = self.0.rem_euclid(civil::MILLIS_PER_DAY);
@@ -108,7 +111,7 @@ impl UnixMillis {
         out.push('Z');
     }
 
-    /// The instant as part of a file name: `2026-06-01T10-00-05`.
+    /// The time as part of a file name: `2026-06-01T10-00-05`.
     #[must_use]
     pub fn to_file_stamp(self) -> String {
         let iso = self.to_iso();

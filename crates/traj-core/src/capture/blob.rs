@@ -1,4 +1,5 @@
-//! Strings too long for an event, each stored once under the hash of its content.
+//! Strings too long for an event, stored once each under the hash of their
+//! content.
 
 use std::fmt;
 
@@ -24,8 +25,8 @@ impl BlobDigest {
         Self(name)
     }
 
-    /// Checks a name from a file: 64 lower-case hexadecimal digits and nothing
-    /// else, so that it is safe in a path.
+    /// Checks a name from a file: exactly 64 lower-case hexadecimal digits, so
+    /// that it is safe in a path.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -53,13 +54,13 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// A blob of this text.
+    /// A blob of this string.
     #[must_use]
     pub fn new(text: Redacted<String>) -> Self {
         Self { digest: BlobDigest::of(text.as_ref().as_bytes()), text }
     }
 
-    /// A blob of this text, whose digest is known.
+    /// A blob of this string, with its known digest.
     pub(super) fn with_digest(digest: &Redacted<String>, text: Redacted<String>) -> Self {
         Self { digest: BlobDigest(digest.as_ref().clone()), text }
     }
@@ -81,9 +82,9 @@ impl Blob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OmittedBlob {
-    /// The directory of blobs has reached its budget.
+    /// The blob directory has reached its budget.
     Budget,
-    /// It could not be written.
+    /// The blob could not be written.
     Storage,
 }
 

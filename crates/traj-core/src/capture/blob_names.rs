@@ -1,20 +1,20 @@
-//! Which blobs a sidecar's lines name.
+//! Finds the blobs that a sidecar's lines name.
 
 use std::collections::BTreeSet;
 
 use super::BlobDigest;
 
-/// Digits of a blob's name.
+/// The length of a blob's name in digits.
 const DIGITS: usize = 64;
 
-/// Finds the names of blobs in text that comes in pieces of any size.
+/// Finds blob names in text that arrives in pieces of any size.
 ///
-/// Lines are not parsed: whatever looks like a name is taken for one. So a line
-/// that is torn, or was rewritten by others, still holds on to its blobs.
+/// Lines are not parsed: anything that looks like a name counts as one. So even
+/// a torn or rewritten line keeps its blobs alive.
 #[derive(Debug, Default)]
 pub struct BlobNames {
     names: BTreeSet<BlobDigest>,
-    /// The digits that were read last; of too many only that there are too many.
+    /// The current run of digits, capped at one more than a name has.
     digits: String,
 }
 
@@ -40,7 +40,7 @@ impl BlobNames {
         }
     }
 
-    /// All names that were read.
+    /// All names found.
     #[must_use]
     pub fn finish(mut self) -> BTreeSet<BlobDigest> {
         self.end_digits();
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_as_many_digits_as_it_must_and_no_more() {
+    fn a_name_has_exactly_the_required_number_of_digits() {
         let (one, other) = (BlobDigest::of(b"one"), BlobDigest::of(b"other"));
         let text = format!(r#"{{"blob":"{one}","x":"{other}0","y":"ab {other}"#);
         assert_eq!(BlobNames::of(text.as_bytes()), BTreeSet::from([one.clone(), other]));
@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_where_pieces_end(
+        fn names_are_found_across_pieces(
             text in "([0-9a-f]{62,66}|[x\"]){0,6}",
             size in 1_usize..80,
         ) {

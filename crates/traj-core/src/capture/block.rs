@@ -1,5 +1,5 @@
-//! Lines of several events in one allocation. Without this, allocations would
-//! be most of the cost of a small event.
+//! Lines of several events in one allocation. Separate allocations would
+//! dominate the cost of small events.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::json::Json;
 use crate::redaction::{Redacted, RedactedText};
 use crate::timestamp::UnixMillis;
 
-/// The most bytes that both numbers of a line and their names take.
+/// The most bytes that a line's two sequence numbers and their names take.
 const NUMBERS_BYTES: usize = 64 + 2 * NUMBER_DIGITS;
 
 /// Redacted, cut and encoded events, in order.
@@ -22,8 +22,9 @@ pub struct LineBlock<'c> {
     /// The end of the last complete line.
     complete: usize,
     events: Vec<BlockEntry<'c>>,
-    /// Data that was written. It is freed where the block is finished: threads
-    /// that free what the host allocated block each other in its allocator.
+    /// Data of events that are already written. It is freed where the block is
+    /// finished: if worker threads freed what the host allocated, they would
+    /// contend for its allocator.
     spent: Vec<Redacted<Json<'static>>>,
     last_time: LastTime,
 }
@@ -40,9 +41,9 @@ enum BlockEntry<'c> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Captured<'c> {
-    /// A line that lacks only its numbers.
+    /// A line that only lacks its sequence numbers.
     Line(UnnumberedLine),
-    /// An event that has blobs to store before its line, or that may not fit.
+    /// An event with blobs to store before its line, or one that may not fit.
     Apart(Box<Prepared<'c>>),
     /// The event was lost to a defect.
     Nothing,
@@ -72,15 +73,15 @@ impl<'c> LineBlock<'c> {
         self.events.push(entry);
     }
 
-    /// Records that an event was lost to a defect, perhaps within
-    /// [`Self::add`]. The event keeps its position and has no line.
+    /// Records that an event was lost to a defect, possibly inside
+    /// [`Self::add`]. The event keeps its position but has no line.
     pub fn add_nothing(&mut self) {
         self.events.push(BlockEntry::Nothing);
     }
 
     fn capture_event(&mut self, event: Event, now: UnixMillis) -> BlockEntry<'c> {
         let text = &mut self.text;
-        // Removes what an event without a line left after.
+        // Removes the remains of an event that has no line.
         text.truncate(self.complete);
         let line = self.capture.begin_line(text);
         let CutEvent { data, blobs, report } =
@@ -98,7 +99,7 @@ impl<'c> LineBlock<'c> {
         BlockEntry::Apart(Box::new(Prepared { capture, heading, data, blobs, report }))
     }
 
-    /// The events in their order, and the memory that their lines share.
+    /// The events in order, and the memory that their lines share.
     pub fn finish(self) -> (BlockMemory, impl Iterator<Item = Captured<'c>>) {
         let block = Arc::new(self.text);
         let memory = BlockMemory(Arc::clone(&block));
@@ -116,7 +117,7 @@ impl<'c> LineBlock<'c> {
 pub struct BlockMemory(Arc<RedactedText>);
 
 impl BlockMemory {
-    /// The number of bytes that it can hold.
+    /// Its capacity in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.0.capacity()

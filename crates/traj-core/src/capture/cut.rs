@@ -1,12 +1,13 @@
-//! Cutting redacted data to its limits. Whatever is cut leaves a marker and
-//! goes into a blob.
+//! Cuts redacted data to its limits. Each cut leaves a marker and puts the
+//! original into a blob.
 
 use super::blob::Blob;
 use crate::json::{Json, Object};
 use crate::limits::Limits;
 use crate::redaction::Redacted;
 
-/// Cuts strings, arrays, objects and depth. Adds what is cut to `blobs`.
+/// Cuts long strings, arrays and objects and deep nesting. Adds the originals
+/// to `blobs`.
 pub(super) fn to_limits(
     data: Redacted<Json<'static>>,
     limits: &Limits,
@@ -35,7 +36,7 @@ pub(super) fn whole_data(
 }
 
 /// Whether nothing has to be cut, which is true of nearly all events. A string
-/// has at most as many UTF-16 units as bytes.
+/// never has more UTF-16 units than bytes.
 fn fits(value: &Json<'_>, limits: &Limits, depth: usize) -> bool {
     match value {
         Json::String(string) => string.len() <= limits.text_units,
@@ -87,7 +88,7 @@ impl Cutter<'_> {
 
     fn string(&mut self, value: Redacted<Json<'static>>) -> Redacted<Json<'static>> {
         let units = match value.as_ref() {
-            // A string has at most as many UTF-16 units as bytes.
+            // A string never has more UTF-16 units than bytes.
             Json::String(string) if string.len() > self.limits.text_units => {
                 string.chars().map(char::len_utf16).sum::<usize>()
             }
@@ -110,8 +111,8 @@ impl Cutter<'_> {
         marker.into_json()
     }
 
-    /// An array or object with more than `limit` values: the first ones, and
-    /// the marker as the last.
+    /// Cuts an array or object with more than `limit` values to the first ones,
+    /// with the marker last.
     fn container(
         &mut self,
         whole: Redacted<Json<'static>>,
@@ -139,7 +140,7 @@ fn marker(reason: &'static str) -> Redacted<Object<'static>> {
     marker
 }
 
-/// Makes a blob of `text` and names it in the marker.
+/// Puts `text` into a blob and names it in the marker.
 fn store(text: Redacted<String>, marker: &mut Redacted<Object<'static>>) -> Blob {
     let digest = text.sha256();
     let blob = Blob::with_digest(&digest, text);

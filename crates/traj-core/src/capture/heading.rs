@@ -1,12 +1,12 @@
-//! The members before an event's numbers: its type and its time.
+//! The members before an event's sequence numbers: its type and its time.
 
 use crate::event::EventKind;
 use crate::json::{Json, Object};
 use crate::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
 
-/// `"type":…` of the built-in event types. Each is redacted once, because the
-/// same name always gives the same result.
+/// `"type":…` of the built-in event types. Each is redacted only once, because
+/// the same name always gives the same result.
 #[derive(Debug)]
 pub(super) struct KindMembers {
     known: Vec<Redacted<String>>,
@@ -19,7 +19,7 @@ impl KindMembers {
         Self { known: EventKind::KNOWN.iter().map(member).collect() }
     }
 
-    /// Appends `"type":…` of an event.
+    /// Appends an event's `"type":…`.
     pub(super) fn write(
         &self,
         redactor: &Redactor,
@@ -44,7 +44,7 @@ fn kind_member(
     redactor.json(Json::Object(member), report).to_members()
 }
 
-/// The last time that was written: the next event is likely to have the same.
+/// The last time that was written; the next event often has the same.
 #[derive(Debug, Default)]
 pub(super) struct LastTime(Option<(UnixMillis, Redacted<String>)>);
 

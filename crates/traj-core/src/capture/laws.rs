@@ -1,4 +1,4 @@
-//! Laws of capturing, for any data and any limits.
+//! Properties of capturing, for any data and any limits.
 
 use proptest::prelude::*;
 
@@ -8,14 +8,14 @@ use crate::id::SessionId;
 use crate::port::{is_credible_sequence, source_sequence_of};
 use crate::redaction::{MarkerKey, RedactionPolicy};
 
-/// Rules are compiled once for all cases.
+/// A redactor whose rules are compiled once for all cases.
 fn redactor() -> Redactor {
     static REDACTOR: std::sync::OnceLock<Redactor> = std::sync::OnceLock::new();
     let standard = || Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
     REDACTOR.get_or_init(standard).clone()
 }
 
-/// The data as it is in the line, and the blobs.
+/// The data in the line, and the blobs.
 fn captured(limits: Limits, data: &Json<'static>) -> (Json<'static>, Vec<Blob>) {
     let context = RunContext::new(SessionId::parse("session").unwrap());
     let capture = Capture::new(redactor(), limits, &context);
@@ -28,7 +28,7 @@ fn captured(limits: Limits, data: &Json<'static>) -> (Json<'static>, Vec<Blob>) 
     (data, prepared.blobs().to_vec())
 }
 
-/// Any value; its words are such that no rule takes them for a secret.
+/// Any value; no rule takes its words for a secret.
 fn value() -> impl Strategy<Value = Json<'static>> {
     let numbers = ["0", "-0", "1.0", "1e400", "18446744073709551615", "-0.5e-7"];
     let leaf = prop_oneof![
@@ -75,7 +75,7 @@ fn is_marker(value: &Json<'_>) -> bool {
     value.get("truncated").and_then(Json::as_bool) == Some(true)
 }
 
-/// Every value below this one, with its depth; markers are not entered.
+/// Every value below this one, with its depth; does not descend into markers.
 fn walk<'v>(
     value: &'v Json<'static>,
     depth: usize,
@@ -92,7 +92,7 @@ fn walk<'v>(
 
 proptest! {
     #[test]
-    fn what_is_within_the_limits_is_kept_exactly(data in data()) {
+    fn values_within_the_limits_are_unchanged(data in data()) {
         let limits = Limits { depth: 100, ..Limits::standard() };
         let (kept, blobs) = captured(limits, &data);
         prop_assert_eq!(kept, data);
@@ -111,7 +111,7 @@ proptest! {
                     true
                 }
                 Json::String(text) => text.encode_utf16().count() <= limits.text_units,
-                // One more than the limit: the marker that says so.
+                // One more than the limit: the marker.
                 Json::Array(items) => {
                     let cut = items.last().is_some_and(is_marker);
                     items.len() <= limits.array_items + usize::from(cut) && depth < limits.depth
@@ -144,7 +144,8 @@ proptest! {
         }
         walk(&data, 0, &mut |value, _| {
             let found = match value {
-                // A blob of a text holds it as it is, all else as JSON.
+                // The blob of a string holds the string itself; other blobs
+                // hold JSON.
                 Json::String(text) => everything.contains(text.as_ref())
                     || everything.contains(&value.to_line()),
                 Json::Number(number) => everything.contains(number.as_text()),
@@ -155,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn a_preview_is_the_start_of_its_text(
+    fn a_preview_is_the_start_of_its_string(
         text in "[aeiou äö😀]{11,60}",
         preview_characters in 0_usize..80,
     ) {
@@ -172,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn a_line_has_the_length_it_says_and_the_number_it_is_given(
+    fn a_line_has_its_stated_length_and_its_number(
         sequence in 1..u64::MAX,
         source_sequence in 0..u64::MAX,
         before in 0..u64::MAX,
@@ -191,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn a_blob_name_can_stand_in_a_path(name in "[0-9a-fA-F./]{60,66}", content in any::<Vec<u8>>()) {
+    fn a_blob_name_is_safe_in_a_path(name in "[0-9a-fA-F./]{60,66}", content in any::<Vec<u8>>()) {
         let is_plain = name.len() == 64
             && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         prop_assert_eq!(BlobDigest::parse(&name).is_some(), is_plain);

@@ -1,24 +1,23 @@
-//! A line that waits for its number in the file.
+//! A line that waits for its sequence number in the file.
 
 use std::sync::Arc;
 
 use crate::redaction::RedactedText;
 
-/// An encoded event that lacks only `sourceSeq`: only the writer that holds the
-/// file knows which number is next.
+/// An encoded event that only lacks `sourceSeq`: only the writer that holds the
+/// file knows the next number.
 ///
-/// Lines that were captured together share one allocation. All of it is
-/// [`RedactedText`].
+/// Lines that were captured together share one allocation of [`RedactedText`].
 #[derive(Clone, Debug)]
 pub struct PendingLine {
     line: UnnumberedLine,
     sequence: u64,
 }
 
-/// An encoded event that has neither of its numbers yet.
+/// An encoded event that lacks both sequence numbers.
 #[derive(Clone, Debug)]
 pub struct UnnumberedLine {
-    /// Several lines, one after the other.
+    /// Several lines, one after another.
     block: Arc<RedactedText>,
     span: LineSpan,
 }
@@ -27,7 +26,7 @@ pub struct UnnumberedLine {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineSpan {
     pub(super) start: usize,
-    /// Where the numbers are inserted.
+    /// Where the sequence numbers are inserted.
     pub(super) numbers_at: usize,
     pub(super) end: usize,
 }
@@ -43,7 +42,7 @@ impl UnnumberedLine {
         PendingLine { line: self, sequence }
     }
 
-    /// The parts before and after the numbers.
+    /// The parts before and after the sequence numbers.
     fn halves(&self) -> (&str, &str) {
         let LineSpan { start, numbers_at, end } = self.span;
         let half = |range| self.block.as_str().get(range).unwrap_or_default();
@@ -55,7 +54,8 @@ impl PendingLine {
     const SEQUENCE: &str = ",\"seq\":";
     const SOURCE_SEQUENCE: &str = ",\"sourceSeq\":";
 
-    /// Bytes of the line without its number in the file and its line end.
+    /// The line's length in bytes, without its number in the file and its
+    /// newline.
     #[must_use]
     pub fn bytes_without_number(&self) -> usize {
         let LineSpan { start, end, .. } = self.line.span;
@@ -63,7 +63,7 @@ impl PendingLine {
         end - start + Self::SEQUENCE.len() + digits + Self::SOURCE_SEQUENCE.len()
     }
 
-    /// Appends the line to `out` with its number and a line end.
+    /// Appends the line to `out` with its number in the file and a newline.
     pub fn write(&self, source_sequence: u64, out: &mut String) {
         let (before, after) = self.line.halves();
         out.push_str(before);

@@ -1,15 +1,15 @@
-//! What a recorder decides: when to try again, when to try fewer lines, when
-//! to give up, and what it reports as missing.
+//! A recorder's decisions: when to retry, when to write fewer lines, when to
+//! give up, and which losses to report.
 //!
-//! Nothing here waits or writes. Whoever executes a [`Recording`] asks for the
-//! next [`WriteStep`], carries it out, and reports how that went.
+//! Nothing here waits or writes. The caller asks a [`Recording`] for the next
+//! [`WriteStep`], executes it, and reports the result.
 //!
 //! In reading order:
 //!
 //! - `dropped`: events that were not written, by reason;
-//! - `retries`: how long to leave a failed storage alone;
-//! - `plan`: the lines that wait, and the steps that write them;
-//! - this file: the state of one recording, which ties those together.
+//! - `retries`: how long to pause after the storage failed;
+//! - `plan`: the pending lines, and the steps that write them;
+//! - this file: the state of one recording, which ties the others together.
 
 mod dropped;
 mod plan;
@@ -30,31 +30,31 @@ use self::plan::{WritePlan, bytes_in_file};
 use self::retries::Backoff;
 pub use self::retries::FinalRetries;
 
-/// The state of one recording, between events and over failures.
+/// The state of one recording, across events and failures.
 #[derive(Debug)]
 pub struct Recording {
     options: SidecarOptions,
-    /// The number of the last event of this run that was written.
+    /// The number of the last event written in this run.
     last_number: u64,
     plan: WritePlan,
     /// Drops that a `trace.truncated` event has reported.
     reported: Dropped,
-    /// The sidecar takes nothing but reports of drops any more.
+    /// The sidecar accepts only reports of drops from now on.
     is_full: bool,
     backoff: Backoff,
 }
 
-/// What to do next with the lines that wait.
+/// What to do next with the pending lines.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteStep<'l> {
-    /// Append these lines to the ordinary room of the sidecar. Then call
+    /// Append these lines to the sidecar's ordinary room. Then call
     /// [`Recording::appended`] or [`Recording::append_failed`].
     Append(&'l [PendingLine]),
     /// The sidecar is full. These events are dropped; report them once, in the
-    /// reserve of the sidecar. They count as reported even if that fails.
+    /// sidecar's reserve. They count as reported even if that fails.
     Close(Dropped),
-    /// No line is left to write.
+    /// No lines are left to write.
     Done,
 }
 
@@ -64,24 +64,25 @@ pub enum WriteStep<'l> {
 pub enum Phase {
     /// The recording goes on.
     Running,
-    /// The recording ends: what cannot be written now is given up.
+    /// The recording ends: lines that cannot be written now are given up.
     Ending,
 }
 
-/// What becomes of the lines after their steps.
+/// What happens to the lines after their steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AfterWrite {
-    /// They are written, or dropped and counted: forget them.
+    /// They are written, or dropped and counted: discard them.
     Settled,
-    /// They wait. Try again after this time.
+    /// They stay pending. Try again after this time.
     Retry(Duration),
-    /// They are given up: the storage will not take them. Count these drops.
+    /// They are given up, because the storage does not accept them. Count these
+    /// drops.
     GivenUp(Dropped),
 }
 
 impl Recording {
-    /// A recording of which nothing is written yet.
+    /// A recording that has written nothing yet.
     #[must_use]
     pub fn new(options: SidecarOptions) -> Self {
         Self {
@@ -94,35 +95,35 @@ impl Recording {
         }
     }
 
-    /// The number that the next event has in its run.
+    /// The number of the next event in its run.
     #[must_use]
     pub fn next_number(&self) -> u64 {
         self.last_number + self.plan.len() as u64 + 1
     }
 
-    /// Lines that wait to be written.
+    /// The number of pending lines.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.plan.len()
     }
 
-    /// Whether the sidecar is full: events that come now are dropped.
+    /// Whether the sidecar is full: further events are dropped.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// How long the storage is left alone, if it failed.
+    /// How long to pause before the next try, if the storage failed.
     #[must_use]
     pub const fn pause(&self) -> Option<Duration> {
         self.backoff.pause()
     }
 
-    /// Adds a line to those that wait.
+    /// Adds a pending line.
     ///
     /// # Errors
-    /// When the line fits no sidecar that rolls on. Such a sidecar has no end at
-    /// which the loss could be reported, so it is known now.
+    /// When the line does not fit into a rolling sidecar at all. Such a sidecar
+    /// is never closed, so the loss must be reported now.
     pub fn push(&mut self, line: PendingLine) -> Result<(), EventTooLarge> {
         let bytes = bytes_in_file(&line);
         let capacity = self.options.capacity(Room::Ordinary);
@@ -134,7 +135,7 @@ impl Recording {
         Ok(())
     }
 
-    /// The next step for the lines that wait.
+    /// The next step for the pending lines.
     #[must_use]
     pub fn next_step(&mut self) -> WriteStep<'_> {
         if let Some(dropped) = self.plan.take_beyond() {
@@ -155,8 +156,8 @@ impl Recording {
     }
 
     /// The lines of the last [`WriteStep::Append`] are not in the sidecar.
-    /// Breaks when no further step can help now; [`Self::after_write`] then says
-    /// what becomes of the lines.
+    /// Breaks if no further step can help now; [`Self::after_write`] then
+    /// decides what happens to the lines.
     pub fn append_failed(&mut self, error: &SidecarError) -> ControlFlow<()> {
         match error {
             _ if self.may_take_half(error) && self.plan.halve() => ControlFlow::Continue(()),
@@ -165,8 +166,8 @@ impl Recording {
         }
     }
 
-    /// Whether fewer lines could work: more than the sidecar holds at once makes
-    /// it roll on twice, and a full disk may have room for some.
+    /// Whether fewer lines could work: a full disk may have room for some, and
+    /// a rolling sidecar cannot hold more than its capacity at once.
     fn may_take_half(&self, error: &SidecarError) -> bool {
         match error {
             SidecarError::Full { .. } => self.options.when_full == WhenFull::Roll,
@@ -175,9 +176,9 @@ impl Recording {
         }
     }
 
-    /// What becomes of the lines after the last step, with the error that ended
-    /// the steps if there was one. A storage that may recover keeps them
-    /// waiting, unless the recording ends.
+    /// What happens to the lines after the last step, given the error that
+    /// ended the steps, if any. If the storage may recover, they stay pending,
+    /// unless the recording ends.
     #[must_use]
     pub fn after_write(&mut self, error: Option<&SidecarError>, phase: Phase) -> AfterWrite {
         self.plan.end();
@@ -193,31 +194,32 @@ impl Recording {
         AfterWrite::GivenUp(Dropped { storage, bytes, ..Dropped::default() })
     }
 
-    /// Forgets the lines that wait, because writing them met a defect. Returns
-    /// how many they were.
+    /// Discards the pending lines, because writing them hit a defect. Returns
+    /// how many there were.
     pub fn abandon(&mut self) -> u64 {
         self.backoff.reset();
         self.plan.abandon().0
     }
 
-    /// The drops that no event has reported yet, if there are any, out of all
-    /// that were counted so far.
+    /// The part of `dropped`, the total so far, that no event has reported yet;
+    /// `None` if there is none.
     #[must_use]
     pub fn unreported(&self, dropped: &Dropped) -> Option<Dropped> {
         Some(dropped.since(&self.reported)).filter(|unreported| unreported.total() > 0)
     }
 
-    /// All that was counted so far is reported.
+    /// Marks all drops counted so far as reported.
     pub fn mark_reported(&mut self, dropped: &Dropped) {
         self.reported = Dropped {
-            // A sidecar that just filled up is reported before it is counted.
+            // When a sidecar fills up, its drops are reported before they are
+            // counted.
             sidecar_full: self.reported.sidecar_full.max(dropped.sidecar_full),
             bytes: self.reported.bytes.max(dropped.bytes),
             ..*dropped
         };
     }
 
-    /// The event that reports drops, and the room it may use.
+    /// The event that reports drops, and the room that it may use.
     #[must_use]
     pub fn report_of(&self, dropped: &Dropped) -> (Event, Room) {
         let event = TraceTruncated {
@@ -229,13 +231,13 @@ impl Recording {
         (event.event(), if self.is_full { Room::Reserve } else { Room::Ordinary })
     }
 
-    /// The number that a report has in its run.
+    /// The number of a report in its run.
     #[must_use]
     pub const fn report_number(&self) -> u64 {
         self.last_number + 1
     }
 
-    /// The report is in the sidecar.
+    /// Call this once the report is in the sidecar.
     pub const fn report_written(&mut self) {
         self.last_number += 1;
     }

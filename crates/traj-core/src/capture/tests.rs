@@ -1,4 +1,4 @@
-//! Tests of `capture`: laws, formats and corner cases.
+//! Tests of `capture`: properties, formats and edge cases.
 
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn a_line_has_its_members_in_order() {
 }
 
 #[test]
-fn data_nested_a_million_deep_by_its_host_is_recorded() {
+fn data_nested_a_million_levels_deep_is_recorded() {
     let deep = |levels: usize| {
         (0..levels).fold(Json::from("x"), |inside, level| match level % 2 {
             0 => Json::Array(vec![inside]),
@@ -59,7 +59,7 @@ fn data_nested_a_million_deep_by_its_host_is_recorded() {
 }
 
 #[test]
-fn what_was_recorded_before_changes_no_line() {
+fn earlier_events_do_not_change_later_lines() {
     let text = "the build machine greets everybody with Xk9vQ2mL7pRt4w in its log";
     let clean = format!(r#"{{"text":"{text}"}}"#);
     let telling = format!(r#"{{"text":"{text}","password":"Xk9vQ2mL7pRt4w"}}"#);
@@ -116,7 +116,7 @@ fn lines_of_a_block_are_those_of_single_events() {
 }
 
 #[test]
-fn a_long_text_becomes_a_marker_and_a_blob() {
+fn a_long_string_becomes_a_marker_and_a_blob() {
     let limits = Limits { text_units: 10, preview_characters: 4, ..Limits::standard() };
     let (line, blobs) = line_of(limits, r#"{"prompt":"höher und höher"}"#);
     let (_, data) = line.trim_end().split_once("\"data\":").unwrap();
@@ -125,7 +125,7 @@ fn a_long_text_becomes_a_marker_and_a_blob() {
 }
 
 #[test]
-fn what_is_cut_from_containers_is_in_a_blob() {
+fn values_cut_from_containers_are_in_a_blob() {
     let limits = Limits { array_items: 2, object_members: 2, depth: 2, ..Limits::standard() };
     let (line, blobs) = line_of(limits, r#"{"list":[1,2,3],"deep":{"a":{"b":1}},"more":1}"#);
     let texts: Vec<&str> = blobs.iter().map(|blob| blob.text().as_ref().as_str()).collect();
@@ -157,7 +157,7 @@ fn an_event_that_cannot_fit_is_refused() {
 }
 
 #[test]
-fn a_blob_that_was_not_stored_says_so() {
+fn a_blob_that_was_not_stored_is_marked() {
     let limits = Limits { text_units: 4, ..Limits::standard() };
     let capture = capture(limits);
     let event = Event::new(EventKind::SessionStarted, data(r#"{"a":[{"b":"longer"}]}"#));

@@ -1,15 +1,17 @@
-//! Prune: what may be removed because its session is gone, and why.
+//! Prune: which files may be removed because their session is gone, and why.
 //!
-//! Only files that traj and its recorders make are ever considered, recognised by
-//! their names: sidecars, pointers, directories of blobs, bindings, and the queue
-//! and journal of trims. A sidecar must also begin like one, because a session
-//! may be called anything. One that a pointer names elsewhere goes only if it
-//! carries the session's own name, its first event states the session's id, and
-//! the pointer or that event states that the session was in this directory: a
-//! pointer is a claim, not a proof, and a copied one claims what belongs to a
-//! session that exists elsewhere. The same holds in the directory of sidecars, if
-//! there is one: a file there without a pointer is removed if its first event
-//! states a session of this directory of sessions, and that one is gone.
+//! Only files that traj and its recorders write are considered. They are
+//! recognised by name: sidecars, pointers, blob directories, bindings, and the
+//! queue and journal of trims. A sidecar must also begin like one, because a
+//! session may have any name.
+//!
+//! A sidecar elsewhere that a pointer names is removed only if it carries the
+//! session's name, its first event states the session's id, and the pointer or
+//! that event states that the session was in this directory. A pointer alone
+//! proves nothing: a copied pointer names the sidecar of a session that exists
+//! elsewhere. The same applies to the sidecar directory, if there is one: a file
+//! there without a pointer is removed only if its first event states a session of
+//! this session directory, and that session is gone.
 
 mod artefact;
 mod decide;

@@ -1,15 +1,15 @@
 //! Repair: what is wrong with a session, sidecar or rollout, line by line, and
-//! how a sound copy of it looks.
+//! what a sound copy of it contains.
 //!
-//! A file is read twice. [`Survey`] takes every line and ends in a
-//! [`Diagnosis`]; [`Rebuild`] takes every line again and returns what the copy
-//! holds. A line that is valid is in the copy: unchanged, or with a corrected
-//! parent or ordinal; only a byte-for-byte repetition of a row is left out.
+//! A file is read twice. [`Survey`] takes every line and produces a
+//! [`Diagnosis`]; [`Rebuild`] takes every line again and returns the lines of the
+//! copy. Every valid row is in the copy, unchanged or with a corrected parent or
+//! ordinal. Only byte-for-byte repetitions of a row are left out.
 //!
-//! Memory does not grow with the file: a record of 56 bytes a row goes to a
-//! scratch file when there are many, and is read again in slices. What is held
-//! whole is one line, what is taken out of it, and the line before it if that
-//! broke off: up to three times the longest line.
+//! Memory does not grow with the file. A record of 56 bytes per row goes to a
+//! scratch file when there are many, and is read back in slices. Held in memory
+//! are one line, the rows taken from it, and the previous line if it broke off:
+//! up to three times the longest line.
 
 mod diagnosis;
 mod error;

@@ -1,15 +1,15 @@
-//! How a file of lines is rewritten while its owner goes on appending.
+//! How a file of lines is rewritten while its owner keeps appending.
 //!
-//! Hosts append to their session without any lock of ours: they open the file,
-//! write a line and close it, or hold it open for hours. A rewrite therefore
-//! can never just write a new file and rename it over the old one: what was
-//! appended in between would be lost. Two pieces, both free of I/O, avoid that:
+//! Hosts append to their session without taking a lock of ours: they open the
+//! file, write a line and close it, or hold it open for hours. So a rewrite
+//! cannot just write a new file and rename it over the old one: lines appended in
+//! between would be lost. Two pieces, both free of I/O, prevent that:
 //!
-//! - [`LineStream`] cuts a stream of bytes into lines and asks a [`LineEdit`]
-//!   what to do with each; blocks that cannot concern the edit pass unread, and
-//!   every untouched line leaves byte for byte as it came.
-//! - [`settle`] decides in which order an adapter copies, exchanges and looks
-//!   again, until nothing that anyone appended anywhere is missing.
+//! - [`LineStream`] splits a stream of bytes into lines and asks a [`LineEdit`]
+//!   what to do with each. Blocks that cannot concern the edit pass unread, and
+//!   unchanged lines are copied byte for byte.
+//! - [`settle`] decides in which order an adapter copies, exchanges and checks
+//!   again, until no appended line is missing.
 //!
 //! [`LineEdit`]: crate::port::LineEdit
 

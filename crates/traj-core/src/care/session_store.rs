@@ -1,7 +1,6 @@
-//! OpenClaw's `sessions.json`: which session belongs to a key, and which file
-//! holds it.
+//! OpenClaw's `sessions.json`: which session and which file belong to a key.
 //!
-//! Only text is examined here; the caller that opens the file checks for links.
+//! Only the text is examined here; the caller that opens a file checks for links.
 
 use std::collections::HashSet;
 
@@ -15,7 +14,7 @@ pub enum SessionStoreError {
     /// The file is not JSON.
     #[error("the session store is not valid JSON")]
     NotJson(#[from] ParseError),
-    /// The file is JSON, but no table of sessions.
+    /// The file is JSON, but not a table of sessions.
     #[error("the session store is not an object of sessions")]
     NotATable,
     /// No entry has this key, or the entry names no session.
@@ -36,9 +35,9 @@ pub struct StoredSession {
     pub session_id: String,
     /// The file the store names, as written there.
     pub session_file: Option<String>,
-    /// When it was last touched, in milliseconds of the Unix epoch.
+    /// When it was last touched, in milliseconds since the Unix epoch.
     pub updated_at: Option<i64>,
-    /// Whether the store says that it is running.
+    /// Whether the store marks it as running.
     pub running: bool,
 }
 
@@ -60,7 +59,7 @@ impl SessionStore {
         let store = Json::parse(text.trim_start_matches('\u{feff}'))?;
         let table = store.as_object().ok_or(SessionStoreError::NotATable)?;
         let entries: Vec<_> = table.iter().collect();
-        // Of repeated keys the last one counts.
+        // The last of repeated keys counts.
         let mut keys = HashSet::with_capacity(entries.len());
         let mut sessions: Vec<StoredSession> = Vec::with_capacity(entries.len());
         for (key, entry) in entries.into_iter().rev() {
@@ -113,8 +112,8 @@ pub fn default_store_path(state_dir: &str, agent: &str) -> String {
     format!("{}/agents/{agent}/sessions/sessions.json", state_dir.trim_end_matches('/'))
 }
 
-/// Whether an id may become a file name: a letter or digit, then up to 127 of
-/// letters, digits, `.`, `_` and `-`.
+/// Whether an id may become a file name: a letter or digit, then up to 127
+/// letters, digits, `.`, `_` or `-`.
 #[must_use]
 pub fn is_safe_id(id: &str) -> bool {
     let mut bytes = id.bytes();
@@ -123,13 +122,13 @@ pub fn is_safe_id(id: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
 }
 
-/// The files that may hold a stored session, best first: the one the store
-/// names if it is in the store's own directory or a sibling agent's, then the
-/// default name. Paths are compared as text, so `.`, `..` and doubled
-/// slashes are resolved first; absolute files fit an absolute directory only.
+/// The files that may hold a stored session, best first: the one the store names,
+/// if it is in the store's directory or a sibling agent's; then the default name.
+/// Paths are compared as strings, so `.`, `..` and doubled slashes are resolved
+/// first; absolute files match an absolute directory only.
 ///
 /// # Errors
-/// [`SessionStoreError::UnsafeId`] when no file may be named after the id.
+/// [`SessionStoreError::UnsafeId`] when the id cannot be part of a file name.
 pub fn stored_session_candidates(
     session: &StoredSession,
     sessions_dir: &str,
@@ -211,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn of_repeated_keys_the_last_session_counts_in_a_store_of_any_size() {
-        // To compare each with all before would take minutes.
+    fn the_last_of_repeated_keys_counts_in_a_store_of_any_size() {
+        // Comparing each key with all earlier ones would take minutes.
         let names = (0..100_000).map(|number| format!(r#""k{number}":{{"sessionId":"s1"}}"#));
         let many: Vec<_> = names.collect();
         let text = format!(

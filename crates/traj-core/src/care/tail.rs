@@ -1,11 +1,11 @@
 //! Tail: the newest events of a session as one readable line each, live.
 //!
-//! [`TailEvent`] is what the facts of one line of a sidecar or transcript come
-//! down to, once a [`Screen`] has redacted the line. [`LastEvents`] finds the
-//! newest events of a file from its end, and [`Follow`] reads a file that
-//! grows, is cut, rewritten or replaced, without losing or repeating an event.
-//! Both add how long things took. All of it is free of I/O and bounded in
-//! memory, whatever the file holds.
+//! [`TailEvent`] is the summary of one line of a sidecar or transcript, made
+//! after a [`Screen`] has redacted the line. [`LastEvents`] finds the newest
+//! events of a file from its end. [`Follow`] reads a file that grows, is
+//! truncated, rewritten or replaced, without losing or repeating an event. Both
+//! add durations. All of it is free of I/O and bounded in memory, whatever the
+//! file contains.
 
 mod event;
 mod follow;

@@ -1,13 +1,13 @@
-//! Trimming: replaces the text of a past tool result by a short one.
+//! Trimming: replaces the text of a past tool result with a short one.
 //!
-//! An agent names a tool call of its own past and, if it likes, a summary. The
-//! call is *queued*, and *drained* when the agent's turn has ended, because a
-//! host does not expect its session to change while the model speaks. A drain
+//! An agent names one of its past tool calls and, optionally, a summary. The call
+//! is *queued*, and *drained* when the agent's turn has ended, because a host
+//! does not expect its session to change while the model is working. A drain
 //! rewrites the result's text and shortens the trim call itself, which would
-//! otherwise hold the same summary a second time; the copies in the trajectory
+//! otherwise contain the summary a second time. The copies in the trajectory
 //! sidecar and in its blobs are trimmed too. See `docs/format/trim-v1.md`.
 //!
-//! Everything here decides; reading and writing is done through
+//! Everything here only decides; reading and writing is done through
 //! [`SessionRewriter`](crate::port::SessionRewriter) and
 //! [`LineLog`](crate::port::LineLog).
 //!
@@ -38,8 +38,11 @@ pub use drain::{DrainReport, DrainRequest, TrimError, TrimPorts, drain, has_tool
 pub use edit::{SidecarEdit, Tally, TrimEdit};
 pub use item::{SENTINEL, TOOL_NAME, TrimItem, tool_definition};
 pub use journal::{Document, JournalWriter, UndoRecord, WithJournal, expire, journal_beside};
-pub use locate::{SessionContext, host_session_candidates};
-pub use queue::{QueueEntry, QueueError, QueuedReply, enqueue, queue_beside};
+pub use locate::{SessionContext, SessionLookupError, host_session_file};
+pub use queue::{
+    PendingTrims, QueueEntry, QueueError, QueuedReply, enqueue, pending_trims, queue_beside,
+    queued_session,
+};
 pub use undo::{UndoEdit, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
 
 #[cfg(test)]

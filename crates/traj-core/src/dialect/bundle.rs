@@ -1,5 +1,5 @@
-//! Events of a bundle: those of the sidecar as they are, those of the
-//! transcript with their entry inside, or with the fact that they state.
+//! Events of a bundle. Sidecar events are unchanged; a transcript event contains
+//! its entry, or the fact that it states.
 
 mod encode;
 mod fact;
@@ -17,13 +17,13 @@ use crate::event::TRACE_SCHEMA;
 use crate::json::Json;
 use crate::run::{Arguments, Fact, Origin, Place, RunEvent, Thread, ToolCallFact};
 
-/// Whether a row is a transcript event of a bundle. The other events look as
-/// they do in a sidecar.
+/// Whether a row is a transcript event of a bundle. The other events look like
+/// those of a sidecar.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
     text(row, "traceSchema") == Some(TRACE_SCHEMA) && text(row, "source") == Some("transcript")
 }
 
-/// Shows the facts of an event.
+/// Emits the facts of an event.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let data = row.get("data").unwrap_or(&Json::Null);
     let message = data.get("message").filter(|message| message.as_object().is_some());

@@ -1,11 +1,11 @@
 //! Codex rollouts, of both generations.
 //!
-//! A row is `{timestamp, type, payload}`. `response_item` rows hold
-//! what the model saw; `event_msg` rows beside them hold what people saw,
-//! which repeat most of it. Each fact is taken from one of the two: prompts
-//! from what people saw, since the model's copy holds injected context too;
-//! texts, reasoning and calls from what the model saw, since the old
-//! generation shows no tools; exit codes from both.
+//! A row is `{timestamp, type, payload}`. `response_item` rows hold what the
+//! model saw. The `event_msg` rows beside them hold what people saw, and repeat
+//! most of it. Each fact is taken from one of the two: prompts from what people
+//! saw, because the model's copy also contains injected context; texts, reasoning
+//! and calls from what the model saw, because the old generation shows people no
+//! tools; exit codes from both.
 
 mod item;
 mod response;
@@ -21,7 +21,7 @@ use crate::run::{
     RunEvent, SessionEnd, SessionStart, Thread,
 };
 
-/// The types of rows.
+/// The known row types.
 const ROW_TYPES: [&str; 11] = [
     "session_meta",
     "turn_context",
@@ -36,7 +36,7 @@ const ROW_TYPES: [&str; 11] = [
     "thread_settings_applied",
 ];
 
-/// Whether a row is one of a rollout.
+/// Whether a row belongs to a rollout.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
     row.get("payload").is_some_and(|payload| payload.as_object().is_some())
         && row.get("message").is_none()
@@ -45,15 +45,15 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
         && text(row, "type").is_some()
 }
 
-/// Whether a row that is cut off is the header of a rollout: instructions make
-/// it longer than the part of a file that one looks at.
+/// Whether a truncated row is the header of a rollout: instructions can make it
+/// longer than the part of a file that is examined.
 pub(super) fn recognises_beginning(line: &[u8]) -> bool {
     let start = line.get(..line.len().min(512)).unwrap_or_default();
     let has = |word: &[u8]| memchr::memmem::find(start, word).is_some();
     start.starts_with(b"{") && has(b"\"session_meta\"") && has(b"\"payload\"")
 }
 
-/// Shows the facts of a row.
+/// Emits the facts of a row.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let payload = row.get("payload").unwrap_or(&Json::Null);
     let at = Dialect::CodexRollout.time_of(row);
@@ -83,7 +83,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     }
 }
 
-/// A row that states no fact, by its type and the type of its payload.
+/// A row that states no fact, named by its type and the type of its payload.
 fn other<'r>(row_type: Option<&'static str>, kind: &'r str, is_known: bool) -> Fact<'r> {
     let name = match row_type {
         Some(row_type) => Cow::Owned(format!("{row_type}/{kind}")),
@@ -97,8 +97,8 @@ fn turn_of<'r>(payload: &'r Json<'r>) -> Option<&'r str> {
     said(payload, "turn_id").or_else(|| passed.and_then(|passed| said(passed, "turn_id")))
 }
 
-/// Whose row it is. A message that another agent sent names its author by a
-/// path: the first agent is `/root`, and those below it are those it started.
+/// The thread that a row belongs to. A message from another agent names its
+/// author by a path: the first agent is `/root`, and its sub-agents are below it.
 fn thread_of<'r>(payload: &'r Json<'r>) -> Thread<'r> {
     let is_message = text(payload, "type") == Some("agent_message");
     let author = said(payload, "author").filter(|_| is_message);
@@ -118,7 +118,7 @@ fn session_meta<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     })
 }
 
-/// What holds for a turn: the model first, then what it may do.
+/// The settings of a turn: the model first, then its permissions.
 fn turn_context<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     emit(Fact::SessionStarted(SessionStart {
         workspace: said(payload, "cwd"),
@@ -133,7 +133,7 @@ fn turn_context<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     }
 }
 
-/// What people saw, and what the harness noted.
+/// What people saw, and the harness's own notes.
 fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     let kind = text(payload, "type").unwrap_or_default();
     match kind {
@@ -173,7 +173,7 @@ fn event_message<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     }
 }
 
-/// Rows that repeat a `response_item`, or hold nothing that a reader asks for.
+/// Rows that repeat a `response_item`, or that no reader needs.
 fn is_shown_type(kind: &str) -> bool {
     matches!(
         kind,
@@ -204,8 +204,8 @@ fn is_shown_type(kind: &str) -> bool {
     )
 }
 
-/// The end of a turn. The old generation writes no error of a failed turn:
-/// the absence of text is all there is.
+/// The end of a turn. The old generation records no error for a failed turn: only
+/// the answer is missing.
 fn turn_complete<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     let error = payload.get("error").and_then(error_in);
     let has_answer = said(payload, "last_agent_message").is_some();

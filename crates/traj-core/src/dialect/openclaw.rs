@@ -1,7 +1,7 @@
-//! OpenClaw's transcripts, versions 1 to 3: entries of a tree.
+//! OpenClaw's transcripts, versions 1 to 3: the entries of a tree.
 //!
-//! Entries of older versions state the same facts; only their links differ,
-//! and those are the transcript's matter.
+//! Entries of older versions state the same facts. Only their links differ, and
+//! the `transcript` module handles those.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::run::{
     Outcome, Place, Prompt, Rewind, RunEvent, SessionStart, ToolCallFact, ToolResultFact, Usage,
 };
 
-/// Whether a row is one of a transcript.
+/// Whether a row belongs to a transcript.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
     let Some(kind) = text(row, "type") else { return false };
     if row.get("traceSchema").is_some() || row.get("payload").is_some() {
@@ -44,15 +44,15 @@ fn is_entry_type(kind: &str) -> bool {
     )
 }
 
-/// The type of an entry that is not known: it gives no event in a bundle, whose
-/// manifest counts it.
+/// The type of an entry, if unknown. Such an entry gives no event in a bundle,
+/// but the manifest counts it.
 #[must_use]
 pub fn unknown_type<'r>(entry: &'r Json<'_>) -> Option<&'r str> {
     let kind = text(entry, "type")?;
     (!matches!(kind, "session" | "message") && !is_entry_type(kind)).then_some(kind)
 }
 
-/// Shows the facts of a row.
+/// Emits the facts of a row.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let at = Dialect::OpenClaw.time_of(row);
     let mut emit_at = |step: u32, fact: Fact<'r>| {
@@ -100,7 +100,7 @@ fn assistant_blocks<'r>(message: &'r Json<'r>) -> impl Iterator<Item = &'r Json<
     blocks.unwrap_or_default().iter()
 }
 
-/// The facts of a message, its tool calls aside: those are events of their own.
+/// The facts of a message except its tool calls, which are separate events.
 pub(super) fn message_facts<'r>(message: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     match text(message, "role").unwrap_or_default() {
         "user" => user_facts(message, emit),
@@ -181,7 +181,7 @@ fn assistant_facts<'r>(message: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     }));
 }
 
-/// The call that a block asks for.
+/// The call that a block states.
 pub(super) fn call_of<'r>(block: &'r Json<'r>) -> ToolCallFact<'r> {
     ToolCallFact {
         id: text(block, "id"),
@@ -190,7 +190,7 @@ pub(super) fn call_of<'r>(block: &'r Json<'r>) -> ToolCallFact<'r> {
     }
 }
 
-/// The result that a message or a block holds.
+/// The result in a message or block.
 fn result_of<'r>(message: &'r Json<'r>) -> ToolResultFact<'r> {
     ToolResultFact {
         id: result_id(message),
@@ -205,8 +205,8 @@ fn result_of<'r>(message: &'r Json<'r>) -> ToolResultFact<'r> {
     }
 }
 
-/// The id of the call that a result answers, under the names that harnesses
-/// use.
+/// The id of the call that a result answers, under any of the names that
+/// harnesses use.
 pub(crate) fn result_id<'j>(message: &'j Json<'_>) -> Option<&'j str> {
     ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]
         .iter()
@@ -218,8 +218,8 @@ fn duration_of(message: &Json<'_>) -> Option<u64> {
     millis(message).or_else(|| message.get("details").and_then(millis))
 }
 
-/// The fact of an entry that is not a message. `entry` holds the members: the
-/// entry itself, or the data of its event.
+/// The fact of an entry that is not a message. `entry` is the object with its
+/// members: the entry itself, or the data of its event.
 pub(super) fn entry_fact<'r>(kind: &'r str, entry: &'r Json<'r>) -> Fact<'r> {
     match kind {
         "compaction" => Fact::Compaction(Compaction {
@@ -254,8 +254,7 @@ pub(super) fn entry_fact<'r>(kind: &'r str, entry: &'r Json<'r>) -> Fact<'r> {
     }
 }
 
-/// Whether a fact of a result is one that a harness made up for a call that
-/// nobody answered.
+/// Whether a harness made up this result for a call without an answer.
 pub(super) fn is_made_up(result: &Json<'_>) -> bool {
     text(result, "reason") == Some("missing_tool_result")
 }

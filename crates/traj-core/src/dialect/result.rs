@@ -1,4 +1,4 @@
-//! What became of a call, from whatever a result says of itself.
+//! The outcome of a call, from whatever its result states.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,15 @@ use super::{is_set, said, text};
 use crate::json::Json;
 use crate::run::{Failure, Outcome};
 
-/// Members that hold an exit code, in a result or in its details.
+/// Members that hold an exit code, in a result or in one of [`HOLDERS`].
 const EXIT_CODES: [&str; 4] = ["exitCode", "exit_code", "exitStatus", "returncode"];
 
-/// Where results keep what they say of themselves, besides at their top.
+/// Members of a result that may hold its exit code and status.
 const HOLDERS: [&str; 5] = ["details", "result", "output", "metadata", "structuredContent"];
 
-/// The outcome of a result: its exit code, signal, status, flags and error
-/// text, in this order of weight.
+/// The outcome of a result. A timeout wins, then a declined or interrupted
+/// status. A non-zero exit code, a signal, an error flag or a failed status is a
+/// failure; so is an error text without an exit code.
 pub(super) fn outcome_of<'r>(result: &'r Json<'r>) -> Outcome<'r> {
     let holders = HOLDERS.iter().filter_map(|name| result.get(name));
     let holders: Vec<&Json<'_>> = std::iter::once(result)
@@ -49,7 +50,7 @@ pub(super) fn outcome_of<'r>(result: &'r Json<'r>) -> Outcome<'r> {
     Outcome::Ok
 }
 
-/// What a status says, if it says anything.
+/// The outcome that a status states, if any.
 pub(super) fn outcome_of_status<'r>(status: &str) -> Option<Outcome<'r>> {
     Some(match status {
         "ok" | "success" | "succeeded" | "completed" | "done" => Outcome::Ok,

@@ -1,4 +1,4 @@
-//! What every row says of itself, whichever fact it states.
+//! What every row states, whatever its facts.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -10,9 +10,8 @@ use crate::json::{Json, MAX_DEPTH};
 pub(crate) const SKIM_DEPTH: usize = 3;
 
 impl Dialect {
-    /// The type that a row is shown and filtered by; `None` when it states
-    /// none. Messages of a transcript go by who wrote them, as they do in a
-    /// bundle.
+    /// The type by which a row is shown and filtered; `None` if it states none.
+    /// Messages of a transcript are named after their role, as in a bundle.
     #[must_use]
     pub fn type_name<'r>(self, row: &'r Json<'r>) -> Option<Cow<'r, str>> {
         let kind = text(row, "type")?;
@@ -28,10 +27,10 @@ impl Dialect {
         })
     }
 
-    /// How deep a row must be read to know its time, its ids and how long it
-    /// states that it took; `skimmed` is the row read to [`SKIM_DEPTH`].
+    /// How deep a row must be read to know its time, its ids and its stated
+    /// duration; `skimmed` is the row read to [`SKIM_DEPTH`].
     ///
-    /// The output of a tool is most of a file, and lies deeper than that.
+    /// Tool output is most of a file, and lies deeper than that.
     pub(crate) fn depth_of_times(self, skimmed: &Json<'_>) -> usize {
         let is_result = self == Self::OpenClaw
             && skimmed.get("message").and_then(|message| text(message, "role"))
@@ -39,7 +38,7 @@ impl Dialect {
         if is_result { SKIM_DEPTH } else { MAX_DEPTH }
     }
 
-    /// The session that a row names, by its key or else by its id.
+    /// The session that a row names: its key, else its id.
     #[must_use]
     pub fn session_of<'r>(self, row: &'r Json<'r>) -> Option<&'r str> {
         match self {
@@ -50,13 +49,13 @@ impl Dialect {
         }
     }
 
-    /// The part of a row that its type is about, for rows that state no fact.
+    /// The part of a row that holds its details, for rows that state no fact.
     #[must_use]
     pub fn body_of<'r>(self, row: &'r Json<'r>) -> Option<&'r Json<'r>> {
         match self {
             Self::Sidecar | Self::Bundle => row.get("data"),
             Self::CodexRollout => row.get("payload"),
-            // The members of an entry are next to its id and its time.
+            // The members of an entry are beside its id and its time.
             Self::OpenClaw => {
                 let members = ["label", "name", "data", "customType", "targetId"];
                 members.iter().find_map(|name| row.get(name))
@@ -64,7 +63,8 @@ impl Dialect {
         }
     }
 
-    /// What makes a row this row: not its text, which a trim may change.
+    /// Identifies a row. The text is not part of it, because a trim may change
+    /// that.
     #[must_use]
     pub fn identity_of(self, row: &Json<'_>) -> u64 {
         let names: &[&str] = match self {
@@ -84,7 +84,7 @@ impl Dialect {
             }
         }
         if let Some(payload) = row.get("payload").filter(|_| self == Self::CodexRollout) {
-            // Rows of rollouts have no id of their own.
+            // Rows of rollouts have no id.
             for name in ["type", "call_id", "id", "turn_id"] {
                 text(payload, name).hash(&mut hasher);
             }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_go_by_who_wrote_them() {
+    fn messages_are_named_after_their_role() {
         let name = |dialect: Dialect, row: &str| {
             let row = Json::parse(row).unwrap();
             dialect.type_name(&row).map(Cow::into_owned)

@@ -1,5 +1,5 @@
-//! How rows are put together, for whatever changes them in place: trimming and
-//! repair. Which of them state which fact is the decoders' matter.
+//! The structure of rows, for code that changes them in place: trimming and
+//! repair. Which rows state which facts is up to the decoders.
 
 pub(crate) mod call;
 pub(crate) mod image;

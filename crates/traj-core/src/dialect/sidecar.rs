@@ -1,4 +1,4 @@
-//! Sidecars: the events that a recorder wrote while a run went on.
+//! Sidecars: the events that a recorder wrote during a run.
 
 pub mod particulars;
 mod results;
@@ -18,7 +18,7 @@ use crate::run::{
     SessionStart, ToolCallFact, ToolResultFact, Usage, UsageScope,
 };
 
-/// Whether a row is an event of a recorder.
+/// Whether a row is a recorder's event.
 pub(super) fn recognises(row: &Json<'_>) -> bool {
     text(row, "traceSchema") == Some(TRACE_SCHEMA)
         && row.get("schemaVersion").and_then(Json::as_u64) == Some(SCHEMA_VERSION)
@@ -26,7 +26,7 @@ pub(super) fn recognises(row: &Json<'_>) -> bool {
         && text(row, "type").is_some()
 }
 
-/// Shows the facts of an event.
+/// Emits the facts of an event.
 pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let mut emit_one = |fact: Fact<'r>| {
         let mut event = RunEvent::new(Origin::Runtime, place, row, fact);
@@ -48,7 +48,7 @@ pub(super) fn decode<'r>(row: &'r Json<'r>, place: Place, emit: &mut dyn FnMut(R
     }
 }
 
-/// The fact of an event that states one.
+/// The fact of an event that states a single one.
 fn fact_of<'r>(kind: &EventKind, name: &'r str, row: &'r Json<'r>, data: &'r Json<'r>) -> Fact<'r> {
     match kind {
         EventKind::SessionStarted => Fact::SessionStarted(SessionStart {
@@ -164,7 +164,7 @@ fn tool_result<'r>(data: &'r Json<'r>) -> ToolResultFact<'r> {
     }
 }
 
-/// All model calls of a turn, which is what a recorder sees the end of.
+/// All model calls of a turn together: a recorder sees only the end of the turn.
 fn model_call<'r>(row: &'r Json<'r>, data: &'r Json<'r>) -> ModelCall<'r> {
     let usage = data.get("usage");
     let is_timed_out = is_set(data, "timedOut") || is_set(data, "idleTimedOut");
@@ -188,7 +188,7 @@ fn model_call<'r>(row: &'r Json<'r>, data: &'r Json<'r>) -> ModelCall<'r> {
     }
 }
 
-/// What the data of an event says of an approval.
+/// The approval that an event's data describes.
 pub(super) fn approval<'r>(data: &'r Json<'r>) -> ApprovalFact<'r> {
     let decision = match text(data, "decision") {
         Some("approved") => Some(ApprovalOutcome::Approved),
@@ -203,10 +203,13 @@ pub(super) fn approval<'r>(data: &'r Json<'r>) -> ApprovalFact<'r> {
         subject: said(data, "subject").map(Cow::Borrowed),
         decision,
         reason: said(data, "reason").map(Cow::Borrowed),
+        decided_by: text(data, "decidedBy"),
+        decider_name: said(data, "deciderName"),
+        scope: text(data, "scope"),
     }
 }
 
-/// A model as `provider/model`.
+/// Splits a model written as `provider/model`.
 fn split_model(name: Option<&str>) -> (Option<&str>, Option<&str>) {
     match name.map(|name| name.split_once('/').ok_or(name)) {
         Some(Ok((provider, model))) => (Some(provider), Some(model)),

@@ -1,24 +1,24 @@
-//! Who wrote a file, from how it begins.
+//! Recognises which program wrote a file by its beginning.
 
 use super::{Dialect, bundle, codex, openclaw, said, sidecar, text};
 use crate::json::Json;
 
-/// How many rows at the beginning of a file are looked at: the first ones may
-/// be damaged.
+/// How many rows at the beginning of a file are examined: the first ones may be
+/// damaged.
 const ROWS: usize = 16;
 
-/// How a file begins.
+/// The beginning of a file.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Head<'h> {
-    /// Nothing is in it, or nothing but white space.
+    /// Nothing, or only white space.
     Empty,
-    /// Rows of JSON, complete ones, as bytes.
+    /// Lines of JSON, as bytes; the last line may be truncated.
     Rows(&'h [u8]),
 }
 
 impl<'h> Head<'h> {
-    /// The beginning of a file, cut anywhere.
+    /// The beginning of a file, truncated anywhere.
     #[must_use]
     pub fn of(bytes: &'h [u8]) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -26,11 +26,11 @@ impl<'h> Head<'h> {
     }
 }
 
-/// The dialect of a file that begins so; `None` when none of them knows it.
+/// The dialect of a file with this beginning; `None` if no dialect recognises it.
 ///
-/// The first of its rows that any dialect recognises decides. A row that was
-/// cut off by the end of `head` is looked at as far as it goes: the header of
-/// a rollout can be longer than any head.
+/// The first row that any dialect recognises decides. A row truncated by the end
+/// of `head` is examined as far as it goes: the header of a rollout can be longer
+/// than any head.
 #[must_use]
 pub fn sniff(head: Head<'_>) -> Option<Dialect> {
     let Head::Rows(bytes) = head else { return None };
@@ -46,7 +46,7 @@ fn dialect_of_line(line: &[u8]) -> Option<Dialect> {
 }
 
 impl Dialect {
-    /// The dialect that knows a row.
+    /// The dialect that recognises a row.
     #[must_use]
     pub fn of_row(row: &Json<'_>) -> Option<Self> {
         if bundle::recognises(row) {
@@ -62,7 +62,7 @@ impl Dialect {
         }
     }
 
-    /// The id of the session that the head of a file states.
+    /// The session id that the head of a file states.
     #[must_use]
     pub fn stated_session(head: &[u8]) -> Option<String> {
         stated(head, |dialect| match dialect {
@@ -71,7 +71,7 @@ impl Dialect {
         })
     }
 
-    /// The directory that the agent worked in, as the head of a file states it.
+    /// The agent's working directory, as stated in the head of a file.
     #[must_use]
     pub fn stated_workspace(head: &[u8]) -> Option<String> {
         stated(head, |dialect| match dialect {
@@ -81,7 +81,8 @@ impl Dialect {
     }
 }
 
-/// A member of the first header that has it. Every event of a sidecar is one.
+/// A member of the first header that has it. Every sidecar event counts as a
+/// header.
 fn stated(head: &[u8], member: impl Fn(Dialect) -> &'static str) -> Option<String> {
     let Head::Rows(head) = Head::of(head) else { return None };
     let rows = head.split(|byte| *byte == b'\n').filter(|row| !row.trim_ascii().is_empty());
@@ -92,7 +93,7 @@ fn stated(head: &[u8], member: impl Fn(Dialect) -> &'static str) -> Option<Strin
             (Some(Dialect::OpenClaw), Some("session")) => &row,
             (Some(Dialect::CodexRollout), Some("session_meta")) => row.get("payload")?,
             (Some(Dialect::Sidecar | Dialect::Bundle), _) => &row,
-            // The first generation of rollouts begins with the bare header.
+            // The first generation of rollouts begins with a bare header.
             (None, None) if at == 0 && row.get("timestamp").is_some() => &row,
             _ => return None,
         };

@@ -1,11 +1,11 @@
-//! What every dialect promises.
+//! What every dialect guarantees.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::run::{Fact, Outcome};
 
-/// The facts of a row, in short.
+/// The facts of a row, abbreviated.
 fn facts(dialect: Dialect, row: &str) -> Vec<String> {
     let row = Json::parse(row).unwrap();
     let mut facts = Vec::new();
@@ -114,7 +114,7 @@ fn rollouts_of_both_generations_are_read() {
         ["model - Some(7)"]
     );
     assert_eq!(row("brand_new", "{}"), ["other brand_new false"]);
-    // In code mode, a script calls what no row but the item states.
+    // In code mode, only the item states the calls that a script makes.
     let nested = |item: &str| {
         row("event_msg", &format!(r#"{{"type":"item_completed","item":{{"id":"exec-1",{item}}}}}"#))
     };
@@ -133,7 +133,7 @@ fn rollouts_of_both_generations_are_read() {
 }
 
 #[test]
-fn a_file_is_known_by_how_it_begins() {
+fn a_file_is_recognised_by_its_beginning() {
     let of = |head: &str| sniff(Head::of(head.as_bytes()));
     assert_eq!(of(r#"{"type":"session","version":3,"id":"s"}"#), Some(Dialect::OpenClaw));
     assert_eq!(of("garbage\n{\"type\":\"session\",\"id\":\"s\"}"), Some(Dialect::OpenClaw));

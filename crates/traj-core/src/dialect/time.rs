@@ -6,8 +6,8 @@ use crate::json::Json;
 use crate::timestamp::UnixMillis;
 
 impl Dialect {
-    /// When a row was written; `None` when it states no readable time. What
-    /// stands at the beginning of all time states none.
+    /// When a row was written; `None` if it states no readable time. The Unix
+    /// epoch counts as no time.
     #[must_use]
     pub fn time_of(self, row: &Json<'_>) -> Option<UnixMillis> {
         let at = match self {

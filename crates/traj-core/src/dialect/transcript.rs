@@ -1,10 +1,10 @@
 //! Session transcripts: rows, old versions, the active branch, and the events
 //! that represent its entries.
 //!
-//! A transcript is a JSON Lines file: a header row, then entries that name
-//! their parent. It is an append-only tree; the *active branch* is the path
-//! from the current leaf to its root. Nothing here reads a file: rows come in
-//! as parsed values, the tree as small fixed [`Skeleton`]s, so that a session
+//! A transcript is a JSON Lines file: a header row, then entries that name their
+//! parent. It is an append-only tree; the *active branch* is the path from the
+//! current leaf to its root. Nothing here reads a file: rows come in as parsed
+//! values, and the tree as small [`Skeleton`]s of fixed size, so that a session
 //! of any size is walked without holding its texts.
 
 mod active;

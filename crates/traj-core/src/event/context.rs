@@ -1,30 +1,30 @@
-//! Whose events they are.
+//! The run that events belong to.
 
 use crate::id::{RunId, SessionId};
 use crate::json::Object;
 
-/// The part of every line that stays the same during a run.
+/// The members that are the same on every line of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunContext {
-    /// The session that is recorded; also its trace id.
+    /// The recorded session; its id is also the trace id.
     pub session: SessionId,
-    /// The harness's own name for the conversation.
+    /// The harness's name for the conversation.
     pub session_key: Option<String>,
     /// The run within the session.
     pub run: Option<RunId>,
     /// The directory the agent works in.
     pub workspace_dir: Option<String>,
-    /// Who serves the model.
+    /// The model provider.
     pub provider: Option<String>,
-    /// Which model.
+    /// The model.
     pub model_id: Option<String>,
     /// The API of the model.
     pub model_api: Option<String>,
 }
 
 impl RunContext {
-    /// A context that says only which session it is.
+    /// A context with only a session.
     #[must_use]
     pub const fn new(session: SessionId) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl RunContext {
         }
     }
 
-    /// The members that follow the sequence numbers on a line, in order.
+    /// The members after the sequence numbers on a line, in order.
     pub(crate) fn members(&self) -> Object<'static> {
         let mut members = Object::with_capacity(7);
         members.push("sessionId", self.session.as_str().to_owned());

@@ -1,10 +1,11 @@
-//! Events that a host writes to a pipe: one JSON object per line.
+//! Events that a host pipes in: one JSON object per line.
 
 use super::{Event, EventKind};
 use crate::json::{Json, ParseError};
 use crate::timestamp::UnixMillis;
 
-/// Why a line is not an event. Names the position or the member, never the text.
+/// Why a line is not an event. Names the position or the member, never the
+/// content.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputProblem {
@@ -20,24 +21,24 @@ pub enum InputProblem {
     /// The data is not an object.
     #[error("\"data\" must be an object")]
     Data,
-    /// The time cannot be understood.
+    /// The time is invalid.
     #[error("\"ts\" must be a date or milliseconds since 1970")]
     Time,
 }
 
-/// An event as it was handed over on a line.
+/// An event as read from a line.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InputEvent {
     /// The event.
     pub event: Event,
-    /// Members of the line that have no meaning, and are not part of the event.
+    /// Members of the line that are unknown and ignored.
     pub unknown_members: usize,
 }
 
 impl InputEvent {
-    /// Reads `{"type": …, "data": {…}, "ts": …}`; data and time may be absent
-    /// or null.
+    /// Parses `{"type": …, "data": {…}, "ts": …}`; `data` and `ts` may be
+    /// absent or null.
     ///
     /// # Errors
     /// When the line is not such an object.
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_and_problems_are_told_apart() {
+    fn events_and_problems_are_distinguished() {
         let parse = |line: &str| InputEvent::parse_line(line.as_bytes());
         let known = parse(r#" {"type":"tool.call","data":{"n":1},"ts":5} "#).unwrap();
         assert_eq!((known.event.kind, known.event.at), (EventKind::ToolCall, UnixMillis::new(5)));

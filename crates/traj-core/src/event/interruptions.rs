@@ -1,6 +1,6 @@
-//! What can end a run early.
+//! Reasons why a run ended early.
 
-/// The six flags that harnesses state in `model.completed`, `trace.artifacts`
+/// The six flags that harnesses write in `model.completed`, `trace.artifacts`
 /// and `session.ended`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
@@ -16,18 +16,18 @@ pub struct Interruptions {
     pub aborted: bool,
     /// It was stopped from outside.
     pub external_abort: bool,
-    /// It took too long.
+    /// It timed out.
     pub timed_out: bool,
-    /// Nothing happened for too long.
+    /// It was idle for too long.
     pub idle_timed_out: bool,
-    /// It took too long while the conversation was being compacted.
+    /// It timed out while the conversation was being compacted.
     pub timed_out_during_compaction: bool,
-    /// It took too long while a tool was running.
+    /// It timed out while a tool was running.
     pub timed_out_during_tool_execution: bool,
 }
 
 impl Interruptions {
-    /// Names and values in the order of the format.
+    /// Names and values, in the format's order.
     pub(super) const fn members(self) -> [(&'static str, bool); 6] {
         [
             ("aborted", self.aborted),

@@ -1,4 +1,4 @@
-//! The kinds of runtime events, known and unknown.
+//! The known and unknown kinds of events.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ macro_rules! kinds {
         #[non_exhaustive]
         pub enum EventKind {
             $($(#[doc = $doc])+ $variant,)+
-            /// A kind of the host's own.
+            /// A kind defined by the host.
             Other(String),
         }
 
         impl EventKind {
-            /// Every kind that has a name of its own here.
+            /// Every known kind.
             pub const KNOWN: &[Self] = &[$(Self::$variant),+];
 
             /// The kind with this name.
@@ -42,31 +42,31 @@ macro_rules! kinds {
 kinds! {
     /// A run began.
     SessionStarted = "session.started",
-    /// What the run was made of: harness, model, configuration, plugins.
+    /// The harness, model, configuration and plugins of the run.
     TraceMetadata = "trace.metadata",
     /// The context for the model was compiled.
     ContextCompiled = "context.compiled",
     /// A prompt went to the model.
     PromptSubmitted = "prompt.submitted",
-    /// A prompt was not sent, for a reason.
+    /// A prompt was not sent; the event states why.
     PromptSkipped = "prompt.skipped",
     /// The model called a tool.
     ToolCall = "tool.call",
-    /// A tool answered.
+    /// A tool returned a result.
     ToolResult = "tool.result",
-    /// A tool did not answer in time.
+    /// A tool did not return in time.
     ToolTimeout = "tool.timeout",
     /// An approval was requested.
     ApprovalAsked = "approval.asked",
-    /// It was allowed, or not.
+    /// An approval was granted or denied.
     ApprovalDecided = "approval.decided",
     /// One model failed and another was tried.
     ModelFallbackStep = "model.fallback_step",
-    /// The model finished its answer.
+    /// The model finished its response.
     ModelCompleted = "model.completed",
-    /// What the run produced, at its end.
+    /// The results of the run, at its end.
     TraceArtifacts = "trace.artifacts",
-    /// Events are missing from here on, or were lost before.
+    /// Events are missing, before or after this one.
     TraceTruncated = "trace.truncated",
     /// A run ended.
     SessionEnded = "session.ended",
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_kinds_are_each_others_inverse() {
+    fn names_and_kinds_round_trip() {
         for kind in EventKind::KNOWN {
             assert_eq!(&EventKind::parse(kind.as_str()), kind);
         }

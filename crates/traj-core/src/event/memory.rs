@@ -1,23 +1,24 @@
-//! The memory an event takes: counted while it is made, when all of it is at
-//! hand, so that a queue can be bounded without walking the event again.
+//! The memory use of an event. It is counted when the event is built, so that
+//! bounding a queue needs no second walk through the event.
 
 use crate::json::{Json, MAX_DEPTH, Object};
 
-/// Levels of a value that are walked on the stack. What is deeper, and nothing
-/// a host means is, costs an allocation instead.
+/// Levels of a value that are walked on the stack. Each further block of
+/// levels, which real data does not have, costs an allocation instead.
 const LEVELS_ON_THE_STACK: usize = 40;
 
 const _: () = assert!(MAX_DEPTH.is_multiple_of(LEVELS_ON_THE_STACK), "of_value counts in steps");
 
-/// The memory that members take, roughly.
+/// The approximate memory use of members.
 pub(super) fn of_members(members: &mut Object<'_>) -> usize {
     members.iter_mut().map(|(name, value)| of_member(name, value)).sum()
 }
 
-/// The memory that a member takes, roughly. Texts are counted, not touched.
+/// The approximate memory use of a member. Only the lengths of strings are
+/// read.
 ///
-/// A value too deep for those who walk through it afterwards is shortened: it
-/// must not cost the host its process when the recorder comes to it.
+/// A value that is nested too deeply is cut: later code walks it recursively,
+/// and must not overflow the stack of the host's process.
 pub(super) fn of_member(name: &str, value: &mut Json<'_>) -> usize {
     let (mut bytes, is_too_deep) = of_value(value);
     if is_too_deep {
@@ -27,8 +28,8 @@ pub(super) fn of_member(name: &str, value: &mut Json<'_>) -> usize {
     name.len() + bytes
 }
 
-/// The memory that a value takes, and whether a container has as many others
-/// around it as are replaced in what is read.
+/// The memory use of a value, and whether it is nested more than `MAX_DEPTH`
+/// levels deep.
 fn of_value(value: &Json<'_>) -> (usize, bool) {
     let mut deeper = Vec::new();
     let mut bytes = size(value, 0, &mut deeper);
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_counts_however_deep_it_lies() {
+    fn every_string_counts_at_any_depth() {
         let value = size_of::<Json<'_>>();
         for depth in [0, 1, 39, 40, 41, 100, 1_000] {
             let text = Json::from("x".repeat(5_000));
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_deep_is_shortened_before_anyone_walks_through_it() {
+    fn values_nested_too_deeply_are_cut_first() {
         for depth in [MAX_DEPTH + 1, 1_000_000] {
             let deep = (0..depth).fold(Json::Null, |inside, _| Json::Array(vec![inside]));
             let mut members = Object::from_iter([("deep", deep)]);

@@ -1,4 +1,4 @@
-//! What the model did.
+//! Model responses and fallbacks.
 
 use super::{Event, EventKind};
 use crate::json::{Json, Object};
@@ -14,13 +14,13 @@ pub struct ModelCompleted {
     pub thread_id: Option<String>,
     /// The turn that completed.
     pub turn_id: Option<String>,
-    /// A timeout ended it.
+    /// Whether a timeout ended it.
     pub timed_out: bool,
-    /// The model yielded to another run.
+    /// Whether the model yielded to another run.
     pub yield_detected: bool,
-    /// Someone stopped it.
+    /// Whether it was aborted.
     pub aborted: bool,
-    /// What went wrong with the prompt; `None` is written as null.
+    /// The error of the prompt; `None` is written as null.
     pub prompt_error: Option<String>,
     /// Tokens and cost, as the provider reports them.
     pub usage: Option<Object<'static>>,
@@ -48,7 +48,7 @@ impl ModelCompleted {
     }
 }
 
-/// Where a step left the chain of models.
+/// The state of the model chain after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FallbackOutcome {
@@ -72,19 +72,19 @@ impl FallbackOutcome {
 
 /// Data of `model.fallback_step`. Models are written `provider/model`.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+#[expect(clippy::exhaustive_structs, reason = "every field is required")]
 pub struct FallbackStep {
     /// The model that failed.
     pub from_model: String,
     /// The model that is tried next.
     pub to_model: Option<String>,
-    /// Why it failed, in a word.
+    /// The reason for the failure, as a single word.
     pub failure_reason: Option<String>,
-    /// Why it failed, in a sentence.
+    /// The reason for the failure, as a sentence.
     pub failure_detail: Option<String>,
-    /// How far down the chain this is.
+    /// The position in the chain.
     pub chain_position: Option<u64>,
-    /// Where that leaves the chain.
+    /// The state of the chain after this step.
     pub outcome: FallbackOutcome,
 }
 

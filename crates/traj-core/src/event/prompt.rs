@@ -1,13 +1,13 @@
-//! What the model was given.
+//! Prompts and context for the model.
 
 use super::{Event, EventKind};
 use crate::json::{Json, Object};
 
 /// A tool as the model sees it.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+#[expect(clippy::exhaustive_structs, reason = "every field is required")]
 pub struct ToolDefinition {
-    /// The name it is called by.
+    /// The tool's name.
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
@@ -15,7 +15,7 @@ pub struct ToolDefinition {
     pub parameters: Option<Json<'static>>,
 }
 
-/// Tools with a name, sorted by it: without case first, then by case, so that
+/// Tools with a name, sorted by it: first ignoring case, then by case, so that
 /// the same tools always make the same list.
 fn tool_list(tools: Vec<ToolDefinition>) -> Json<'static> {
     let mut tools: Vec<ToolDefinition> = tools
@@ -47,11 +47,11 @@ pub struct ContextCompiled {
     pub prompt: Option<String>,
     /// The messages before it.
     pub messages: Option<Vec<Json<'static>>>,
-    /// Tools the model may call; `None` when the host does not say.
+    /// Tools that the model may call; `None` if the host does not list them.
     pub tools: Option<Vec<ToolDefinition>>,
-    /// Images that go with the prompt.
+    /// The number of images in the prompt.
     pub images_count: u64,
-    /// The transcript entry it continues.
+    /// The transcript entry that it continues.
     pub transcript_leaf_id: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl ContextCompiled {
 pub struct PromptSubmitted {
     /// The thread on the app-server.
     pub thread_id: Option<String>,
-    /// The turn it began.
+    /// The turn that it started.
     pub turn_id: Option<String>,
     /// The prompt.
     pub prompt: String,
@@ -87,7 +87,7 @@ pub struct PromptSubmitted {
     pub system_prompt: Option<String>,
     /// The messages before it.
     pub messages: Option<Vec<Json<'static>>>,
-    /// Images that go with the prompt.
+    /// The number of images in the prompt.
     pub images_count: u64,
 }
 
@@ -108,13 +108,13 @@ impl PromptSubmitted {
 
 /// Data of `prompt.skipped`.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+#[expect(clippy::exhaustive_structs, reason = "every field is required")]
 pub struct PromptSkipped {
     /// Why it was not sent.
     pub reason: String,
     /// The prompt, if there was one.
     pub prompt: Option<String>,
-    /// Pictures that went with it.
+    /// The number of images in the prompt.
     pub images_count: u64,
 }
 

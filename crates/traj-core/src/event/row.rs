@@ -1,10 +1,10 @@
-//! Reads a line of a sidecar.
+//! Parses a line of a sidecar.
 
 use super::{SCHEMA_VERSION, TRACE_SCHEMA};
 use crate::json::Json;
 use crate::timestamp::UnixMillis;
 
-/// What keeps a row from being an event.
+/// Why a row is not an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RowProblem {
@@ -14,7 +14,7 @@ pub enum RowProblem {
     NotAnEvent,
 }
 
-/// A runtime event as a sidecar holds it, complete and unchanged.
+/// A runtime event from a sidecar, complete and unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuntimeRow<'a> {
     value: Json<'a>,
@@ -22,7 +22,7 @@ pub struct RuntimeRow<'a> {
 }
 
 impl<'a> RuntimeRow<'a> {
-    /// Reads one row, blank ends trimmed by the caller.
+    /// Parses a row; the caller has trimmed white space at its ends.
     ///
     /// # Errors
     /// When the row is not JSON, or not an event of the schema.
@@ -40,13 +40,13 @@ impl<'a> RuntimeRow<'a> {
         Ok(Self { value, at })
     }
 
-    /// The kind's name.
+    /// The name of its kind.
     #[must_use]
     pub fn kind(&self) -> &str {
         self.value.get("type").and_then(Json::as_str).unwrap_or_default()
     }
 
-    /// The instant.
+    /// The time.
     #[must_use]
     pub const fn at(&self) -> UnixMillis {
         self.at
@@ -58,14 +58,14 @@ impl<'a> RuntimeRow<'a> {
         self.value.get("sessionId").and_then(Json::as_str).unwrap_or_default()
     }
 
-    /// Its place in the file, else in its run.
+    /// Its number in the file, else in its run.
     #[must_use]
     pub fn sequence(&self) -> Option<f64> {
         let number = |name| self.value.get(name).and_then(Json::as_f64);
         number("sourceSeq").or_else(|| number("seq"))
     }
 
-    /// The run that it is part of.
+    /// The run that it belongs to.
     #[must_use]
     pub fn run_id(&self) -> Option<&str> {
         self.said("runId")
@@ -77,7 +77,7 @@ impl<'a> RuntimeRow<'a> {
         self.said("sessionKey")
     }
 
-    /// Whether it names the model.
+    /// Whether it names a model.
     #[must_use]
     pub fn names_model(&self) -> bool {
         ["provider", "modelId", "modelApi"].iter().any(|name| self.said(name).is_some())
@@ -87,7 +87,7 @@ impl<'a> RuntimeRow<'a> {
         self.value.get(name).and_then(Json::as_str).filter(|text| !text.is_empty())
     }
 
-    /// The data, if there is any.
+    /// The payload, if there is one.
     #[must_use]
     pub fn data(&self) -> Option<&Json<'a>> {
         self.value.get("data")
@@ -99,7 +99,7 @@ impl<'a> RuntimeRow<'a> {
         &self.value
     }
 
-    /// The whole row, to keep.
+    /// The whole row, by value.
     #[must_use]
     pub fn into_json(self) -> Json<'a> {
         self.value
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_event_is_told_apart() {
+    fn rows_that_are_not_events_are_classified() {
         assert_eq!(RuntimeRow::parse("{"), Err(RowProblem::NotJson));
         let spoiled = [
             ("\"runtime\"", "\"transcript\""),

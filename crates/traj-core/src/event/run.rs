@@ -7,13 +7,13 @@ use crate::json::{Json, Object};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// With an answer.
+    /// It succeeded.
     Success,
-    /// With an error.
+    /// It failed with an error.
     Error,
-    /// Stopped from outside or by a timeout.
+    /// It was stopped from outside or by a timeout.
     Interrupted,
-    /// Cleaned up after the host lost track of it.
+    /// The host cleaned it up after losing track of it.
     Cleanup,
 }
 
@@ -37,9 +37,9 @@ impl RunStatus {
     reason = "a literal with `..Default::default()` is the constructor"
 )]
 pub struct SessionStarted {
-    /// Why the run began.
+    /// Why the run started.
     pub trigger: Option<String>,
-    /// The transcript's file.
+    /// The transcript file.
     pub session_file: Option<String>,
     /// The thread on the app-server.
     pub thread_id: Option<String>,
@@ -55,7 +55,7 @@ pub struct SessionStarted {
     pub message_channel: Option<String>,
     /// Tools the model may call.
     pub tool_count: Option<u64>,
-    /// Tools the client brings.
+    /// Tools that the client provides.
     pub client_tool_count: Option<u64>,
 }
 
@@ -78,8 +78,8 @@ impl SessionStarted {
     }
 }
 
-/// Data of `trace.metadata`: the sections a reader looks for, each as the host
-/// describes it.
+/// Data of `trace.metadata`: the sections that readers look for, as the host
+/// describes them.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::exhaustive_structs,
@@ -90,15 +90,15 @@ pub struct TraceMetadata {
     pub captured_at: Option<String>,
     /// The harness: type, name, version, system.
     pub harness: Option<Object<'static>>,
-    /// The model: provider, name, api, levels.
+    /// The model: provider, name, API, levels.
     pub model: Option<Object<'static>>,
-    /// Configuration, already without secrets.
+    /// Configuration, already stripped of secrets.
     pub config: Option<Object<'static>>,
-    /// Plugins that were active.
+    /// Active plugins.
     pub plugins: Option<Object<'static>>,
-    /// Skills that were offered.
+    /// Available skills.
     pub skills: Option<Object<'static>>,
-    /// Parts the prompt was made from.
+    /// The parts of the prompt.
     pub prompting: Option<Object<'static>>,
     /// What was redacted before capture.
     pub redaction: Option<Object<'static>>,
@@ -139,7 +139,7 @@ pub struct TraceArtifacts {
     pub usage: Option<Object<'static>>,
     /// The assistant's texts.
     pub assistant_texts: Vec<String>,
-    /// Further members, in order, after the others.
+    /// Further members, appended in order.
     pub more: Object<'static>,
 }
 
@@ -159,15 +159,15 @@ impl TraceArtifacts {
 
 /// Data of `trace.truncated`: how much is missing and why.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+#[expect(clippy::exhaustive_structs, reason = "every field is required")]
 pub struct TraceTruncated {
     /// Why events are missing.
     pub reason: &'static str,
-    /// How many.
+    /// How many events were dropped.
     pub dropped_events: u64,
-    /// How large they were, where that is known.
+    /// The size of the dropped events in bytes, as far as is known.
     pub dropped_event_bytes: u64,
-    /// The limit that was met.
+    /// The limit that was reached.
     pub limit_bytes: u64,
 }
 
@@ -186,7 +186,7 @@ impl TraceTruncated {
 
 /// Data of `session.ended`.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+#[expect(clippy::exhaustive_structs, reason = "every field is required")]
 pub struct SessionEnded {
     /// How the run ended.
     pub status: RunStatus,
@@ -194,11 +194,11 @@ pub struct SessionEnded {
     pub thread_id: Option<String>,
     /// The last turn.
     pub turn_id: Option<String>,
-    /// A timeout ended it.
+    /// Whether a timeout ended it.
     pub timed_out: bool,
-    /// Someone stopped it.
+    /// Whether it was aborted.
     pub aborted: bool,
-    /// What went wrong with the prompt; `None` is written as null.
+    /// The error of the prompt; `None` is written as null.
     pub prompt_error: Option<String>,
 }
 

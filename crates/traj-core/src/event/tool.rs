@@ -17,7 +17,7 @@ pub struct ToolCall {
     pub tool_call_id: String,
     /// The tool.
     pub name: String,
-    /// What it was called with.
+    /// The arguments.
     pub arguments: Json<'static>,
 }
 
@@ -30,7 +30,7 @@ impl ToolCall {
         Self { thread_id: None, turn_id: None, item_id: None, tool_call_id, name, arguments }
     }
 
-    /// The same call with arguments.
+    /// Sets the arguments.
     #[must_use]
     pub fn arguments(mut self, arguments: impl Into<Json<'static>>) -> Self {
         self.arguments = arguments.into();
@@ -63,12 +63,12 @@ pub struct ToolResult {
     pub name: String,
     /// Whether it succeeded.
     pub success: bool,
-    /// What it answered.
+    /// The result.
     pub result: Json<'static>,
 }
 
 impl ToolResult {
-    /// The result of a call that succeeded.
+    /// The result of a successful call.
     #[must_use]
     pub fn new(
         tool_call_id: impl Into<String>,
@@ -86,7 +86,7 @@ impl ToolResult {
         }
     }
 
-    /// The same result of a call that failed.
+    /// Marks the call as failed.
     #[must_use]
     pub const fn failed(mut self) -> Self {
         self.success = false;
@@ -114,7 +114,7 @@ impl ToolResult {
 
 /// Data of `tool.timeout`.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+#[expect(clippy::exhaustive_structs, reason = "every field is required")]
 pub struct ToolTimeout {
     /// The thread on the app-server.
     pub thread_id: Option<String>,
@@ -124,7 +124,7 @@ pub struct ToolTimeout {
     pub tool_call_id: String,
     /// The tool.
     pub name: String,
-    /// How long it was waited for.
+    /// How long the host waited.
     pub timeout_ms: u64,
 }
 
@@ -139,7 +139,7 @@ impl ToolTimeout {
     }
 }
 
-/// The members that say which call it is; `place` is thread, turn and item.
+/// The members that identify a call; `place` is thread, turn and item.
 fn of_call(place: [Option<String>; 3], tool_call_id: String, name: String) -> Object<'static> {
     let mut data = Object::new();
     for (member, id) in ["threadId", "turnId", "itemId"].into_iter().zip(place) {

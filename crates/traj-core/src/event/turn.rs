@@ -1,4 +1,4 @@
-//! Moments in the life of a turn on the app-server.
+//! Events of a turn on the app-server.
 
 use super::{Event, EventKind};
 use crate::json::Object;
@@ -21,10 +21,10 @@ pub enum TurnMoment {
     ClientClosed,
 }
 
-/// Data of the `turn.*` events: thread and turn, then what belongs to the
-/// moment, in the order given.
+/// Data of the `turn.*` events: thread and turn, then the details, in the order
+/// given.
 #[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "every field has to be said")]
+#[expect(clippy::exhaustive_structs, reason = "every field is required")]
 pub struct TurnEvent {
     /// What happened.
     pub moment: TurnMoment,

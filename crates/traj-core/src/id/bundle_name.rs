@@ -1,24 +1,24 @@
-//! Names of bundles: relative, made of harmless components, inside their root.
+//! Names of bundles: relative paths of safe components, inside their root.
 
 use super::{FileStem, SessionId};
 use crate::id::invisible::is_invisible;
 use crate::timestamp::UnixMillis;
 
-/// Longest component of a name, in bytes: what filesystems take, less room for
-/// the temporary name a bundle is written under.
+/// The longest component of a name, in bytes: leaves room for the temporary
+/// name that a bundle is written under.
 const MAX_COMPONENT_BYTES: usize = 200;
 
-/// Longest whole name, in bytes.
+/// The longest name, in bytes.
 const MAX_BYTES: usize = 1_024;
 
-/// Why a text does not name a bundle.
+/// Why a string is not a bundle name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleNameError {
-    /// Nothing, or nothing but separators.
+    /// The name is empty or has only separators.
     #[error("the name is empty")]
     Empty,
-    /// A path from the root of a filesystem, or from a home directory.
+    /// The name starts at the root of a filesystem or in a home directory.
     #[error("the name must be relative to the exports directory")]
     NotRelative,
     /// A component is `.` or `..`.
@@ -33,7 +33,7 @@ pub enum BundleNameError {
     TooLong,
 }
 
-/// Where a bundle goes below its root: one or more plain components.
+/// The path of a bundle below its root: one or more plain components.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BundleName(String);
 
@@ -41,8 +41,8 @@ impl BundleName {
     /// Checks a name given by a user.
     ///
     /// # Errors
-    /// When the name is absolute, would leave its root, or would be another
-    /// name on some filesystem.
+    /// When the name is absolute, would leave its root, or is unsafe or
+    /// ambiguous on some filesystem.
     pub fn parse(text: &str) -> Result<Self, BundleNameError> {
         let text = text.trim();
         if text.is_empty() {
@@ -64,7 +64,7 @@ impl BundleName {
         }
     }
 
-    /// The name a bundle gets when the user gives none.
+    /// The default name, if the user gives none.
     #[must_use]
     pub fn for_session(session: &SessionId, at: UnixMillis) -> Self {
         let stem = FileStem::legacy(session);
@@ -72,7 +72,7 @@ impl BundleName {
         Self(format!("openclaw-trajectory-{short}-{}", at.to_file_stamp()))
     }
 
-    /// The same name with a counter, for a name that is taken.
+    /// The same name with a counter, if the name is taken.
     #[must_use]
     pub fn with_counter(&self, counter: u32) -> Self {
         Self(format!("{}-{counter}", self.0))
@@ -84,7 +84,7 @@ impl BundleName {
         &self.0
     }
 
-    /// The components from the root down.
+    /// The components, starting at the root.
     pub fn components(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/')
     }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn default_names_carry_session_and_second() {
+    fn default_names_contain_session_and_second() {
         let session = SessionId::parse("0123456789ab").unwrap();
         let name = BundleName::for_session(&session, UnixMillis::EPOCH);
         assert_eq!(name.as_str(), "openclaw-trajectory-01234567-1970-01-01T00-00-00");
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_parses_stays_inside(text in ".{0,60}") {
+        fn parsed_names_stay_inside_the_root(text in ".{0,60}") {
             if let Ok(name) = BundleName::parse(&text) {
                 prop_assert!(name.components().all(|part| !part.is_empty() && part != ".." && part != "."));
                 prop_assert_eq!(&BundleName::parse(name.as_str()).unwrap(), &name);

@@ -1,14 +1,15 @@
-//! Names of files that belong to a session: safe on every filesystem and
-//! different for different sessions.
+//! Names of a session's files: safe on every filesystem, and different for
+//! different sessions.
 
 use sha2::{Digest as _, Sha256};
 
 use super::SessionId;
 
-/// Longest stem, hash included; leaves room for extensions on any filesystem.
+/// The longest stem, hash included; leaves room for extensions on any
+/// filesystem.
 const MAX_LENGTH: usize = 120;
 
-/// Names that some filesystems keep for devices.
+/// Names that some filesystems reserve for devices.
 const RESERVED: [&str; 22] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8",
     "com9", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
@@ -16,9 +17,9 @@ const RESERVED: [&str; 22] = [
 
 /// The first part of a file name, made from a session id.
 ///
-/// An id of ASCII letters, digits, `_` and `-` is its own stem. Any other id
-/// keeps what is safe of it and gets a dot and a hash appended; as no plain stem has
-/// a dot, two ids never share a file.
+/// A short id of ASCII letters, digits, `_` and `-` is its own stem. Any other
+/// id, and any reserved name, keeps its safe characters and gets a dot and a
+/// hash. A plain stem has no dot, so two ids do not share one.
 ///
 /// ```
 /// use traj_core::id::{FileStem, SessionId};
@@ -33,7 +34,7 @@ const RESERVED: [&str; 22] = [
 pub struct FileStem(String);
 
 impl FileStem {
-    /// The stem under which files of `session` are written.
+    /// The stem for writing the files of `session`.
     #[must_use]
     pub fn of(session: &SessionId) -> Self {
         let id = session.as_str();
@@ -50,8 +51,8 @@ impl FileStem {
         Self(format!("{readable}.{hash}"))
     }
 
-    /// The stem that other recorders use for `session`; several ids may share
-    /// one, so it is for finding files to read, never for writing.
+    /// The stem that other recorders use for `session`. Several ids may share
+    /// one, so use it to find files to read, never to write.
     #[must_use]
     pub fn legacy(session: &SessionId) -> Self {
         let stem: String = session
@@ -69,7 +70,7 @@ impl FileStem {
         }
     }
 
-    /// The stem's text.
+    /// The stem as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -119,7 +120,7 @@ mod tests {
             prop_assert_eq!(left == right, one == other);
             prop_assert!(one.bytes().all(|byte| is_safe(byte) || byte == b'.'));
             prop_assert!(!one.starts_with('.') && one.len() <= MAX_LENGTH);
-            // A stem taken as an id must not lead to the file it was made for.
+            // A stem, used as an id, must not lead to the file of its own id.
             if one != left {
                 prop_assert_ne!(stem(&one), one);
             }

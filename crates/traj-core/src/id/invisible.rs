@@ -1,7 +1,7 @@
 //! Characters that are invisible or change how text is displayed.
 
-/// Whether a character controls the display (controls, directions, line and
-/// paragraph separators) or has no width.
+/// Whether a character has no width or controls the display (control
+/// characters, text direction, line and paragraph separators).
 pub(crate) const fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}'

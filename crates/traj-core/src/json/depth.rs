@@ -1,12 +1,12 @@
-//! Values that are nested too deep to be walked on the stack.
+//! Values that are nested too deeply to be walked recursively.
 
 use super::{Json, MAX_DEPTH, Object};
 
 impl Json<'_> {
-    /// Puts the marker that reading puts there in the place of every container
-    /// with [`MAX_DEPTH`] others around it, so that walkers may recurse.
+    /// Replaces every container inside [`MAX_DEPTH`] others with the marker
+    /// that parsing leaves there, so that code may walk the value recursively.
     ///
-    /// Only a value that was put together by hand can need it.
+    /// Only values built by hand can need this.
     ///
     /// ```
     /// use traj_core::json::Json;
@@ -53,7 +53,40 @@ impl Json<'_> {
     }
 }
 
-/// Replaces a container that is nested too deeply.
+/// Whether a JSON text has containers inside more than [`MAX_DEPTH`] others, which
+/// [`Json::parse`] replaces by a marker.
+#[must_use]
+pub fn exceeds_depth(text: &[u8]) -> bool {
+    // Most texts are too short for so many brackets.
+    if text.len() <= 2 * MAX_DEPTH {
+        return false;
+    }
+    let mut depth = 0_usize;
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            // A string ends at the next quote that is not escaped.
+            b'"' => {
+                while let Some(byte) = bytes.next() {
+                    match byte {
+                        b'"' => break,
+                        b'\\' => _ = bytes.next(),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
+}
+
+/// The marker in place of a container that is nested too deeply.
 pub(super) fn depth_marker() -> Json<'static> {
     let mut marker = Object::with_capacity(3);
     marker.push("truncated", true);

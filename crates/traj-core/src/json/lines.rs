@@ -1,10 +1,10 @@
-//! Bytes to lines: the one place that looks for line ends in what is read.
+//! Splits bytes into lines, with bounded memory.
 //!
 //! [`Lines`] takes blocks from the start of a file or a pipe to its end,
-//! [`LinesFromEnd`] takes them from the end to the start. Both show a line that
-//! lies inside one block where it is, copy only what a block cuts apart, and
-//! never hold more of a line than their limit, which
-//! [`Reading`](crate::limits::Reading) states.
+//! [`LinesFromEnd`] takes them from the end to the start. Both pass on a line
+//! that lies inside one block without copying it, copy only lines that span
+//! blocks, and never hold more of a line than their limit, which
+//! [`Reading`](crate::limits::Reading) defines.
 
 mod from_end;
 
@@ -12,28 +12,28 @@ use std::ops::ControlFlow;
 
 pub use from_end::LinesFromEnd;
 
-/// A buffer above this is given back after the line that needed it.
+/// Larger buffers are freed after the line that needed them.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// A line of a file, without its line end. A carriage return is a part of it.
+/// A line of a file, without its newline. A carriage return is part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "whoever reads lines has to tell these apart")]
+#[expect(clippy::exhaustive_enums, reason = "a reader has to distinguish these")]
 pub enum Line<'l> {
-    /// A line that has a line end.
+    /// A line with a newline.
     Whole(&'l [u8]),
-    /// A line of more bytes than the limit, which was passed over.
+    /// A line that is longer than the limit and was skipped.
     TooLong {
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: u64,
-        /// Whether it is the last one and has no line end.
+        /// Whether it is the last line and has no newline.
         is_cut: bool,
     },
-    /// The last line, which has no line end. It is never empty.
+    /// The last line, without a newline. It is never empty.
     Cut(&'l [u8]),
 }
 
 impl Line<'_> {
-    /// How many bytes of the file it takes, with its line end.
+    /// The number of bytes that it takes in the file, newline included.
     #[must_use]
     pub const fn span(&self) -> u64 {
         match self {
@@ -48,21 +48,21 @@ impl Line<'_> {
 #[derive(Debug)]
 pub struct Lines {
     limit: usize,
-    /// The beginning of a line whose end has not come yet.
+    /// The start of a line whose end has not been read yet.
     held: Vec<u8>,
-    /// That line is too long to be held; this many bytes of it went by.
+    /// The number of bytes skipped of that line, if it is too long to hold.
     passed: u64,
 }
 
 impl Lines {
-    /// Shows lines of up to `limit` bytes.
+    /// Passes on lines of up to `limit` bytes.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
         Self { limit, held: Vec::new(), passed: 0 }
     }
 
-    /// Takes the next block and shows every line that ends in it. When `show`
-    /// breaks, the rest of the block is dropped.
+    /// Takes the next block and passes every line that ends in it to `show`. If
+    /// `show` breaks, the rest of the block is dropped.
     pub fn push<B>(
         &mut self,
         block: &[u8],
@@ -78,7 +78,7 @@ impl Lines {
         ControlFlow::Continue(())
     }
 
-    /// Shows the last line if it has no line end. Nothing is held afterwards.
+    /// Passes on the last line if it has no newline, then holds nothing.
     pub fn finish<B>(&mut self, show: impl FnOnce(Line<'_>) -> ControlFlow<B>) -> ControlFlow<B> {
         let (held, bytes) = (std::mem::take(&mut self.held), std::mem::take(&mut self.passed));
         if bytes > 0 {
@@ -90,19 +90,19 @@ impl Lines {
         }
     }
 
-    /// Drops what is held of a line whose end has not come yet.
+    /// Drops the start of a line whose end has not been read yet.
     pub fn clear(&mut self) {
         self.held = Vec::new();
         self.passed = 0;
     }
 
-    /// Bytes in memory.
+    /// The number of bytes held in memory.
     #[must_use]
     pub const fn held_bytes(&self) -> usize {
         self.held.capacity()
     }
 
-    /// Shows the line that ends with this piece.
+    /// Passes on the line that ends with this piece.
     fn line<B>(
         &mut self,
         piece: &[u8],

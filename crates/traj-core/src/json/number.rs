@@ -1,19 +1,19 @@
-//! A JSON number that keeps the text it was written with.
+//! A JSON number that keeps its spelling.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A number as it is written in the source, so that nothing is lost to a float.
+/// A number as it is spelled in the source, so that no precision is lost.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number<'a>(Cow<'a, str>);
 
 impl<'a> Number<'a> {
-    /// Wraps text that the parser has already matched against the grammar.
+    /// Wraps a string that the parser has already matched against the grammar.
     pub(super) fn from_checked(text: &'a str) -> Self {
         Self(Cow::Borrowed(text))
     }
 
-    /// The number's text.
+    /// The number as it is spelled.
     #[must_use]
     pub fn as_text(&self) -> &str {
         &self.0
@@ -31,7 +31,7 @@ impl<'a> Number<'a> {
         self.0.parse().ok()
     }
 
-    /// The nearest finite float; `None` when it would overflow.
+    /// The nearest finite float; `None` if it would overflow.
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         self.0.parse().ok().filter(|value: &f64| value.is_finite())
@@ -43,7 +43,7 @@ impl<'a> Number<'a> {
         Number(Cow::Owned(self.0.into_owned()))
     }
 
-    /// The shortest text for a float; `None` for infinities and NaN, which
+    /// The shortest decimal of a float; `None` for infinities and NaN, which
     /// JSON cannot express.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {

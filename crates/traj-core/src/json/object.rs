@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Json;
 use super::shared_name::shared_name;
 
-/// An ordered list of members. Names may repeat; lookups see the last one.
+/// An ordered list of members. Names may repeat; lookups find the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object<'a> {
     members: Vec<(Cow<'a, str>, Json<'a>)>,
@@ -25,7 +25,7 @@ impl<'a> Object<'a> {
         Self { members: Vec::with_capacity(count) }
     }
 
-    /// The number of members, repeated names counted each time.
+    /// The number of members, duplicates included.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.members.len()
@@ -43,7 +43,7 @@ impl<'a> Object<'a> {
         self.members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The value of the last member called `name`, to change it.
+    /// The value of the last member called `name`, mutably.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Json<'a>> {
         self.members.iter_mut().rev().find(|(key, _)| key == name).map(|(_, value)| value)
     }
@@ -54,28 +54,29 @@ impl<'a> Object<'a> {
         self.members.iter().any(|(key, _)| key == name)
     }
 
-    /// Appends a member without looking whether the name is taken.
+    /// Appends a member without checking whether the name is taken.
     pub fn push(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Json<'a>>) {
         self.members.push((name.into(), value.into()));
     }
 
-    /// Appends a member whose value is yet to be written.
+    /// Appends a member and returns its value, to be filled in.
     pub(super) fn push_slot(&mut self, name: Cow<'a, str>) -> &mut Json<'a> {
-        // In two steps: a pair made first would be moved before it is complete.
+        // In two steps: a pair built first would be moved before it is
+        // complete.
         let member = self.members.push_mut((Cow::Borrowed(""), Json::Null));
         member.0 = name;
         &mut member.1
     }
 
-    /// Appends a member if there is a value for it.
+    /// Appends a member if `value` is `Some`.
     pub fn push_some(&mut self, name: impl Into<Cow<'a, str>>, value: Option<impl Into<Json<'a>>>) {
         if let Some(value) = value {
             self.push(name, value);
         }
     }
 
-    /// Replaces the value of the last member called `name` in its place, or
-    /// appends the member.
+    /// Replaces the value of the last member called `name`, or appends the
+    /// member.
     pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Json<'a>>) {
         let name = name.into();
         let value = value.into();
@@ -85,8 +86,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// As [`Self::insert`] for every member of another object, in one pass over
-    /// each of them.
+    /// Like [`Self::insert`] for every member of another object, in one pass
+    /// over each.
     pub fn insert_all(&mut self, others: Self) {
         let places = self.members.iter().enumerate();
         let mut places: HashMap<Cow<'a, str>, usize> =
@@ -104,7 +105,8 @@ impl<'a> Object<'a> {
 
     /// Removes every member called `name`; returns the value of the last one.
     pub fn remove(&mut self, name: &str) -> Option<Json<'a>> {
-        // One pass: a hostile line repeats a name a hundred thousand times.
+        // In one pass: a hostile line may repeat a name a hundred thousand
+        // times.
         let mut removed = None;
         for (_, value) in self.members.extract_if(.., |(key, _)| key == name) {
             removed = Some(value);
@@ -112,12 +114,12 @@ impl<'a> Object<'a> {
         removed
     }
 
-    /// Members in order.
+    /// The members in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Json<'a>)> {
         self.members.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
-    /// Members in order, names and values open to change.
+    /// The members in order, mutably.
     pub fn iter_mut(
         &mut self,
     ) -> impl DoubleEndedIterator<Item = (&mut Cow<'a, str>, &mut Json<'a>)> {

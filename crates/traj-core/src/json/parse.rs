@@ -1,59 +1,59 @@
-//! The parser: one pass, bounded recursion, errors that name a place only.
+//! The parser: one pass, bounded recursion, errors that name only a position.
 
 use std::borrow::Cow;
 
 use super::depth::depth_marker;
 use super::{Json, MAX_DEPTH, Number, Object, skip, text};
 
-/// Blanks that are passed over in one step.
+/// Spaces that are skipped in one step.
 const BLANKS: [u8; 8] = [b' '; 8];
 
-/// Why a text is not JSON.
-// As wide as a word: a narrow one beside a text in a result has the text's last
-// word moved in pieces, which every value would wait for.
+/// Why a string is not JSON.
+// As wide as a word: next to a string in a `Result`, a narrower type makes the
+// compiler move the string's last word in pieces, which slows every value down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(usize)]
 pub enum ParseErrorKind {
-    /// The text ends inside a value.
+    /// The input ends inside a value.
     UnexpectedEnd,
-    /// Something else was expected here.
+    /// A different character was expected here.
     UnexpectedCharacter,
-    /// A number is not written as JSON writes numbers.
+    /// A number does not follow the JSON grammar.
     InvalidNumber,
-    /// A backslash is followed by something that is not an escape.
+    /// A backslash is followed by an invalid escape.
     InvalidEscape,
-    /// A string literal contains a raw control character.
+    /// A string contains a raw control character.
     ControlCharacter,
-    /// A complete value is followed by more text.
+    /// More characters follow a complete value.
     TrailingText,
 }
 
 impl ParseErrorKind {
     const fn describe(self) -> &'static str {
         match self {
-            Self::UnexpectedEnd => "the text ends inside a value",
+            Self::UnexpectedEnd => "unexpected end of input",
             Self::UnexpectedCharacter => "unexpected character",
             Self::InvalidNumber => "invalid number",
             Self::InvalidEscape => "invalid escape",
-            Self::ControlCharacter => "control character inside a text",
-            Self::TrailingText => "more text after the value",
+            Self::ControlCharacter => "control character inside a string",
+            Self::TrailingText => "unexpected input after the value",
         }
     }
 }
 
-/// A text is not JSON; says where and why, never what it says.
+/// Why input is not JSON: where and what is wrong, never the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} at byte {offset}", kind.describe())]
 #[non_exhaustive]
 pub struct ParseError {
-    /// Byte offset into the text.
+    /// Byte offset into the input.
     pub offset: usize,
     /// What is wrong there.
     pub kind: ParseErrorKind,
 }
 
-/// Reads a document; containers with `depth` others around them are passed over.
+/// Parses a document; containers inside `depth` others are skipped.
 pub(super) fn parse(source: &str, depth: usize) -> Result<Json<'_>, ParseError> {
     let mut parser = Parser { source, at: 0, max_depth: depth };
     let mut value = Json::Null;
@@ -73,9 +73,9 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads a value inside `depth` containers into its place: a value that is
-    /// handed from hand to hand takes longer to move than to read. Recursion
-    /// ends at the greatest depth, so the stack is bounded.
+    /// Parses a value inside `depth` containers directly into its place: moving
+    /// a value around takes longer than parsing it. Recursion ends at the
+    /// maximum depth, so stack use is bounded.
     fn value(&mut self, depth: usize, place: &mut Json<'a>) -> Result<(), ParseError> {
         self.skip_blanks();
         match self.peek() {
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
                     _ => Json::Object(Object::new()),
                 };
             }
-            // Most values are texts.
+            // Most values are strings.
             Some(b'"') => {
                 self.at += 1;
                 *place = Json::String(self.text()?);
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
         if self.take(b'}') {
             return Ok(Object::new());
         }
-        // A row has many members, a value in it few.
+        // A row has many members, nested objects have few.
         let mut object = Object::with_capacity(if depth == 0 { 16 } else { 4 });
         loop {
             let name = self.member_name()?;
@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads `"name" :`.
+    /// Parses `"name" :`.
     pub(super) fn member_name(&mut self) -> Result<Cow<'a, str>, ParseError> {
         self.expect(b'"')?;
         let name = self.text()?;
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         Ok(name)
     }
 
-    /// Reads a value that is neither a container nor a string.
+    /// Parses a value that is neither a container nor a string.
     pub(super) fn scalar(&mut self) -> Result<Json<'a>, ParseError> {
         match self.peek() {
             Some(b't') => self.word("true", Json::Bool(true)),
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a string literal after its opening quote.
+    /// Parses a string after its opening quote.
     fn text(&mut self) -> Result<Cow<'a, str>, ParseError> {
         let literal = text::read(self.source, self.at)
             .map_err(|(offset, kind)| ParseError { offset, kind })?;
@@ -207,7 +207,7 @@ impl<'a> Parser<'a> {
         Ok(literal.text)
     }
 
-    /// Passes over a string literal, checking it as if it were read.
+    /// Skips a string, checking it as if it were parsed.
     pub(super) fn skip_text(&mut self) -> Result<(), ParseError> {
         self.expect(b'"')?;
         self.at = text::skip(self.source, self.at)
@@ -217,7 +217,7 @@ impl<'a> Parser<'a> {
 
     #[inline]
     pub(super) fn skip_blanks(&mut self) {
-        // On a line of events there are none.
+        // Lines of events have no white space between tokens.
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.skip_these_blanks();
         }
@@ -232,7 +232,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A good part of an indented file is spaces.
+    /// Skips spaces in blocks; indented files consist largely of spaces.
     fn skip_indentation(&mut self) {
         let rest = self.source.as_bytes().get(self.at..).unwrap_or_default();
         let (words, _) = rest.as_chunks::<8>();

@@ -1,21 +1,21 @@
-//! How far a string goes before a byte that JSON treats specially.
+//! Finds the first byte of a string that JSON treats specially.
 
 use wide::u8x16;
 
 const WORD: usize = size_of::<u64>();
 
-/// The same byte in all places of a word.
+/// The same byte in every position of a word.
 const fn all(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; WORD])
 }
 
-/// Bytes that are asked together whether any of them is special.
+/// The number of bytes that are checked together.
 const BLOCK: usize = 16;
 
 /// The position of the first quote, backslash or control character.
 ///
-/// This sees every byte that is read or written: a block at a time, the rest in
-/// words.
+/// Every byte that is read or written passes through here, so it works in
+/// blocks, then in words.
 pub(super) fn first_special(bytes: &[u8]) -> Option<usize> {
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     for (number, block) in blocks.iter().enumerate() {
@@ -38,9 +38,9 @@ fn first_in_words(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<WORD>();
     for (number, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // The upper bit of each byte that is zero in `word ^ byte`, or below a
-        // blank. A borrow can set it in a byte above such a one, never below:
-        // the lowest is always right.
+        // Sets the high bit of each byte that is zero in `word ^ byte` or less
+        // than a space. A borrow can also set it in a higher byte, but never in
+        // a lower one, so the lowest bit is always right.
         let zero = |word: u64| word.wrapping_sub(all(1)) & !word;
         let below_blank = word.wrapping_sub(all(b' ')) & !word;
         let found = zero(word ^ all(b'"')) | zero(word ^ all(b'\\')) | below_blank;
@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_where_a_search_byte_by_byte_finds_it(
+        fn a_byte_by_byte_search_finds_the_same_position(
             bytes in prop::collection::vec(
                 prop_oneof![4 => any::<u8>(), 4 => b' '..b'~', 1 => Just(b'"'), 1 => Just(0x1f)],
                 0..160,

@@ -1,7 +1,7 @@
-//! Names that events have over and over: they need no memory of their own.
+//! Member names that recur in events, which need no allocation.
 
-/// Names of members that recorded events, messages and tool calls consist of.
-/// Any other name is just as good, and takes an allocation.
+/// Member names of recorded events, messages and tool calls. Any other name
+/// works too, but takes an allocation.
 const NAMES: &[&str] = &[
     "aborted",
     "agentId",
@@ -80,11 +80,11 @@ const NAMES: &[&str] = &[
     "yieldDetected",
 ];
 
-/// A power of two well above the number of names, so that most of them have a
-/// place of their own.
+/// A power of two well above the number of names, so that most names have their
+/// own slot.
 const SLOTS: usize = 512;
 
-/// Places that are looked at for a name.
+/// The number of slots to check for a name.
 const TRIES: usize = 4;
 
 static TABLE: [&str; SLOTS] = table();
@@ -114,7 +114,7 @@ const fn slot_of(name: &[u8]) -> usize {
     mixed % SLOTS
 }
 
-/// The same name, if it is one of those that need no memory.
+/// The static copy of `name`, if it is in the list.
 pub(super) fn shared_name(name: &str) -> Option<&'static str> {
     let slot = slot_of(name.as_bytes());
     (slot..slot + TRIES)
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_of_the_list_is_found_and_no_other() {
+    fn only_listed_names_are_found() {
         for name in NAMES {
             assert_eq!(shared_name(name), Some(*name));
             assert_eq!(

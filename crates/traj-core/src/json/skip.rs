@@ -1,5 +1,5 @@
-//! Checks and passes over a container without building it: one byte of memory
-//! for each open level, whatever it contains.
+//! Checks and skips a container without building it: takes one byte of memory
+//! per open level, whatever the content.
 
 use super::parse::{ParseError, Parser};
 
@@ -10,7 +10,7 @@ enum ContainerKind {
     Object,
 }
 
-/// Passes over the container that starts here, as strictly as if it were read.
+/// Skips the container that starts here, checking it as if it were parsed.
 pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
     let mut open: Vec<ContainerKind> = Vec::new();
     loop {
@@ -44,7 +44,7 @@ pub(super) fn container(parser: &mut Parser<'_>) -> Result<(), ParseError> {
     }
 }
 
-/// Closes the containers that end after a completed value; true when none is open.
+/// Closes the containers that end after a value; true when none is open.
 fn close(parser: &mut Parser<'_>, open: &mut Vec<ContainerKind>) -> Result<bool, ParseError> {
     while let Some(kind) = open.last().copied() {
         parser.skip_blanks();
@@ -61,7 +61,7 @@ fn close(parser: &mut Parser<'_>, open: &mut Vec<ContainerKind>) -> Result<bool,
     Ok(true)
 }
 
-/// Passes over `"name" :`.
+/// Skips `"name" :`.
 fn member_name(parser: &mut Parser<'_>) -> Result<(), ParseError> {
     parser.skip_text()?;
     parser.skip_blanks();

@@ -1,4 +1,4 @@
-//! Tests of `json`: laws, formats and corner cases.
+//! Tests of `json`: properties, formats and edge cases.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn round_trip(text: &str) -> String {
 }
 
 #[test]
-fn numbers_keep_their_text() {
+fn numbers_keep_their_spelling() {
     for text in ["0", "-0", "1.0", "1e400", "1E+2", "12345678901234567890", "-0.5e-7"] {
         assert_eq!(round_trip(text), text);
     }
@@ -28,7 +28,7 @@ fn members_keep_order_and_duplicates() {
 
 #[test]
 fn a_name_repeated_a_million_times_is_removed_in_one_pass() {
-    // Quadratic time would be felt: hours instead of a moment.
+    // Quadratic time would be noticed: hours instead of a moment.
     let mut object: Object<'_> = (0..2_000_000_u32)
         .map(|number| (if number % 2 == 0 { "a" } else { "b" }, number))
         .collect();
@@ -38,7 +38,7 @@ fn a_name_repeated_a_million_times_is_removed_in_one_pass() {
 }
 
 #[test]
-fn members_of_another_object_take_the_places_of_their_names() {
+fn members_of_another_object_replace_those_with_their_names() {
     let object = |text: &'static str| match Json::parse(text) {
         Ok(Json::Object(object)) => object,
         other => unreachable!("an object: {other:?}"),
@@ -69,7 +69,7 @@ fn lone_surrogates_become_replacement_characters() {
 }
 
 #[test]
-fn errors_name_a_place_and_a_reason() {
+fn errors_name_a_position_and_a_reason() {
     let cases = [
         ("", 0, ParseErrorKind::UnexpectedEnd),
         ("tru", 3, ParseErrorKind::UnexpectedEnd),
@@ -91,6 +91,17 @@ fn errors_name_a_place_and_a_reason() {
 }
 
 #[test]
+fn what_is_replaced_by_a_marker_is_noticed() {
+    for levels in [1, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 2 * MAX_DEPTH] {
+        for (open, close) in [("[", "]"), ("{\"[{\\\"\":", "}")] {
+            let text = format!("{}1{}", open.repeat(levels), close.repeat(levels));
+            let is_cut = Json::parse(&text).unwrap().to_line().contains("trajectory-depth-limit");
+            assert_eq!(exceeds_depth(text.as_bytes()), is_cut, "{levels} of {open}");
+        }
+    }
+}
+
+#[test]
 fn a_million_levels_become_one_marker() {
     let deep = format!("{}1{}", "[".repeat(1_000_000), "]".repeat(1_000_000));
     let line = round_trip(&deep);
@@ -104,7 +115,7 @@ fn a_million_levels_become_one_marker() {
 }
 
 #[test]
-fn a_value_made_by_hand_is_shortened_to_what_would_have_been_read() {
+fn a_value_built_by_hand_is_cut_like_a_parsed_one() {
     for levels in [MAX_DEPTH, MAX_DEPTH + 1, 5_000] {
         let mut by_hand = (0..levels).fold(Json::from(1), |inside, level| match level % 2 {
             0 => Json::Array(vec![inside]),
@@ -124,7 +135,7 @@ fn invalid_utf8_is_replaced() {
 
 #[test]
 fn strings_without_escapes_are_borrowed() {
-    let Json::String(text) = Json::parse(r#""plain""#).unwrap() else { panic!("not a text") };
+    let Json::String(text) = Json::parse(r#""plain""#).unwrap() else { panic!("not a string") };
     assert!(matches!(text, std::borrow::Cow::Borrowed("plain")));
 }
 
@@ -145,7 +156,7 @@ fn pretty_form_is_indented_by_two() {
 }
 
 #[test]
-fn what_lies_deep_stands_on_one_line() {
+fn deep_levels_stay_on_one_line() {
     let nested = |levels: usize| format!("{}1,2{}", "[".repeat(levels), "]".repeat(levels));
     let pretty = |levels: usize| Json::parse(&nested(levels)).unwrap().to_pretty();
     assert_eq!(pretty(16).lines().count(), 16 + 2 + 16);
@@ -153,7 +164,7 @@ fn what_lies_deep_stands_on_one_line() {
     assert!(pretty(900).contains(&format!("\n{}{}\n", " ".repeat(32), nested(884))));
 }
 
-/// Any JSON value, with hostile texts.
+/// Any JSON value, with hostile strings.
 fn any_json() -> impl Strategy<Value = Json<'static>> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -170,7 +181,7 @@ fn any_json() -> impl Strategy<Value = Json<'static>> {
     })
 }
 
-/// What texts are made of, and what breaks them.
+/// The pieces of strings, valid and invalid.
 const PIECES: &[&str] = &[
     "a",
     "é",
@@ -195,14 +206,14 @@ const PIECES: &[&str] = &[
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back(value in any_json()) {
+    fn written_values_parse_back(value in any_json()) {
         let (line, pretty) = (value.to_line(), value.to_pretty());
         prop_assert_eq!(&Json::parse(&line).unwrap(), &value);
         prop_assert_eq!(&Json::parse(&pretty).unwrap(), &value);
     }
 
     #[test]
-    fn what_is_not_deep_stays_as_it_is(value in any_json()) {
+    fn shallow_values_are_unchanged(value in any_json()) {
         let mut limited = value.clone();
         limited.limit_depth();
         prop_assert_eq!(limited, value);
@@ -212,7 +223,8 @@ proptest! {
     fn agrees_with_serde_json(value in any_json()) {
         let line = value.to_line();
         let theirs: serde_json::Value = serde_json::from_str(&line).expect("ours is theirs");
-        // Through their writer and back, for values without duplicate names.
+        // Through serde_json's writer and back, for values without duplicate
+        // names.
         let again = Json::from_serialize(&theirs).unwrap();
         prop_assert_eq!(serde_json::to_value(&value).unwrap(), serde_json::to_value(&again).unwrap());
     }
@@ -226,9 +238,9 @@ proptest! {
         prop_assert_eq!(Json::parse(&written).unwrap(), value);
     }
 
-    /// What is passed over is refused where it would be refused when read.
+    /// Skipping rejects input at the same position as parsing.
     #[test]
-    fn passing_over_is_as_strict_as_reading(
+    fn skipping_is_as_strict_as_parsing(
         pieces in prop::collection::vec(prop::sample::select(PIECES), 0..12),
     ) {
         let text = format!("[\"{}\",1]", pieces.concat());
@@ -244,7 +256,7 @@ proptest! {
 }
 
 #[test]
-fn a_shallow_reading_checks_what_it_passes_over() {
+fn shallow_parsing_checks_what_it_skips() {
     let text = r#"{"id":"a","message":{"role":"user","content":[{"deep":"\n\u00e9"}]}}"#;
     let row = Json::parse_shallow(text, 2).unwrap();
     let message = row.get("message").unwrap();

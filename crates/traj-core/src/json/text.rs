@@ -1,19 +1,19 @@
-//! Reading a JSON text literal: escapes, surrogates, and nothing copied that
-//! can be borrowed.
+//! Parses a JSON string: escapes, surrogates, and no copy where borrowing is
+//! possible.
 
 use std::borrow::Cow;
 
 use super::parse::ParseErrorKind;
 use super::plain::first_special;
 
-/// Where a literal ended and what it says.
+/// A parsed string, and where it ended.
 pub(super) struct StringLiteral<'a> {
     pub(super) text: Cow<'a, str>,
     /// Offset just after the closing quote.
     pub(super) end: usize,
 }
 
-/// Reads the literal whose first character after the quote is at `start`.
+/// Parses the string whose first character after the quote is at `start`.
 pub(super) fn read(
     source: &str,
     start: usize,
@@ -21,21 +21,22 @@ pub(super) fn read(
     let bytes = source.as_bytes();
     let stop = plain_end(bytes, start)?;
     if bytes[stop] == b'"' {
-        // Quotes and backslashes are ASCII, so both ends are boundaries.
+        // Quotes and backslashes are ASCII, so both ends are character
+        // boundaries.
         let text = Cow::Borrowed(source.get(start..stop).unwrap_or_default());
         return Ok(StringLiteral { text, end: stop + 1 });
     }
     read_escaped(source, start, stop)
 }
 
-/// Reads a literal that is plain up to `stop`, where its first escape is.
+/// Parses a string that is plain up to `stop`, its first escape.
 fn read_escaped(
     source: &str,
     start: usize,
     mut stop: usize,
 ) -> Result<StringLiteral<'_>, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
-    // Room for all of it, unless it says a quote itself.
+    // Room for the whole string, unless it contains an escaped quote.
     let left = memchr::memchr(b'"', &bytes[stop..]).unwrap_or_default();
     let mut text = String::with_capacity(stop - start + left);
     let mut from = start;
@@ -49,8 +50,8 @@ fn read_escaped(
     }
 }
 
-/// Passes over the literal whose first character after the quote is at
-/// `start`; returns the offset after its closing quote.
+/// Skips the string whose first character after the quote is at `start`;
+/// returns the offset after its closing quote.
 pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErrorKind)> {
     let bytes = source.as_bytes();
     let mut from = start;
@@ -63,8 +64,8 @@ pub(super) fn skip(source: &str, start: usize) -> Result<usize, (usize, ParseErr
     }
 }
 
-/// Passes over what is escaped at `at`, as strictly as if it were read: the two
-/// halves of a pair of surrogates are escapes of their own.
+/// Skips the escape at `at`, checking it as if it were parsed. The two halves
+/// of a surrogate pair count as separate escapes.
 fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, (usize, ParseErrorKind)> {
     match bytes.get(at) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 1),
@@ -77,7 +78,8 @@ fn skip_escape(bytes: &[u8], at: usize) -> Result<usize, (usize, ParseErrorKind)
     }
 }
 
-/// Where the plain text that starts at `from` ends: at a quote or a backslash.
+/// The end of the plain characters that start at `from`: a quote or a
+/// backslash.
 fn plain_end(bytes: &[u8], from: usize) -> Result<usize, (usize, ParseErrorKind)> {
     let Some(length) = first_special(bytes.get(from..).unwrap_or_default()) else {
         return Err((bytes.len(), ParseErrorKind::UnexpectedEnd));
@@ -120,7 +122,8 @@ fn unicode_escape(
         text.push(character);
         return Ok(end);
     }
-    // A surrogate: only a high one directly before a low one is a character.
+    // A surrogate: only a high one directly followed by a low one is a
+    // character.
     let low = (bytes.get(end..end + 2) == Some(b"\\u"))
         .then(|| hex_unit(bytes, end + 2))
         .flatten()

@@ -1,4 +1,4 @@
-//! The value itself, and the ways into and out of it.
+//! JSON values and their conversions.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,15 @@ use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
 use super::{Number, Object, ParseError, parse, write};
 
-/// A JSON value that borrows its texts from the input where it can.
+/// A JSON value that borrows its strings from the input where it can.
 ///
-/// Cloning, comparing, writing and dropping it recurse: what was read has at
-/// most [`MAX_DEPTH`](super::MAX_DEPTH) levels, which any stack holds. Whoever
-/// puts a value of more levels together by hand shortens it with
-/// [`limit_depth`](Self::limit_depth), or drops it with
-/// [`dismantle`](Self::dismantle). Events do the former with what hosts give
+/// Cloning, comparing, writing and dropping recurse. A parsed value has at most
+/// [`MAX_DEPTH`](super::MAX_DEPTH) levels, which any stack can hold. If you
+/// build
+/// a deeper value by hand, cut it with [`limit_depth`](Self::limit_depth) or
+/// drop
+/// it with [`dismantle`](Self::dismantle). Events cut the values that hosts
+/// give
 /// them.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has these six kinds of value and no others")]
@@ -22,9 +24,9 @@ pub enum Json<'a> {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number with its exact text.
+    /// A number with its exact spelling.
     Number(Number<'a>),
-    /// A text, unescaped.
+    /// A string, unescaped.
     String(Cow<'a, str>),
     /// Values in order.
     Array(Vec<Self>),
@@ -33,30 +35,29 @@ pub enum Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// Reads one JSON text, borrowing from it.
+    /// Parses a JSON value, borrowing from `text`.
     ///
     /// # Errors
-    /// When the text is not one JSON value. The error names the place, never
-    /// the text.
+    /// When `text` is not exactly one JSON value. The error names the position,
+    /// never the content.
     pub fn parse(text: &'a str) -> Result<Self, ParseError> {
         parse::parse(text, super::MAX_DEPTH)
     }
 
-    /// Reads only the outer levels of a document: containers with `depth` others
-    /// around them are checked as strictly, but come out empty. For looking at
+    /// Parses only the outer levels of a document: containers inside `depth`
+    /// others are checked just as strictly, but come out empty. Use it to read
     /// the ids of a row without building its content.
     ///
     /// # Errors
-    /// As [`Json::parse`].
+    /// Same as [`Json::parse`].
     pub fn parse_shallow(text: &'a str, depth: usize) -> Result<Self, ParseError> {
         parse::parse(text, depth.min(super::MAX_DEPTH))
     }
 
-    /// Reads one JSON text from bytes that should be UTF-8; bytes that are not
-    /// become U+FFFD.
+    /// Parses a JSON value from bytes; invalid UTF-8 becomes U+FFFD.
     ///
     /// # Errors
-    /// As [`Json::parse`].
+    /// Same as [`Json::parse`].
     pub fn parse_lossy(bytes: &'a [u8]) -> Result<Self, ParseError> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::parse(text),
@@ -64,13 +65,15 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The JSON form of any serializable value.
+    /// Converts any serializable value to JSON.
     ///
     /// # Errors
-    /// When the value has no JSON form (a map with keys that are not text).
+    /// When the value cannot be expressed in JSON, such as a map with keys that
+    /// are not strings.
     pub fn from_serialize(value: &impl Serialize) -> Result<Json<'static>, serde_json::Error> {
         let text = serde_json::to_string(value)?;
-        // What serde_json wrote parses; an empty value would only hide a bug.
+        // Output of serde_json always parses; a default value would only hide a
+        // bug.
         Json::parse(&text).map(Json::into_owned).map_err(serde::ser::Error::custom)
     }
 
@@ -92,19 +95,20 @@ impl<'a> Json<'a> {
         write::compact(self, out);
     }
 
-    /// As [`Json::write_compact`], but for the value of an object's first
-    /// member called `name`: returns where that belongs, if there is one.
+    /// Like [`Json::write_compact`], but leaves out the value of an object's
+    /// first member called `name`. Returns the position where it belongs, if
+    /// there is one.
     pub(crate) fn write_compact_around(&self, name: &str, out: &mut String) -> Option<usize> {
         write::compact_around(self, name, out)
     }
 
-    /// Appends the value to `out` indented by two spaces a level,
-    /// starting at `level`.
+    /// Appends the value to `out`, indented by two spaces per level, starting
+    /// at `level`.
     pub fn write_pretty(&self, level: usize, out: &mut String) {
         write::pretty(self, level, out);
     }
 
-    /// The value on one line, without a line end.
+    /// The value on one line, without a newline.
     #[must_use]
     pub fn to_line(&self) -> String {
         let mut line = String::with_capacity(256);
@@ -112,7 +116,7 @@ impl<'a> Json<'a> {
         line
     }
 
-    /// The value over several lines, without a final line end.
+    /// The value on several lines, without a final newline.
     #[must_use]
     pub fn to_pretty(&self) -> String {
         let mut text = String::new();
@@ -126,13 +130,13 @@ impl<'a> Json<'a> {
         self.as_object()?.get(name)
     }
 
-    /// The text, if this is one.
+    /// The string, if this is one.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// The truth value, if this is one.
+    /// The boolean, if this is one.
     #[must_use]
     pub const fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
@@ -174,7 +178,7 @@ impl<'a> Json<'a> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
 
-    /// The members to change, if this is an object.
+    /// The members, mutably, if this is an object.
     pub const fn as_object_mut(&mut self) -> Option<&mut Object<'a>> {
         if let Self::Object(object) = self { Some(object) } else { None }
     }
@@ -186,8 +190,8 @@ impl<'a> Json<'a> {
     }
 }
 
-/// For handing a value to a serde format. Integers within 64 bits and floats
-/// keep their value; other numbers are given as text, so that no digit is lost.
+/// For passing a value to a serde format. Integers within 64 bits and floats
+/// keep their value; other numbers become strings, so that no digit is lost.
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -1,12 +1,12 @@
-//! The writer: compact for lines, indented for files, escapes as other
+//! The writer: compact for lines, indented for files, with escapes as
 //! JavaScript tools write them.
 
 use super::plain::first_special;
 use super::{Json, Object};
 
-/// The indentation of the deepest level that is indented. Deeper levels stay
-/// on one line: spaces before every value of a deep list would be a thousand
-/// times as long as the list.
+/// The indentation of the deepest indented level. Deeper levels stay on one
+/// line: indenting every value of a deep array could make it a thousand times
+/// as long.
 const BLANKS: &str = "                                ";
 const MOST_LEVELS: usize = BLANKS.len() / 2;
 
@@ -27,7 +27,7 @@ pub(super) fn compact(value: &Json<'_>, out: &mut String) {
     }
 }
 
-/// Writes an object; how its members' values are written is up to `write`.
+/// Writes an object; `write` writes the values of its members.
 fn members(
     object: &Object<'_>,
     out: &mut String,
@@ -45,8 +45,8 @@ fn members(
     out.push('}');
 }
 
-/// As [`compact`], without the value of the member `name` if there is one.
-/// Returns where that belongs.
+/// Like [`compact`], without the value of the first member called `name`.
+/// Returns the position where it belongs.
 pub(super) fn compact_around(value: &Json<'_>, name: &str, out: &mut String) -> Option<usize> {
     let Json::Object(object) = value else {
         compact(value, out);
@@ -108,13 +108,13 @@ fn write_scalar(value: &Json<'_>, out: &mut String) {
     }
 }
 
-/// Appends `text` as a JSON literal, quotes included.
+/// Appends `text` as a JSON string, quotes included.
 pub fn write_string(text: &str, out: &mut String) {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;
     while let Some(at) = first_special(rest.as_bytes()) {
-        // Escaped bytes are ASCII, so both sides are whole characters.
+        // Escaped bytes are ASCII, so both sides are character boundaries.
         let (plain, behind) = rest.split_at(at);
         out.push_str(plain);
         let mut behind = behind.chars();

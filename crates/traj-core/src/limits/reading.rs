@@ -6,94 +6,93 @@ use crate::settings::host::HostFacts;
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Bounds on what is read. They bound memory, whatever a file or a pipe holds;
-/// what lies above one is passed over, shown by its size or refused, as the
-/// field says.
+/// Limits on what is read. They bound memory, whatever a file or a pipe
+/// contains. Input beyond a limit is skipped, shown by its size or rejected, as
+/// the field says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reading {
-    /// Bytes of a line that `traj record` reads: 128 MiB. An event may carry
-    /// all that a tool printed, and is cut to its limits only after it was
-    /// read. A longer line is reported and not recorded.
+    /// Bytes of a line that `traj record` reads: 128 MiB. An event may contain
+    /// all output of a tool, and is cut to its limits only after it was read.
+    /// Longer lines are reported and not recorded.
     pub input_line_bytes: usize,
     /// Bytes of a line that `traj redact`, `traj scan` and `traj repair` read:
-    /// 512 MiB. What they pass over is lost or stays unseen, so this is what an
-    /// ordinary machine can bear.
+    /// 512 MiB. Skipped lines would be lost or stay unchecked, so the limit is
+    /// as high as an ordinary machine allows.
     pub scanned_line_bytes: usize,
-    /// Bytes of a row that `traj sessions` reads of a transcript or a sidecar:
-    /// 32 MiB. Several files are read at once. A longer row is passed over.
+    /// Bytes of a transcript or sidecar row that `traj sessions` reads: 32 MiB,
+    /// because it reads several files at once. Longer rows are skipped.
     pub session_line_bytes: usize,
-    /// Bytes of a row that `traj tail` looks into: 4 MiB. Recorders write
-    /// events of 256 KiB at most, and tail has to answer at once. A longer row
-    /// is shown by its size.
+    /// Bytes of a row that `traj tail` parses: 4 MiB. Recorders write events of
+    /// 256 KiB at most, and tail must respond at once. Longer rows are shown by
+    /// their size.
     pub tail_line_bytes: usize,
-    /// Bytes of a line that `traj trim` rewrites: 24 MiB. A
-    /// longer one is copied as it is.
+    /// Bytes of a line that `traj trim` rewrites: 24 MiB. Longer lines are
+    /// copied unchanged.
     pub rewrite_line_bytes: usize,
-    /// Bytes of a row that an export holds as a whole: 4 MiB. A longer one is
-    /// read piece by piece and shrunk, so nothing is passed over.
+    /// Bytes of a row that an export holds as a whole: 4 MiB. Longer rows are
+    /// read piece by piece and shrunk, so nothing is skipped.
     pub export_row_bytes: usize,
     /// Bytes of an event or an element of a bundle: 32 MiB. Exports write
-    /// shorter ones; a longer one is reported.
+    /// shorter ones; longer ones are reported.
     pub bundle_line_bytes: usize,
-    /// Bytes of a line of a sidecar that the recorder continues: 64 MiB. It
-    /// writes much shorter ones, but other recorders may not. Of a longer one
-    /// only the number is looked for.
+    /// Bytes of a line in a sidecar that the recorder continues: 64 MiB. Its
+    /// own lines are much shorter, but those of other recorders may not be. In
+    /// longer lines, it only looks for the sequence number.
     pub sidecar_line_bytes: usize,
-    /// Bytes of a line in one of traj's own logs, such as the trim queue:
-    /// 64 MiB. A log with a longer line is not read.
+    /// Bytes of a line in traj's own logs, such as the trim queue: 64 MiB. A
+    /// log with a longer line is rejected.
     pub log_line_bytes: usize,
-    /// Bytes of a message of an app-server: 64 MiB. A file that an agent has
-    /// read comes as one message. A longer one is skipped and counted.
+    /// Bytes of an app-server message: 64 MiB. A file that an agent reads
+    /// arrives as one message. Longer messages are skipped and counted.
     pub server_line_bytes: usize,
     /// Values in a row of a session: 1 048 576. A value takes far more memory
-    /// than the two bytes it may be written with. A row with more is passed
-    /// over.
+    /// than the two bytes that may encode it. Rows with more values are
+    /// skipped.
     pub row_values: usize,
 
-    /// Bytes of the head of a file that are enough in most cases to see who
-    /// wrote it, and whose it is: 64 KiB.
+    /// Bytes of a file's head that usually show who wrote it and which session
+    /// it belongs to: 64 KiB.
     pub short_head_bytes: usize,
-    /// Bytes of the head of a file that are read where the short one is not
-    /// enough: 4 MiB.
+    /// Bytes of a file's head that are read if the short one is not enough: 4
+    /// MiB.
     pub long_head_bytes: usize,
-    /// Rows of a head that are looked at: 1 000.
+    /// Rows of a head that are checked: 1 000.
     pub head_rows: usize,
-    /// Bytes of the header of a session: 256 KiB. That of a rollout holds the
-    /// instructions of the agent.
+    /// Bytes of a session's header: 256 KiB. A rollout's header contains the
+    /// agent's instructions.
     pub header_bytes: usize,
-    /// Bytes of a file that are read for the id of its session: 16 KiB. It is
-    /// read of hundreds of files.
+    /// Bytes of a file that are read to find its session id: 16 KiB. This is
+    /// done for hundreds of files.
     pub id_bytes: usize,
-    /// Bytes of a file that is named on the command line which are read to see
-    /// what it is, and of the first line that proves whose a file is: 1 MiB,
-    /// which is more than the longest event of a recorder.
+    /// Bytes that are read to identify a file named on the command line, and of
+    /// the first line that proves which session a file belongs to: 1 MiB, which
+    /// is more than a recorder's longest event.
     pub first_line_bytes: usize,
 
-    /// Bytes of the pointer to a sidecar: 64 KiB. It holds two paths.
+    /// Bytes of a pointer to a sidecar: 64 KiB. It holds two paths.
     pub pointer_bytes: usize,
-    /// Bytes of a store of sessions: 64 MiB. A store has some 1 KiB for each
-    /// session.
+    /// Bytes of a session store: 64 MiB. It needs about 1 KiB per session.
     pub store_bytes: usize,
-    /// Bytes of the manifest of a bundle: 16 MiB. It lists 50 000 blobs at most.
+    /// Bytes of a bundle's manifest: 16 MiB. It lists at most 50 000 blobs.
     pub manifest_bytes: usize,
-    /// Bytes that all files of an archive may have beyond what its manifest
-    /// states: 64 MiB. It is enough for the manifest itself, and for files that
-    /// `traj verify` then names as wrong.
+    /// Bytes that the files of an archive may have beyond what its manifest
+    /// states: 64 MiB. That is enough for the manifest itself and for wrong
+    /// files, which `traj verify` then reports.
     pub unstated_bytes: usize,
     /// Bytes of a stored binding: 4 MiB.
     pub binding_bytes: usize,
-    /// Bytes of the configuration file, and of a price file: 1 MiB. People
-    /// write them by hand.
+    /// Bytes of the configuration file and of a price file: 1 MiB. People write
+    /// them by hand.
     pub configuration_bytes: usize,
-    /// Bytes of a file with rules for redaction: 4 MiB. Rule sets are
-    /// generated at times.
+    /// Bytes of a redaction rule file: 4 MiB. Rule sets may be generated.
     pub rule_file_bytes: usize,
 }
 
 impl Reading {
-    /// The variable for the longest line that is read as a whole. It sets
-    /// [`input_line_bytes`](Self::input_line_bytes),
+    /// The environment variable for the longest line that is read as a whole.
+    /// It
+    /// sets [`input_line_bytes`](Self::input_line_bytes),
     /// [`scanned_line_bytes`](Self::scanned_line_bytes) and
     /// [`session_line_bytes`](Self::session_line_bytes).
     pub const LINE_BYTES: &str = "TRAJ_READ_LINE_BYTES";

@@ -1,4 +1,4 @@
-//! The search for a session's sidecar, with the proof that it is the session's.
+//! Finds a session's sidecar, and proves that it belongs to the session.
 
 use super::head::SidecarHead;
 use super::names::{
@@ -10,25 +10,25 @@ use crate::id::SessionId;
 use crate::limits::Reading;
 use crate::port::{Source, SourceError, Sources};
 
-/// Where the sidecar of a session may lie.
+/// Where the sidecar of a session may be.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SidecarPlaces<'a> {
     /// The session's transcript, which need not exist; `None` for a store that
-    /// only knows a directory of sidecars.
+    /// is only a directory of sidecars.
     pub session_file: Option<&'a str>,
     /// The sidecar itself, if the user named it.
     pub named: Option<&'a str>,
-    /// The directory of sidecars that the settings name.
+    /// The directory of sidecars from the settings.
     pub trajectory_dir: Option<&'a str>,
-    /// Where a relative `session_file` starts.
+    /// The base directory of a relative `session_file`.
     pub current_dir: &'a str,
-    /// Whether the pointer beside the session is followed.
+    /// Whether to follow the pointer next to the session file.
     pub follows_pointer: bool,
 }
 
 impl<'a> SidecarPlaces<'a> {
-    /// Beside a session file, and where the pointer beside it leads.
+    /// Next to a session file, and where the pointer next to it leads.
     #[must_use]
     pub const fn beside(session_file: &'a str) -> Self {
         Self {
@@ -52,7 +52,8 @@ impl<'a> SidecarPlaces<'a> {
         }
     }
 
-    /// The same without the pointer: where a recorder of these settings writes.
+    /// The same without the pointer: where a recorder with these settings
+    /// writes.
     #[must_use]
     pub const fn without_pointer(mut self) -> Self {
         self.follows_pointer = false;
@@ -66,14 +67,14 @@ impl<'a> SidecarPlaces<'a> {
         self
     }
 
-    /// The sidecar that the user named, if any, and no other.
+    /// Only the sidecar that the user named, if any.
     #[must_use]
     pub const fn with_named(mut self, sidecar: Option<&'a str>) -> Self {
         self.named = sidecar;
         self
     }
 
-    /// A relative session file starts in this directory.
+    /// Resolves a relative session file in this directory.
     #[must_use]
     pub const fn starting_in(mut self, current_dir: &'a str) -> Self {
         self.current_dir = current_dir;
@@ -87,86 +88,88 @@ impl<'a> SidecarPlaces<'a> {
     }
 }
 
-/// What led to a file.
+/// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Lead {
     /// The user named it.
     Named,
-    /// The pointer beside the session.
+    /// The pointer next to the session file names it.
     Pointer,
-    /// It is next to the session and has the session's name.
+    /// It is next to the session file and has the session's name.
     Beside,
-    /// It is in the sidecar directory and has the session's own name.
+    /// It is in the directory of sidecars and has the session's own name.
     OwnName,
-    /// It is there under a name that several sessions can have.
+    /// It is in that directory under a name that several sessions can share.
     SharedName,
 }
 
 impl Lead {
-    /// Whether no other session can have a file of this name, so that an empty
-    /// or torn file counts as well.
+    /// Whether no other session can have a file with this name, so that an
+    /// empty or torn file also counts.
     const fn is_exclusive(self) -> bool {
         matches!(self, Self::Beside | Self::OwnName)
     }
 }
 
-/// Why a sidecar counts as the session's.
+/// Why a sidecar belongs to the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ownership {
-    /// Its first readable event is of this session.
+    /// Its first readable event belongs to this session.
     FirstEvent,
-    /// Only this session can have the name, and no event says otherwise: the
-    /// file is empty or torn, or redaction has hidden the id in it.
+    /// Only this session can use the name, and no event contradicts it: the
+    /// file is empty or torn, or redaction hid the id in it.
     Name,
-    /// The user named it, although its first event does not confirm it.
+    /// The user named it; its first event does not confirm it.
     Named,
 }
 
-/// The sidecar that is the session's.
+/// The session's sidecar.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FoundSidecar {
-    /// Its path: relative like the session file, where that led to it.
+    /// Its path; relative if it was found through a relative session file.
     pub file: String,
-    /// What led there.
+    /// How it was found.
     pub lead: Lead,
-    /// Why it counts.
+    /// Why it belongs to the session.
     pub ownership: Ownership,
     /// The file, opened.
     pub source: Box<dyn Source>,
 }
 
 impl FoundSidecar {
-    /// Whether the first event proves whose it is. What rewrites or removes
-    /// the file has to insist, unless it is empty.
+    /// Whether the first event proves that it belongs to the session. Code that
+    /// rewrites or removes the file must require this, unless the file is
+    /// empty.
     #[must_use]
     pub fn is_proven(&self) -> bool {
         self.ownership == Ownership::FirstEvent
     }
 }
 
-/// Why something that was looked at is not the session's sidecar.
+/// Why a candidate is not the session's sidecar.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The file at the pointer's path is not a readable pointer.
+    /// The pointer file is not a readable pointer.
     NotAPointer,
-    /// The pointer, or the file's first event, is of another session.
+    /// The pointer, or the file's first event, belongs to another session.
     OtherSession,
-    /// The pointer's target carries neither the name beside the session nor
-    /// the session's own name, or climbs out of every directory.
+    /// The pointer's target has no name that a sidecar of the session can have,
+    /// or its path leaves the root.
     WrongName,
-    /// The pointer leads to the transcript itself.
+    /// The pointer names the transcript itself.
     Transcript,
     /// The pointer's target does not exist.
     Missing,
-    /// The file holds something that is not a trajectory.
+    /// The file is not a trajectory.
     NotASidecar,
-    /// The file has to prove whose it is, and no event in it can be read.
+    /// The file must prove that it belongs to the session, but has no readable
+    /// event.
     Unproven,
-    /// A link, or not a regular file.
+    /// The file is a link, or not a regular file.
     NotRegular,
     /// The file is outside the readable directories.
     Outside,
@@ -175,26 +178,26 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether the session's sidecar may lie there all the same: it is out of
-    /// reach, not someone else's.
+    /// Whether this may still be the session's sidecar: it is inaccessible, not
+    /// another session's.
     #[must_use]
     pub const fn is_out_of_reach(&self) -> bool {
         matches!(self, Self::NotRegular | Self::Outside | Self::Unreadable(_))
     }
 
-    /// The reason in words.
+    /// The reason as a message.
     #[must_use]
     pub const fn meaning(&self) -> &'static str {
         match self {
-            Self::NotAPointer => "it cannot be read as a pointer",
+            Self::NotAPointer => "it is not a valid pointer",
             Self::OtherSession => "it belongs to another session",
-            Self::WrongName => "the pointer leads to a file of another name",
+            Self::WrongName => "the pointer leads to a file with an unexpected name",
             Self::Transcript => "the pointer leads to the transcript itself",
             Self::Missing => "the pointer leads to a file that does not exist",
             Self::NotASidecar => "it is not a trajectory",
             Self::Unproven => "no event in it proves that it belongs to the session",
             Self::NotRegular => "it is a link or not a regular file",
-            Self::Outside => "it lies outside the directories that may be read",
+            Self::Outside => "it is outside the readable directories",
             Self::Unreadable(_) => "it cannot be read",
         }
     }
@@ -204,32 +207,32 @@ impl Refusal {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RefusedSidecar {
-    /// The file: the pointer itself where that is at fault.
+    /// The file; the pointer itself if the pointer is at fault.
     pub file: String,
-    /// What led there.
+    /// How it was found.
     pub lead: Lead,
-    /// Why it does not count.
+    /// Why it was refused.
     pub reason: Refusal,
 }
 
-/// What a search found, and what it refused on the way.
+/// The result of a search, with the refused candidates.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct SidecarSearch {
     /// The session's sidecar, if it has one.
     pub found: Option<FoundSidecar>,
-    /// The candidates that were tried before, in order.
+    /// The candidates that were refused, in order.
     pub refused: Vec<RefusedSidecar>,
 }
 
 /// Finds the sidecar of a session.
 ///
-/// The first of these that counts: where the pointer beside the session leads,
-/// the file beside the session, the session's own name in the directory of
-/// sidecars, the name that other recorders use there. A file counts when its
-/// first readable event is of this session. One that is empty or torn counts
-/// too if no other session can have its name. What the user named counts
-/// whatever it holds, and nothing else is looked at then.
+/// Tries these candidates in order: the target of the pointer next to the
+/// session file, the file next to the session file, the session's own name in
+/// the directory of sidecars, and the name that other recorders use there. A
+/// file counts if its first readable event belongs to this session. An empty or
+/// torn file also counts if no other session can have its name. If the user
+/// named a file, it counts whatever it contains, and no other file is tried.
 ///
 /// ```
 /// use traj_core::id::SessionId;
@@ -242,7 +245,7 @@ pub struct SidecarSearch {
 ///
 /// let places = SidecarPlaces::beside("/sessions/x.jsonl").with_directory(Some("/sidecars"));
 /// let session = SessionId::parse("a/b")?;
-/// // The name fits both, the first event only one.
+/// // The name fits both sessions, the first event only one.
 /// assert!(find_sidecar(&sources, &session, &places).found.is_none());
 /// let session = SessionId::parse("a_b")?;
 /// let found = find_sidecar(&sources, &session, &places).found;
@@ -268,7 +271,7 @@ pub fn find_sidecar(
                 search.found = Some(FoundSidecar { file, lead, ownership, source });
                 break;
             }
-            // Only a pointer says that there should be something.
+            // Only a pointer implies that the file should exist.
             Err(Refusal::Missing) if lead != Lead::Pointer => {}
             Err(reason) => search.refused.push(RefusedSidecar { file, lead, reason }),
         }
@@ -276,7 +279,7 @@ pub fn find_sidecar(
     search
 }
 
-/// The files to look at, in order.
+/// The candidates, in order.
 fn candidates(
     sources: &dyn Sources,
     session: &SessionId,
@@ -308,8 +311,8 @@ fn candidates(
     files
 }
 
-/// Where the pointer beside a session leads, unless that is the file beside
-/// the session anyway.
+/// The target of the pointer next to a session file, unless it is the file next
+/// to the session file anyway.
 fn pointed(
     sources: &dyn Sources,
     session: &SessionId,
@@ -334,7 +337,7 @@ fn pointed(
     Ok((absolute != sidecar_beside(&transcript)).then_some(target))
 }
 
-/// Reads the pointer beside a session; `None` when there is none.
+/// Reads the pointer next to a session file; `None` if there is none.
 pub(super) fn read_pointer(
     sources: &dyn Sources,
     session_file: &str,
@@ -351,7 +354,7 @@ pub(super) fn read_pointer(
     Pointer::parse(&bytes).map(Some).ok_or(Refusal::NotAPointer)
 }
 
-/// Opens a candidate and looks whose it is.
+/// Opens a candidate and checks which session it belongs to.
 fn open(
     sources: &dyn Sources,
     file: &str,
@@ -366,7 +369,8 @@ fn open(
         }
         opened => opened,
     };
-    // Elsewhere an unreadable file counts as outside; here it is a failure.
+    // An unreadable file outside the usual directories counts as outside;
+    // elsewhere it is an error.
     let refusal = |error| match error {
         SourceError::NotFound { .. } => Refusal::Missing,
         SourceError::NotRegular { .. } => Refusal::NotRegular,
@@ -379,7 +383,7 @@ fn open(
         opened => opened.map_err(refusal)?,
     };
     let head = match SidecarHead::read(&*source) {
-        // Whoever reads on notices.
+        // The caller reads the file itself and reports the error.
         Err(_) if lead == Lead::Named => SidecarHead::Blank,
         read => read.map_err(refusal)?,
     };

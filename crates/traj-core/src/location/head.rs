@@ -1,4 +1,4 @@
-//! How a file begins: whose sidecar it is, or which session it holds.
+//! The head of a file: which session a sidecar or a transcript belongs to.
 
 use crate::dialect::{Dialect, Head, sniff};
 use crate::event::{RuntimeRow, TRACE_SCHEMA};
@@ -8,33 +8,35 @@ use crate::port::{Source, SourceError};
 
 const LIMITS: Reading = Reading::standard();
 
-/// What redaction leaves of a session id that looks like a secret.
+/// The start of the marker that redaction leaves for a session id that looks
+/// like a secret.
 const VEIL: &str = "<redacted:";
 
-/// What the head of a file proves about whose sidecar it is.
+/// What the head of a file proves about its session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SidecarHead {
-    /// The first event that can be read is of the session with this id.
+    /// The first readable event belongs to the session with this id.
     EventOf(String),
-    /// No event can be read, and nothing says that it is something else: the
-    /// file is empty, or its lines are torn ones of a trajectory.
+    /// There is no readable event and no other content: the file is empty, or
+    /// has only torn lines of a trajectory.
     Blank,
-    /// The file holds something else than a trajectory.
+    /// The file is not a trajectory.
     Foreign,
 }
 
 impl SidecarHead {
-    /// Reads whole lines: the last one counts also without a line end.
+    /// Reads complete lines; the last one needs no newline.
     #[must_use]
     pub fn of_lines(lines: &[u8]) -> Self {
         Self::of(lines, true)
     }
 
-    /// Reads the head of a file. `is_all` says that the file ends with it.
+    /// Reads the head of a file. `is_all` means that the head is the whole
+    /// file.
     ///
-    /// Lines that cannot be read are passed over, as a crash leaves them. A
-    /// row of something else ends the search.
+    /// Unparsable lines, as a crash leaves them, are skipped. A row of another
+    /// format ends the search.
     #[must_use]
     pub(crate) fn of(head: &[u8], is_all: bool) -> Self {
         let mut without_event = Self::Blank;
@@ -54,7 +56,7 @@ impl SidecarHead {
         without_event
     }
 
-    /// Reads as much of a source as it takes.
+    /// Reads only as much of a source as needed.
     ///
     /// # Errors
     /// When the source cannot be read.
@@ -67,16 +69,15 @@ impl SidecarHead {
         Ok(last)
     }
 
-    /// Whether this is the id of another session. An id that redaction has
-    /// hidden says nothing.
+    /// Whether this is the id of another session. An id that redaction hid does
+    /// not count.
     #[must_use]
     pub fn is_of_another(&self, session: &str) -> bool {
         matches!(self, Self::EventOf(id) if id != session && !id.contains(VEIL))
     }
 }
 
-/// The session id that the head of a transcript states. A sidecar is not a
-/// transcript.
+/// The session id in the head of a transcript; `None` for a sidecar.
 pub(super) fn stated_session_id(head: &[u8]) -> Option<String> {
     match sniff(Head::of(head)) {
         Some(Dialect::Sidecar | Dialect::Bundle) => None,
@@ -84,8 +85,8 @@ pub(super) fn stated_session_id(head: &[u8]) -> Option<String> {
     }
 }
 
-/// The session id that a transcript states in its header, reading as much of
-/// it as it takes.
+/// The session id in a transcript's header. Reads only as much of the
+/// transcript as needed.
 pub(super) fn read_session_id(source: &dyn Source) -> Result<Option<String>, SourceError> {
     let mut stated = None;
     each_head(source, |head, _| {
@@ -95,8 +96,8 @@ pub(super) fn read_session_id(source: &dyn Source) -> Result<Option<String>, Sou
     Ok(stated)
 }
 
-/// Shows a short head of a source, then a long one unless `look` has seen
-/// enough.
+/// Passes a short head of a source to `look`, then a long one unless `look`
+/// returns true.
 fn each_head(
     source: &dyn Source,
     mut look: impl FnMut(&[u8], bool) -> bool,
@@ -115,14 +116,14 @@ fn each_head(
     Ok(())
 }
 
-/// Whether a line may be the beginning of a sidecar's: a crash tears off ends.
+/// Whether a line may be the start of a sidecar's line: a crash cuts lines off.
 fn begins_as_ours(line: &[u8]) -> bool {
     let start = format!("{{\"traceSchema\":\"{TRACE_SCHEMA}\"");
     line.iter().zip(start.as_bytes()).all(|(is, should)| is == should)
 }
 
-/// The whole rows of a head, without white space around them. Zeros are what a loss
-/// of power leaves of lines that were not on the disk.
+/// The complete rows of a head, trimmed. Zero bytes are trimmed too: after a
+/// power failure they replace lines that had not reached the disk.
 fn rows(head: &[u8], is_all: bool) -> impl Iterator<Item = &[u8]> {
     let end = if is_all { head.len() } else { memchr::memrchr(b'\n', head).map_or(0, |at| at + 1) };
     let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0;

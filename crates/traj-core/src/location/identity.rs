@@ -1,4 +1,4 @@
-//! The id of a session: what its files state, in the order of their weight.
+//! The id of a session, from the most reliable of its files.
 
 use super::Lead;
 use super::find::{SidecarPlaces, find_sidecar, read_pointer};
@@ -7,46 +7,46 @@ use super::names::{session_stem, sidecar_beside};
 use crate::id::SessionId;
 use crate::port::{Source, SourceError, Sources};
 
-/// What states the id of a session.
+/// Where the id of a session comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StatedBy {
     /// The header of the transcript.
     Transcript,
-    /// The sidecar beside the transcript, or the one the user named.
+    /// The sidecar next to the transcript, or the one that the user named.
     Sidecar,
-    /// The pointer beside the transcript.
+    /// The pointer next to the transcript.
     Pointer,
-    /// Only the name of the transcript.
+    /// Only the file name of the transcript.
     FileName,
 }
 
-/// The id of a session, and what states it.
+/// The id of a session, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionIdentity {
     /// The id.
     pub id: SessionId,
-    /// What states it.
+    /// Where the id comes from.
     pub stated_by: StatedBy,
 }
 
 impl SessionIdentity {
-    /// Whether a sidecar that `lead` led to may be changed on the strength of
-    /// this id. A pointer cannot vouch for itself: where only the pointer says
-    /// which session this is, the file it leads to proves nothing.
+    /// Whether this id is enough to change a sidecar found through `lead`. A
+    /// pointer cannot vouch for itself: if only the pointer states the id, the
+    /// file that it names proves nothing.
     #[must_use]
     pub fn vouches_for(&self, lead: Lead) -> bool {
         self.stated_by != StatedBy::Pointer || lead == Lead::Beside
     }
 }
 
-/// The id of the session in a file, which need not exist: as its transcript
-/// states it, else as its sidecar or its pointer does, else as the file is
-/// named. `None` when none of these can be an id.
+/// The id of the session in a file, which need not exist: from its transcript,
+/// else from its sidecar or pointer, else from the file name. `None` if that is
+/// not a valid id.
 ///
 /// # Errors
-/// When the transcript, or the sidecar beside it, is there and cannot be read.
+/// When the transcript or the sidecar next to it exists but cannot be read.
 pub fn identify(
     sources: &dyn Sources,
     transcript: Option<&dyn Source>,
@@ -68,7 +68,7 @@ pub fn identify(
     })
 }
 
-/// The id that a transcript states in its header.
+/// The id in a transcript's header.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -76,9 +76,9 @@ pub fn stated_by_transcript(transcript: &dyn Source) -> Result<Option<String>, S
     read_session_id(transcript)
 }
 
-/// The id as the sidecar states it that would be found: the one the user
-/// named, else the pointer's, else the one beside the session. The word of a
-/// pointer whose sidecar does not count comes last.
+/// The id from the sidecar that the user named, else from a pointer with a
+/// valid sidecar, else from the sidecar next to the session file, else from a
+/// pointer whose sidecar is not valid.
 fn stated_beside(
     sources: &dyn Sources,
     session_file: &str,

@@ -1,39 +1,40 @@
-//! Names beside a session file, and in a directory of sidecars.
+//! File names next to a session file and in a directory of sidecars.
 
 use crate::id::{FileStem, SessionId};
 
-/// The sidecar beside a session file.
+/// The sidecar next to a session file.
 #[must_use]
 pub fn sidecar_beside(session_file: &str) -> String {
     format!("{}.trajectory.jsonl", without_suffix(session_file))
 }
 
-/// The pointer beside a session file.
+/// The pointer next to a session file.
 #[must_use]
 pub fn pointer_beside(session_file: &str) -> String {
     format!("{}.trajectory-path.json", without_suffix(session_file))
 }
 
-/// The directory of blobs beside a sidecar.
+/// The blob directory next to a sidecar.
 #[must_use]
 pub fn blobs_beside(sidecar_file: &str) -> String {
     format!("{}.blobs", without_suffix(sidecar_file))
 }
 
-/// The name of a session file without its directory and a final `.jsonl`.
+/// The name of a session file, without its directory and its final `.jsonl`.
 #[must_use]
 pub fn session_stem(session_file: &str) -> &str {
     without_suffix(session_file.rsplit('/').next().unwrap_or_default())
 }
 
-/// The sidecar of a session in a directory of sidecars: the name we write.
+/// The file name under which traj writes a session's sidecar in a directory of
+/// sidecars.
 #[must_use]
 pub fn sidecar_in_folder(session: &SessionId) -> String {
     format!("{}.jsonl", FileStem::of(session).as_str())
 }
 
-/// The sidecar of a session in a directory of sidecars, under every name it
-/// may have: ours first, then the one other recorders use.
+/// All file names that a session's sidecar may have in a directory of sidecars:
+/// traj's own first, then the one of other recorders.
 #[must_use]
 pub fn sidecar_candidates_in_folder(session: &SessionId) -> Vec<String> {
     let ours = sidecar_in_folder(session);

@@ -1,7 +1,7 @@
-//! Paths as text: joined and compared, never opened.
+//! Paths as strings: joined and compared, never opened.
 
-/// Resolves `.` and `..` by text; `None` when the path would leave the root, or
-/// where a relative one starts.
+/// Resolves `.` and `..` lexically; `None` if the path would leave the root or,
+/// if relative, its base.
 pub(crate) fn normalise(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -17,8 +17,7 @@ pub(crate) fn normalise(path: &str) -> Option<String> {
     Some(format!("{root}{}", parts.join("/")))
 }
 
-/// A path that `path` names when it is read in `directory`; empty is where
-/// relative paths start.
+/// Resolves `path` in `directory`; an empty `directory` leaves it unchanged.
 pub(super) fn join(directory: &str, path: &str) -> String {
     if path.starts_with('/') || directory.is_empty() {
         path.to_owned()
@@ -27,7 +26,7 @@ pub(super) fn join(directory: &str, path: &str) -> String {
     }
 }
 
-/// The directory of a file; empty for a plain name.
+/// The directory of a file; empty for a plain file name.
 pub(super) fn directory_of(file: &str) -> &str {
     match file.rsplit_once('/') {
         Some(("", _)) => "/",
@@ -36,7 +35,7 @@ pub(super) fn directory_of(file: &str) -> &str {
     }
 }
 
-/// The last part of a path, however its parts are divided.
+/// The last component of a path, with either kind of separator.
 pub(super) fn name_of(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }

@@ -1,30 +1,30 @@
-//! The pointer beside a session: where its sidecar is.
+//! The pointer next to a session file: where its sidecar is.
 
 use super::names::{sidecar_beside, sidecar_candidates_in_folder};
 use super::path::{directory_of, join, name_of, normalise};
 use crate::id::SessionId;
 use crate::json::{Json, Object};
 
-/// Marks a pointer file.
+/// The schema name of a pointer file.
 pub const POINTER_SCHEMA: &str = "openclaw-trajectory-pointer";
 
-/// The content of a pointer file: where the sidecar of this session is.
+/// The content of a pointer file: where the session's sidecar is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pointer {
     /// The session it belongs to.
     pub session_id: String,
-    /// The path of the sidecar, as it is written there.
+    /// The path of the sidecar, as written.
     pub runtime_file: String,
-    /// The session file it was written for. Other recorders do not say.
+    /// The session file that it was written for. Other recorders omit this.
     pub session_file: Option<String>,
-    /// Whether schema and version are those we know. Readers of old files do
-    /// without; code that deletes because of a pointer must require it.
+    /// Whether schema and version are the known ones. Readers accept old files
+    /// without them; code that deletes because of a pointer must require them.
     pub is_marked: bool,
 }
 
 impl Pointer {
-    /// A pointer of our making.
+    /// A pointer in the form that traj writes.
     #[must_use]
     pub fn new(session: &SessionId, runtime_file: impl Into<String>) -> Self {
         let session_id = session.as_str().to_owned();
@@ -32,14 +32,14 @@ impl Pointer {
         Self { session_id, runtime_file, session_file: None, is_marked: true }
     }
 
-    /// The same, written for this session file.
+    /// Sets the session file that it is written for.
     #[must_use]
     pub fn written_for(mut self, session_file: impl Into<String>) -> Self {
         self.session_file = Some(session_file.into());
         self
     }
 
-    /// Reads a pointer file; `None` when it is not one.
+    /// Parses a pointer file; `None` if it is not one.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let value = Json::parse_lossy(bytes).ok()?;
@@ -63,17 +63,17 @@ impl Pointer {
         format!("{}\n", Json::Object(object).to_pretty())
     }
 
-    /// The path that the pointer beside `session_file` leads to: a relative
-    /// one starts in the pointer's own directory. `None` when it would climb
-    /// above the root, or above where a relative `session_file` starts.
+    /// The path that the pointer next to `session_file` names. A relative path
+    /// starts in the pointer's directory. `None` if it would leave the root or
+    /// the base of a relative `session_file`.
     #[must_use]
     pub fn target(&self, session_file: &str) -> Option<String> {
         normalise(&join(directory_of(session_file), &self.runtime_file))
     }
 
-    /// Whether the target may be looked at for `session`: it is the sidecar
-    /// beside the session, or carries the session's own file name. Both paths
-    /// are absolute.
+    /// Whether the target may be the sidecar of `session`: it is the file next
+    /// to the session file, or has a file name of the session. Both paths are
+    /// absolute.
     pub(super) fn has_fitting_name(session: &SessionId, target: &str, session_file: &str) -> bool {
         target == sidecar_beside(session_file)
             || sidecar_candidates_in_folder(session).iter().any(|name| name == name_of(target))
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pointer_reads_back() {
+    fn a_pointer_round_trips() {
         let session = SessionId::parse("s1").unwrap();
         let pointer = Pointer::new(&session, "/t/s1.jsonl").written_for("/s/s1.jsonl");
         insta::assert_snapshot!(pointer.to_file(), @r#"
@@ -119,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_pointer_reads_back(id in "(?s).{1,40}", path in "(?s)[^ ].{0,40}") {
+        fn any_pointer_round_trips(id in "(?s).{1,40}", path in "(?s)[^ ].{0,40}") {
             let pointer = Pointer::new(&SessionId::parse(id).unwrap(), path.clone());
             let read = Pointer::parse(pointer.to_file().as_bytes());
             prop_assert_eq!(read, (!path.trim().is_empty()).then_some(pointer));

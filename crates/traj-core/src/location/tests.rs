@@ -1,4 +1,4 @@
-//! The search, with everything that may lie where a sidecar should.
+//! Tests of the search, with everything that may be in a sidecar's place.
 
 use proptest::prelude::*;
 
@@ -24,7 +24,8 @@ fn point(sources: &MemorySources, session: &str, target: &str) {
     sources.put("/s/chat.trajectory-path.json", pointer.to_file());
 }
 
-/// Where the sidecar of `session` is found, by what, and what was refused.
+/// Where the sidecar of `session` is found, how, whether it is proven, and what
+/// was refused.
 fn search(sources: &MemorySources, session: &str) -> (Option<(String, Lead, bool)>, Vec<String>) {
     let places = SidecarPlaces::beside(SESSION).with_directory(Some("/d"));
     let search = find_sidecar(sources, &id(session), &places);
@@ -45,7 +46,7 @@ fn at(file: &str, lead: Lead, proven: bool) -> Option<(String, Lead, bool)> {
 }
 
 #[test]
-fn the_leads_come_in_order() {
+fn candidates_are_tried_in_order() {
     let sources = MemorySources::new();
     assert_eq!(found(&sources, "a/b"), None);
     sources.put("/d/a_b.jsonl", event("a/b"));
@@ -65,14 +66,15 @@ fn the_leads_come_in_order() {
 }
 
 #[test]
-fn an_empty_or_torn_file_counts_where_no_other_session_can_have_the_name() {
+fn an_empty_or_torn_file_counts_if_its_name_is_exclusive() {
     for content in ["", "\n\n", "\0\0\0\0", "{\"traceSchema\":\"openclaw-traj"] {
         let sources = MemorySources::new();
         sources.put("/d/s1.jsonl", content);
         assert_eq!(found(&sources, "s1"), at("/d/s1.jsonl", Lead::OwnName, false), "{content:?}");
         sources.put(BESIDE, content);
         assert_eq!(found(&sources, "s1"), at(BESIDE, Lead::Beside, false), "{content:?}");
-        // A shared name and a pointer's target have to prove it.
+        // A file with a shared name or a pointer's target must prove its
+        // session.
         let sources = MemorySources::new();
         sources.put("/d/a_b.jsonl", content);
         sources.put("/r/a_b.jsonl", content);
@@ -87,7 +89,7 @@ fn torn_lines_before_the_first_event_do_not_hide_it() {
     let sources = MemorySources::new();
     sources.put(BESIDE, format!("\0\0\0\n{{\"torn\n{}", event("s1")));
     assert_eq!(found(&sources, "s1"), at(BESIDE, Lead::Beside, true));
-    // Nor does a first line that is long.
+    // A long first line does not hide it either.
     let long = event("s1")
         .replace("\"seq\"", &format!("\"data\":{{\"x\":\"{}\"}},\"seq\"", "y".repeat(300_000)));
     sources.put(BESIDE, long);
@@ -95,7 +97,7 @@ fn torn_lines_before_the_first_event_do_not_hide_it() {
 }
 
 #[test]
-fn what_is_of_another_session_or_no_trajectory_never_counts() {
+fn files_of_other_sessions_and_formats_never_count() {
     let transcript = "{\"type\":\"session\",\"id\":\"s1\"}\n";
     let (other, late) = (event("s2"), format!("{transcript}{}", event("s1")));
     for (content, reason) in [
@@ -112,14 +114,14 @@ fn what_is_of_another_session_or_no_trajectory_never_counts() {
         let expected = ["Pointer", "Beside", "OwnName"].map(|lead| format!("{lead} {reason}"));
         assert_eq!(search(&sources, "s1"), (None, expected.to_vec()));
     }
-    // An id that redaction has hidden says nothing against the name.
+    // An id that redaction hid does not contradict the name.
     let sources = MemorySources::new();
     sources.put(BESIDE, event("<redacted:token:3f9a1c>"));
     assert_eq!(found(&sources, "s1"), at(BESIDE, Lead::Beside, false));
 }
 
 #[test]
-fn pointers_are_followed_by_their_rules_only() {
+fn only_valid_pointers_are_followed() {
     let sources = MemorySources::new();
     sources.put(BESIDE, event("s1"));
     sources.put(SESSION, "{\"type\":\"session\",\"id\":\"s1\"}\n");
@@ -147,7 +149,7 @@ fn pointers_are_followed_by_their_rules_only() {
     assert_eq!(search(&sources, "s1").1, ["Pointer OtherSession"]);
     sources.put("/s/chat.trajectory-path.json", "{}");
     assert_eq!(search(&sources, "s1").1, ["Pointer NotAPointer"]);
-    // The one beside the session is not a matter of the pointer.
+    // A pointer to the file next to the session file changes nothing.
     for target in [BESIDE, "chat.trajectory.jsonl", "/s/../s/chat.trajectory.jsonl"] {
         point(&sources, "s1", target);
         assert_eq!(search(&sources, "s1"), (at(BESIDE, Lead::Beside, true), Vec::new()));
@@ -155,7 +157,7 @@ fn pointers_are_followed_by_their_rules_only() {
 }
 
 #[test]
-fn a_pointer_at_a_transcript_with_the_sessions_name_does_not_displace_the_sidecar() {
+fn a_pointer_to_a_transcript_does_not_hide_the_sidecar() {
     let sources = MemorySources::new();
     sources.put("/s/s1.jsonl", "{\"type\":\"session\",\"id\":\"s1\"}\n");
     sources.put("/s/s1.trajectory.jsonl", event("s1"));
@@ -187,7 +189,7 @@ fn headers_of_every_kind_state_the_id() {
 }
 
 #[test]
-fn a_session_is_known_by_the_weightiest_of_its_files() {
+fn the_most_reliable_file_states_the_id() {
     let sources = MemorySources::new();
     let identity = |sources: &MemorySources| {
         let source = crate::port::Sources::open(sources, SESSION).ok();
@@ -209,7 +211,7 @@ fn a_session_is_known_by_the_weightiest_of_its_files() {
 
 proptest! {
     #[test]
-    fn no_session_ever_finds_what_is_of_another(
+    fn no_session_finds_the_files_of_another(
         mine in "[ab/_.]{1,4}",
         theirs in "[ab/_.]{1,4}",
         target in "[abs/_.]{1,9}",
@@ -229,7 +231,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_can_be_looked_at(bytes in any::<Vec<u8>>(), is_all: bool) {
+    fn any_bytes_can_be_read_as_a_head(bytes in any::<Vec<u8>>(), is_all: bool) {
         let head = SidecarHead::of(&bytes, is_all);
         prop_assert!(!matches!(head, SidecarHead::EventOf(_)));
         prop_assert!(head::stated_session_id(&bytes).is_none());

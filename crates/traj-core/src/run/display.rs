@@ -1,4 +1,4 @@
-//! What a call was about, in one line.
+//! A call on one line.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::json::Json;
 /// Members that hold a command, best first.
 const COMMANDS: [&str; 4] = ["command", "cmd", "script", "code"];
 
-/// Members that name what a tool works on, best first.
+/// Members that name the subject of a tool call, best first.
 const SUBJECTS: [&str; 14] = [
     "file_path",
     "filePath",
@@ -26,48 +26,131 @@ const SUBJECTS: [&str; 14] = [
     "id",
 ];
 
-/// What a call runs or works on: the command of a shell, the path of an edit,
-/// the query of a search; `None` where the arguments hold nothing of the kind.
+/// Members that only the arguments of an edit have.
+const EDITS: [&str; 8] =
+    ["old_string", "oldText", "old_str", "edits", "patch", "diff", "changes", "new_source"];
+
+/// Where the arguments of a call hold what [`command_of`] shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CommandPlace {
+    /// The arguments are the command.
+    Whole,
+    /// The member with this name holds it.
+    Member(&'static str),
+    /// It is the script of a shell: this word of the command in the member
+    /// with this name, or of arguments that are nothing but a command.
+    Script {
+        /// The member.
+        member: Option<&'static str>,
+        /// The word, from 0.
+        word: usize,
+    },
+    /// The member with this name is a patch, which names the file.
+    Patch(&'static str),
+}
+
+/// What a call runs or works on: the command of a shell, the path of an edit, the
+/// query of a search; `None` if the arguments contain nothing of the kind.
 #[must_use]
 pub fn command_of(call: &ToolCallFact<'_>) -> Option<String> {
-    if let Arguments::Text(text) = call.arguments
-        && !text.trim_start().starts_with('{')
-    {
+    if let Some(text) = free_text(call) {
         return patched_file(text).or_else(|| first_line(text));
     }
+    call.arguments.with_value(|value| command_in(value?).map(|(_, command)| command))
+}
+
+/// Where the arguments of a call hold what [`command_of`] shows.
+#[must_use]
+pub fn command_place(call: &ToolCallFact<'_>) -> Option<CommandPlace> {
+    if free_text(call).is_some() {
+        return Some(CommandPlace::Whole);
+    }
+    call.arguments.with_value(|value| command_in(value?).map(|(place, _)| place))
+}
+
+/// Whether a call changes a file by what its arguments say: they hold a patch,
+/// or the text before and after.
+#[must_use]
+pub fn is_edit(call: &ToolCallFact<'_>) -> bool {
+    if let Some(text) = free_text(call) {
+        return patched_file(text).is_some();
+    }
     call.arguments.with_value(|value| {
-        let value = value?;
-        let stated = COMMANDS.iter().find_map(|name| value.get(name));
-        // The words of a command may be all there is.
-        let command = stated.or_else(|| value.as_array().map(|_| value)).and_then(words);
-        command
-            .or_else(|| {
-                let patch = ["patch", "input"].iter().find_map(|name| value.get(name)?.as_str());
-                patch.and_then(patched_file)
-            })
-            .or_else(|| {
-                SUBJECTS.iter().find_map(|name| value.get(name)?.as_str()).map(str::to_owned)
-            })
-            .filter(|command| !command.trim().is_empty())
+        let Some(value) = value else { return false };
+        let is_patch = |name: &str| {
+            value.get(name).and_then(Json::as_str).is_some_and(|text| patched_file(text).is_some())
+        };
+        EDITS.iter().any(|name| value.get(name).is_some()) || is_patch("input")
     })
 }
 
-/// A command as it would be typed. A shell that runs a single script is that
-/// script.
+/// Arguments that are text rather than a value.
+fn free_text<'r>(call: &ToolCallFact<'r>) -> Option<&'r str> {
+    match call.arguments {
+        Arguments::Text(text) if !text.trim_start().starts_with('{') => Some(text),
+        _ => None,
+    }
+}
+
+fn command_in(value: &Json<'_>) -> Option<(CommandPlace, String)> {
+    let stated = COMMANDS
+        .iter()
+        .find_map(|name| Some((CommandPlace::Member(name), value.get(name)?)))
+        // The arguments may be just the words of a command.
+        .or_else(|| value.as_array().map(|_| (CommandPlace::Whole, value)));
+    let command = stated.and_then(|(place, value)| {
+        let place = match place {
+            CommandPlace::Member(name) if script(value).is_some() => {
+                CommandPlace::Script { member: Some(name), word: SCRIPT }
+            }
+            CommandPlace::Whole if script(value).is_some() => {
+                CommandPlace::Script { member: None, word: SCRIPT }
+            }
+            place => place,
+        };
+        Some((place, words(value)?))
+    });
+    command
+        .or_else(|| {
+            let mut patches = ["patch", "input"].into_iter();
+            let (name, patch) =
+                patches.find_map(|name| Some((name, value.get(name)?.as_str()?)))?;
+            Some((CommandPlace::Patch(name), patched_file(patch)?))
+        })
+        .or_else(|| {
+            let mut subjects = SUBJECTS.iter();
+            subjects.find_map(|name| {
+                Some((CommandPlace::Member(name), value.get(name)?.as_str()?.to_owned()))
+            })
+        })
+        .filter(|(_, command)| !command.trim().is_empty())
+}
+
+/// A command as it would be typed. A shell that runs a single script is shown as
+/// that script.
 fn words(value: &Json<'_>) -> Option<String> {
-    let words: Vec<&str> = match value {
-        Json::String(text) => return Some(text.trim().to_owned()),
-        Json::Array(words) => words.iter().filter_map(Json::as_str).collect(),
-        _ => return None,
-    };
-    if let [shell, flag, script] = words.as_slice()
-        && is_shell(shell)
-        && matches!(*flag, "-c" | "-lc" | "-ic" | "-lic" | "/c")
-    {
+    if let Some(script) = script(value) {
         return Some(script.trim().to_owned());
     }
-    let quoted: Vec<Cow<'_, str>> = words.into_iter().map(quoted).collect();
+    let words = match value {
+        Json::String(text) => return Some(text.trim().to_owned()),
+        Json::Array(words) => words.iter().filter_map(Json::as_str),
+        _ => return None,
+    };
+    let quoted: Vec<Cow<'_, str>> = words.map(quoted).collect();
     (!quoted.is_empty()).then(|| quoted.join(" "))
+}
+
+/// Which word of a command is the script, after the shell and its flag.
+const SCRIPT: usize = 2;
+
+/// The script that a command passes to a shell.
+fn script<'v>(command: &'v Json<'_>) -> Option<&'v str> {
+    let [shell, flag, script] = command.as_array()? else { return None };
+    let (shell, flag) = (shell.as_str()?, flag.as_str()?);
+    let is_script = is_shell(shell) && matches!(flag, "-c" | "-lc" | "-ic" | "-lic" | "/c");
+    script.as_str().filter(|_| is_script)
 }
 
 fn is_shell(program: &str) -> bool {
@@ -99,8 +182,8 @@ fn first_line(text: &str) -> Option<String> {
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// A text on one line of at most `longest` characters: runs of white space
-/// become one space, and an ellipsis replaces the rest.
+/// A text on one line of at most `longest` characters: each run of white space
+/// becomes one space, and an ellipsis replaces the rest.
 #[must_use]
 pub fn one_line(text: &str, longest: usize) -> String {
     let mut line = String::new();
@@ -123,8 +206,8 @@ pub fn one_line(text: &str, longest: usize) -> String {
     line
 }
 
-/// The first `longest` characters of a text as they are, and an ellipsis for
-/// the rest.
+/// The first `longest` characters of a text, unchanged; an ellipsis replaces the
+/// rest.
 #[must_use]
 pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
@@ -155,6 +238,27 @@ mod tests {
         assert_eq!(command(r#"["bash","-lc","ls -l"]"#).unwrap(), "ls -l");
         assert_eq!(command("[{}]"), None);
         assert_eq!(command(r#""{\"cmd\":\"ls\"}""#).unwrap(), "ls");
+    }
+
+    #[test]
+    fn a_command_is_found_where_it_is() {
+        let place = |arguments: &str| {
+            let value = Json::parse(arguments).unwrap();
+            let arguments = Arguments::of(Some(&value));
+            let call = ToolCallFact { id: None, name: "tool", arguments };
+            (command_place(&call), is_edit(&call))
+        };
+        let member = |name| Some(CommandPlace::Member(name));
+        assert_eq!(place(r#"{"path":"a","cmd":"ls"}"#), (member("cmd"), false));
+        assert_eq!(place(r#"{"file_path":"a","old_string":"x"}"#), (member("file_path"), true));
+        let script = CommandPlace::Script { member: Some("command"), word: 2 };
+        assert_eq!(place(r#"{"command":["sh","-c","ls"]}"#), (Some(script), false));
+        assert_eq!(place(r#"["ls","-l"]"#), (Some(CommandPlace::Whole), false));
+        assert_eq!(place(r#""{\"cmd\":\"ls\"}""#), (member("cmd"), false));
+        assert_eq!(place(r#""*** Add File: b""#), (Some(CommandPlace::Whole), true));
+        let patch = (Some(CommandPlace::Patch("input")), true);
+        assert_eq!(place(r#"{"input":"*** Add File: b"}"#), patch);
+        assert_eq!(place("{}"), (None, false));
     }
 
     #[test]

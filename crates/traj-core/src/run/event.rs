@@ -1,17 +1,17 @@
-//! One fact with its time, its place and the row that states it.
+//! One fact, with its time, its place and the row that states it.
 
 use super::Fact;
 use crate::json::Json;
 use crate::timestamp::UnixMillis;
 
-/// Which kind of file states a fact. A transcript and a sidecar often state
-/// the same one: they are two witnesses of one run.
+/// The kind of file that states a fact. A transcript and a sidecar often state
+/// the same fact: they are two witnesses of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Origin {
     /// The recorder's sidecar, or the runtime events of a bundle.
     Runtime,
-    /// The agent's own file: a transcript, a rollout, the transcript events of
+    /// The agent's own file: a transcript, a rollout, or the transcript events of
     /// a bundle.
     Transcript,
 }
@@ -20,10 +20,11 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Place {
-    /// The line of the file, from 1; in a bundle the event's number.
+    /// The line of the file, from 1; in a bundle, the event's number.
     pub line: u64,
-    /// Which of the events that the row becomes in a bundle states the fact,
-    /// from 0. An assistant message is one event, each of its calls another.
+    /// The index, from 0, of the bundle event that states the fact, among those
+    /// the row becomes. An assistant message is one event; each of its calls is
+    /// another.
     pub step: u32,
 }
 
@@ -34,14 +35,15 @@ impl Place {
         Self { line, step: 0 }
     }
 
-    /// The same row, as the event with this number among those it becomes.
+    /// The same row, as its bundle event with this index.
     #[must_use]
     pub const fn step(self, step: u32) -> Self {
         Self { line: self.line, step }
     }
 }
 
-/// Whose fact it is: the agent's own, or that of an agent it started.
+/// The conversation that a fact belongs to: the agent's own, or that of a
+/// sub-agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Thread<'r> {
@@ -56,21 +58,21 @@ pub enum Thread<'r> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunEvent<'r> {
-    /// When; `None` when the source states no readable time.
+    /// When it happened; `None` if the source states no readable time.
     pub at: Option<UnixMillis>,
-    /// Which witness states it.
+    /// The witness that states it.
     pub origin: Origin,
     /// The position of the row in its source.
     pub place: Place,
     /// The id of the entry.
     pub entry: Option<&'r str>,
-    /// The id of the entry before it.
+    /// The id of the entry's parent.
     pub parent: Option<&'r str>,
-    /// The run that a sidecar's event belongs to: a session may have many.
+    /// The run that a sidecar event belongs to: a session may have many.
     pub run: Option<&'r str>,
-    /// The turn, where the source names it.
+    /// The turn, if the source names it.
     pub turn: Option<&'r str>,
-    /// Whose fact it is.
+    /// The conversation that the fact belongs to.
     pub thread: Thread<'r>,
     /// The fact.
     pub fact: Fact<'r>,
@@ -79,7 +81,7 @@ pub struct RunEvent<'r> {
 }
 
 impl<'r> RunEvent<'r> {
-    /// A fact of which only its row is known yet.
+    /// An event with only its origin, place, row and fact set.
     #[must_use]
     pub const fn new(origin: Origin, place: Place, raw: &'r Json<'r>, fact: Fact<'r>) -> Self {
         Self {

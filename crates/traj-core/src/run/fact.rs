@@ -1,8 +1,8 @@
 //! What a row states: a closed list for readers, open for input.
 //!
-//! - `session`: how a session begins and ends.
-//! - `content`: what a row holds as content.
-//! - `outcome`: what became of a tool call.
+//! - `session`: the start and end of a session.
+//! - `content`: the content of a row.
+//! - `outcome`: the outcome of a tool call.
 //! - `usage`: the tokens of a model call.
 
 mod content;
@@ -19,12 +19,11 @@ pub use outcome::{Failure, Outcome};
 pub use session::{EndStatus, SessionEnd, SessionStart};
 pub use usage::{StatedCost, Usage};
 
-/// What a row states. A row that a dialect does not know is
-/// [`Fact::Other`], by its type.
+/// What a row states. An unknown row is [`Fact::Other`] with its type.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Fact<'r> {
-    /// A session or a run of it began.
+    /// A session, or a run of it, began.
     SessionStarted(SessionStart<'r>),
     /// A run ended.
     SessionEnded(SessionEnd<'r>),
@@ -32,7 +31,7 @@ pub enum Fact<'r> {
     ContextCompiled(CompiledContext<'r>),
     /// A turn began.
     TurnStarted,
-    /// A turn ended; `Some` names the error that ended it.
+    /// A turn ended, with its status and the error that ended it, if any.
     TurnEnded(SessionEnd<'r>),
     /// A prompt was submitted.
     Prompt(Prompt<'r>),
@@ -48,7 +47,7 @@ pub enum Fact<'r> {
     ModelCall(ModelCall<'r>),
     /// An approval was requested.
     ApprovalAsked(ApprovalFact<'r>),
-    /// It was decided.
+    /// An approval was decided.
     ApprovalDecided(ApprovalFact<'r>),
     /// The conversation was replaced by a summary.
     Compaction(Compaction<'r>),
@@ -58,7 +57,7 @@ pub enum Fact<'r> {
     ModeChanged(ModeChange<'r>),
     /// The conversation went back to an earlier point.
     Rewind(Rewind<'r>),
-    /// There are entries that are not part of the run.
+    /// Some entries are not part of the run.
     Branches(Branches),
     /// Something was attached.
     Attachment(Attachment<'r>),
@@ -68,65 +67,64 @@ pub enum Fact<'r> {
     Error(ErrorFact<'r>),
     /// Something is missing.
     Lost(Loss<'r>),
-    /// A row that states none of these.
+    /// A row that states none of these facts.
     Other {
         /// The type that the row states.
         name: Cow<'r, str>,
-        /// Whether the dialect knows the type; rows that it does not know are
-        /// counted as unknown.
+        /// Whether the dialect knows the type. Other rows are counted as unknown.
         is_known: bool,
     },
-    /// There are rows of an unknown type among the other events.
+    /// Some rows have an unknown type.
     UnknownRows(UnknownRows<'r>),
 }
 
-/// The context for the model.
+/// The compiled context for the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct CompiledContext<'r> {
     /// The system prompt.
     pub system: Content<'r>,
-    /// The definitions of the tools.
+    /// The tool definitions.
     pub tools: Option<&'r Json<'r>>,
 }
 
-/// A prompt was submitted.
+/// A submitted prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct Prompt<'r> {
     /// The prompt.
     pub content: Content<'r>,
-    /// How many images came with it.
+    /// The number of images in it.
     pub images: u64,
-    /// Why it was not sent, if it was not.
+    /// Why it was not sent, if so.
     pub skipped: Option<&'r str>,
 }
 
-/// The model called a tool.
+/// A tool call by the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
 pub struct ToolCallFact<'r> {
     /// The call's id.
     pub id: Option<&'r str>,
-    /// The tool; `tool` where none is named.
+    /// The tool's name; `tool` if none is stated.
     pub name: &'r str,
-    /// What it was asked to work on.
+    /// Its arguments.
     pub arguments: Arguments<'r>,
 }
 
-/// A tool answered.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
 pub struct ToolResultFact<'r> {
     /// The id of the call.
     pub id: Option<&'r str>,
-    /// The tool, where the row names it.
+    /// The tool's name, if the row states it.
     pub name: Option<&'r str>,
-    /// What became of the call.
+    /// The outcome of the call.
     pub outcome: Outcome<'r>,
-    /// What the tool returned.
+    /// The tool's output.
     pub content: Content<'r>,
-    /// How long it took, in milliseconds, where the source states it.
+    /// How long it took, in milliseconds, if the source states it.
     pub duration: Option<u64>,
     /// Whether the source kept only a part of the content.
     pub is_truncated: bool,
@@ -145,11 +143,11 @@ pub enum UsageScope {
     Counter,
 }
 
-/// A model call finished.
+/// A finished model call.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct ModelCall<'r> {
-    /// The id of the response. Rows that repeat one describe the same call.
+    /// The id of the response. Rows with the same id describe the same call.
     pub id: Option<&'r str>,
     /// The provider.
     pub provider: Option<&'r str>,
@@ -159,43 +157,64 @@ pub struct ModelCall<'r> {
     pub usage: Option<Usage>,
     /// What `usage` covers.
     pub scope: UsageScope,
-    /// Of a counter, the part of the last call.
+    /// For a counter: the part of the last call.
     pub last: Option<Usage>,
-    /// The cost that the source states.
+    /// The cost, if the source states it.
     pub cost: Option<StatedCost>,
     /// Why the model stopped.
     pub stop_reason: Option<Cow<'r, str>>,
-    /// How long it took, in milliseconds, where the source states it.
+    /// How long it took, in milliseconds, if the source states it.
     pub latency: Option<u64>,
-    /// What went wrong.
+    /// The error, if it failed.
     pub error: Option<Cow<'r, str>>,
 }
 
-/// An approval was requested or decided.
+/// A request for approval, or the decision.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct ApprovalFact<'r> {
     /// The id of the request.
     pub id: Option<&'r str>,
-    /// The call that it is about.
+    /// The call that needs approval.
     pub call: Option<&'r str>,
     /// What needs approval: a command, a path, a tool.
     pub subject: Option<Cow<'r, str>>,
-    /// The decision; `None` while it is open.
+    /// The decision; `None` for a request.
     pub decision: Option<ApprovalOutcome>,
-    /// Why.
+    /// The reason given.
     pub reason: Option<Cow<'r, str>>,
+    /// Who decided: `user`, `policy`, `host` or `nobody`.
+    pub decided_by: Option<&'r str>,
+    /// The name of the person or the rule.
+    pub decider_name: Option<&'r str>,
+    /// How long the permission lasts: `once`, `turn` or `session`.
+    pub scope: Option<&'r str>,
 }
 
-/// What was decided.
+impl ApprovalFact<'_> {
+    /// Who decided, in words; `None` if that is not recorded.
+    #[must_use]
+    pub fn decider(&self) -> Option<String> {
+        Some(match (self.decided_by?, self.decider_name) {
+            ("user", Some(name)) => name.to_owned(),
+            ("user", None) => "the user".to_owned(),
+            ("host", None) => "the host".to_owned(),
+            ("policy", None) => "a policy".to_owned(),
+            (by, Some(name)) => format!("{by} {name}"),
+            (by, None) => by.to_owned(),
+        })
+    }
+}
+
+/// The decision on an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalOutcome {
-    /// Yes, this once.
+    /// Approved once.
     Approved,
-    /// Yes, from now on.
+    /// Approved for the rest of the session.
     ApprovedForSession,
-    /// No.
+    /// Denied.
     Denied,
     /// The request was withdrawn or not answered.
     Cancelled,
@@ -214,47 +233,48 @@ impl ApprovalOutcome {
     }
 }
 
-/// The conversation was replaced by a summary.
+/// A replacement of the conversation by a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct Compaction<'r> {
     /// The summary.
     pub summary: Content<'r>,
-    /// How many tokens there were before.
+    /// The number of tokens before it.
     pub tokens_before: Option<u64>,
 }
 
-/// Another model answers.
+/// A change of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct ModelChange<'r> {
-    /// Its provider.
+    /// The new model's provider.
     pub provider: Option<&'r str>,
-    /// The model.
+    /// The new model.
     pub model: Option<&'r str>,
-    /// Why, where the source says: the one before it failed, for example.
+    /// The reason, if the source states it: the previous model failed, for
+    /// example.
     pub reason: Option<&'r str>,
 }
 
-/// Another setting holds.
+/// A change of a setting.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "a name and a value")]
 pub struct ModeChange<'r> {
-    /// Which setting.
+    /// The name of the setting.
     pub name: Cow<'r, str>,
-    /// Its value.
+    /// Its new value.
     pub value: Cow<'r, str>,
 }
 
-/// The conversation went back.
+/// A return to an earlier point of the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct Rewind<'r> {
-    /// The entry that it went back to.
+    /// The entry it returned to.
     pub to: Option<&'r str>,
-    /// How many turns were dropped, where the source counts them.
+    /// How many turns were dropped, if the source counts them.
     pub turns: Option<u64>,
-    /// A summary of what was left.
+    /// A summary of the part that was left.
     pub summary: Content<'r>,
 }
 
@@ -262,9 +282,10 @@ pub struct Rewind<'r> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two counts")]
 pub struct Branches {
-    /// How many begin at an entry of the run, or at none.
+    /// How many there are. Each begins below an entry of the run, or has no known
+    /// parent.
     pub count: u64,
-    /// How many entries they have together.
+    /// The total number of their entries.
     pub entries: u64,
 }
 
@@ -272,56 +293,56 @@ pub struct Branches {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a name and a count")]
 pub struct UnknownRows<'r> {
-    /// The type that they state; `None` where several are counted together.
+    /// The type; `None` if several types are counted together.
     pub name: Option<&'r str>,
     /// How many there are.
     pub count: u64,
 }
 
-/// Something was attached.
+/// An attachment.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct Attachment<'r> {
-    /// What kind of thing.
+    /// What kind of thing it is.
     pub kind: Option<Cow<'r, str>>,
     /// Its name.
     pub name: Option<&'r str>,
-    /// What it holds, where that is text.
+    /// Its content, if that is text.
     pub content: Content<'r>,
 }
 
-/// A hook ran.
+/// A hook that ran.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
 pub struct Hook<'r> {
     /// Its name.
     pub name: &'r str,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome<'r>,
-    /// What it printed.
+    /// Its output.
     pub content: Content<'r>,
 }
 
-/// Something went wrong.
+/// An error outside a tool.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it literally")]
 pub struct ErrorFact<'r> {
-    /// What, in the source's words.
+    /// The message, in the source's words.
     pub text: Cow<'r, str>,
-    /// The kind, where the source states it.
+    /// The kind of error, if the source states it.
     pub kind: Option<&'r str>,
-    /// Whether the harness went on by itself: a retry, for example.
+    /// Whether the harness recovered by itself, for example with a retry.
     pub is_recovered: bool,
 }
 
-/// Something is missing.
+/// A statement that something is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct Loss<'r> {
-    /// Why.
+    /// The reason.
     pub reason: Option<Cow<'r, str>>,
-    /// How many events.
+    /// The number of missing events.
     pub events: Option<u64>,
-    /// How many bytes.
+    /// The number of missing bytes.
     pub bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! The files of a session, read together and folded into one run.
+//! Reads the files of a session together and folds them into one run.
 
 mod branch;
 mod feed;
@@ -17,41 +17,41 @@ use crate::timestamp::UnixMillis;
 use branch::{RowCounts, RowFilter};
 use feed::{FileFeed, is_bomb};
 
-/// How much of a file is looked at to find out who wrote it.
+/// How much of a file is examined to recognise its writer.
 const HEAD: u64 = limits::Reading::standard().short_head_bytes as u64;
 
-/// The files of one session, as far as they exist.
+/// The files of one session, if they exist.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "two files and whose they are")]
+#[expect(clippy::exhaustive_structs, reason = "two files and their session")]
 pub struct SessionFiles<'s> {
     /// The agent's own file: a transcript or a rollout.
     pub transcript: Option<&'s dyn Source>,
-    /// The recorder's file.
+    /// The recorder's sidecar.
     pub sidecar: Option<&'s dyn Source>,
-    /// The session's id: events of other sessions in the sidecar do not count.
+    /// The session's id. Events of other sessions in the sidecar are ignored.
     pub session: &'s str,
-    /// Rows of more bytes than this are passed over: the limit
+    /// Rows longer than this, in bytes, are skipped: the limit
     /// [`session_line_bytes`](limits::Reading::session_line_bytes).
     pub longest_row: usize,
 }
 
-/// What the files of a session state.
+/// The run that the files of a session describe.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionRun {
     /// The run.
     pub run: Run,
-    /// Who wrote the transcript; `None` when there is none, it is empty, or
-    /// no dialect knows it.
+    /// The dialect of the transcript; `None` if there is no transcript, it is
+    /// empty, or no dialect recognises it.
     pub dialect: Option<Dialect>,
     /// Events of this session in the sidecar.
     pub recorded: u64,
-    /// Lines that are not rows, or too long to be read.
+    /// Lines that are not rows, or are too long to read.
     pub unread: u64,
 }
 
 impl SessionFiles<'_> {
-    /// The run of the files, without its moments: see [`Self::fold_with`].
+    /// The run of the files, without moments; see [`Self::fold_with`].
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -59,14 +59,13 @@ impl SessionFiles<'_> {
         self.fold_with(&|| Fold::new(prices.clone()).without_moments())
     }
 
-    /// Reads both files once, side by side in the order of time, as an export
-    /// would: of a transcript the active branch counts, and events have the
-    /// numbers that they have in a bundle. A transcript that is not a straight
-    /// line is read again, into another new fold. Memory is bounded, however
-    /// long the files are.
+    /// Reads both files once, side by side in order of time, as an export would:
+    /// only the active branch of a transcript counts, and events have the numbers
+    /// that they have in a bundle. A transcript that is not a straight line is
+    /// read again, into another new fold. Memory is bounded, however long the
+    /// files are.
     ///
-    /// Of rows that go back in time the order is that of their file, where an
-    /// export sorts them.
+    /// Rows whose times go back stay in file order, while an export sorts them.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -86,7 +85,7 @@ impl SessionFiles<'_> {
                     None => RowFilter::Entries,
                 };
                 let read = PairReading::new(self, dialect, branch, new_fold()).finish()?;
-                // A branch that is known leaves nothing open.
+                // With a known branch, a reading always finishes.
                 Ok(read.unwrap_or_else(|| SessionRun {
                     run: Run::default(),
                     dialect,
@@ -98,7 +97,7 @@ impl SessionFiles<'_> {
     }
 }
 
-/// Who wrote a file, from how it begins.
+/// The dialect of a file, recognised by its beginning.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -109,9 +108,9 @@ pub fn dialect_of(source: &dyn Source) -> Result<Option<Dialect>, SourceError> {
     Ok(sniff(Head::of(&head)))
 }
 
-/// A row in its file.
+/// A row and its position in the file.
 struct FileRow<'b> {
-    /// When, and never before the row above it.
+    /// Its time, but never before that of the row above it.
     at: Option<UnixMillis>,
     line: u64,
     end: usize,
@@ -120,7 +119,7 @@ struct FileRow<'b> {
 
 enum RowContent<'b> {
     Row(Json<'b>),
-    /// Blank, or of somebody else.
+    /// Blank, or an event of another session.
     Nothing,
     Unread,
 }
@@ -133,9 +132,9 @@ struct PairReading<'s> {
     branch: RowFilter,
     sidecar: Option<FileFeed<'s>>,
     transcript: Option<FileFeed<'s>>,
-    /// The time of the last row of each.
+    /// The time of the last row of each file.
     clocks: [Option<UnixMillis>; 2],
-    /// The number of the last event, and where its row is.
+    /// The number of the last event, and the place of its row.
     number: u64,
     before: Option<(Origin, Place)>,
     recorded: u64,
@@ -159,7 +158,7 @@ impl<'s> PairReading<'s> {
             dialect,
             branch,
             sidecar: files.sidecar.map(feed),
-            // Rows that no dialect knows state nothing.
+            // Rows of an unknown dialect state nothing.
             transcript: files.transcript.filter(|_| dialect.is_some()).map(feed),
             clocks: [None; 2],
             number: 0,
@@ -169,7 +168,7 @@ impl<'s> PairReading<'s> {
         }
     }
 
-    /// Reads everything; `None` when the transcript is not a straight line.
+    /// Reads everything; `None` if the transcript is not a straight line.
     fn finish(mut self) -> Result<Option<SessionRun>, SourceError> {
         let (mut sidecar, mut transcript) = (self.sidecar.take(), self.transcript.take());
         loop {
@@ -180,7 +179,7 @@ impl<'s> PairReading<'s> {
                 let recorded = rows(sidecar.as_ref(), self.clocks[0], &|row| self.event(row));
                 let written = rows(transcript.as_ref(), self.clocks[1], &|row| {
                     let dialect = self.dialect.unwrap_or(Dialect::OpenClaw);
-                    // A header comes first, whenever it was written.
+                    // A header comes first, whatever its time.
                     let at = dialect.time_of(&row).filter(|_| !is_header(dialect, &row));
                     (at, RowContent::Row(row))
                 });
@@ -210,7 +209,7 @@ impl<'s> PairReading<'s> {
         }))
     }
 
-    /// An event of this session.
+    /// Checks that a sidecar row is an event of this session.
     fn event<'b>(&self, row: Json<'b>) -> (Option<UnixMillis>, RowContent<'b>) {
         match RuntimeRow::from_json(row) {
             Ok(event) if event.session_id() == self.session => {
@@ -221,9 +220,9 @@ impl<'s> PairReading<'s> {
         }
     }
 
-    /// Folds rows in the order of time, those of the sidecar first, until one
-    /// of the files has to be read on. Returns the last line that was used of
-    /// each, with where it ends; `None` when a row is not on the branch.
+    /// Folds rows in order of time, sidecar rows first among equals, until one of
+    /// the files must be read on. Returns the last line used of each file, and
+    /// where it ends; `None` if the branch cannot be known yet.
     fn merge(
         &mut self,
         recorded: Vec<FileRow<'_>>,
@@ -256,7 +255,7 @@ impl<'s> PairReading<'s> {
         Some(used)
     }
 
-    /// Folds a row; `false` when it is not on the branch.
+    /// Folds a row; `false` if it is not known yet whether it is on the branch.
     fn take(&mut self, row: FileRow<'_>, is_event: bool) -> bool {
         let json = match row.content {
             RowContent::Row(json) => json,
@@ -276,8 +275,8 @@ impl<'s> PairReading<'s> {
                 RowCounts::Unknown => return false,
             }
         };
-        // In a bundle the manifest states what a header does, and counts entries
-        // that no event stands for.
+        // In a bundle, the manifest replaces the header and counts the entries
+        // that give no event.
         let is_header = is_header(dialect, &json);
         if dialect == Dialect::OpenClaw && !is_header && !gives_events(&json) {
             if let Some(name) = unknown_type(&json) {
@@ -299,7 +298,7 @@ impl<'s> PairReading<'s> {
     }
 }
 
-/// What a transcript states that gives no event.
+/// An event for a fact that is not among a bundle's events.
 fn beside_the_events(fact: Fact<'_>) -> RunEvent<'_> {
     RunEvent::new(Origin::Transcript, Place::default(), &Json::Null, fact)
 }
@@ -309,7 +308,7 @@ fn is_header(dialect: Dialect, row: &Json<'_>) -> bool {
     dialect == Dialect::OpenClaw && Skeleton::is_header(row)
 }
 
-/// The rows that a feed holds.
+/// The rows of the lines that a feed holds.
 fn rows<'b>(
     feed: Option<&'b FileFeed<'_>>,
     mut clock: Option<UnixMillis>,

@@ -1,10 +1,10 @@
-//! Events become a run: totals and examples, in bounded memory.
+//! Turns events into a run: totals and examples, in bounded memory.
 //!
 //! - `taken`: what one event adds to a run.
-//! - `calls`, `approvals`, `models`: what is counted once, however many
-//!   witnesses state it.
-//! - `names`, `examples`, `moments`: the few of many that are kept.
-//! - `time_split`: where the time of a run went.
+//! - `calls`, `approvals`, `models`: things that are counted once, however many
+//!   witnesses state them.
+//! - `names`, `examples`, `moments`: the selections that are kept.
+//! - `time_split`: how a run spent its time.
 
 mod approvals;
 mod calls;
@@ -25,8 +25,8 @@ use self::moments::{Moments, is_moment};
 use self::time_split::Stopwatch;
 use super::prices::RememberedPrices;
 use super::{
-    ApprovalOutcome, Content, Fact, FirstFailure, Moment, Origin, Place, Prices, Run, RunEvent,
-    RunState, SessionEnd, SessionStart, Thread, one_line,
+    Content, Fact, FirstFailure, Moment, Origin, Place, Prices, Run, RunEvent, RunState,
+    SessionEnd, SessionStart, Thread, one_line,
 };
 use crate::timestamp::UnixMillis;
 
@@ -37,15 +37,13 @@ pub use names::NameCounts;
 pub use taken::{ApprovalState, CallKey, CallState, CountedCall, Taken};
 pub use time_split::TimeSplit;
 
-/// How many texts are remembered to know a second witness by.
+/// How many texts are remembered to recognise them from a second witness.
 const REMEMBERED_TEXTS: usize = 4_096;
 
-/// How much of an error is kept.
+/// How many characters of an error are kept.
 const LONGEST_ERROR: usize = 300;
 
-/// Takes events in order, those of all witnesses together by time, and
-/// becomes a [`Run`]. How the events come, one by one or many at once, makes
-/// no difference.
+/// Takes the events of all witnesses in order of time, and produces a [`Run`].
 ///
 /// ```
 /// use traj_core::dialect::Dialect;
@@ -72,17 +70,17 @@ pub struct Fold {
     calls: Calls,
     approvals: Approvals,
     models: Models,
-    /// `None` when nobody asks for them.
+    /// `None` if they are not wanted.
     moments: Option<Moments>,
     stopwatch: Stopwatch,
     /// The state of the recorder's runs and the agent's turns.
     runtime_state: Option<RunState>,
     turn_state: Option<RunState>,
-    /// How a run ended by its artifacts, if nothing else states it.
+    /// The status that the artifacts state, used if nothing else states one.
     artifacts: Option<RunState>,
     first_error: Option<(u64, Option<UnixMillis>, String)>,
     provider: Option<String>,
-    /// Which origin states prompts, so that those of the other do not count.
+    /// How many prompts each origin states. The larger number counts.
     prompts: [u64; 2],
     texts: SeenTexts,
     last_place: Option<(Origin, Place)>,
@@ -123,10 +121,10 @@ impl Fold {
         self.read(event);
     }
 
-    /// Takes the next event, and says what it adds to those before it.
+    /// Takes the next event; returns what it adds to the earlier ones.
     pub fn read(&mut self, event: &RunEvent<'_>) -> Taken {
         let place = Some((event.origin, event.place));
-        // What a manifest states is not on a line.
+        // Facts from a manifest are not on a line.
         if self.last_place != place && event.place.line > 0 {
             self.run.events += 1;
             self.last_place = place;
@@ -138,7 +136,7 @@ impl Fold {
         let mut taken = Taken { is_new: true, ..Taken::default() };
         self.take(event, seq, &mut taken);
         taken.turn = self.run.turns;
-        // A header states when the file was made, not that something happened.
+        // A header states when the file was created, not that something happened.
         let at = event.at.filter(|_| !is_header(event));
         self.stopwatch.take(at, &event.fact, event.origin, taken.is_new);
         let is_shown = taken.is_new && is_moment(&event.fact);
@@ -148,8 +146,8 @@ impl Fold {
         taken
     }
 
-    /// What is known so far of a call that was taken; `None` when that is too
-    /// many calls ago, or only a result of it was taken.
+    /// What is known so far about a call; `None` if it is no longer remembered,
+    /// or if only a result of it was seen.
     #[must_use]
     pub fn call(&self, call: CallKey) -> Option<CallState<'_>> {
         self.calls.state(call)
@@ -201,8 +199,9 @@ impl Fold {
             Fact::ApprovalDecided(approval) => {
                 let (is_new, state) = self.approvals.decide(origin, approval, at);
                 (taken.is_new, taken.approval) = (is_new, Some(state));
-                let is_denied = approval.decision == Some(ApprovalOutcome::Denied);
-                self.run.approvals_denied += u64::from(is_new && is_denied);
+                if is_new {
+                    approvals::count_decision(&mut self.run, approval, seq);
+                }
             }
             Fact::Compaction(_) => self.run.compactions += 1,
             Fact::ModelChanged(change) => {
@@ -276,8 +275,8 @@ impl Fold {
         names::list(&mut self.run.endings, &mut self.run.other_endings, status);
     }
 
-    /// A prompt that both witnesses state counts once. Where both count, the
-    /// one that states more of them is right.
+    /// Takes a prompt; returns whether it is the first time that it is stated.
+    /// The witness that states more prompts determines the number of turns.
     fn take_prompt(&mut self, content: Content<'_>, origin: Origin) -> bool {
         let slot = match origin {
             Origin::Runtime => {
@@ -300,7 +299,7 @@ impl Fold {
         if self.first_error.is_none() {
             self.first_error = Some((seq, at, text.clone()));
         }
-        // The sidecar and the transcript state the same one.
+        // The sidecar and the transcript state the same errors.
         let is_new = !self.run.errors.contains(&text);
         if is_new {
             names::list(&mut self.run.errors, &mut self.run.other_errors, text);
@@ -308,7 +307,7 @@ impl Fold {
         is_new
     }
 
-    /// The run.
+    /// The resulting run.
     #[must_use]
     pub fn finish(self) -> Run {
         let Self { mut run, mut calls, models, moments, stopwatch, .. } = self;
@@ -347,7 +346,7 @@ impl Fold {
     }
 }
 
-/// Whether an event only describes the run.
+/// Whether an event is a transcript's header, which only describes the run.
 fn is_header(event: &RunEvent<'_>) -> bool {
     let describes = matches!(&event.fact, Fact::SessionStarted(started) if !started.begins_run);
     describes && event.origin == Origin::Transcript
@@ -357,8 +356,8 @@ fn state_of(ended: &SessionEnd<'_>) -> RunState {
     RunState::Ended(names::short(ended.status.as_str()))
 }
 
-/// Hashes of texts, each with the origin that stated it: the same text from
-/// the other origin is the same thing.
+/// Hashes of texts, each with its origin: the same text from the other origin is
+/// the same message.
 #[derive(Debug, Default)]
 struct SeenTexts {
     open: HashSet<(u64, Origin)>,

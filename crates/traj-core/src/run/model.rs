@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    CallExample, CallTotals, ContextPoint, Cost, ModelTotals, TimeSplit, Usage, UsageScope,
+    ApprovalOutcome, CallExample, CallTotals, ContextPoint, Cost, ModelTotals, TimeSplit, Usage,
+    UsageScope,
 };
 use crate::timestamp::UnixMillis;
 
-/// What became of a run, in bounded memory however long it was.
+/// The summary of a run, in bounded memory, however long it was.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Run {
@@ -21,82 +22,84 @@ pub struct Run {
     pub workspace: Option<String>,
     /// The model that answered last.
     pub model: Option<String>,
-    /// The first time of an event.
+    /// The time of the first event.
     pub started_at: Option<UnixMillis>,
-    /// The last one.
+    /// The time of the last event.
     pub ended_at: Option<UnixMillis>,
-    /// How the run ended; `None` when nothing states it.
+    /// Whether and how the run ended; `None` if nothing states it.
     pub status: Option<RunState>,
     /// The error that ended it.
     pub end_error: Option<String>,
-    /// How runs of the session ended, the first ones.
+    /// How the first runs of the session ended.
     pub endings: Vec<String>,
-    /// How many came after those.
+    /// How many further runs ended.
     pub other_endings: u64,
-    /// Events, as a bundle counts them: a row may give several.
+    /// The number of events, as a bundle counts them: a row may give several.
     pub events: u64,
-    /// Prompts.
+    /// The number of prompts.
     pub turns: u64,
-    /// What became of all calls.
+    /// All calls by outcome.
     pub calls: CallTotals,
-    /// What became of the calls of each tool, of the first tools.
+    /// Calls by outcome for each of the first tools.
     pub tools: BTreeMap<String, CallTotals>,
-    /// What became of the calls of tools beyond those.
+    /// Calls by outcome for all other tools.
     pub other_tools: CallTotals,
     /// The slowest calls.
     pub slowest: Vec<CallExample>,
     /// The first calls that failed.
     pub failed: Vec<CallExample>,
-    /// What went wrong first.
+    /// The first failure, of a call or outside one.
     pub first_failure: Option<FirstFailure>,
-    /// Model calls.
+    /// Totals of all model calls.
     pub models: ModelTotals,
-    /// Which kind of record they are counted by: others state them again.
+    /// The kind of record that the model calls are counted by; other kinds repeat
+    /// them.
     pub usage_scope: UsageScope,
-    /// Model calls by model, of the first models.
+    /// Totals of each of the first models.
     pub by_model: BTreeMap<String, ModelTotals>,
-    /// Calls of models beyond those.
+    /// How many calls other models had.
     pub other_models: u64,
     /// The largest context.
     pub context_peak: Option<ContextPoint>,
-    /// Context sizes, evenly spread over the run.
+    /// Context sizes, spread evenly over the run.
     pub context: Vec<ContextPoint>,
-    /// Where the time went.
+    /// How it spent its time.
     pub time: TimeSplit,
     /// How often the conversation was replaced by a summary.
     pub compactions: u64,
     /// How often an approval was requested.
     pub approvals_asked: u64,
-    /// How often that was denied.
+    /// How often an approval was denied.
     pub approvals_denied: u64,
-    /// How often the conversation went back.
+    /// The first approvals that were decided, in order.
+    pub approvals: Vec<DecidedApproval>,
+    /// How often the conversation returned to an earlier point.
     pub rewinds: u64,
-    /// How many branches of the conversation were left: the run covers the
-    /// other one.
+    /// How many branches of the conversation were left. The run covers only the
+    /// active one.
     pub branches: u64,
-    /// How many entries those have.
+    /// How many entries they have.
     pub branch_entries: u64,
-    /// What sub-agents stated, of the first of them, by the id that the source
-    /// gives each.
+    /// How many facts each of the first sub-agents stated, by the id in the
+    /// source.
     pub sub_runs: BTreeMap<String, u64>,
-    /// What those beyond stated.
+    /// How many facts the other sub-agents stated.
     pub other_sub_runs: u64,
-    /// What went wrong, each once, in order.
+    /// The first errors, each once, in order.
     pub errors: Vec<String>,
-    /// How many errors came after those.
+    /// How many further errors there were.
     pub other_errors: u64,
-    /// Events that are known to be missing.
+    /// The number of events known to be missing.
     pub lost_events: u64,
     /// How often a recorder stated that something is missing.
     pub losses: u64,
-    /// Rows of unknown types.
+    /// How many rows have each of the first unknown types.
     pub unknown: BTreeMap<String, u64>,
-    /// Rows of types beyond those.
+    /// How many rows have other unknown types.
     pub other_unknown: u64,
-    /// What happened, each thing once; of a long run the beginning and the
-    /// end.
+    /// What happened, each thing once. The middle of a long run is omitted.
     pub moments: Vec<Moment>,
-    /// How many moments there were between those.
+    /// How many moments were omitted.
     pub moments_omitted: u64,
 }
 
@@ -107,25 +110,43 @@ impl Run {
         &self.models.usage
     }
 
-    /// The cost of all model calls; `None` when a price is not known.
+    /// The cost of all model calls; `None` if a price is unknown.
     #[must_use]
     pub fn cost(&self) -> Option<Cost> {
         self.models.cost()
     }
 }
 
+/// An approval with its decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DecidedApproval {
+    /// The number of the event that states the decision.
+    pub seq: u64,
+    /// What it is about; else the id of the call.
+    pub subject: Option<String>,
+    /// The decision, if it is known.
+    pub decision: Option<ApprovalOutcome>,
+    /// Who decided, in words.
+    pub decider: Option<String>,
+    /// How long the permission lasts.
+    pub scope: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+}
+
 /// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunState {
-    /// It began and did not end: it goes on, or was killed.
+    /// It began and has not ended: it is still going, or was killed.
     Open,
     /// It ended, with this status.
     Ended(String),
 }
 
 impl RunState {
-    /// The word for it in `--json`.
+    /// Its name in `--json`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -135,32 +156,32 @@ impl RunState {
     }
 }
 
-/// What went wrong first.
+/// The first failure of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FirstFailure {
-    /// A call.
+    /// A failed call.
     Call(CallExample),
     /// An error outside a tool.
     Error {
         /// Its position among the events.
         seq: u64,
-        /// When.
+        /// When it happened.
         at: Option<UnixMillis>,
-        /// What, in the source's words.
+        /// The message, in the source's words.
         text: String,
     },
 }
 
-/// One thing that happened.
+/// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moment {
     /// Its position among the events.
     pub seq: u64,
-    /// When.
+    /// When it happened.
     pub at: Option<UnixMillis>,
-    /// What kind of thing.
+    /// What kind of thing it was, in one word.
     pub kind: &'static str,
     /// What it was about.
     pub about: String,

@@ -1,7 +1,7 @@
-//! What a model call costs: its tokens times a table of prices.
+//! The cost of a model call: its tokens times a table of prices.
 //!
-//! The table is data (`prices.toml`); a user can lay a table of their own over
-//! it. A model that no row holds for has no cost: unknown is not zero.
+//! The table is data (`prices.toml`); users can override it with their own. A
+//! model without a matching row has no cost: unknown is not zero.
 
 mod cost;
 mod pattern;
@@ -30,15 +30,15 @@ use crate::timestamp::UnixMillis;
 pub struct PricesError {
     /// The line, counted from one.
     pub line: usize,
-    /// What is wrong with it, without the values of the file.
+    /// The problem, without values from the file.
     pub problem: String,
 }
 
 /// Prices of models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// The rows, with the number of the table they came from: a table laid
-    /// over another has the higher number.
+    /// The rows, with the number of the table they came from. An overriding table
+    /// has a higher number.
     rows: Vec<(usize, PriceRow)>,
 }
 
@@ -50,19 +50,19 @@ struct PriceFile {
 }
 
 impl Prices {
-    /// The table that comes with traj.
+    /// The table shipped with traj.
     #[must_use]
     pub fn shipped() -> Self {
         static SHIPPED: OnceLock<Prices> = OnceLock::new();
-        // A test proves that it can be read.
+        // A test proves that it parses.
         SHIPPED.get_or_init(|| Self::parse(include_str!("prices.toml")).unwrap_or_default()).clone()
     }
 
-    /// Reads a table of `[[model]]` rows, in the form of the shipped
+    /// Parses a table of `[[model]]` rows, in the format of the shipped
     /// `prices.toml`.
     ///
     /// # Errors
-    /// When the text is not TOML of this form.
+    /// When the text is not TOML in this format.
     pub fn parse(text: &str) -> Result<Self, PricesError> {
         let file: PriceFile = toml::from_str(text).map_err(|error| {
             let (line, problem) = toml_fault::line_and_problem(text, &error);
@@ -75,13 +75,22 @@ impl Prices {
         Self { rows: rows.into_iter().map(|row| (0, row)).collect() }
     }
 
-    /// This table with another laid over it: where rows of both hold for a
-    /// call, those of `other` win.
+    /// This table overridden by another: where rows of both apply to a call,
+    /// those of `other` win.
     #[must_use]
     pub fn overridden_by(mut self, other: Self) -> Self {
         let above = self.rows.iter().map(|(table, _)| table + 1).max().unwrap_or(0);
         self.rows.extend(other.rows.into_iter().map(|(table, row)| (table + above, row)));
         self
+    }
+
+    /// The table as text that [`Prices::parse`] reads, with nothing in it but
+    /// the prices: no comments, and not where they come from.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        self.rows.iter().for_each(|(_, row)| row.write_toml(&mut text));
+        text
     }
 
     /// How many rows there are.
@@ -96,14 +105,14 @@ impl Prices {
         self.rows.is_empty()
     }
 
-    /// What one model call costs; `None` where no row holds for it.
+    /// The cost of one model call; `None` if no row applies.
     ///
-    /// A row that names providers does not hold for others. Without a provider
-    /// any row can hold, and a model may then be written `provider/model`. The
-    /// most specific pattern wins, then the newest row that is not newer than
-    /// the call; a call without a time takes the newest. Some models cost more
-    /// when a call has much input, so the usage must be that of one call and
-    /// not a sum.
+    /// A row that names providers does not apply to others. Without a provider
+    /// any row can apply, and the model may be written `provider/model`. The most
+    /// specific pattern wins, then the highest `above-input`, then the newest row
+    /// that is not newer than the call; for a call without a time, the newest
+    /// row. Some models cost more for calls with much input, so the usage must be
+    /// that of one call and not a sum.
     #[must_use]
     pub fn cost(
         &self,
@@ -115,7 +124,7 @@ impl Prices {
         best(self.rows_for(provider, model).into_iter(), at, usage)
     }
 
-    /// The rows that fit a model, whenever they hold, the best first.
+    /// The rows that match a model, at any time, best first.
     fn rows_for(&self, provider: Option<&str>, model: &str) -> Vec<&PriceRow> {
         let (provider, model) = match (provider, model.split_once('/')) {
             (None, Some((provider, model))) => (Some(provider), model),

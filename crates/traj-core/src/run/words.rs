@@ -1,12 +1,12 @@
-//! A fact in a few words, for everything that shows facts on one line.
+//! A fact in a few words, for code that shows facts on one line.
 
 use super::{Content, Fact, Failure, ModelCall, Outcome, SessionStart, command_of, one_line};
 use crate::json::Json;
 
-/// Texts of a run that are part of a line are cut to this many characters.
+/// Texts shown as part of a line are truncated to this many characters.
 pub const LONGEST_PREVIEW: usize = 200;
 
-/// What kind of thing a fact is, in a word.
+/// The kind of a fact, in one word.
 #[must_use]
 pub const fn label(fact: &Fact<'_>) -> &'static str {
     match fact {
@@ -36,11 +36,11 @@ pub const fn label(fact: &Fact<'_>) -> &'static str {
     }
 }
 
-/// What a fact is about, on one line, without its label: the text of a prompt
-/// or reply, the command of a call, what became of it. Empty when there is
+/// The subject of a fact on one line, without its label: the text of a prompt or
+/// reply, the command of a call, the outcome of a result. Empty if there is
 /// nothing to say.
 ///
-/// Nothing in it is redacted: decode a redacted row to show it to anybody.
+/// Nothing is redacted here: to show it to anyone, decode a redacted row.
 #[must_use]
 pub fn about(fact: &Fact<'_>) -> String {
     match fact {
@@ -50,7 +50,7 @@ pub fn about(fact: &Fact<'_>) -> String {
         }
         Fact::ContextCompiled(context) => {
             let tools = context.tools.and_then(Json::as_array);
-            tools.map(|tools| format!("{} tools", tools.len())).unwrap_or_default()
+            tools.map(|tools| counted(tools.len() as u64, "tool", "tools")).unwrap_or_default()
         }
         Fact::TurnStarted => String::new(),
         Fact::Prompt(prompt) => prompt.skipped.map_or_else(|| said(prompt.content), short),
@@ -70,7 +70,9 @@ pub fn about(fact: &Fact<'_>) -> String {
             with(decision, approval.subject.as_deref().or(approval.call))
         }
         Fact::Compaction(compaction) => {
-            let tokens = compaction.tokens_before.map(|tokens| format!("from {tokens} tokens"));
+            let tokens = compaction
+                .tokens_before
+                .map(|tokens| format!("from {}", counted(tokens, "token", "tokens")));
             words(&[&tokens.unwrap_or_default(), &said(compaction.summary)])
         }
         Fact::ModelChanged(change) => {
@@ -78,12 +80,16 @@ pub fn about(fact: &Fact<'_>) -> String {
         }
         Fact::ModeChanged(change) => words(&[&short(&change.name), &short(&change.value)]),
         Fact::Rewind(rewind) => match (rewind.turns, rewind.to) {
-            (Some(turns), _) => format!("{turns} turns"),
+            (Some(turns), _) => counted(turns, "turn", "turns"),
             (None, Some(entry)) => format!("to {}", short(entry)),
             (None, None) => String::new(),
         },
         Fact::Branches(branches) => {
-            format!("{} left, with {} entries", branches.count, branches.entries)
+            format!(
+                "{} left, with {}",
+                branches.count,
+                counted(branches.entries, "entry", "entries")
+            )
         }
         Fact::Attachment(attachment) => {
             let kind = short(attachment.kind.as_deref().unwrap_or_default());
@@ -93,19 +99,18 @@ pub fn about(fact: &Fact<'_>) -> String {
         Fact::Hook(hook) => words(&[&short(hook.name), &outcome(&hook.outcome)]),
         Fact::Error(error) => short(&error.text),
         Fact::Lost(loss) => {
-            let count = loss.events.map(|events| format!("{events} events"));
+            let count = loss.events.map(|events| counted(events, "event", "events"));
             with(count.as_deref().unwrap_or("events are missing"), loss.reason.as_deref())
         }
         Fact::Other { name, .. } => short(name),
         Fact::UnknownRows(rows) => {
-            words(&[&short(rows.name.unwrap_or_default()), &format!("{} times", rows.count)])
+            words(&[&short(rows.name.unwrap_or_default()), &counted(rows.count, "time", "times")])
         }
     }
 }
 
-/// A fact in a few words, on one line, where its label is not shown and the
-/// text of an error has a place of its own. Nothing in it is redacted, as in
-/// [`about`].
+/// A fact in a few words, on one line, for places that show no label and show the
+/// text of an error elsewhere. As in [`about`], nothing is redacted.
 #[must_use]
 pub fn preview(fact: &Fact<'_>) -> String {
     let about = about(fact);
@@ -125,7 +130,7 @@ pub fn preview(fact: &Fact<'_>) -> String {
         Fact::SessionStarted(started) if started.begins_run => "session started",
         Fact::Prompt(prompt) if prompt.skipped.is_some() => "prompt skipped",
         Fact::Prompt(_) if about.is_empty() => "prompt submitted",
-        Fact::ApprovalAsked(_) => "approval asked",
+        Fact::ApprovalAsked(_) => "approval requested",
         Fact::Compaction(_) => "compacted",
         Fact::ModelChanged(_) => "model",
         Fact::Rewind(_) => "went back",
@@ -135,7 +140,7 @@ pub fn preview(fact: &Fact<'_>) -> String {
     with(lead, Some(&about))
 }
 
-/// What became of a call, in a word or two.
+/// An outcome in a word or two.
 #[must_use]
 pub fn outcome(outcome: &Outcome<'_>) -> String {
     match outcome {
@@ -152,7 +157,8 @@ pub fn outcome(outcome: &Outcome<'_>) -> String {
     }
 }
 
-/// A value of no known shape on one line: its members by name, or itself.
+/// A value of unknown shape on one line: its members by name, or the value
+/// itself.
 #[must_use]
 pub fn members(value: &Json<'_>) -> String {
     let plain = |value: &Json<'_>| match value {
@@ -169,7 +175,7 @@ pub fn members(value: &Json<'_>) -> String {
     short(&members.join(", "))
 }
 
-/// More members than this do not fit a line.
+/// At most this many members are shown on a line.
 const MOST_MEMBERS: usize = 16;
 
 fn short(text: &str) -> String {
@@ -180,13 +186,13 @@ fn said(content: Content<'_>) -> String {
     content.first_text().map(short).unwrap_or_default()
 }
 
-/// The words that are not empty.
+/// Joins the words that are not empty.
 fn words(words: &[&str]) -> String {
     let words: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }
 
-/// What, and more about it where there is more.
+/// A word or phrase, followed by more about it if there is more.
 fn with(what: &str, subject: Option<&str>) -> String {
     match subject.filter(|subject| !subject.trim().is_empty()) {
         Some(subject) => format!("{what}: {}", short(subject)),
@@ -216,6 +222,11 @@ fn model_call(call: &ModelCall<'_>) -> String {
         None => stopped.map_or_else(|| "done".to_owned(), short),
     };
     words(&[&model_name(call.provider, call.model), &ended])
+}
+
+/// A number with its noun in the singular or the plural.
+fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The proleptic Gregorian calendar over the whole range of instants.
+//! The proleptic Gregorian calendar over the whole range of timestamps.
 //!
 //! Calendar crates stop at the year 9999 or change their API with a feature;
-//! files name years up to ±275760.
+//! files contain years up to ±275760.
 
 pub(super) const MILLIS_PER_DAY: i64 = 86_400_000;
 
@@ -13,8 +13,8 @@ pub(super) struct CivilDate {
 }
 
 impl CivilDate {
-    /// The date of an instant. Counts in 400-year eras that start in March, so
-    /// that the leap day is the last of its year.
+    /// The date of a timestamp. Counts in 400-year eras that start in March, so
+    /// that the leap day is the last day of its year.
     pub(super) const fn from_millis(millis: i64) -> Self {
         let days = millis.div_euclid(MILLIS_PER_DAY) + 719_468;
         let era = days.div_euclid(146_097);
@@ -29,8 +29,8 @@ impl CivilDate {
         Self { year, month, day }
     }
 
-    /// Days since 1970. The day may lie past the end of its month and then
-    /// counts on into the next one.
+    /// Days since 1970. A day past the end of its month counts into the next
+    /// month.
     pub(super) const fn to_days(&self) -> i64 {
         let year = if self.month <= 2 { self.year - 1 } else { self.year };
         let era = year.div_euclid(400);
@@ -42,7 +42,7 @@ impl CivilDate {
     }
 }
 
-/// A time of day, with its zone where one was written.
+/// A time of day, with its zone if one was written.
 #[derive(Default)]
 pub(super) struct CivilTime {
     pub(super) hour: i64,
@@ -54,7 +54,7 @@ pub(super) struct CivilTime {
 }
 
 impl CivilTime {
-    /// Milliseconds since midnight UTC; `None` when a part is out of range.
+    /// Milliseconds since midnight UTC; `None` if a part is out of range.
     /// Midnight at the end of a day (`24:00`) is allowed.
     pub(super) const fn to_millis(&self) -> Option<i64> {
         let within = self.hour < 24 && self.minute < 60 && self.second < 60;

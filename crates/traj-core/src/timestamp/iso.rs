@@ -27,7 +27,7 @@ impl IsoCursor<'_> {
             }
             b'-' => {
                 self.rest = &self.rest[1..];
-                // A negative year zero does not exist.
+                // There is no negative year zero.
                 -self.number(6).filter(|year| *year != 0)?
             }
             _ => self.number(4)?,
@@ -77,7 +77,7 @@ impl IsoCursor<'_> {
         Some(sign * (hours * 60 + minutes))
     }
 
-    /// Any number of digits; what is finer than a millisecond is cut.
+    /// Any number of digits; digits beyond milliseconds are dropped.
     fn fraction(&mut self) -> Option<i64> {
         let digits = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if digits == 0 {

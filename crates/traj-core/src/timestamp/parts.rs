@@ -1,8 +1,8 @@
-//! The parts of a date as they are read, and what they come to.
+//! The parts of a date as they are parsed, and their result.
 
 use super::civil::{CivilDate, CivilTime};
 
-/// Up to three numbers, and the name of a month.
+/// Up to three numbers, and the number of a named month.
 #[derive(Default)]
 pub(super) struct DayParts {
     numbers: Vec<i64>,
@@ -43,7 +43,7 @@ impl DayParts {
     }
 }
 
-/// Hour, minute, second and millisecond, as far as they were read.
+/// Hour, minute, second and millisecond, as far as they were parsed.
 #[derive(Default)]
 pub(super) struct ClockParts {
     parts: Vec<i64>,
@@ -57,7 +57,7 @@ impl ClockParts {
         self.parts.is_empty()
     }
 
-    /// Whether the next part may be this number.
+    /// Whether this number is valid as the next part.
     pub(super) fn expects(&self, number: i64) -> bool {
         match self.parts.len() {
             1 | 2 => (0..60).contains(&number),
@@ -71,7 +71,7 @@ impl ClockParts {
         (self.parts.len() <= Self::PARTS).then_some(())
     }
 
-    /// Adds the last part that is written; where all are there, it says nothing.
+    /// Adds the last part and sets the missing ones to zero.
     pub(super) fn add_last(&mut self, number: i64) {
         self.parts.push(number);
         self.parts.resize(Self::PARTS, 0);
@@ -92,7 +92,7 @@ impl ClockParts {
     }
 }
 
-/// A zone, as far as it was read.
+/// A zone, as far as it was parsed.
 #[derive(Default)]
 pub(super) struct ZoneParts {
     pub(super) sign: Option<i64>,
@@ -110,7 +110,7 @@ impl ZoneParts {
         self.hours == Some(0) && self.minutes == Some(0)
     }
 
-    /// Whether this number is the minutes of the hours that were read.
+    /// Whether this number is valid as the minutes after the hours.
     pub(super) fn expects(&self, number: i64) -> bool {
         self.hours.is_some() && self.minutes.is_none() && (0..60).contains(&number)
     }

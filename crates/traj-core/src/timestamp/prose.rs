@@ -1,10 +1,10 @@
-//! Dates as people and old tools write them: words, slashes, zones by name.
+//! Dates as people and old tools write them: words, slashes, named zones.
 //!
-//! The rules are those of the JavaScript engines whose files we read: a date
-//! may begin as ISO 8601 does; up to three numbers are a date, numbers joined
-//! by colons a time; words before the first number mean nothing unless they
-//! name a month or a zone, unknown words after it spoil the date; parentheses
-//! are comments.
+//! The rules are those of the JavaScript engines that write such files. A date
+//! may begin like ISO 8601. Up to three numbers are a date; numbers joined by
+//! colons are a time. Before the first number, all words but names of months
+//! are ignored; after it, unknown words make the date invalid. Parentheses are
+//! comments.
 
 use super::UnixMillis;
 use super::civil::MILLIS_PER_DAY;
@@ -13,7 +13,7 @@ use super::token::{DateToken, DateTokens};
 
 pub(super) fn parse(text: &str) -> Option<UnixMillis> {
     let mut reading = ProseReading::default();
-    // Some locales put narrow spaces before `PM`.
+    // Some locales put a narrow space before `PM`.
     let text = text.replace(|letter: char| letter.is_whitespace() || letter == '\u{feff}', " ");
     let mut tokens = DateTokens::new(text.as_bytes());
     let mut next = reading.iso_date(&mut tokens)?;
@@ -36,8 +36,8 @@ struct ProseReading {
 }
 
 impl ProseReading {
-    /// Reads as much of an ISO date as there is and returns the token after
-    /// it. `None` if an invalid time follows.
+    /// Parses as much of an ISO date as there is and returns the next token.
+    /// `None` if an invalid time follows.
     fn iso_date(&mut self, tokens: &mut DateTokens<'_>) -> Option<Option<DateToken>> {
         let first = tokens.next();
         let year = match first {
@@ -67,7 +67,7 @@ impl ProseReading {
             }
         }
         let next = tokens.next();
-        // With a valid time after it, the date would have been read as ISO.
+        // With a valid time, the whole date would have been parsed as ISO.
         if matches!(next, Some(DateToken::Word([b't', 0, 0], _))) { None } else { Some(next) }
     }
 
@@ -89,7 +89,7 @@ impl ProseReading {
         }
     }
 
-    /// What follows a sign after a time or a zone.
+    /// Parses what follows a sign after a time or a zone.
     fn offset(&mut self, sign: i64, tokens: &mut DateTokens<'_>) -> Option<()> {
         let (value, digits) = tokens.number().unwrap_or((0, 0));
         self.zone = if tokens.is_at(b':') {
@@ -150,7 +150,7 @@ impl ProseReading {
             tokens.take(b'-');
             return Some(());
         }
-        // Only months have names that may be longer.
+        // Only names of months may be longer than three letters.
         let zone_hours = match word {
             _ if letters > word.len() => None,
             b"utc" | b"gmt" | [b'z', 0, 0] | [b'u', b't', 0] => Some(0),
@@ -165,12 +165,12 @@ impl ProseReading {
             self.zone = ZoneParts::hours(hours);
             return Some(());
         }
-        // Other words are ignored before a date and invalid after one.
+        // Other words are ignored before the first number and invalid after it.
         (!self.read_number && !tokens.is_at_number()).then_some(())
     }
 }
 
-/// What is finer than a millisecond is cut.
+/// Truncates a fraction to milliseconds.
 fn millis_of(fraction: i64, digits: usize) -> i64 {
     match digits {
         1 => fraction * 100,

@@ -1,4 +1,4 @@
-//! Tests of `timestamp`: laws, formats and corner cases.
+//! Tests of `timestamp`: properties, formats and edge cases.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn lenient(text: &str) -> Option<String> {
 }
 
 #[test]
-fn iso_forms_name_their_instant() {
+fn iso_forms_are_parsed() {
     let cases = [
         ("2026-06-01T10:00:05.000Z", "2026-06-01T10:00:05.000Z"),
         ("2026-06-01T10:00", "2026-06-01T10:00:00.000Z"),
@@ -33,7 +33,7 @@ fn iso_forms_name_their_instant() {
 }
 
 #[test]
-fn prose_forms_name_their_instant() {
+fn prose_forms_are_parsed() {
     let cases = [
         ("2026-6-1", "2026-06-01T00:00:00.000Z"),
         ("2026-06-01 10:00:05", "2026-06-01T10:00:05.000Z"),
@@ -65,7 +65,7 @@ fn prose_forms_name_their_instant() {
 }
 
 #[test]
-fn what_is_no_date_is_none() {
+fn invalid_dates_are_none() {
     let cases = [
         "",
         "  ",

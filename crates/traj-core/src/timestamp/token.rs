@@ -1,16 +1,16 @@
-//! A date in prose, cut into numbers, words and signs.
+//! Splits a date in prose into numbers, words and symbols.
 
 #[derive(Clone, Copy)]
 pub(super) enum DateToken {
-    /// The value, and how many digits it is written with.
+    /// The value, and its number of digits.
     Number(i64, usize),
-    /// The first three letters, in lower case, and how many there are.
+    /// The first three letters in lower case, and the length.
     Word([u8; 3], usize),
     Symbol(u8),
 }
 
 impl DateToken {
-    /// This many digits of a number count, leading zeros excluded.
+    /// The number of digits that count, leading zeros excluded.
     pub(super) const MOST_DIGITS: usize = 9;
 }
 
@@ -19,7 +19,7 @@ pub(super) struct DateTokens<'a> {
 }
 
 impl<'a> DateTokens<'a> {
-    /// The text contains no white space except spaces.
+    /// Tokens of `text`, whose only white space is spaces.
     pub(super) const fn new(text: &'a [u8]) -> Self {
         Self { rest: text }
     }
@@ -43,7 +43,7 @@ impl<'a> DateTokens<'a> {
         }
         if first == b'(' {
             self.comment();
-            // A comment separates like a blank does.
+            // A comment separates tokens, like a space.
             return (!self.rest.is_empty()).then_some(DateToken::Symbol(b' '));
         }
         self.rest = &self.rest[1..];
@@ -72,7 +72,7 @@ impl<'a> DateTokens<'a> {
         run
     }
 
-    /// The number that comes next, with its digits.
+    /// The next number, with its digits counted.
     pub(super) fn number(&mut self) -> Option<(i64, usize)> {
         if !self.is_at_number() {
             return None;
@@ -83,7 +83,7 @@ impl<'a> DateTokens<'a> {
         }
     }
 
-    /// The next number, if it has this many digits.
+    /// The next number, if it has exactly this many digits.
     pub(super) fn fixed(&mut self, digits: usize) -> Option<i64> {
         let before = self.rest;
         let number = self.number().filter(|(_, written)| *written == digits);
@@ -109,7 +109,7 @@ impl<'a> DateTokens<'a> {
         self.rest.first().is_some_and(u8::is_ascii_digit)
     }
 
-    /// Whether what comes next may directly follow a time.
+    /// Whether the next character may directly follow a time.
     pub(super) fn may_follow_time(&self) -> bool {
         match self.rest {
             [b'z' | b'Z', next, ..] => !is_in_word(next),
@@ -119,8 +119,8 @@ impl<'a> DateTokens<'a> {
     }
 }
 
-/// Letters, and whatever follows the first of them: a bracket in a date
-/// spoils it as a word does.
+/// Whether a byte belongs to a word: letters, and all other bytes from `A` up,
+/// so that a bracket makes a date invalid as an unknown word does.
 const fn is_in_word(byte: &u8) -> bool {
     *byte >= b'A'
 }

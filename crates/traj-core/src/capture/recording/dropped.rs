@@ -6,23 +6,23 @@
 pub struct Dropped {
     /// The queue was full.
     pub queue_full: u64,
-    /// The sidecar had reached its limit.
+    /// The sidecar reached its limit.
     pub sidecar_full: u64,
     /// The sidecar could not be used, or was not safe to use.
     pub storage: u64,
-    /// The event does not fit a line even without its data.
+    /// The event does not fit into a line even without its data.
     pub too_large: u64,
-    /// Encoding it met a defect of the recorder.
+    /// Encoding it hit a defect of the recorder.
     pub defect: u64,
     /// The recorder's thread could not be started.
     pub not_started: u64,
-    /// Bytes of all of them: of their lines, or roughly of the events in memory
-    /// where no line was made. The size of events lost to a defect is not known.
+    /// Total bytes: of their lines, or roughly of the events in memory if no
+    /// line was made. The size of events lost to a defect is unknown.
     pub bytes: u64,
 }
 
 impl Dropped {
-    /// All of them.
+    /// The number of dropped events.
     #[must_use]
     pub const fn total(&self) -> u64 {
         let never_tried = self.queue_full + self.not_started;
@@ -37,13 +37,13 @@ impl Dropped {
             storage: self.storage - reported.storage,
             too_large: self.too_large - reported.too_large,
             defect: self.defect - reported.defect,
-            // Without a thread nobody could write a report.
+            // Without a thread, no report could be written.
             not_started: 0,
             bytes: self.bytes.saturating_sub(reported.bytes),
         }
     }
 
-    /// The reason that a `trace.truncated` event gives: the gravest one.
+    /// The reason for a `trace.truncated` event: the most severe one.
     pub(super) const fn reason(&self) -> &'static str {
         if self.sidecar_full > 0 {
             "trajectory-runtime-file-size-limit"

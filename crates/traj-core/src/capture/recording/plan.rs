@@ -1,29 +1,29 @@
-//! The lines that wait, and how many of them to try at once.
+//! The pending lines, and how many of them to try at once.
 
 use std::ops::ControlFlow;
 
 use super::Dropped;
 use crate::capture::PendingLine;
 
-/// Digits that a number in the file can have, and the line end.
+/// The most digits of a number in the file, and the newline.
 const NUMBER_AND_LINE_END: usize = 21;
 
-/// The lines that wait. They are tried all at once first, then in smaller parts.
+/// The pending lines. They are tried all at once first, then in smaller parts.
 #[derive(Debug, Default)]
 pub(super) struct WritePlan {
     lines: Vec<PendingLine>,
-    /// Lines in each part that is still to be tried; the last part comes first.
+    /// The sizes of the parts that are still to be tried, in reverse order.
     parts: Vec<usize>,
-    /// Set once the sidecar is full: what to do with the part under way.
+    /// Set once the sidecar is full: what to do with the current part.
     ending: Option<Ending>,
 }
 
 /// The last lines of a full sidecar.
 #[derive(Clone, Copy, Debug)]
 struct Ending {
-    /// Lines that still fit, and are not written yet.
+    /// Lines that still fit but are not written yet.
     fitting: usize,
-    /// Lines of the part after those, which do not fit.
+    /// The part's remaining lines, which do not fit.
     beyond: usize,
 }
 
@@ -36,7 +36,7 @@ impl WritePlan {
         self.lines.push(line);
     }
 
-    /// The lines to append next; none when all are written.
+    /// The lines to append next; empty when all are written.
     pub(super) fn next(&mut self) -> &[PendingLine] {
         if self.parts.is_empty() && !self.lines.is_empty() {
             self.parts.push(self.lines.len());
@@ -50,7 +50,8 @@ impl WritePlan {
         self.ending.map_or(part, |ending| ending.fitting)
     }
 
-    /// The lines that were next are written; returns how many.
+    /// Removes the lines that were next, now that they are written; returns how
+    /// many.
     pub(super) fn appended(&mut self) -> u64 {
         let count = self.next_len();
         self.lines.drain(..count);
@@ -63,8 +64,8 @@ impl WritePlan {
         count as u64
     }
 
-    /// Tries the first half of the part next, if there is more than one line in
-    /// it and it does not end the sidecar.
+    /// Splits the current part, to try its first half next. Does nothing if it
+    /// has only one line or if the sidecar is already full.
     pub(super) fn halve(&mut self) -> bool {
         let Some(part) = self.parts.pop_if(|part| *part > 1 && self.ending.is_none()) else {
             return false;
@@ -73,8 +74,8 @@ impl WritePlan {
         true
     }
 
-    /// Writes only those lines of the part that fit into `room` bytes. Breaks
-    /// when they were to fit and did not.
+    /// Limits the current part to the lines that fit into `room` bytes. Breaks
+    /// if this was done before: lines that should have fitted did not.
     pub(super) fn fit_into(&mut self, room: u64) -> ControlFlow<()> {
         if self.ending.is_some() {
             return ControlFlow::Break(());
@@ -85,7 +86,7 @@ impl WritePlan {
         ControlFlow::Continue(())
     }
 
-    /// Drops the lines that do not fit, once those before them are written.
+    /// Drops the lines that do not fit, once the lines before them are written.
     pub(super) fn take_beyond(&mut self) -> Option<Dropped> {
         let Ending { beyond, .. } = self.ending.take_if(|ending| ending.fitting == 0)?;
         self.parts.pop();
@@ -94,13 +95,13 @@ impl WritePlan {
         Some(Dropped { sidecar_full: beyond as u64, bytes, ..Dropped::default() })
     }
 
-    /// The steps are over, for now: all that waits is tried at once again.
+    /// Ends the steps: the next try starts with all pending lines at once.
     pub(super) fn end(&mut self) {
         self.parts.clear();
         self.ending = None;
     }
 
-    /// Forgets all lines; returns how many they are, and their bytes.
+    /// Discards all lines; returns their number and their bytes.
     pub(super) fn abandon(&mut self) -> (u64, u64) {
         self.end();
         let bytes = bytes_of(&self.lines);
@@ -108,18 +109,18 @@ impl WritePlan {
     }
 }
 
-/// Bytes that a line can have in the file at most.
+/// The most bytes that a line can take in the file.
 pub(super) fn bytes_in_file(line: &PendingLine) -> usize {
     line.bytes_without_number() + NUMBER_AND_LINE_END
 }
 
-/// Bytes of lines in the file, without the digits of their numbers there.
+/// The bytes of lines in the file, without the digits of their numbers there.
 fn bytes_of(lines: &[PendingLine]) -> u64 {
     lines.iter().map(|line| line.bytes_without_number() as u64 + 1).sum()
 }
 
-/// How many lines from the start fit into `room` bytes, whatever their numbers
-/// in the file and with a line end that closes a torn line before them.
+/// How many of the first lines fit into `room` bytes, whatever their numbers in
+/// the file, including a newline to close a torn line before them.
 fn count_fitting(lines: &[PendingLine], room: u64) -> usize {
     let mut used = 1;
     lines

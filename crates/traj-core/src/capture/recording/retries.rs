@@ -1,4 +1,4 @@
-//! How long to leave a failed storage alone.
+//! How long to pause after the storage failed.
 
 use std::time::Duration;
 
@@ -8,38 +8,38 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Pauses between the last tries of a recorder that ends: a failure that passes
-/// within a second costs nothing, and one that does not costs no more than that.
+/// Pauses between the final tries when a recorder ends. They add up to less
+/// than a second: short failures lose nothing, and longer ones cost no more.
 const FINAL_PAUSES_MS: [u64; 4] = [50, 100, 200, 400];
 
-/// Pauses that double with each failure in a row.
+/// Pauses that double with each consecutive failure.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     pause: Option<Duration>,
 }
 
 impl Backoff {
-    /// The pause that is under way, if the last try failed.
+    /// The current pause, if the last try failed.
     pub(super) const fn pause(&self) -> Option<Duration> {
         self.pause
     }
 
-    /// Another try failed; returns how long to pause.
+    /// Records a failed try; returns how long to pause.
     pub(super) fn failed(&mut self) -> Duration {
         let pause = self.pause.map_or(FIRST_PAUSE, |pause| (pause * 2).min(LONGEST_PAUSE));
         *self.pause.insert(pause)
     }
 
-    /// A try succeeded, or there is nothing left to try.
+    /// Call after a success, or when nothing is left to try.
     pub(super) const fn reset(&mut self) {
         self.pause = None;
     }
 }
 
-/// The tries of a recorder that ends and whose storage fails.
+/// The final tries of a recorder that ends while its storage fails.
 #[derive(Debug)]
 pub struct FinalRetries {
-    /// The pauses that are left, in milliseconds.
+    /// The remaining pauses, in milliseconds.
     pauses: &'static [u64],
 }
 
@@ -56,8 +56,8 @@ impl FinalRetries {
         Self { pauses: &[] }
     }
 
-    /// How long to pause before the next try, with `left` of the time that the
-    /// end may take. `None` when no try is left, or no time for one.
+    /// How long to pause before the next try, given the time `left` to end.
+    /// `None` if no try is left, or no time for one.
     pub fn next_pause(&mut self, left: Duration) -> Option<Duration> {
         let (first, rest) = self.pauses.split_first()?;
         self.pauses = rest;

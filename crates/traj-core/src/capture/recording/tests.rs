@@ -1,4 +1,4 @@
-//! The decisions of a recording, against storages that do what a script says.
+//! The decisions of a recording, with storage that follows a script.
 
 use std::collections::VecDeque;
 
@@ -14,11 +14,11 @@ use crate::redaction::{MarkerKey, RedactionPolicy, Redactor};
 use crate::settings::Settings;
 use crate::timestamp::UnixMillis;
 
-/// How a storage answers one call.
+/// The result of one call to the storage.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Take,
-    /// It takes no more than this many lines at once.
+    /// Accepts at most this many lines at once.
     NoSpaceAbove(usize),
     Full(u64),
     Storage,
@@ -39,7 +39,7 @@ impl Answer {
     }
 }
 
-/// A storage, and what it was given.
+/// A storage, and the lines that it received.
 #[derive(Debug, Default)]
 struct ScriptedStorage {
     answers: VecDeque<Answer>,
@@ -53,7 +53,8 @@ impl ScriptedStorage {
         Self { answers: answers.into_iter().collect(), ..Self::default() }
     }
 
-    /// Executes steps until none is left; a script that ends takes everything.
+    /// Executes steps until none is left; after the end of the script, all
+    /// calls succeed.
     fn execute(&mut self, recording: &mut Recording, phase: Phase) -> AfterWrite {
         loop {
             let error = match recording.next_step() {
@@ -93,7 +94,7 @@ fn options(when_full: WhenFull) -> SidecarOptions {
     SidecarOptions { when_full, ..SidecarOptions::from_settings(&Settings::standard()) }
 }
 
-/// One line of each of these lengths, roughly.
+/// Lines of roughly these lengths.
 fn lines(lengths: &[usize]) -> Vec<PendingLine> {
     let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
     let context = RunContext::new(SessionId::parse("chat").unwrap());
@@ -114,8 +115,8 @@ fn recording_of(lines: &[PendingLine], when_full: WhenFull) -> Recording {
     recording
 }
 
-/// Writes ten equal lines with these answers: how many lines each call had, and
-/// what came of it.
+/// Writes ten equal lines with these answers. Returns how many lines each call
+/// had, and the outcome.
 fn ten(when_full: WhenFull, answers: &[Answer]) -> (Vec<usize>, AfterWrite, ScriptedStorage) {
     let mut recording = recording_of(&lines(&[10; 10]), when_full);
     let mut storage = ScriptedStorage::new(answers.iter().copied());
@@ -138,7 +139,7 @@ fn a_full_disk_is_offered_half_until_it_takes_something() {
 }
 
 #[test]
-fn a_disk_without_any_room_is_left_alone_for_longer_and_longer() {
+fn pauses_grow_while_the_disk_is_full() {
     let mut recording = recording_of(&lines(&[10; 4]), WhenFull::Stop);
     let mut storage = ScriptedStorage::new([Answer::NoSpaceAbove(0); 6]);
     let pauses = [50, 100].map(Duration::from_millis);
@@ -167,7 +168,7 @@ fn a_failure_that_is_not_about_space_is_not_halved() {
 }
 
 #[test]
-fn an_unsafe_place_and_the_end_give_lines_up() {
+fn lines_are_given_up_in_an_unsafe_place_and_at_the_end() {
     for (answer, phase) in [(Answer::Refused, Phase::Running), (Answer::Storage, Phase::Ending)] {
         let mut recording = recording_of(&lines(&[10; 3]), WhenFull::Stop);
         let after = ScriptedStorage::new([answer]).execute(&mut recording, phase);
@@ -188,7 +189,7 @@ fn a_full_sidecar_takes_what_fits_and_is_closed_once() {
 }
 
 #[test]
-fn a_sidecar_that_is_full_to_the_brim_gets_the_last_word_only() {
+fn a_completely_full_sidecar_gets_only_the_final_report() {
     let mut recording = recording_of(&lines(&[10; 3]), WhenFull::Stop);
     let mut storage = ScriptedStorage::new([Answer::Full(0)]);
     assert_eq!(storage.execute(&mut recording, Phase::Running), AfterWrite::Settled);
@@ -198,13 +199,13 @@ fn a_sidecar_that_is_full_to_the_brim_gets_the_last_word_only() {
 }
 
 #[test]
-fn a_sidecar_that_rolls_takes_smaller_parts_instead() {
+fn a_rolling_sidecar_takes_smaller_parts_instead() {
     let (calls, after, storage) = ten(WhenFull::Roll, &[Answer::Full(9_000)]);
     assert_eq!((calls, after, storage.closed.len()), (vec![10, 5, 5], AfterWrite::Settled, 0));
 }
 
 #[test]
-fn a_line_that_no_rolling_sidecar_holds_is_refused_at_once() {
+fn a_line_too_large_for_a_rolling_sidecar_is_refused_at_once() {
     let line = lines(&[2_000]).remove(0);
     let mut small =
         Recording::new(SidecarOptions { limit_bytes: 2_000, ..options(WhenFull::Roll) });
@@ -215,7 +216,7 @@ fn a_line_that_no_rolling_sidecar_holds_is_refused_at_once() {
 }
 
 #[test]
-fn drops_are_reported_once_and_for_the_gravest_reason() {
+fn drops_are_reported_once_with_the_most_severe_reason() {
     let mut recording = Recording::new(options(WhenFull::Stop));
     let mut dropped = Dropped::default();
     assert_eq!(recording.unreported(&dropped), None);
@@ -236,7 +237,7 @@ fn drops_are_reported_once_and_for_the_gravest_reason() {
 }
 
 #[test]
-fn what_a_full_sidecar_dropped_is_not_reported_again_when_it_is_counted() {
+fn drops_of_a_full_sidecar_are_reported_only_once() {
     let mut recording = recording_of(&lines(&[10; 3]), WhenFull::Stop);
     let mut storage = ScriptedStorage::new([Answer::Full(0)]);
     storage.execute(&mut recording, Phase::Running);
@@ -247,7 +248,7 @@ fn what_a_full_sidecar_dropped_is_not_reported_again_when_it_is_counted() {
 }
 
 #[test]
-fn numbers_go_on_after_lines_and_reports() {
+fn numbering_continues_after_lines_and_reports() {
     let mut recording = recording_of(&lines(&[10; 3]), WhenFull::Stop);
     assert_eq!((recording.next_number(), recording.report_number()), (4, 1));
     ScriptedStorage::default().execute(&mut recording, Phase::Running);
@@ -270,7 +271,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// Whatever the storage does, each line is written once, dropped once or
-    /// still waits; the order stays, and the tries are bounded.
+    /// still pending; the order is kept, and the number of tries is bounded.
     #[test]
     fn every_line_has_one_end(
         lengths in prop::collection::vec(0_usize..60, 1..12),

@@ -6,7 +6,7 @@ use super::Proof;
 use crate::care::session_store::SessionStore;
 use crate::timestamp::UnixMillis;
 
-/// What a file beside a session is.
+/// The kind of a file beside a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ArtefactKind {
@@ -14,23 +14,23 @@ pub enum ArtefactKind {
     Sidecar,
     /// A pointer to a sidecar.
     Pointer,
-    /// A directory of blobs.
+    /// A blob directory.
     Blobs,
     /// A binding to a Codex thread.
     Binding,
-    /// Trims that wait.
+    /// Trims that wait in the queue.
     TrimQueue,
     /// Trims that can be undone.
     TrimJournal,
-    /// A sidecar elsewhere: where a pointer names it, or in the directory of
-    /// sidecars.
+    /// A sidecar elsewhere: where a pointer names it, or in the sidecar
+    /// directory.
     RelocatedSidecar,
     /// The blobs of such a sidecar.
     RelocatedBlobs,
 }
 
 impl ArtefactKind {
-    /// A word for it.
+    /// Its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,21 +46,24 @@ impl ArtefactKind {
     }
 }
 
-/// How the names of artefacts end.
-const SUFFIXES: [(&str, ArtefactKind); 9] = [
+/// Artefacts by the end of their file name.
+const SUFFIXES: [(&str, ArtefactKind); 11] = [
     (".trajectory.jsonl", ArtefactKind::Sidecar),
     (".trajectory-path.json", ArtefactKind::Pointer),
     (".trajectory.blobs", ArtefactKind::Blobs),
     (".jsonl.codex-binding.json", ArtefactKind::Binding),
     (".codex-binding.json", ArtefactKind::Binding),
+    // What a killed turn leaves.
+    (".jsonl.codex-turn.lock", ArtefactKind::Binding),
+    (".codex-turn.lock", ArtefactKind::Binding),
     (".jsonl.codex-app-server.json", ArtefactKind::Binding),
     (".codex-app-server.json", ArtefactKind::Binding),
     (".trim-queue.jsonl", ArtefactKind::TrimQueue),
     (".trim-undo.jsonl", ArtefactKind::TrimJournal),
 ];
 
-/// What a file of this name is, and the stem of the session it belongs to;
-/// `None` for everything that is not ours.
+/// The kind of a file with this name, and the stem of its session's file; `None`
+/// for files that are not ours.
 #[must_use]
 pub fn classify(name: &str) -> Option<(ArtefactKind, &str)> {
     SUFFIXES.iter().find_map(|(suffix, kind)| {
@@ -68,26 +71,26 @@ pub fn classify(name: &str) -> Option<(ArtefactKind, &str)> {
     })
 }
 
-/// A file, or directory of blobs, that could go.
+/// A file or blob directory that may be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Artefact {
-    /// What it is.
+    /// Its kind.
     pub kind: ArtefactKind,
-    /// Its name in the directory of sessions, or its absolute path elsewhere.
+    /// Its name in the session directory, or its absolute path elsewhere.
     pub place: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// When it last changed.
     pub modified: UnixMillis,
     /// The result of examining it.
     pub proof: Proof,
-    /// The session that its first event has to state, if it is elsewhere.
+    /// For a sidecar elsewhere: the session id that its first event must state.
     pub owner: Option<String>,
 }
 
 impl Artefact {
-    /// An artefact as it was found.
+    /// An artefact as found.
     #[must_use]
     pub fn new(
         kind: ArtefactKind,
@@ -99,14 +102,15 @@ impl Artefact {
         Self { kind, place: place.into(), bytes, modified, proof, owner: None }
     }
 
-    /// The same, of a session by its id.
+    /// The same artefact, owned by the session with this id.
     #[must_use]
     pub fn owned_by(mut self, session_id: &str) -> Self {
         self.owner = Some(session_id.to_owned());
         self
     }
 
-    /// Whether the file, opened for removal, still proves what it proved.
+    /// Whether the file, now opened for removal, still proves what it proved when
+    /// it was examined.
     #[must_use]
     pub fn is_proven_by(&self, first_line: &[u8]) -> bool {
         match (self.kind, &self.owner) {
@@ -126,32 +130,31 @@ impl Artefact {
 pub struct Orphans {
     /// The stem of the session's file name.
     pub stem: String,
-    /// What is left of it.
+    /// Its remaining artefacts.
     pub artefacts: Vec<Artefact>,
 }
 
 impl Orphans {
-    /// What is left of the session whose file has this stem.
+    /// The remaining artefacts of the session whose file has this stem.
     #[must_use]
     pub fn new(stem: impl Into<String>, artefacts: Vec<Artefact>) -> Self {
         Self { stem: stem.into(), artefacts }
     }
 
-    /// When anything of it last changed.
+    /// When any of its artefacts last changed.
     #[must_use]
     pub fn modified(&self) -> UnixMillis {
         self.artefacts.iter().map(|artefact| artefact.modified).max().unwrap_or_default()
     }
 
-    /// The size of all of it.
+    /// The total size of its artefacts.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.artefacts.iter().map(|artefact| artefact.bytes).sum()
     }
 }
 
-/// The names that sessions of a store go by: their ids, and the stems of their
-/// files.
+/// The names of the sessions in a store: their ids and the stems of their files.
 #[must_use]
 pub fn listed_names(store: &SessionStore) -> BTreeSet<String> {
     let mut listed = BTreeSet::new();
@@ -163,8 +166,8 @@ pub fn listed_names(store: &SessionStore) -> BTreeSet<String> {
     listed
 }
 
-/// Whether the session of this stem has its file among the names of its directory,
-/// also under a longer name: hosts archive as `<id>.jsonl.<something>`.
+/// Whether the directory contains the file of the session with this stem. Longer
+/// names count too: hosts archive as `<id>.jsonl.<something>`.
 #[must_use]
 pub fn has_session(names: &[String], stem: &str) -> bool {
     let file = format!("{stem}.jsonl");
@@ -174,9 +177,9 @@ pub fn has_session(names: &[String], stem: &str) -> bool {
     })
 }
 
-/// The stems of sessions that are gone, with the names of what is left.
+/// The stems of vanished sessions, with the names of their remaining artefacts.
 ///
-/// A session is there when its file is, or when the store still lists it.
+/// A session exists if its file does, or if the store still lists it.
 #[must_use]
 pub fn orphans<'a>(
     names: &'a [String],

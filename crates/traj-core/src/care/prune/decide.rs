@@ -3,11 +3,11 @@
 use super::{Artefact, ArtefactKind, Orphans, Proof};
 use crate::timestamp::UnixMillis;
 
-/// Limits on what may stay.
+/// Limits on what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrunePolicy {
-    /// Artefacts that have not changed since then are removed.
+    /// A session's artefacts are removed if none of them has changed since then.
     pub before: UnixMillis,
     /// At most this many vanished sessions keep their artefacts.
     pub max_entries: Option<u64>,
@@ -29,7 +29,7 @@ impl PrunePolicy {
 pub enum PruneReason {
     /// Removed: the session is gone and the artefact is old.
     Old,
-    /// Removed: there are too many.
+    /// Removed: too many vanished sessions have artefacts.
     TooMany,
     /// Removed: the artefacts take too much space.
     TooMuch,
@@ -50,7 +50,7 @@ impl PruneReason {
         matches!(self, Self::Old | Self::TooMany | Self::TooMuch)
     }
 
-    /// A code for scripts.
+    /// The code for scripts.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl PruneReason {
         }
     }
 
-    /// What it means, for people.
+    /// An explanation for people.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -89,12 +89,12 @@ pub struct PruneDecision {
     pub stem: String,
     /// The artefact.
     pub artefact: Artefact,
-    /// Why it goes or stays.
+    /// Why it is removed or kept.
     pub reason: PruneReason,
 }
 
-/// Decides about the artefacts of vanished sessions, oldest first. `live_bytes` is
-/// the size of the artefacts of sessions that are there.
+/// Decides about the artefacts of vanished sessions, oldest first. `live_bytes`
+/// is the size of the artefacts of sessions that still exist.
 #[must_use]
 pub fn decide_prune(
     mut gone: Vec<Orphans>,

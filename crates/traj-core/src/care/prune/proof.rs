@@ -1,4 +1,4 @@
-//! What proves that a sidecar may go.
+//! What proves that a sidecar may be removed.
 
 use crate::location::SidecarHead;
 
@@ -6,14 +6,14 @@ use crate::location::SidecarHead;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Proof {
-    /// Its name says enough.
+    /// Its name is proof enough.
     ByName,
-    /// It begins with an event of a trajectory.
+    /// It begins with a trajectory event.
     FirstEvent,
-    /// It begins with an event of exactly the session it claims to belong to.
+    /// It begins with an event of the very session it claims to belong to.
     OwnFirstEvent,
-    /// As [`Self::OwnFirstEvent`], but nothing proves that the session was in
-    /// this directory: it may well be there in another one.
+    /// Like [`Self::OwnFirstEvent`], but nothing proves that the session was in
+    /// this directory: it may still exist in another one.
     Elsewhere,
     /// It is empty.
     Empty,
@@ -36,7 +36,7 @@ impl Proof {
         }
     }
 
-    /// What the first line of a sidecar elsewhere proves about a session.
+    /// What the first line of a relocated sidecar proves about a session.
     #[must_use]
     pub fn of_relocated(line: &[u8], session_id: &str) -> Self {
         match SidecarHead::of_lines(line) {

@@ -1,4 +1,4 @@
-//! Sidecars in a directory of their own that no pointer leads to any more.
+//! Sidecars in a separate sidecar directory that no pointer names any more.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use crate::id::SessionId;
 use crate::json::Json;
 use crate::location::sidecar_candidates_in_folder;
 
-/// Whose a sidecar is, by its own first event.
+/// The session that a sidecar's first event names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrayOwner {
     /// The session's id.
     pub session_id: String,
-    /// The stem of its file in the directory of sessions; `None` when the event
-    /// does not say that the session was there.
+    /// The stem of its file in the session directory; `None` if the event does not
+    /// state a session file.
     pub stem: Option<String>,
 }
 
 impl StrayOwner {
-    /// Reads the first line of the file `name` in a directory of sidecars. `None`
-    /// when it is not a sidecar, is not named after the session it states, or
-    /// states that the session is in another directory than `sessions`, an
-    /// absolute path: other agents share the directory of sidecars.
+    /// Reads the first line of the file `name` in a sidecar directory. `None` if
+    /// the file is not a sidecar, is not named after the session it states, or
+    /// states a session outside `sessions`, an absolute path: agents share the
+    /// sidecar directory.
     #[must_use]
     pub fn of_first_line(line: &[u8], name: &str, sessions: &str) -> Option<Self> {
         let text = String::from_utf8_lossy(line);
@@ -41,31 +41,30 @@ impl StrayOwner {
         is_here.then_some(Self { session_id, stem: Some(stem) })
     }
 
-    /// The stem of the session's file: as the event states it, else its id.
+    /// The stem of the session's file: the one the event states, else the session
+    /// id.
     #[must_use]
     pub fn session_stem(&self) -> &str {
         self.stem.as_deref().unwrap_or(&self.session_id)
     }
 
-    /// Whether the session is gone: neither among the names of its directory nor
-    /// among the ids and stems that the store lists.
+    /// Whether the session is gone: neither its directory nor the store lists it.
     #[must_use]
     pub fn is_gone(&self, names: &[String], listed: &BTreeSet<String>) -> bool {
         let stem = self.session_stem();
         !listed.contains(&self.session_id) && !listed.contains(stem) && !has_session(names, stem)
     }
 
-    /// What is proven of a session of this directory by `proof`, which was found
-    /// about the session's id: without a stem it may be of another agent's
-    /// session, which is there.
+    /// What `proof`, which is about the session id, proves about this directory's
+    /// session. Without a stem it is weakened: the sidecar may belong to another
+    /// agent's session that still exists.
     #[must_use]
     pub fn proven(&self, proof: Proof) -> Proof {
         if self.stem.is_some() { proof } else { Proof::FirstEvent }
     }
 }
 
-/// The session file that the first line of a sidecar states, if it is an event
-/// that does.
+/// The session file that the first line of a sidecar states, if any.
 #[must_use]
 pub fn stated_session_file(line: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(line);
@@ -74,8 +73,8 @@ pub fn stated_session_file(line: &[u8]) -> Option<String> {
     Some(format!("{folder}/{name}"))
 }
 
-/// Where the run had its session: the event that begins a run says so, and so
-/// does the one with the facts about it.
+/// The run's session file. The event that starts a run states it, and so does the
+/// metadata event.
 fn session_file(row: &RuntimeRow<'_>) -> Option<(String, String)> {
     let data = row.data()?;
     let file = data.get("sessionFile").or_else(|| data.get("harness")?.get("sessionFile"));

@@ -1,4 +1,4 @@
-//! Prune decides about names and proofs only.
+//! Prune decides by names and proofs only.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ fn group(stem: &str, day: i64, bytes: u64) -> Orphans {
 }
 
 #[test]
-fn only_what_is_ours_and_whose_session_is_gone_is_considered() {
+fn only_our_files_of_vanished_sessions_are_considered() {
     let names = names(&[
         "sessions.json",
         "a.jsonl",
@@ -33,6 +33,7 @@ fn only_what_is_ours_and_whose_session_is_gone_is_considered() {
         "b.trajectory.blobs",
         "b.trajectory-path.json",
         "b.codex-binding.json",
+        "b.jsonl.codex-turn.lock",
         "c.trajectory.jsonl",
         "d.jsonl.deleted.2026",
         "d.trajectory.jsonl",
@@ -43,9 +44,9 @@ fn only_what_is_ours_and_whose_session_is_gone_is_considered() {
     let listed: BTreeSet<String> = ["c".to_owned()].into();
     let found = orphans(&names, &listed);
     let stems: Vec<&str> = found.keys().copied().collect();
-    // `e.trajectory.jsonl` may be a session of that name; its sidecar stays.
+    // `e.trajectory.jsonl` may itself be a session: its sidecar is not an orphan.
     assert_eq!(stems, ["b", "e"]);
-    assert_eq!(found["b"].len(), 4);
+    assert_eq!(found["b"].len(), 5);
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn started(session: &str, data: &str) -> String {
 }
 
 #[test]
-fn a_stray_sidecar_is_whose_its_first_event_says() {
+fn the_first_event_names_the_owner_of_a_stray_sidecar() {
     let owner = |line: &str, name: &str| StrayOwner::of_first_line(line.as_bytes(), name, "/s/");
     let here = started("s1", r#"{"sessionFile":"/s/2026_s1.jsonl"}"#);
     let ours = owner(&here, "s1.jsonl").unwrap();
@@ -140,7 +141,7 @@ fn a_stray_is_gone_when_neither_folder_nor_store_knows_its_session() {
     let by_file = r#"{"k":{"sessionId":"x","sessionFile":"/s/2026_s1.jsonl"}}"#;
     assert!(!named.is_gone(&[], &listed(by_file)));
     assert_eq!(named.proven(Proof::OwnFirstEvent), Proof::OwnFirstEvent);
-    // Without a word about the directory it goes by its id, and proves too little.
+    // Without a stated session file the id decides, and the proof is weakened.
     let unnamed = owner("{}");
     assert!(!unnamed.is_gone(&names(&["s1.jsonl"]), &listed("{}")));
     assert!(unnamed.is_gone(&[], &listed("{}")));
@@ -166,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn what_goes_is_proven_and_nothing_older_stays(
+    fn removed_artefacts_are_proven_and_nothing_older_stays(
         days in proptest::collection::vec((0_i64..9, 0_usize..7, 0_usize..8), 0..8),
         before in 0_i64..9,
         entries in proptest::option::of(0_u64..6),
@@ -201,7 +202,7 @@ proptest! {
                 prop_assert!(*modified >= at(before));
             }
         }
-        // Oldest first: nothing that stays for its age alone is older than what went.
+        // Oldest first: nothing kept as recent is older than a removed artefact.
         let stays = decisions.iter().filter(|decision| decision.reason == PruneReason::Recent);
         for decision in stays {
             prop_assert!(youngest_gone.is_none_or(|gone| gone <= decision.artefact.modified));
@@ -209,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_of_a_session_that_is_there_is_ever_considered(
+    fn artefacts_of_existing_sessions_are_never_considered(
         stems in proptest::collection::vec("[a-c.]{1,4}", 1..6),
         kinds in proptest::collection::vec(0_usize..5, 1..12),
     ) {

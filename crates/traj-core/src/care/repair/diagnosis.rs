@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 use crate::dialect::shape::row;
 use crate::json::Json;
 
-/// What a file of lines is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DocumentKind {
@@ -21,7 +21,7 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
-    /// The kind of file that a value may be a row of.
+    /// The kind of file whose row this value may be.
     pub(super) fn of_row(value: &Json<'_>) -> Option<Self> {
         match row::dialect_of(value)? {
             Dialect::OpenClaw => Some(Self::Session),
@@ -30,7 +30,7 @@ impl DocumentKind {
         }
     }
 
-    /// A word for it.
+    /// Its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -41,40 +41,40 @@ impl DocumentKind {
     }
 }
 
-/// What is wrong with a line, and what the copy does about it.
+/// A problem on a line, and how the copy resolves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Problem {
-    /// The line breaks off; what cannot be read is left out.
+    /// The line breaks off; the unreadable part is left out.
     Torn,
     /// It contains zero bytes; they are left out.
     NulRun,
-    /// Bytes are not UTF-8; they become U+FFFD.
+    /// It contains bytes that are not UTF-8; they become U+FFFD.
     InvalidUtf8,
-    /// Several rows are on one line; each gets its own.
+    /// Several rows share the line; each gets its own line.
     JoinedRows,
-    /// Two rows were written into each other; they are put together again.
+    /// Two rows were written into each other; both are reassembled.
     Interleaved,
-    /// The line is valid JSON but not a row of such a file; it is kept.
+    /// The line is valid JSON but not a row of this kind of file; it is kept.
     NotARow,
     /// The row is repeated; the repetition is left out.
     Repeated,
     /// Another row has the same id; both are kept.
     DuplicateId,
-    /// The parent does not exist; the row follows the one before it.
+    /// The parent does not exist; the row follows the previous row.
     MissingParent,
-    /// The row is its own ancestor; it follows the row before the circle.
+    /// The row is its own ancestor; the cycle is broken.
     Cycle,
     /// The header is missing; one is added.
     MissingHeader,
     /// The header is not the first row; it is moved there.
     LateHeader,
-    /// The number of the row is missing or wrong; it is corrected.
+    /// The row's ordinal is missing or wrong; rows are renumbered.
     WrongOrdinal,
 }
 
 impl Problem {
-    /// A code for scripts.
+    /// The code for scripts.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self {
@@ -94,25 +94,25 @@ impl Problem {
         }
     }
 
-    /// What it means, for people.
+    /// An explanation for people.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Torn => "breaks off; the unreadable part is left out",
-            Self::NulRun => "holds zero bytes; they are left out",
+            Self::NulRun => "contains zero bytes; they are left out",
             Self::InvalidUtf8 => "contains bytes that are not UTF-8; they become U+FFFD",
-            Self::JoinedRows => "holds several rows; each gets its own line",
-            Self::Interleaved => "was written into another line; both are put together again",
-            Self::NotARow => "is valid JSON but no row of such a file; it is kept",
+            Self::JoinedRows => "contains several rows; each gets its own line",
+            Self::Interleaved => "is interleaved with another line; both are reassembled",
+            Self::NotARow => "is valid JSON but not a row of this kind of file; it is kept",
             Self::Repeated => "repeats an earlier row byte for byte; it is left out",
             Self::DuplicateId => "has the id of an earlier row; both are kept",
             Self::MissingParent => {
                 "names a parent that does not exist; it follows the row before it"
             }
-            Self::Cycle => "is its own ancestor; the circle is opened",
+            Self::Cycle => "is its own ancestor; the cycle is broken",
             Self::MissingHeader => "is not preceded by a header; one is added",
             Self::LateHeader => "is the header, but not the first row; it is moved there",
-            Self::WrongOrdinal => "has a missing or wrong ordinal; rows are numbered anew",
+            Self::WrongOrdinal => "has a missing or wrong ordinal; rows are renumbered",
         }
     }
 }
@@ -127,19 +127,20 @@ pub struct LineProblem {
     pub problem: Problem,
 }
 
-/// Where a row's parent link goes instead.
+/// The new parent of a row whose link was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NewParent {
-    /// Nowhere: the row is a root.
+    /// None: the row is a root.
     None,
-    /// To the row with this number, which comes before it.
+    /// The row with this number, an earlier one.
     Row(u64),
 }
 
-/// This many problems are kept, those of the first lines; the others are only counted.
+/// This many problems are kept, those of the first lines; further ones are only
+/// counted.
 const MOST_FINDINGS: usize = 1_000;
 
-/// What was found, however much it is.
+/// The problems found: a bounded list, and complete counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProblemTally {
     first: BinaryHeap<LineProblem>,
@@ -164,14 +165,14 @@ pub struct Diagnosis {
     pub(super) rows: u64,
     pub(super) findings: Vec<LineProblem>,
     pub(super) counts: BTreeMap<Problem, u64>,
-    /// Rows, by number, that the copy leaves out.
+    /// Numbers of the rows that the copy leaves out.
     pub(super) left_out: RowSet,
     pub(super) parents: HashMap<u64, NewParent>,
     /// Rows that have no parent in the copy.
     pub(super) roots: RowSet,
-    /// What the copy begins with: a new header, or one that came late.
+    /// The first line of the copy: a new header, or one that came late.
     pub(super) first_line: Option<String>,
-    /// Rows are numbered.
+    /// Whether the rows are numbered.
     pub(super) is_numbered: bool,
 }
 
@@ -181,19 +182,19 @@ impl Diagnosis {
         self.counts = findings.counts;
     }
 
-    /// What the file is.
+    /// The kind of the file.
     #[must_use]
     pub const fn kind(&self) -> DocumentKind {
         self.kind
     }
 
-    /// Lines in the file.
+    /// The number of lines in the file.
     #[must_use]
     pub const fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Rows that can be read.
+    /// The number of readable rows.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
@@ -205,13 +206,13 @@ impl Diagnosis {
         self.counts.is_empty()
     }
 
-    /// The findings of the first lines, by line: a thousand at most.
+    /// The findings of the first lines, by line: at most a thousand.
     #[must_use]
     pub fn findings(&self) -> &[LineProblem] {
         &self.findings
     }
 
-    /// How often each problem was found, in the whole file.
+    /// How often each problem was found in the whole file.
     #[must_use]
     pub const fn counts(&self) -> &BTreeMap<Problem, u64> {
         &self.counts

@@ -1,4 +1,5 @@
-//! A small record of every row, in memory or, when there are many, beside it.
+//! A small record of every row, in memory or, when there are many, in a scratch
+//! file.
 
 use crate::port::Scratch;
 
@@ -8,29 +9,30 @@ use super::diagnosis::DocumentKind;
 /// A digest, or the key of an id.
 pub(super) type RowKey = [u8; 16];
 
-/// What is remembered of a row.
+/// What is remembered about a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowRecord {
-    /// Digest of its text.
+    /// The digest of its text.
     pub(super) digest: RowKey,
-    /// Key of its id; in a rollout its ordinal and one, or nothing.
+    /// The key of its id. In a rollout: its ordinal plus one, or zero if it has
+    /// none.
     pub(super) id: RowKey,
-    /// Key of its parent's id.
+    /// The key of its parent's id.
     pub(super) parent: RowKey,
     /// Its line.
     pub(super) line: u64,
-    /// What it is a row of, if of anything.
+    /// The kind of file whose row it is, if known.
     pub(super) kind: Option<DocumentKind>,
-    /// It has an id and may have a parent.
+    /// Whether it has an id and may have a parent.
     pub(super) is_link: bool,
-    /// Another row with the same text is a repetition of it.
+    /// Whether another row with the same text is a repetition of it.
     pub(super) tells_apart: bool,
 }
 
-/// Bytes of a record.
+/// Size of a record in bytes.
 const SIZE: usize = 56;
 
-/// Records read at a time.
+/// Number of records read at a time.
 const BLOCK: usize = 16 * 1024;
 
 impl RowRecord {
@@ -68,11 +70,11 @@ impl RowRecord {
 #[derive(Debug)]
 pub(super) struct Ledger {
     scratch: Box<dyn Scratch>,
-    /// Records in the scratch file.
+    /// Number of records in the scratch file.
     spilled: u64,
     /// The newest records.
     recent: Vec<[u8; SIZE]>,
-    /// This many are kept in memory.
+    /// The number of records kept in memory.
     most_recent: usize,
 }
 
@@ -95,7 +97,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Shows every record with its number.
+    /// Shows every record with its row number.
     pub(super) fn forward(
         &self,
         visit: &mut dyn FnMut(u64, &RowRecord),
@@ -116,7 +118,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Shows every record with its number, the last one first.
+    /// Shows every record with its row number, last one first.
     pub(super) fn backward(
         &self,
         visit: &mut dyn FnMut(u64, &RowRecord),
@@ -144,7 +146,7 @@ impl Ledger {
     }
 }
 
-/// A set of row numbers, a bit each.
+/// A set of row numbers, one bit each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RowSet(Vec<u64>);
 
@@ -187,7 +189,7 @@ mod tests {
         }
 
         #[test]
-        fn a_set_of_rows_holds_what_was_put_in(rows in proptest::collection::btree_set(0_u64..500, 0..40)) {
+        fn a_set_of_rows_contains_what_was_inserted(rows in proptest::collection::btree_set(0_u64..500, 0..40)) {
             let mut set = RowSet::default();
             for row in &rows {
                 set.insert(*row);

@@ -1,11 +1,11 @@
-//! Parents that do not exist, and rows that are their own ancestors.
+//! Missing parents, and rows that are their own ancestors.
 //!
-//! Nothing is kept of links that are in order. A link is suspect if its parent
-//! does not exist or comes after it; a circle holds at least one of the
-//! latter, for links that only lead back never close one. So the ids are taken
-//! in slices that fit into memory, the suspects are collected, and the ways
-//! between them are walked in one reading from the end: whoever waits for a row
-//! goes on to its parent, which comes later in that reading.
+//! Links that are in order are not kept. A link is suspect if its parent does not
+//! exist or comes after it. Every cycle contains a link of the second kind,
+//! because links that only lead back never close a cycle. So the ids are taken in
+//! slices that fit into memory, and the suspects are collected. One reading from
+//! the end then follows the paths between them: a walker that waits for a row
+//! moves on to its parent, which comes later in that reading.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -31,11 +31,11 @@ impl BrokenLink {
     }
 }
 
-/// Where links go that were broken.
+/// The new parents of broken links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MendedLink {
     pub(super) parents: HashMap<u64, NewParent>,
-    /// Rows that become roots because there were too many to repair.
+    /// Rows that become roots because there were too many links to repair.
     pub(super) roots: RowSet,
 }
 
@@ -45,7 +45,7 @@ struct Suspect {
     row: u64,
     line: u64,
     parent: RowKey,
-    /// The link before it in the file that can be led to.
+    /// The last link before it in the file that can be a parent.
     before: Option<u64>,
     problem: BrokenLink,
 }
@@ -58,20 +58,20 @@ enum WalkStart {
     Nowhere,
 }
 
-/// The links of a session.
+/// Finds and repairs the links of a session.
 #[derive(Debug)]
 pub(super) struct Links<'a> {
     pub(super) ledger: &'a Ledger,
     /// Rows that are left out of the copy.
     pub(super) left_out: &'a RowSet,
-    /// This many ids are held at a time.
+    /// How many ids are held at a time.
     pub(super) slice: usize,
-    /// This many suspects are repaired.
+    /// How many suspects are repaired.
     pub(super) most: usize,
 }
 
 impl Links<'_> {
-    /// Finds every broken link and where it goes instead.
+    /// Finds every broken link and its new parent.
     pub(super) fn mend(&self, findings: &mut ProblemTally) -> Result<MendedLink, RepairError> {
         let mut mended = MendedLink::default();
         let mut shadowed = RowSet::default();
@@ -112,7 +112,7 @@ impl Links<'_> {
         let none = no_parent();
         let slices = self.ledger.len().div_ceil(self.slice as u64).max(1);
         let capacity = usize::try_from(self.ledger.len()).unwrap_or(self.slice).min(self.slice);
-        // Of several rows with one id readers take the last.
+        // Readers take the last of several rows with the same id.
         let mut last: HashMap<RowKey, u64> = HashMap::with_capacity(capacity);
         let mut suspects = Vec::new();
         for slice in 0..slices {
@@ -152,8 +152,8 @@ impl Links<'_> {
         Ok(suspects)
     }
 
-    /// Finds the link before each suspect. One that a later row shadows with
-    /// the same id cannot be led to.
+    /// Finds the link before each suspect. A row shadowed by a later one with the
+    /// same id cannot be a parent.
     fn place(&self, suspects: &mut [Suspect], shadowed: &RowSet) -> Result<(), RepairError> {
         let mut waiting = suspects.iter_mut().peekable();
         if waiting.peek().is_none() {
@@ -170,8 +170,8 @@ impl Links<'_> {
         })
     }
 
-    /// The first row, in file order, of every circle, by its place among the
-    /// links that lead on.
+    /// The first row, in file order, of every cycle, as an index into
+    /// `leading_on`.
     fn circles(&self, leading_on: &[Suspect], roots: &RowSet) -> Result<Vec<usize>, RepairError> {
         if leading_on.is_empty() {
             return Ok(Vec::new());
@@ -182,8 +182,8 @@ impl Links<'_> {
         Ok(circles_in(&self.walk(&starts, &rows, roots)?))
     }
 
-    /// Whether each broken link can go where it is wanted without closing a
-    /// circle, given that those before it went there too.
+    /// Whether each broken link can get its wanted parent without closing a
+    /// cycle, given the decisions about the links before it.
     fn safe(
         &self,
         broken: &[Suspect],
@@ -192,7 +192,7 @@ impl Links<'_> {
         roots: &RowSet,
     ) -> Result<Vec<bool>, RepairError> {
         if kept.is_empty() {
-            // All links lead back now.
+            // All remaining links lead back, so none closes a cycle.
             return Ok(vec![true; broken.len()]);
         }
         let starts: Vec<WalkStart> = wanted
@@ -202,8 +202,7 @@ impl Links<'_> {
             .collect();
         let rows: Vec<u64> = broken.iter().chain(kept).map(|suspect| suspect.row).collect();
         let ways = self.walk(&starts, &rows, roots)?;
-        // All links that are to be replaced are open first, then they are set
-        // one by one.
+        // All links to be replaced start open. Then they are set one by one.
         let mut set: Vec<Option<usize>> = ways.clone();
         for way in set.iter_mut().take(broken.len()) {
             *way = None;
@@ -220,8 +219,8 @@ impl Links<'_> {
         Ok(safe)
     }
 
-    /// Walks from every start along the parents to the first of `stops`, and
-    /// says which one that is.
+    /// Walks from every start along the parents to the first of `stops`. Returns
+    /// the index of the stop reached, if any.
     fn walk(
         &self,
         starts: &[WalkStart],
@@ -266,13 +265,13 @@ impl Links<'_> {
     }
 }
 
-/// What the key of a missing parent is.
+/// The key of a missing parent.
 fn no_parent() -> RowKey {
     EntryKey::of("").to_bytes()
 }
 
-/// The slice that an id belongs to: short ids are keys unchanged, and far
-/// from random.
+/// The slice that an id belongs to. Short ids are their own keys, so the key
+/// alone is far from random.
 fn slice_of_id(id: &RowKey, slices: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(id);
@@ -284,8 +283,8 @@ pub(super) fn slice_of(number: u64, slices: u64) -> u64 {
     u64::try_from((u128::from(number) * u128::from(slices)) >> 64).unwrap_or_default()
 }
 
-/// Where broken links would go: to the link before, siblings that lost one
-/// parent together.
+/// The wanted parents of broken links: the link before. Siblings that lost the
+/// same parent stay together.
 fn candidates(broken: &[Suspect]) -> Vec<Option<u64>> {
     let mut instead_of: HashMap<RowKey, Option<u64>> = HashMap::new();
     let wanted = broken.iter().map(|suspect| match suspect.problem {
@@ -295,7 +294,7 @@ fn candidates(broken: &[Suspect]) -> Vec<Option<u64>> {
     wanted.collect()
 }
 
-/// The smallest member of every circle.
+/// The smallest member of every cycle.
 fn circles_in(ways: &[Option<usize>]) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
     let mut walk_of = vec![UNSEEN; ways.len()];
@@ -321,7 +320,8 @@ fn circles_in(ways: &[Option<usize>]) -> Vec<usize> {
 
 fn leads_to(ways: &[Option<usize>], from: Option<usize>, target: usize) -> bool {
     let mut at = from;
-    // Every circle is open, so this ends; were it not, "yes" is the safe answer.
+    // Every cycle is open, so this ends. If one were not, "yes" is the safe
+    // answer.
     for _ in 0..=ways.len() {
         match at {
             Some(index) if index == target => return true,

@@ -1,5 +1,5 @@
-//! The same question as [`super::links`], answered with the whole tree in
-//! memory: what the answer there has to be.
+//! The oracle for [`super::links`]: the same question, answered with the whole
+//! tree in memory.
 
 use std::collections::HashMap;
 
@@ -16,9 +16,9 @@ pub(super) struct Link {
     pub(super) parent: Option<EntryKey>,
 }
 
-/// Finds every broken link and where it goes instead.
+/// Finds every broken link and its new parent.
 pub(super) fn mend(links: &[Link]) -> Vec<(u64, BrokenLink, NewParent)> {
-    // Of several rows with one id readers take the last.
+    // Readers take the last of several rows with the same id.
     let by_id: HashMap<EntryKey, usize> =
         links.iter().enumerate().map(|(index, link)| (link.id, index)).collect();
     let mut parents: Vec<Option<usize>> = Vec::with_capacity(links.len());
@@ -33,17 +33,17 @@ pub(super) fn mend(links: &[Link]) -> Vec<(u64, BrokenLink, NewParent)> {
     }
     broken.extend(circles(&parents).into_iter().map(|index| (index, BrokenLink::Cycle)));
     broken.sort_unstable_by_key(|(index, _)| *index);
-    // All links that are to be replaced are open first, then they are set one
-    // by one, each only where it closes no circle.
+    // All links to be replaced start open. Then they are set one by one, each
+    // only if it closes no cycle.
     for (index, _) in &broken {
         parents[*index] = None;
     }
     let mut instead_of: HashMap<EntryKey, Option<usize>> = HashMap::new();
     let mut mended = Vec::new();
     for (index, problem) in broken {
-        // A row that a later one shadows with the same id cannot be led to.
+        // A row shadowed by a later one with the same id cannot be a parent.
         let before = (0..index).rev().find(|before| by_id[&links[*before].id] == *before);
-        // Siblings that lost one parent stay siblings.
+        // Siblings that lost the same parent stay siblings.
         let wanted = match (problem, links[index].parent) {
             (BrokenLink::Missing, Some(parent)) => *instead_of.entry(parent).or_insert(before),
             _ => before,
@@ -56,13 +56,13 @@ pub(super) fn mend(links: &[Link]) -> Vec<(u64, BrokenLink, NewParent)> {
     mended
 }
 
-/// The rows that come after `from` on the way to the root, it included; in a
-/// circle all of its rows and more.
+/// The rows from `from` to the root, inclusive; in a cycle, all of its rows and
+/// more.
 fn way(parents: &[Option<usize>], from: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(from), |index| parents[*index]).take(parents.len() + 1)
 }
 
-/// The first row, in file order, of every circle.
+/// The first row, in file order, of every cycle.
 fn circles(parents: &[Option<usize>]) -> Vec<usize> {
     let is_first = |row: &usize| {
         let comes_back = way(parents, *row).skip(1).any(|other| other == *row);

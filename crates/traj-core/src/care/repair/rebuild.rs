@@ -1,4 +1,4 @@
-//! The second reading: what the copy holds.
+//! The second reading: the lines of the copy.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,17 +14,18 @@ pub(super) struct SplitLine<'a> {
     pub(super) problems: Vec<Problem>,
 }
 
-/// Cuts lines into rows, the same way in both readings.
+/// Splits lines into rows, the same way in both readings.
 #[derive(Debug, Default)]
 pub(super) struct RowSplitter {
-    /// A head that broke off in the line before, which this line may continue.
+    /// The beginning of a row that broke off in the previous line; this line may
+    /// continue it.
     torn: Option<String>,
 }
 
 impl RowSplitter {
     pub(super) fn split<'a>(&mut self, line: &'a [u8]) -> SplitLine<'a> {
         let head = self.torn.take();
-        // A byte order mark says nothing in UTF-8, and no reader wants it.
+        // A byte order mark means nothing in UTF-8.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let Some(salvaged) = salvage(line) else {
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
@@ -51,19 +52,19 @@ pub struct Rebuild<'a> {
     splitter: RowSplitter,
     row: u64,
     ordinal: u64,
-    /// Ids of rows that others are to follow.
+    /// Ids of rows that get new children.
     ids: HashMap<u64, String>,
     wanted: HashSet<u64>,
-    /// How long those ids are together.
+    /// Total length of those ids.
     id_bytes: usize,
 }
 
-/// Ids of rows that others are to follow are held up to this size; who would
-/// follow a further one becomes a root.
+/// Ids of rows that get new children are held up to this size. Beyond it, the
+/// children become roots.
 const MOST_ID_BYTES: usize = 8 * 1024 * 1024;
 
 impl<'a> Rebuild<'a> {
-    /// Follows a diagnosis.
+    /// A rebuild that follows a diagnosis.
     #[must_use]
     pub fn new(diagnosis: &'a Diagnosis) -> Self {
         let wanted = diagnosis.parents.values().filter_map(|parent| match parent {
@@ -81,17 +82,17 @@ impl<'a> Rebuild<'a> {
         }
     }
 
-    /// A line that comes before all others.
+    /// The line that comes before all others, if any.
     #[must_use]
     pub fn first_line(&self) -> Option<&str> {
         self.diagnosis.first_line.as_deref()
     }
 
-    /// Hears the next line, given without its line end; `write` gets the lines
-    /// of the copy.
+    /// Takes the next line, without its line end, and passes the lines of the
+    /// copy to `write`.
     ///
     /// # Errors
-    /// What `write` returns.
+    /// The error of `write`.
     pub fn line<E>(
         &mut self,
         line: &[u8],

@@ -1,22 +1,22 @@
-//! Getting rows out of a line that is not simply one.
+//! Recovers rows from a damaged line.
 
 use std::borrow::Cow;
 
 use super::diagnosis::{DocumentKind, Problem};
 use crate::json::{Json, ParseErrorKind};
 
-/// How rows begin in the files we know.
+/// How rows begin in the known formats.
 const BEGINNINGS: [&str; 3] = ["{\"type\"", "{\"traceSchema\"", "{\"timestamp\""];
 
-/// A broken line is searched for at most this many beginnings of a row.
+/// At most this many possible beginnings of a row are tried in a broken line.
 const MOST_BEGINNINGS: usize = 64;
 
-/// What a line holds.
+/// What was recovered from a line.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Salvaged {
     /// Complete values, in order, as text.
     pub(super) rows: Vec<String>,
-    /// What is wrong.
+    /// Its problems.
     pub(super) problems: Vec<Problem>,
     /// The text before the first complete row, if it broke off there.
     pub(super) torn_head: Option<String>,
@@ -30,7 +30,7 @@ impl Salvaged {
     }
 }
 
-/// Reads a line; `None` when it is sound or blank, and needs no salvage.
+/// Reads a line; `None` if it is sound or blank and needs no salvage.
 pub(super) fn salvage(line: &[u8]) -> Option<Salvaged> {
     let mut found = Salvaged::default();
     let bytes: Cow<'_, [u8]> = if line.contains(&0) {
@@ -92,7 +92,7 @@ fn take_rows(text: &str, found: &mut Salvaged) {
     }
 }
 
-/// The complete value at the beginning of a text, and what follows it.
+/// The complete value at the beginning of a text, and the rest.
 fn first_value(text: &str) -> Option<(&str, &str)> {
     match Json::parse(text) {
         Ok(_) => Some((text, "")),
@@ -105,8 +105,8 @@ fn first_value(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Inside a torn row, only what is complete by itself is a row: the blocks of a
-/// message are objects too.
+/// Whether a value inside a torn row is a row by itself: the blocks of a message
+/// are objects too.
 fn is_row(text: &str) -> bool {
     Json::parse(text).ok().and_then(|value| DocumentKind::of_row(&value)).is_some()
 }

@@ -1,4 +1,4 @@
-//! The first reading: everything that is wrong.
+//! The first reading: finds every problem.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use crate::dialect::transcript::EntryKey;
 use crate::json::Json;
 use crate::port::Scratch;
 
-/// How much is held in memory, in records.
+/// Memory limits, in records.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SurveyLimits {
-    /// Records that are not in the scratch file: 4 MiB.
+    /// Records that are not yet in the scratch file: 4 MiB.
     pub(super) recent: usize,
-    /// Digests or ids that are compared at a time: 25 MiB, with the table. It is
-    /// what a table of that size holds before it grows.
+    /// Digests or ids that are compared at a time: 25 MiB including the table. A
+    /// table of that size holds this many before it grows.
     pub(super) slice: usize,
-    /// Broken links that are repaired one by one: 10 MiB, with what is wanted of
-    /// them in the copy. Rows with further ones become roots.
+    /// Broken links that are repaired one by one: 10 MiB including the ids the
+    /// copy needs. The rows of further broken links become roots.
     pub(super) links: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for SurveyLimits {
     }
 }
 
-/// Hears every line of a file, in order.
+/// Takes every line of a file, in order.
 #[derive(Debug)]
 pub struct Survey {
     diagnosis: Diagnosis,
@@ -51,12 +51,12 @@ pub struct Survey {
 struct FoundHeader {
     row: u64,
     line: u64,
-    /// What it says, if it is not the first row.
+    /// Its text, if it is not the first row.
     text: Option<String>,
 }
 
 impl Survey {
-    /// A reading that keeps its notes in `scratch` when they get many.
+    /// A survey that moves its notes to `scratch` when there are many.
     #[must_use]
     pub fn new(scratch: Box<dyn Scratch>) -> Self {
         Self::with_limits(scratch, SurveyLimits::default())
@@ -75,7 +75,7 @@ impl Survey {
         }
     }
 
-    /// Hears the next line, given without its line end.
+    /// Takes the next line, without its line end.
     ///
     /// # Errors
     /// When the scratch file is full.
@@ -105,7 +105,7 @@ impl Survey {
         record.kind = Some(kind);
         record.digest = digest(text);
         let is_numbered = row::is_numbered(&value);
-        // Rows of a rollout without a number may well be equal.
+        // Unnumbered rows of a rollout may legitimately be equal.
         record.tells_apart = kind != DocumentKind::Rollout || is_numbered;
         match kind {
             DocumentKind::Rollout => {
@@ -138,7 +138,7 @@ impl Survey {
         }
     }
 
-    /// Ends the reading. `session_id` is what a missing header will state.
+    /// Ends the reading. A missing header will state `session_id`.
     ///
     /// # Errors
     /// When the notes cannot be read back.
@@ -156,7 +156,7 @@ impl Survey {
         Ok(self.diagnosis)
     }
 
-    /// Rows that are repeated.
+    /// Finds repeated rows.
     fn find_repeated(&mut self) -> Result<(), RepairError> {
         let Self { diagnosis, findings, ledger, limits, .. } = self;
         let slices = ledger.len().div_ceil(limits.slice as u64).max(1);
@@ -229,7 +229,7 @@ fn beginning(digest: &RowKey) -> u64 {
     u64::from_be_bytes(std::array::from_fn(|index| digest[index]))
 }
 
-/// An ordinal in the place of a key.
+/// An ordinal in the form of a key.
 fn numbered(ordinal: Option<u64>) -> RowKey {
     ordinal.map_or(0, |ordinal| u128::from(ordinal) + 1).to_be_bytes()
 }

@@ -108,7 +108,7 @@ fn rows_on_one_line_and_rows_written_into_each_other_are_taken_apart() {
 }
 
 #[test]
-fn missing_parents_and_circles_are_mended() {
+fn missing_parents_and_cycles_are_repaired() {
     let text = [
         entry("a", ""),
         entry("b", "gone"),
@@ -157,7 +157,7 @@ fn rows_of_a_rollout_are_numbered_without_a_gap() {
     assert_eq!(codes(&diagnosis), [(2, "wrong-ordinal"), (3, "wrong-ordinal")]);
     assert_eq!(copy[..2], [row(r#""ordinal":0,"#, "a"), row(r#""ordinal":1,"#, "b")]);
     assert!(copy[2].ends_with(r#","ordinal":2}"#));
-    // Without any number nothing is wrong, equal rows included.
+    // Without any ordinal nothing is wrong, not even equal rows.
     let legacy = [row("", "a"), row("", "a")].join("\n");
     assert!(repaired(&of(&legacy)).0.is_sound());
 }
@@ -176,7 +176,7 @@ fn damage() -> impl Strategy<Value = (usize, Vec<u8>)> {
 }
 
 #[test]
-fn notes_without_room_are_told() {
+fn missing_space_for_notes_is_reported() {
     let limits = SurveyLimits { recent: 1, ..SurveyLimits::default() };
     let mut survey = Survey::with_limits(Box::new(MemoryScratch::with_room(80)), limits);
     let row = entry("a", "");
@@ -185,7 +185,7 @@ fn notes_without_room_are_told() {
 }
 
 #[test]
-fn findings_without_end_are_counted_and_the_first_are_told() {
+fn all_findings_are_counted_and_the_first_are_reported() {
     let lines = vec![b"torn {".to_vec(); 3_000];
     let (diagnosis, copy) = repaired(&lines);
     assert_eq!(diagnosis.findings().len(), 1_000);
@@ -194,13 +194,13 @@ fn findings_without_end_are_counted_and_the_first_are_told() {
     assert!(copy.is_empty());
 }
 
-/// Rows of a session in any order, with ids that come again and parents that
-/// are missing, come later or are the row itself.
+/// Rows of a session in any order, with repeated ids, and with parents that are
+/// missing, come later or are the row itself.
 fn tangle() -> impl Strategy<Value = Vec<(u8, Option<u8>)>> {
     proptest::collection::vec((0_u8..12, proptest::option::of(0_u8..14)), 0..24)
 }
 
-/// The rows of a tangle, no two alike even where their ids are.
+/// The rows of a tangle. No two are alike, even with equal ids.
 fn rows_of(tangle: &[(u8, Option<u8>)]) -> Vec<String> {
     let rows = tangle.iter().enumerate().map(|(index, (id, parent))| {
         let parent = parent.map(|parent| format!("e{parent}")).unwrap_or_default();
@@ -227,14 +227,14 @@ proptest! {
         }
         let lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         let (_, copy) = repaired(&lines);
-        // Every line that is a row on its own is there, by what it says.
+        // Every line that is a row on its own is in the copy, by its text.
         for (index, row) in rows.iter().enumerate() {
             if lines.iter().any(|line| line == row.as_bytes()) {
                 let text = format!(r#""text":"e{index}""#);
                 prop_assert!(copy.iter().any(|line| line.contains(&text)), "row {index} is gone");
             }
         }
-        // What was repaired needs no repair.
+        // A repaired copy needs no repair.
         let again = repaired(&of(&copy.join("\n"))).0;
         let left: Vec<Problem> = again
             .findings()
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn links_are_mended_as_with_the_whole_tree_in_memory(tangle in tangle(), slice in 1_usize..5) {
+    fn links_are_repaired_as_with_the_whole_tree_in_memory(tangle in tangle(), slice in 1_usize..5) {
         let lines = of(&rows_of(&tangle).join("\n"));
         let limits = SurveyLimits { recent: slice + 1, slice, links: 100 };
         let (diagnosis, _) = repaired_within(&lines, limits);
@@ -273,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn little_memory_changes_no_answer(
+    fn low_memory_limits_do_not_change_the_result(
         tangle in tangle(),
         copies in proptest::collection::vec((0_usize..24, 0_usize..24), 0..6),
         limits in (1_usize..4, 1_usize..4),

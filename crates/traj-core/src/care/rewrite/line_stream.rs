@@ -1,29 +1,29 @@
-//! A stream of bytes as lines, each kept or replaced.
+//! Splits a stream of bytes into lines that are kept or replaced.
 //!
-//! It has a window of its own instead of [`Lines`](crate::json::lines::Lines), because
-//! every byte goes on, and lines that stay as they are go on a block at a time.
+//! It has its own window instead of [`Lines`](crate::json::lines::Lines), because
+//! every byte is passed on, and unchanged lines are passed on a block at a time.
 
 use crate::limits::Reading;
 use crate::port::{LineEdit, LineVerdict};
 
-/// What is read in one go when lines are short.
+/// How much is read at once when lines are short.
 const BLOCK: usize = 512 * 1024;
 
-/// What a pass has seen and done.
+/// What a pass has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamCounts {
-    /// Bytes that came in.
+    /// Bytes read.
     pub bytes_in: u64,
-    /// Bytes that went out.
+    /// Bytes written.
     pub bytes_out: u64,
     /// Lines that were replaced.
     pub changed: u64,
-    /// Lines longer than the limit, which passed unread.
+    /// Lines above the length limit, which passed unread.
     pub passed_over: u64,
 }
 
-/// Cuts what is read into lines, asks the edit, and hands on the result.
+/// Splits its input into lines, asks the edit, and passes on the result.
 ///
 /// The reader fills [`LineStream::space`], states how much with
 /// [`LineStream::filled`], and calls [`LineStream::pump`] after each read and
@@ -33,7 +33,7 @@ pub struct LineStream {
     buffer: Vec<u8>,
     held: usize,
     limit: usize,
-    /// Inside a line that is longer than the limit.
+    /// Whether the stream is inside a line above the limit.
     overlong: bool,
     counts: StreamCounts,
 }
@@ -45,7 +45,7 @@ impl Default for LineStream {
 }
 
 impl LineStream {
-    /// A stream that reads lines up to `limit` bytes.
+    /// A stream that examines lines of up to `limit` bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         let limit = limit.max(1);
@@ -63,7 +63,7 @@ impl LineStream {
         &mut self.buffer[self.held..]
     }
 
-    /// Tells that `count` bytes of the space now hold data.
+    /// Marks the first `count` bytes of the space as filled.
     pub fn filled(&mut self, count: usize) {
         let count = count.min(self.buffer.len() - self.held);
         self.held += count;
@@ -76,10 +76,10 @@ impl LineStream {
         self.counts
     }
 
-    /// Hands on every complete line that is held.
+    /// Passes on every complete line in the buffer.
     ///
     /// # Errors
-    /// What `out` returns; the stream is of no use afterwards.
+    /// The error of `out`; the stream is unusable afterwards.
     pub fn pump<E>(
         &mut self,
         edit: &mut dyn LineEdit,
@@ -122,7 +122,7 @@ impl LineStream {
     /// Passes on the last line if it has no line end.
     ///
     /// # Errors
-    /// What `out` returns.
+    /// The error of `out`.
     pub fn finish<E>(
         &mut self,
         edit: &mut dyn LineEdit,
@@ -153,7 +153,7 @@ fn lines<E>(
             let next = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
             let line = without_line_end(&rest[..next]);
             if let LineVerdict::Replace(text) = edit.line(line) {
-                // Untouched lines before this one leave in one piece.
+                // Unchanged lines before this one are passed on in one piece.
                 let line_end = start + line.len();
                 out(&block[kept_from..start])?;
                 out(&text)?;

@@ -1,12 +1,12 @@
-//! The order of steps by which a rewrite loses nothing.
+//! The order of steps that makes a rewrite lossless.
 //!
-//! The file under the session's name is the *current generation*. A round
-//! builds a candidate from it, takes over what was appended in between and
-//! exchanges the two in one step; the old generation is then *retired*. A
-//! writer that had opened it before the exchange may still append to it, so
-//! retired generations are watched until no process can write to them.
-//! What still arrived there is inserted where it belongs by another round:
-//! appending it at the end would put it after lines written later.
+//! The file under the session's name is the *current generation*. A round builds
+//! a candidate from it, takes over lines appended in the meantime, and exchanges
+//! the two in one step; the old generation is then *retired*. A writer that
+//! opened it before the exchange may still append to it, so retired generations
+//! are watched until no process can write to them. Another round inserts such
+//! late lines where they belong: appending them at the end would put them after
+//! lines written later.
 
 /// Whether anyone has a retired generation open for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Writers {
     None,
     /// Somebody.
     Some,
-    /// The platform does not tell.
+    /// The platform cannot tell.
     Unknown,
 }
 
@@ -24,7 +24,7 @@ pub enum Writers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a range of a numbered file")]
 pub struct Piece {
-    /// Which generation, counted from 0 for the file as it was found.
+    /// The generation, counted from 0 for the original file.
     pub generation: usize,
     /// First byte.
     pub from: u64,
@@ -34,7 +34,7 @@ pub struct Piece {
 
 /// What an adapter can do with the generations of one file.
 pub trait Generations {
-    /// What goes wrong in the adapter.
+    /// The adapter's error.
     type Error;
 
     /// The length of a generation right now.
@@ -60,15 +60,15 @@ pub trait Generations {
     /// Makes the candidate durable in its current state.
     ///
     /// # Errors
-    /// When the storage says so.
+    /// When the storage reports a failure.
     fn sync(&mut self) -> Result<(), Self::Error>;
 
-    /// Puts the candidate in the place of the current generation, in one step,
-    /// if that is still the current file, and makes it durable.
+    /// Exchanges the candidate and the current generation in one step, if that is
+    /// still the current file, and makes the result durable.
     ///
     /// # Errors
-    /// When another file has the name, or the step failed and nothing changed;
-    /// or when it was done and its durability cannot be promised.
+    /// When another file has taken the name, or the step failed and nothing
+    /// changed; or when the exchange was made but may not be durable.
     fn exchange(&mut self) -> Result<(), Self::Error>;
 
     /// Whether anyone has this generation open for writing.
@@ -82,27 +82,27 @@ pub trait Generations {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SettleLimits {
-    /// Pauses after which a generation counts as final when the platform does
-    /// not tell.
+    /// Pauses after which a generation counts as final if the platform cannot
+    /// tell.
     pub quiet_pauses: u32,
-    /// Pauses after which a writer that holds on is given up.
+    /// Pauses after which a writer that keeps the file open is given up on.
     pub held_pauses: u32,
-    /// Pauses before an exchange in the hope of a moment without a writer.
+    /// Pauses to wait before an exchange for a moment without a writer.
     pub calm_pauses: u32,
-    /// Exchanges after which a writer that never stops is given up.
+    /// Exchanges after which a writer that never stops is given up on.
     pub rounds: u32,
 }
 
 impl SettleLimits {
-    /// Three quiet pauses; two hundred for a writer that holds on; twenty for a
-    /// calm moment; a thousand exchanges.
+    /// Three quiet pauses, two hundred for a writer that keeps the file open,
+    /// twenty for a calm moment, and a thousand exchanges.
     #[must_use]
     pub const fn standard() -> Self {
         Self { quiet_pauses: 3, held_pauses: 200, calm_pauses: 20, rounds: 1_000 }
     }
 }
 
-/// How it ended.
+/// The result of a rewrite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settled {
@@ -110,8 +110,8 @@ pub struct Settled {
     pub merged: u64,
     /// Exchanges made.
     pub rounds: u32,
-    /// A writer still holds a retired generation, or the last look at them
-    /// failed: they must be kept.
+    /// A writer still has a retired generation open, or the last check failed:
+    /// the retired generations must be kept.
     pub held: bool,
 }
 
@@ -125,8 +125,8 @@ struct RetiredGeneration {
     place: u64,
 }
 
-/// Waits until no process has the original file open for writing; `false`
-/// when a writer holds on, so that a replaced file would miss its lines.
+/// Waits until no process has the original file open for writing; `false` if a
+/// writer keeps it open, so that a replacement would miss its lines.
 pub fn released<G: Generations>(files: &mut G, limits: SettleLimits) -> bool {
     for _ in 0..limits.held_pauses {
         if files.writers(0) != Writers::Some {
@@ -137,14 +137,13 @@ pub fn released<G: Generations>(files: &mut G, limits: SettleLimits) -> bool {
     files.writers(0) != Writers::Some
 }
 
-/// Puts a candidate in place whose edited part already stands, made from the
-/// first `snapshot` bytes of generation 0 and `edited` bytes long, and follows
-/// every straggler.
+/// Puts a candidate in place and takes over late lines. The edited part of the
+/// candidate is already written: it is `edited` bytes long, made from the first
+/// `snapshot` bytes of generation 0.
 ///
 /// # Errors
-/// What the adapter returns before the first exchange; nothing has changed
-/// then. A failure after it cannot be undone, and is reported as
-/// [`Settled::held`].
+/// The adapter's errors before the first exchange; nothing has changed then. A
+/// later failure cannot be undone, and is reported as [`Settled::held`].
 pub fn settle<G: Generations>(
     files: &mut G,
     snapshot: u64,
@@ -174,8 +173,8 @@ fn run<G: Generations>(
         // The candidate covers the current generation up to `taken`.
         taken = take_over(files, current, taken, &mut length, settled)?;
         files.sync()?;
-        // Writers that the sync held up go first: each of them would become a
-        // straggler and cost another round.
+        // Let writers that the sync held up finish first: each of them would
+        // become a straggler and cost another round.
         calm(files, current, limits);
         taken = take_over(files, current, taken, &mut length, settled)?;
         files.exchange()?;
@@ -197,7 +196,7 @@ fn run<G: Generations>(
     }
 }
 
-/// Waits for a moment without a writer, but not for long.
+/// Waits briefly for a moment without a writer.
 fn calm<G: Generations>(files: &mut G, current: usize, limits: SettleLimits) {
     for _ in 0..limits.calm_pauses {
         if files.writers(current) != Writers::Some {
@@ -227,7 +226,7 @@ fn take_over<G: Generations>(
     }
 }
 
-/// Waits until retired generations are final; returns what they gained, or
+/// Waits until retired generations are final. Returns what they gained, or
 /// nothing when all of it is in place.
 fn stragglers<G: Generations>(
     files: &mut G,
@@ -242,7 +241,8 @@ fn stragglers<G: Generations>(
         let mut untold = false;
         let mut done = Vec::new();
         for old in retired.iter() {
-            // First the writers, then the length: without a writer it is final.
+            // Ask for writers first, then for the length: without a writer it is
+            // final.
             let writers = files.writers(old.generation);
             let is_final = match writers {
                 Writers::None => true,
@@ -264,7 +264,7 @@ fn stragglers<G: Generations>(
             open |= writers == Writers::Some;
             untold |= writers == Writers::Unknown;
         }
-        // Nobody can write to those any more: they need no further look.
+        // Nobody can write to these any more: they need no further check.
         retired.retain(|old| !done.contains(&old.generation));
         if !pieces.is_empty() {
             return Ok(Some(pieces));
@@ -279,8 +279,8 @@ fn stragglers<G: Generations>(
     }
 }
 
-/// Builds a candidate from the current generation up to `end` with `pieces` of
-/// retired ones inserted; returns its length.
+/// Builds a candidate from the current generation up to `end`, inserting `pieces`
+/// of retired ones; returns its length.
 fn rebuild<G: Generations>(
     files: &mut G,
     current: usize,
@@ -290,7 +290,7 @@ fn rebuild<G: Generations>(
 ) -> Result<u64, G::Error> {
     let mut from = 0;
     let mut shift = 0;
-    // Retired generations are in the order of their places.
+    // Retired generations are ordered by their places.
     for old in retired.iter_mut() {
         if let Some(piece) = pieces.iter().find(|piece| piece.generation == old.generation) {
             if old.place > from {

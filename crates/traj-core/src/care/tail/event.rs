@@ -15,15 +15,15 @@ use crate::timestamp::UnixMillis;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
-    /// As usual.
+    /// Nothing special.
     Normal,
-    /// Something was skipped, cut or took too long.
+    /// Something was skipped, truncated or took too long.
     Warning,
     /// Something failed.
     Error,
 }
 
-/// An event, small whatever its line held.
+/// A summarised event; its size is bounded, however long its line is.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TailEvent {
@@ -35,12 +35,12 @@ pub struct TailEvent {
     pub kind: String,
     /// The session's key, else its id.
     pub session: String,
-    /// Whether the [`Screen`] wants it. Of an event that is not wanted only
-    /// its time and type are known.
+    /// Whether the [`Screen`] wants it. Only the time and type of an unwanted
+    /// event are known.
     pub is_wanted: bool,
     /// What happened, in a few words.
     pub preview: String,
-    /// Tokens in and out, cached ones included, where the event states them.
+    /// Input and output tokens, cached ones included, if the event states them.
     pub tokens: Option<(u64, u64)>,
     /// What went wrong, in the run's own words.
     pub error: Option<String>,
@@ -52,19 +52,18 @@ pub struct TailEvent {
     pub call_id: Option<String>,
     /// What the call runs or works on.
     pub command: Option<String>,
-    /// What became of the call: the name of an
-    /// [`Outcome`](crate::run::Outcome).
+    /// The outcome of the call: the name of an [`Outcome`](crate::run::Outcome).
     pub outcome: Option<&'static str>,
     /// The exit code of a call that failed.
     pub exit_code: Option<i64>,
     pub(super) is_failed: bool,
-    /// What begins and ends here.
+    /// The spans that begin or end here.
     pub(super) edges: Vec<SpanEdge>,
     pub(super) identity: u64,
 }
 
 impl TailEvent {
-    /// An event of which nothing more is known yet.
+    /// An event with only its origin, type and identity set.
     fn new(origin: Origin, kind: &str, identity: u64) -> Self {
         Self {
             origin,
@@ -87,23 +86,26 @@ impl TailEvent {
         }
     }
 
-    /// Reads a line; `None` when it is not an event.
+    /// Reads a line; `None` if it is not an event.
     #[must_use]
     pub fn parse(line: &[u8], origin: Origin, screen: &dyn Screen) -> Option<Self> {
-        // Checking text is far quicker than repairing it.
+        // Validating UTF-8 is far quicker than repairing it.
         let text = match std::str::from_utf8(line) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),
         };
-        let skimmed = Json::parse_shallow(&text, SKIM_DEPTH).ok()?;
-        let dialect = dialect_of(&skimmed, origin)?;
-        let kind = dialect.type_name(&skimmed)?;
-        let mut event = Self::new(origin, &kind, dialect.identity_of(&skimmed));
-        // The row of a type that nobody wants is read for its times only.
-        let is_wanted = screen.wants_type(&event.kind);
-        let depth = if is_wanted { MAX_DEPTH } else { dialect.depth_of_times(&skimmed) };
-        let row =
-            if depth == SKIM_DEPTH { skimmed } else { Json::parse_shallow(&text, depth).ok()? };
+        let is_whole = screen.wants_every_type();
+        let depth = if is_whole { MAX_DEPTH } else { SKIM_DEPTH };
+        let mut row = Json::parse_shallow(&text, depth).ok()?;
+        let dialect = dialect_of(&row, origin)?;
+        let kind = dialect.type_name(&row)?;
+        let mut event = Self::new(origin, &kind, dialect.identity_of(&row));
+        // Rows of unwanted types are read for their times only.
+        let is_wanted = is_whole || screen.wants_type(&event.kind);
+        let needed = if is_wanted { MAX_DEPTH } else { dialect.depth_of_times(&row) };
+        if needed > depth {
+            row = Json::parse_shallow(&text, needed).ok()?;
+        }
         dialect.decode(&row, Place::default(), &mut |stated| {
             event.at = event.at.or(stated.at);
             event.edges.extend(SpanEdge::of(&stated));
@@ -116,16 +118,16 @@ impl TailEvent {
         Some(event)
     }
 
-    /// Stands for a line that was too long to be read.
+    /// Stands in for a line that was too long to be read.
     pub(super) fn of_long_line(origin: Origin, bytes: u64, screen: &dyn Screen) -> Self {
         let mut event = Self::new(origin, "line.too_long", bytes);
-        event.preview = format!("a line of {bytes} bytes was passed over");
+        event.preview = format!("skipped a line of {bytes} bytes");
         event.severity = Severity::Warning;
         event.is_wanted = screen.wants_type(&event.kind) && screen.wants(&event, &Json::Null);
         event
     }
 
-    /// Time of day, `--:--:--` when the event has no time.
+    /// The time of day, or `--:--:--` if the event has no time.
     #[must_use]
     pub fn clock(&self) -> String {
         let clock = self.at.map(UnixMillis::to_iso).and_then(|iso| {
@@ -135,7 +137,7 @@ impl TailEvent {
         clock.unwrap_or_else(|| "--:--:--".to_owned())
     }
 
-    /// The preview with everything that is known beside it.
+    /// The preview with the duration and all else that is known.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut parts: Vec<String> =
@@ -158,7 +160,7 @@ impl TailEvent {
     }
 }
 
-/// Cuts to a width in characters, `…` at the end, or pads to it.
+/// Truncates to a width in characters, ending in `…`, or pads to it.
 fn column(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
@@ -175,7 +177,8 @@ fn shown_duration(millis: u64) -> String {
     }
 }
 
-/// A sidecar holds events of recorders only; a transcript may be anybody's.
+/// A sidecar contains only recorder events; a transcript may come from any
+/// program.
 fn dialect_of(row: &Json<'_>, origin: Origin) -> Option<Dialect> {
     let dialect = Dialect::of_row(row);
     match origin {

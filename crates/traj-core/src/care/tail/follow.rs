@@ -1,4 +1,4 @@
-//! Following a file that grows, is cut, rewritten or replaced.
+//! Follows a file that grows, is truncated, rewritten or replaced.
 
 use std::ops::ControlFlow;
 
@@ -10,19 +10,18 @@ use crate::json::lines::{Line, Lines};
 use crate::limits::Reading;
 use crate::run::Origin;
 
-/// This many bytes before the read position are compared on every look.
+/// This many bytes before the read position are compared on every check.
 ///
-/// This detects a file that was rewritten in place, at the same
-/// length or longer. Times of files are not asked: two writes within a tick of
-/// the kernel's clock bear the same one, and a file that was merely touched
-/// bears another.
+/// This detects a file that was rewritten in place, at the same length or longer.
+/// Modification times are not used: two writes within one tick of the kernel's
+/// clock have the same time, and merely touching a file changes it.
 pub(super) const RECENT: usize = 64 * 1024;
 
-/// What the file is right now.
+/// The current state of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "two plain facts about a file")]
 pub struct FileState {
-    /// Tells one file from another.
+    /// Identifies the file.
     pub key: (u64, u64),
     /// Its length.
     pub length: u64,
@@ -38,7 +37,7 @@ pub struct ReadRange {
     pub to: u64,
 }
 
-/// The place up to which a file was read, and what was shown of it.
+/// How far a file was read, and which of its events were shown.
 #[derive(Debug)]
 pub struct Follow {
     origin: Origin,
@@ -46,13 +45,13 @@ pub struct Follow {
     offset: u64,
     /// The bytes before `offset`.
     recent: Vec<u8>,
-    /// Holds the beginning of a line that is not complete yet.
+    /// Holds the beginning of an incomplete line.
     pub(super) lines: Lines,
-    /// Where that line begins.
+    /// The offset at which that line begins.
     begin: u64,
     seen: SeenEvents,
     timings: Timings,
-    /// What began before the place where the reading began is not known.
+    /// Whether spans that began before the first byte read are still unknown.
     is_untimed: bool,
     is_again: bool,
 }
@@ -75,8 +74,8 @@ impl Follow {
         }
     }
 
-    /// Follows a file from `offset`, after its last events were read. `before`
-    /// is the content before the offset, [`Self::comparable`] bytes of it.
+    /// Follows a file from `offset`, after its last events were read. `before` is
+    /// the content before the offset, [`Self::comparable`] bytes long.
     #[must_use]
     pub fn from_middle(key: (u64, u64), offset: u64, before: &[u8], last: &LastEvents) -> Self {
         let mut follow = Self::new(last.origin());
@@ -92,15 +91,16 @@ impl Follow {
         follow
     }
 
-    /// Which part of the file another follower has to read before this one goes
-    /// on, so that what began there is known; see [`Self::time_from`].
+    /// The part of the file that another follower must read before this one
+    /// continues, so that spans that began there are known; see
+    /// [`Self::time_from`].
     #[must_use]
     pub fn to_time(&self) -> Option<ReadRange> {
         let range = ReadRange { from: self.offset.saturating_sub(FARTHEST_START), to: self.offset };
         (self.is_untimed && range.from < range.to).then_some(range)
     }
 
-    /// Takes over what began in the part that `earlier` read.
+    /// Takes over the spans that began in the part that `earlier` read.
     pub fn time_from(&mut self, earlier: Self) {
         self.timings = earlier.timings;
         self.is_untimed = false;
@@ -112,9 +112,9 @@ impl Follow {
         usize::try_from(offset).unwrap_or(RECENT).min(RECENT)
     }
 
-    /// What to read, now that the file looks like this; `None` when there is
-    /// nothing to read. Another file, or a shorter one, is read from its
-    /// beginning; what was left of the old one has to be read before.
+    /// What to read, given the file's current state; `None` if there is nothing
+    /// to read. A different or shorter file is read from its beginning; read the
+    /// rest of the old file before calling this.
     pub fn look(
         &mut self,
         now: FileState,
@@ -134,15 +134,15 @@ impl Follow {
         (now.length > self.offset).then_some(grown)
     }
 
-    /// What to read although nothing was added, because a file may be written
-    /// again at its old length.
+    /// What to read although the file did not grow: it may have been rewritten at
+    /// its old length.
     #[must_use]
     pub fn to_compare(&self) -> ReadRange {
         ReadRange { from: self.offset - self.recent.len() as u64, to: self.offset }
     }
 
-    /// Takes the bytes at `from`; `false` when the file was rewritten
-    /// under us and has to be looked at again.
+    /// Takes the bytes at `from`; `false` if the file was rewritten meanwhile and
+    /// must be checked again.
     pub fn feed(
         &mut self,
         from: u64,
@@ -171,7 +171,7 @@ impl Follow {
         self.recent.extend_from_slice(fresh);
     }
 
-    /// Tells that everything there is was read; `true` when it has to be read
+    /// To be called when everything was read. `true` if the file must be read
     /// once more, because all of it is new.
     pub fn reached_end(&mut self) -> bool {
         if !self.is_again {
@@ -186,7 +186,7 @@ impl Follow {
     }
 
     fn start_again(&mut self, screen: &dyn Screen, show: &mut dyn FnMut(TailEvent)) {
-        // The last line of the old file may lack its line end only.
+        // The last line of the old file may only lack its line end.
         let mut lines = std::mem::replace(&mut self.lines, new_lines());
         let _continue = lines.finish(|line| {
             if let Line::Cut(line) = line {

@@ -9,39 +9,39 @@ use crate::json::lines::{Line, LinesFromEnd};
 use crate::limits::Reading;
 use crate::run::Origin;
 
-/// This many of the newest events are recognised later although a filter passed
-/// over them.
+/// This many of the newest events are recognised later even if a filter skipped
+/// them.
 const KNOWN: usize = 4_096;
 
-/// Reads a file backwards, block by block, until there are enough events, and
-/// further until it is known when what they end began.
+/// Reads a file backwards, block by block, until there are enough events. It
+/// reads on until the starts of the spans they end are known.
 #[derive(Debug)]
 pub struct LastEvents {
     origin: Origin,
     wanted: usize,
-    /// Events are counted, not held.
+    /// Whether events are counted instead of kept.
     is_counting: bool,
     count: usize,
-    /// Bytes from the first of the lines that were taken to the end.
+    /// Bytes from the first line taken to the end of the file.
     taken: u64,
-    /// Bytes from the first line of an event that counts to the end.
+    /// Bytes from the first counted event's line to the end of the file.
     reach: u64,
     /// Holds the end of a line that starts further up.
     lines: LinesFromEnd,
     /// Newest first.
     events: Vec<TailEvent>,
-    /// What ended in these and began further up.
+    /// Spans that end in these events and began further up.
     open: OpenEnds,
-    /// What the newest events, shown or not, are known by; newest first.
+    /// Identities of the newest events, shown or not; newest first.
     identities: Vec<u64>,
     /// Whether the last line of the file was seen.
     has_last: bool,
-    /// The last line may still be written.
+    /// Length of the last line if it may still be incomplete.
     unfinished: u64,
 }
 
 impl LastEvents {
-    /// Wants the newest `wanted` events.
+    /// Looks for the newest `wanted` events.
     #[must_use]
     pub fn new(origin: Origin, wanted: usize) -> Self {
         Self {
@@ -60,15 +60,14 @@ impl LastEvents {
         }
     }
 
-    /// Wants to know where the newest `wanted` events begin, however many that
-    /// are.
+    /// Only finds where the newest `wanted` events begin, without holding them.
     #[must_use]
     pub fn counting(origin: Origin, wanted: usize) -> Self {
         Self { is_counting: true, ..Self::new(origin, wanted) }
     }
 
-    /// Takes the block before the one taken last; `false` when no more is
-    /// needed. The events that `screen` wants count.
+    /// Takes the block before the previous one; `false` when no more is needed.
+    /// Only events that `screen` wants count.
     pub fn block(&mut self, block: &[u8], screen: &dyn Screen) -> bool {
         let mut lines = std::mem::replace(&mut self.lines, new_lines());
         let taken = lines.push(block, |line| self.line(line, screen));
@@ -76,9 +75,9 @@ impl LastEvents {
         taken.is_continue()
     }
 
-    /// Ends at the beginning of the file; returns the events, oldest first.
+    /// Call at the beginning of the file; returns the events, oldest first.
     pub fn finish(&mut self, screen: &dyn Screen) -> Vec<TailEvent> {
-        // Whether the last line is complete is to be known in any case.
+        // Always find out whether the last line is complete.
         if !self.is_done(self.taken) || !self.has_last {
             let mut lines = std::mem::replace(&mut self.lines, new_lines());
             let _done = lines.finish(|line| self.line(line, screen));
@@ -95,8 +94,8 @@ impl LastEvents {
         self.unfinished
     }
 
-    /// How many events count, and how many bytes before the end the first of
-    /// them begins.
+    /// How many events count, and how many bytes before the end of the file the
+    /// first of them begins.
     #[must_use]
     pub const fn counted(&self) -> (usize, u64) {
         (self.count, self.reach)
@@ -106,17 +105,17 @@ impl LastEvents {
         self.origin
     }
 
-    /// What the events that were read are known by, oldest first.
+    /// The identities of the events that were read, oldest first.
     pub(super) fn identities(&self) -> impl Iterator<Item = u64> {
         self.identities.iter().rev().copied()
     }
 
-    /// Whether nothing further than `reach` from the end is of interest.
+    /// Whether nothing further than `reach` bytes from the end matters.
     fn is_done(&self, reach: u64) -> bool {
         self.count >= self.wanted && !self.open.is_waiting(reach)
     }
 
-    /// Takes the line before the one taken last; breaks when no more is needed.
+    /// Takes the line before the previous one; breaks when no more is needed.
     fn line(&mut self, line: Line<'_>, screen: &dyn Screen) -> ControlFlow<()> {
         self.taken += line.span();
         self.has_last = true;
@@ -135,7 +134,7 @@ impl LastEvents {
         if self.is_done(self.taken) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Takes the event of the line that was taken last.
+    /// Takes the event of the current line.
     fn meet(&mut self, mut event: TailEvent) {
         let reach = self.taken;
         let is_kept = event.is_wanted;

@@ -1,16 +1,22 @@
-//! Selects events, and hides what must not be shown.
+//! Selects events and redacts their rows.
 
 use super::TailEvent;
 use crate::json::Json;
 
-/// Decides which events are wanted and hides what must not be shown.
+/// Decides which events are wanted, and redacts secrets.
 ///
-/// A row is redacted before anything of it is cut: half a secret is one that
-/// nobody recognises.
+/// A row is redacted before anything in it is truncated: no rule recognises half
+/// a secret.
 pub trait Screen {
-    /// Whether events of this type are wanted. The rows of others are neither
-    /// redacted nor put into words.
+    /// Whether events of this type are wanted. Other rows are neither redacted
+    /// nor summarised.
     fn wants_type(&self, kind: &str) -> bool;
+
+    /// Whether events of every type are wanted. Each row is then parsed once;
+    /// otherwise it is skimmed for its type first.
+    fn wants_every_type(&self) -> bool {
+        false
+    }
 
     /// The row as it may be shown.
     fn redact<'r>(&self, row: Json<'r>) -> Json<'r>;
@@ -19,7 +25,7 @@ pub trait Screen {
     fn wants(&self, event: &TailEvent, row: &Json<'_>) -> bool;
 }
 
-/// Wants nothing: for lines that are read only for their times.
+/// Wants nothing: for lines that are read for their times only.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "it has no state")]
 pub struct WantsNothing;

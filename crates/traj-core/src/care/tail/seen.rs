@@ -1,18 +1,19 @@
-//! Which events were shown, so that a file that was replaced repeats none.
+//! Which events were shown, so that a replaced file repeats none.
 
 use std::collections::{HashMap, VecDeque};
 
 /// This many of the newest events are remembered.
 const REMEMBERED: usize = 262_144;
 
-/// The newest events, by identity and number of appearances.
+/// The newest events, by identity and number of occurrences.
 #[derive(Debug, Default)]
 pub(super) struct SeenEvents {
     order: VecDeque<u64>,
     counts: HashMap<u64, u32>,
-    /// Older events exist that are not remembered.
+    /// Whether older events exist that are not remembered.
     is_partial: bool,
-    /// While a file is read again: what is still expected from before.
+    /// While a file is read again: the events still expected from the first
+    /// reading.
     again: Option<SecondReading>,
 }
 
@@ -23,18 +24,19 @@ struct SecondReading {
 }
 
 impl SeenEvents {
-    /// Events before the first one that is remembered exist.
+    /// Notes that there are older events than those remembered.
     pub(super) const fn start_in_the_middle(&mut self) {
         self.is_partial = true;
     }
 
-    /// Expects everything from the beginning.
+    /// Starts a second reading: expects every remembered event.
     pub(super) fn read_again(&mut self) {
         self.again = Some(SecondReading { expected: self.counts.clone(), met: false });
     }
 
-    /// Nothing that was shown is in the file: all of it is new. Tells whether
-    /// the file has to be read once more for it.
+    /// Ends a second reading. `true` if none of the remembered events were in the
+    /// file and older ones are unknown: all of it is new, and it must be read
+    /// once more.
     pub(super) fn reached_end(&mut self) -> bool {
         let was_foreign = self.again.as_ref().is_some_and(|again| !again.met && self.is_partial);
         self.again = None;
@@ -53,7 +55,8 @@ impl SeenEvents {
                 return false;
             }
             if self.is_partial && !again.met {
-                // Before everything we remember: shown, or older than the start.
+                // Before the first remembered event: already shown, or older than
+                // the start.
                 return false;
             }
         }

@@ -1,4 +1,4 @@
-//! The facts of a row as one event.
+//! Summarises the facts of a row as one event.
 
 use super::event::{Severity, TailEvent};
 use crate::dialect::Dialect;
@@ -8,10 +8,10 @@ use crate::run::{
     ApprovalOutcome, EndStatus, Fact, ModelCall, Outcome, Place, UsageScope, command_of, one_line,
 };
 
-/// The whole preview is cut to this many characters.
+/// The preview as a whole is truncated to this many characters.
 const LONGEST: usize = 2 * LONGEST_PREVIEW;
 
-/// Fills in what a row, redacted already, says.
+/// Fills in an event from its redacted row.
 pub(super) fn fill(event: &mut TailEvent, dialect: Dialect, row: &Json<'_>) {
     let mut summary = Summary::default();
     event.kind = dialect.type_name(row).map(|kind| short(&kind)).unwrap_or_default();
@@ -36,7 +36,7 @@ struct Summary {
     calls: Vec<String>,
     thought: Option<String>,
     model: Option<String>,
-    /// The model's name belongs to the preview, whatever it said.
+    /// Whether the preview always includes the model's name.
     is_turn: bool,
 }
 
@@ -44,7 +44,7 @@ impl Summary {
     fn add(&mut self, fact: &Fact<'_>) {
         let words = preview(fact);
         match fact {
-            // It is shown where errors are shown.
+            // Errors are shown in their own field.
             Fact::Error(_) => {}
             _ if words.is_empty() => {}
             Fact::ToolCall(_) => self.calls.push(words),
@@ -72,7 +72,7 @@ impl Summary {
     }
 }
 
-/// Takes over what a fact says besides its preview.
+/// Takes over the parts of a fact that are not in its preview.
 fn note(event: &mut TailEvent, fact: &Fact<'_>) {
     let error = match fact {
         Fact::ToolCall(call) => {
@@ -83,7 +83,7 @@ fn note(event: &mut TailEvent, fact: &Fact<'_>) {
         }
         Fact::ToolResult(result) => {
             event.call_id = event.call_id.take().or_else(|| result.id.map(short));
-            // Of several results the first that failed counts, else the first.
+            // The first failed result counts, else the first one.
             if event.outcome.is_none() || (!event.is_failed && result.outcome.is_failure()) {
                 event.outcome = Some(result.outcome.name());
                 event.exit_code = result.outcome.exit_code();
@@ -113,8 +113,8 @@ fn short(text: &str) -> String {
     one_line(text, LONGEST_PREVIEW)
 }
 
-/// Tokens in and out of the calls that the row is about; a counter's reading
-/// is not what this row used.
+/// Input and output tokens of the model calls that the row is about. The reading
+/// of a counter is not what this row used.
 fn tokens(call: &ModelCall<'_>) -> Option<(u64, u64)> {
     let usage = match call.scope {
         UsageScope::Counter => call.last,

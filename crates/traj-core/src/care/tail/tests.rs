@@ -1,4 +1,4 @@
-//! Tail on files that grow, are cut, rewritten and replaced.
+//! Tail on files that grow, are truncated, rewritten and replaced.
 
 use proptest::prelude::*;
 
@@ -7,10 +7,14 @@ use crate::json::Json;
 use crate::limits::Reading;
 use crate::run::Origin;
 
-/// Wants every event, of rows that hold no secret.
+/// Wants every event; the rows contain no secrets.
 pub(super) struct Everything;
 
 impl Screen for Everything {
+    fn wants_every_type(&self) -> bool {
+        true
+    }
+
     fn wants_type(&self, _kind: &str) -> bool {
         true
     }
@@ -24,6 +28,19 @@ impl Screen for Everything {
     }
 }
 
+/// Reads a file from its end, in blocks of this size.
+pub(super) fn read_back(last: &mut LastEvents, bytes: &[u8], block: usize) -> Vec<TailEvent> {
+    let mut end = bytes.len();
+    while end > 0 {
+        let start = end.saturating_sub(block);
+        if !last.block(&bytes[start..end], &Everything) {
+            break;
+        }
+        end = start;
+    }
+    last.finish(&Everything)
+}
+
 fn line(number: u64) -> String {
     format!(
         r#"{{"traceSchema":"openclaw-trajectory","schemaVersion":1,"traceId":"s","source":"runtime","type":"tool.call","ts":"2026-06-01T10:00:00.{:03}Z","seq":{number},"sourceSeq":{number},"sessionId":"s","data":{{"toolCallId":"c{number}","name":"read é"}}}}"#,
@@ -31,7 +48,7 @@ fn line(number: u64) -> String {
     )
 }
 
-/// A file and a follower of it, driven as the adapter does.
+/// A file and its follower, driven as the adapter does it.
 struct FollowRig {
     key: (u64, u64),
     bytes: Vec<u8>,
@@ -118,8 +135,8 @@ proptest! {
                     pending = whole.split_off(cut.min(whole.len()));
                     rig.bytes.extend(whole);
                 }
-                // What happens to the whole file happens after it was read, as
-                // an adapter that holds the old file open makes sure.
+                // The whole file changes only after it was read; an adapter
+                // ensures this by keeping the old file open.
                 FileChange::Replace => {
                     rig.poll(1_000);
                     rig.key.1 += 1;
@@ -139,7 +156,7 @@ proptest! {
                     rig.bytes.clear();
                     rig.key.1 += 1;
                 }
-                // Other events at the same length, in the same file.
+                // Other events of the same length, in the same file.
                 FileChange::Overwrite => {
                     rig.bytes.append(&mut pending);
                     rig.poll(1_000);
@@ -181,31 +198,15 @@ proptest! {
         }
         let bytes = text.as_bytes();
         let mut last = LastEvents::new(Origin::Runtime, wanted);
-        let mut end = bytes.len();
-        while end > 0 {
-            let start = end.saturating_sub(block);
-            if !last.block(&bytes[start..end], &Everything) {
-                break;
-            }
-            end = start;
-        }
-        let events = last.finish(&Everything);
+        let events = read_back(&mut last, bytes, block);
         let calls: Vec<String> = events.into_iter().filter_map(|event| event.call_id).collect();
         let first = count.saturating_sub(wanted as u64);
         let expected: Vec<String> = (first..count).map(|number| format!("c{number}")).collect();
         prop_assert_eq!(calls, expected);
         prop_assert_eq!(last.unfinished() > 0, torn);
-        // Counted instead of held, they begin where the first of them does.
+        // In counting mode, the reach is where the first of them begins.
         let mut counting = LastEvents::counting(Origin::Runtime, wanted);
-        let mut end = bytes.len();
-        while end > 0 {
-            let start = end.saturating_sub(block);
-            if !counting.block(&bytes[start..end], &Everything) {
-                break;
-            }
-            end = start;
-        }
-        counting.finish(&Everything);
+        read_back(&mut counting, bytes, block);
         if wanted > 0 {
             let (found, reach) = counting.counted();
             prop_assert_eq!(found as u64, count - first);
@@ -220,14 +221,14 @@ fn a_file_cut_in_place_is_read_again_without_repeats() {
     let mut rig = FollowRig::new();
     rig.bytes = (0..5).map(|number| line(number) + "\n").collect::<String>().into_bytes();
     rig.poll(100);
-    // Cut and grown beyond the old length between two looks, same file.
+    // Truncated and grown beyond the old length between two checks, same file.
     rig.bytes = (3..12).map(|number| line(number) + "\n").collect::<String>().into_bytes();
     rig.poll(100);
     assert_eq!(rig.shown, (0..12).collect::<Vec<u64>>());
 }
 
 #[test]
-fn who_asked_for_no_old_event_gets_none_when_the_file_is_replaced() {
+fn without_old_events_a_replaced_file_shows_none() {
     let mut rig = FollowRig::new();
     let text: String = (0..5).map(|number| line(number) + "\n").collect();
     let (begun, rest) = text.split_at(text.len() - 9);
@@ -304,7 +305,7 @@ fn lines_read_like_the_other_tail_with_more_facts() {
 }
 
 #[test]
-fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
+fn previews_reach_deep_enough_and_invalid_bytes_are_repaired() {
     let row = |line: &[u8], origin| {
         TailEvent::parse(line, origin, &Everything).map(|event| event.summary())
     };
@@ -319,7 +320,7 @@ fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
     assert_eq!(seen("assistant", blocks).unwrap(), "said → read · 5 in, 2 out");
     assert_eq!(seen("user", r#""plain""#).unwrap(), "plain");
     assert_eq!(seen("toolResult", blocks).unwrap(), "read ok");
-    // What is not looked at must be sound all the same.
+    // The parts that are not examined must still be valid JSON.
     assert_eq!(seen("toolResult", r#"[{"type":"text","text":"torn]"#), None);
     let rollout = r#"{"type":"response_item","timestamp":"2026-06-01T10:00:00Z","payload":{"type":"message","role":"user","content":[{"text":"x"}]}}"#;
     assert_eq!(row(rollout.as_bytes(), Origin::Transcript).unwrap(), "context/user x");
@@ -330,7 +331,7 @@ fn previews_see_what_lies_deep_enough_and_invalid_bytes_are_mended() {
 }
 
 #[test]
-fn long_lines_cost_no_memory() {
+fn long_lines_take_bounded_memory() {
     let long = vec![b'x'; Reading::standard().tail_line_bytes + 10];
     let mut rig = Follow::new(Origin::Runtime);
     let mut shown = Vec::new();

@@ -1,4 +1,4 @@
-//! How long things took, from the events at both ends.
+//! Durations, from the events at both ends.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -10,15 +10,15 @@ use crate::timestamp::UnixMillis;
 /// This many starts without an end are remembered.
 const OPEN_STARTS: usize = 4_096;
 
-/// A start further before its end than this does not count: 64 MiB.
+/// A start further before its end than this is ignored: 64 MiB.
 pub const FARTHEST_START: u64 = 64 * 1024 * 1024;
 
-/// The same for the start of a call, whose result follows within a few rows:
-/// 8 MiB. A result without a call never causes more than that to be read.
+/// The same limit for calls, whose results follow within a few rows: 8 MiB. A
+/// result without a call never causes more than that to be read.
 const FARTHEST_CALL: u64 = 8 * 1024 * 1024;
 
-/// Something that takes time: a call, a prompt, a turn or a run, by its kind
-/// and the hash of its id.
+/// Something that takes time: a call, a prompt, a turn or a run, identified by
+/// its kind and the hash of its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SpanKey {
     kind: SpanKind,
@@ -48,8 +48,8 @@ impl SpanKey {
     }
 
     /// How many bytes may lie between its start and its end. The same limit
-    /// applies whichever way a file is read, so that an event lasts as long
-    /// wherever the reading began.
+    /// applies in both reading directions, so that a duration does not depend on
+    /// where reading began.
     const fn reach(self) -> u64 {
         match self.kind {
             SpanKind::Call => FARTHEST_CALL,
@@ -57,7 +57,7 @@ impl SpanKey {
         }
     }
 
-    /// How many milliseconds it took, unless its ends are too far apart.
+    /// Its duration in milliseconds, unless its ends are too far apart.
     fn taken(self, start: SpanMark, end: SpanMark) -> Option<u64> {
         let is_near = start.position.abs_diff(end.position) <= self.reach();
         let taken = end.at.as_millis().saturating_sub(start.at.as_millis());
@@ -66,8 +66,8 @@ impl SpanKey {
 }
 
 impl SpanEdge {
-    /// The edge that a fact states. A fact that states its own duration is not an edge:
-    /// whatever else ends the span is timed.
+    /// The edge that a fact states. A result that states its own duration is not
+    /// an edge.
     pub(super) fn of(event: &RunEvent<'_>) -> Option<Self> {
         Some(match &event.fact {
             Fact::ToolCall(call) => Self::Start(SpanKey::of(SpanKind::Call, Some(call.id?))),
@@ -93,23 +93,22 @@ impl SpanEdge {
     }
 }
 
-/// When and where something began, or ended.
+/// When and where a span began or ended.
 #[derive(Clone, Copy, Debug)]
 struct SpanMark {
     at: UnixMillis,
-    /// Bytes from a fixed place.
+    /// Bytes from a fixed position.
     position: u64,
 }
 
 impl TailEvent {
-    /// One of the things that end here took this long; the longest counts.
+    /// Records the duration of a span that ends here; the longest counts.
     fn took(&mut self, millis: u64) {
         self.duration = self.duration.max(Some(millis));
     }
 }
 
-/// Pairs starts with ends, in the order of the file. The first end takes the
-/// start.
+/// Pairs starts with ends, in file order. The first end takes the start.
 #[derive(Debug, Default)]
 pub(super) struct Timings {
     starts: HashMap<SpanKey, SpanMark>,
@@ -117,8 +116,7 @@ pub(super) struct Timings {
 }
 
 impl Timings {
-    /// Adds how long it took to an event that ends something. Its line begins
-    /// at `position`.
+    /// Adds durations to an event that ends spans. Its line begins at `position`.
     pub(super) fn annotate(&mut self, event: &mut TailEvent, position: u64) {
         for edge in std::mem::take(&mut event.edges) {
             match (edge, event.at.map(|at| SpanMark { at, position })) {
@@ -144,25 +142,25 @@ impl Timings {
         }
     }
 
-    /// The file begins again: open spans began before it.
+    /// The file begins again: forgets all open spans.
     pub(super) fn begin_anew(&mut self) {
         self.starts.values_mut().for_each(|start| start.position = 0);
         self.order.iter_mut().for_each(|(_, position)| *position = 0);
     }
 }
 
-/// Ends whose start is still to be found, for reading backwards.
+/// Ends whose start is yet to be found, for reading backwards.
 #[derive(Debug, Default)]
 pub(super) struct OpenEnds {
-    /// The end, and which event it is.
+    /// The end of each span, and the index of its event.
     ends: HashMap<SpanKey, (SpanMark, usize)>,
 }
 
 impl OpenEnds {
     /// Notes an event whose line begins `position` bytes before the end of the
-    /// file. Starts time the events among `later` that wait for them; what
-    /// ends here waits from now on if the event is to be `kept` as the next of
-    /// those.
+    /// file. A start completes the span of an event in `later`. An end waits for
+    /// its start if `is_kept`, which means that the event becomes the next
+    /// element of `later`.
     pub(super) fn meet(
         &mut self,
         event: &mut TailEvent,
@@ -183,7 +181,8 @@ impl OpenEnds {
                     }
                 }
                 SpanEdge::End(span) => {
-                    // A later end does not get the start that this one takes.
+                    // The start that this end takes is not available to a later
+                    // end.
                     self.ends.remove(&span);
                     if let Some(end) = mark.filter(|_| is_kept) {
                         self.ends.insert(span, (end, later.len()));
@@ -193,8 +192,8 @@ impl OpenEnds {
         }
     }
 
-    /// Whether a start further than `position` bytes before the end of the
-    /// file could still count.
+    /// Whether a start more than `position` bytes before the end of the file
+    /// could still count.
     pub(super) fn is_waiting(&self, position: u64) -> bool {
         self.ends
             .iter()
@@ -207,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::care::tail::tests::Everything;
+    use crate::care::tail::tests::{Everything, read_back};
     use crate::care::tail::{FileState, Follow, LastEvents};
     use crate::run::Origin;
 
@@ -230,20 +229,12 @@ mod tests {
 
     fn last(bytes: &[u8], wanted: usize, block: usize) -> Vec<Option<u64>> {
         let mut last = LastEvents::new(Origin::Runtime, wanted);
-        let mut end = bytes.len();
-        while end > 0 {
-            let start = end.saturating_sub(block);
-            if !last.block(&bytes[start..end], &Everything) {
-                break;
-            }
-            end = start;
-        }
-        last.finish(&Everything).into_iter().map(|event| event.duration).collect()
+        read_back(&mut last, bytes, block).into_iter().map(|event| event.duration).collect()
     }
 
     proptest! {
         #[test]
-        fn an_event_lasts_as_long_wherever_the_reading_begins(
+        fn durations_do_not_depend_on_where_reading_begins(
             whats in prop::collection::vec(any::<u8>(), 1..40),
             wanted in 1_usize..40,
             block in 50_usize..900,

@@ -1,4 +1,4 @@
-//! Trimming by rule: results that are old and large, images that come again.
+//! Trimming by rule: large old results, and repeated images.
 //!
 //! `run` applies the rules to all documents of a session.
 
@@ -36,7 +36,7 @@ pub struct AutoPolicy {
     pub older_than: Age,
     /// Results must have more bytes of text than this.
     pub larger_than: u64,
-    /// Whether images that are repeated later on are stripped.
+    /// Whether images that occur again later are stripped.
     pub strip_images: bool,
 }
 
@@ -48,7 +48,7 @@ impl AutoPolicy {
     }
 }
 
-/// What was found, by tool, and what it saved.
+/// What was trimmed, by tool, and what it saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AutoTotals {
@@ -60,7 +60,7 @@ pub struct AutoTotals {
     pub image_bytes: u64,
 }
 
-/// The first pass: how many turns there are, and where images come last.
+/// The first pass: counts the turns, and finds the last occurrence of each image.
 #[derive(Debug, Default)]
 pub struct AutoSurvey {
     turns: u64,
@@ -90,7 +90,7 @@ impl LineEdit for AutoSurvey {
     fn passed_over(&mut self, _bytes: u64) {}
 }
 
-/// The second pass: trims what the policy says.
+/// The second pass: applies the policy.
 #[derive(Debug)]
 pub struct AutoEdit<'a> {
     policy: AutoPolicy,
@@ -103,7 +103,7 @@ pub struct AutoEdit<'a> {
 }
 
 impl<'a> AutoEdit<'a> {
-    /// An edit that follows `policy` on the session that was surveyed.
+    /// An edit that applies `policy` to the surveyed session.
     #[must_use]
     pub fn new(policy: AutoPolicy, survey: &'a AutoSurvey) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl<'a> AutoEdit<'a> {
         }
     }
 
-    /// What was trimmed: items for the copies, counts, totals.
+    /// The result: items for the copies, counts, totals.
     #[must_use]
     pub fn finish(self) -> (Vec<TrimItem>, Tally, AutoTotals) {
         (self.items, self.tally, self.totals)
@@ -138,7 +138,7 @@ impl<'a> AutoEdit<'a> {
             return false;
         }
         let note = format!("{} bytes of {} output, trimmed by rule", found.bytes, found.tool);
-        // A result that is shorter than its replacement is left alone.
+        // A result shorter than its replacement is left alone.
         if (SENTINEL.len() + 1 + note.len()) as u64 >= found.bytes {
             return false;
         }
@@ -164,7 +164,7 @@ impl<'a> AutoEdit<'a> {
         let saved = images::strip(row, &mut |key| {
             let place = *seen;
             *seen += 1;
-            // An image that came after the survey is the newest there is.
+            // An image added after the survey is the newest.
             let keep = survey.last_image.get(&key).is_none_or(|last| place >= *last);
             stripped |= !keep;
             totals.images += u64::from(!keep);
@@ -196,14 +196,15 @@ impl LineEdit for AutoEdit<'_> {
         }
         let mut text = row.to_line();
         if numbered && text.len() < line.len() {
-            // Numbered rollouts are pointed into by byte offset.
+            // Forks point into numbered rollouts by byte offset: the row keeps
+            // its length.
             text.extend(std::iter::repeat_n(' ', line.len() - text.len()));
         }
         LineVerdict::Replace(text.into_bytes())
     }
 
     fn passed_over(&mut self, bytes: u64) {
-        self.tally.errors.push(format!("a line of {bytes} bytes is too long to be trimmed"));
+        self.tally.errors.push(format!("a line of {bytes} bytes is too long to trim"));
     }
 }
 
@@ -214,7 +215,7 @@ struct FoundResult {
     is_trimmed: bool,
 }
 
-/// The tool result that a row of a session or rollout is.
+/// The tool result in a row of a session or rollout.
 fn found_in(row: &Json<'_>) -> Option<FoundResult> {
     let ResultRow { id, tool, content } = message::result_in(row)?;
     let (id, tool) = (id.to_owned(), tool.to_owned());

@@ -1,4 +1,4 @@
-//! Draining: queued trims take effect in the session and in every copy.
+//! Draining: applies queued trims to the session and every copy.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -18,7 +18,8 @@ use crate::port::{
     RewriteMode, RewriteReport, SessionRewriter,
 };
 
-/// How often a rewrite is tried when someone else keeps replacing the file.
+/// How many times a rewrite is tried while other processes keep replacing the
+/// file.
 const ATTEMPTS: u32 = 5;
 
 /// Why a trim failed, in whole or in part.
@@ -34,14 +35,14 @@ pub enum TrimError {
     /// A blob cannot be removed or put back.
     #[error(transparent)]
     Blob(#[from] BlobFolderError),
-    /// The directory of blobs cannot be read.
+    /// The blob directory cannot be read.
     #[error("cannot read the blob directory")]
     BlobFolder(#[source] Box<dyn Error + Send + Sync>),
 }
 
 /// The documents of one session.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "built literally by whoever wires the ports")]
+#[expect(clippy::exhaustive_structs, reason = "built literally by the code that wires the ports")]
 pub struct TrimPorts<'a> {
     /// The session file.
     pub session: &'a dyn SessionRewriter,
@@ -51,15 +52,15 @@ pub struct TrimPorts<'a> {
     pub blobs: Option<&'a dyn BlobFolder>,
 }
 
-/// What a drain did.
+/// The result of a drain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DrainReport {
-    /// The session, by name.
+    /// The name of the session file.
     pub session_file: String,
-    /// What happened in the session.
+    /// Counts for the session.
     pub session: Tally,
-    /// What happened in the sidecar.
+    /// Counts for the sidecar.
     pub sidecar: Tally,
     /// How the session was rewritten.
     pub rewrite: RewriteReport,
@@ -70,7 +71,7 @@ pub struct DrainReport {
 }
 
 impl DrainReport {
-    /// The report in the shape hosts know, followed by traj's own members.
+    /// The report in the shape hosts expect, followed by traj's own members.
     #[must_use]
     pub fn to_json(&self) -> Json<'_> {
         let mut report = Object::with_capacity(12);
@@ -102,16 +103,15 @@ pub struct DrainRequest<'a> {
     pub items: &'a [TrimItem],
     /// The queue to empty, if any.
     pub queue: Option<&'a dyn LineLog>,
-    /// Whether to write.
+    /// Whether to write or only to preview.
     pub mode: RewriteMode,
 }
 
-/// Applies the items of a request and those in its queue; `None` when there are
-/// none.
+/// Applies the items of a request and of its queue; `None` if there are none.
 ///
-/// The session comes first, then the sidecar and its blobs, and only then the
-/// queue is emptied of what was done: after a crash anywhere the next drain
-/// ends the work.
+/// The session comes first, then the sidecar and its blobs. Only then are the
+/// finished entries removed from the queue, so that after a crash the next drain
+/// completes the work.
 ///
 /// # Errors
 /// See [`TrimError`]; the queue keeps its entries.
@@ -148,7 +148,7 @@ pub fn drain(
     Ok(Some(report))
 }
 
-/// Trims the sidecar and removes blobs that nothing refers to any more.
+/// Trims the sidecar and removes blobs that are no longer referenced.
 pub(super) fn trim_copies(
     ports: &TrimPorts<'_>,
     items: &[TrimItem],
@@ -191,7 +191,7 @@ pub(super) fn trim_copies(
     Ok(())
 }
 
-/// Rewrites a session, and tries again when another process replaced it.
+/// Rewrites a session; retries when another process replaced it.
 pub(super) fn with_retries<E: LineEdit>(
     port: &dyn SessionRewriter,
     mode: RewriteMode,
@@ -237,7 +237,7 @@ fn waiting(
         queue.read(&mut |line| {
             match QueueEntry::parse(line) {
                 Some(entry) => items.push(entry.item),
-                None => report.session.errors.push("an entry of the queue is damaged".to_owned()),
+                None => report.session.errors.push("a queue entry is damaged".to_owned()),
             }
             lines.push(line.to_vec());
             ControlFlow::Continue(())
@@ -246,7 +246,7 @@ fn waiting(
     Ok((items, lines))
 }
 
-/// Removes the entries that were read from the queue; later entries stay.
+/// Removes the entries that were read from the queue; newer entries stay.
 fn settle(queue: &dyn LineLog, done: &[Vec<u8>]) -> Result<(), TrimError> {
     if !done.is_empty() {
         let done: BTreeSet<&[u8]> = done.iter().map(Vec::as_slice).collect();
@@ -255,7 +255,7 @@ fn settle(queue: &dyn LineLog, done: &[Vec<u8>]) -> Result<(), TrimError> {
     Ok(())
 }
 
-/// Whether the session holds the result of a call.
+/// Whether the session contains the result of a call.
 ///
 /// # Errors
 /// When the session cannot be read.
@@ -290,7 +290,7 @@ impl LineEdit for CallSeek<'_> {
     fn passed_over(&mut self, _bytes: u64) {}
 }
 
-/// Strikes out blobs that are still mentioned.
+/// Removes blobs that are still mentioned from the candidates.
 struct BlobSurvey {
     unseen: BTreeSet<BlobDigest>,
 }
@@ -308,7 +308,7 @@ impl LineEdit for BlobSurvey {
     }
 
     fn passed_over(&mut self, _bytes: u64) {
-        // What cannot be read may mention any of them.
+        // An unread line may mention any of them.
         self.unseen.clear();
     }
 }

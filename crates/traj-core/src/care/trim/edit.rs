@@ -3,7 +3,7 @@
 //! - `probe`: whether a block can mention one of the ids at all.
 //! - `tally`: what a pass over a document found and did.
 //! - `message`, `value`, `images`: the rows, values and images that change.
-//! - `sidecar`, `blobs`: the same in the copies that a run's events hold.
+//! - `sidecar`, `blobs`: the same for the copies in a run's events.
 
 pub(super) mod blobs;
 pub(super) mod images;
@@ -32,7 +32,7 @@ pub struct TrimEdit {
 }
 
 impl TrimEdit {
-    /// An edit that trims these.
+    /// An edit that trims these items.
     #[must_use]
     pub fn new(items: &[TrimItem]) -> Self {
         let wanted = OpenItems::new(items);
@@ -40,7 +40,7 @@ impl TrimEdit {
         Self { wanted, probe, tally: Tally::default() }
     }
 
-    /// What was done, and what was not found.
+    /// The counts; items that were not found are errors.
     #[must_use]
     pub fn finish(mut self) -> Tally {
         self.wanted.close(&mut self.tally);
@@ -69,7 +69,7 @@ impl LineEdit for TrimEdit {
     }
 
     fn passed_over(&mut self, bytes: u64) {
-        self.tally.errors.push(format!("a line of {bytes} bytes is too long to be trimmed"));
+        self.tally.errors.push(format!("a line of {bytes} bytes is too long to trim"));
     }
 }
 
@@ -83,8 +83,8 @@ impl TrimEdit {
         }
         let mut text = row.to_line();
         if numbered {
-            // Forks point into numbered rollouts by byte offset: a row keeps
-            // its length; spaces after the value mean nothing to a reader.
+            // Forks point into numbered rollouts by byte offset, so a row keeps
+            // its length; readers ignore spaces after the value.
             if text.len() > length {
                 self.tally = before;
                 self.tally.errors.push(format!(

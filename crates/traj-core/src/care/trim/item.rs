@@ -1,4 +1,4 @@
-//! What to trim, and the tool that an agent requests it with.
+//! What to trim, and the tool with which an agent requests it.
 
 use crate::id::{IdError, ToolCallId};
 use crate::json::{Json, Object};
@@ -15,7 +15,7 @@ pub const SENTINEL: &str = "[trimmed by self]";
 pub struct TrimItem {
     /// The call whose result is trimmed.
     pub target: ToolCallId,
-    /// The replacement text; without it, only the marker.
+    /// The replacement text; if `None`, only the marker remains.
     pub replacement: Option<String>,
     /// The trim call itself, whose input is shortened.
     pub self_call: Option<ToolCallId>,
@@ -38,7 +38,7 @@ impl TrimItem {
         })
     }
 
-    /// The text that takes the place of the result's.
+    /// The text that replaces the result's text.
     #[must_use]
     pub fn text(&self) -> String {
         match self.replacement.as_deref() {
@@ -47,7 +47,7 @@ impl TrimItem {
         }
     }
 
-    /// What the trim call's own input becomes.
+    /// The shortened input of the trim call.
     pub(super) fn compacted_input(&self) -> Object<'static> {
         let mut input = Object::with_capacity(2);
         input.push("tool_call_id", self.target.as_str().to_owned());
@@ -65,7 +65,7 @@ pub fn tool_definition() -> Json<'static> {
     let mut properties = Object::with_capacity(2);
     properties.push(
         "tool_call_id",
-        text("Id of the tool call whose result is no longer needed, as it stands in your own earlier message."),
+        text("Id of the tool call whose result is no longer needed, as it appears in your earlier message."),
     );
     properties.push("replacement", text("A short summary to keep in place of the result."));
     let mut parameters = Object::with_capacity(3);
@@ -76,7 +76,7 @@ pub fn tool_definition() -> Json<'static> {
     tool.push("name", TOOL_NAME);
     tool.push(
         "description",
-        "Replaces the text of one of your earlier tool results by a short summary when this turn ends.",
+        "Replaces the text of one of your earlier tool results with a short summary when this turn ends.",
     );
     tool.push("parameters", parameters);
     Json::Object(tool)

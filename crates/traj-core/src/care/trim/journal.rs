@@ -1,4 +1,4 @@
-//! The undo journal: every changed line as it was, for a while.
+//! The undo journal: the original of every changed line, kept for a while.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use crate::timestamp::UnixMillis;
 
 const SCHEMA: &str = "traj-trim-undo";
 
-/// Records are handed to the log in portions of this size.
+/// Records are passed to the log in batches of this size.
 const PORTION: usize = 1024 * 1024;
 
 /// The journal beside a session file.
@@ -24,7 +24,7 @@ pub fn journal_beside(session_file: &str) -> String {
     log_line::beside(session_file, ".trim-undo.jsonl")
 }
 
-/// Forgets records whose time has passed; all of them without `now`.
+/// Removes expired records; without `now`, all of them.
 ///
 /// # Errors
 /// When the log cannot be used.
@@ -40,7 +40,7 @@ pub fn expire(journal: &dyn LineLog, now: Option<UnixMillis>) -> Result<(), Line
     if stale { journal.retain(&mut |line| is_current(line)) } else { Ok(()) }
 }
 
-/// Which file a record is about.
+/// The file that a record is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Document {
@@ -80,14 +80,14 @@ pub struct UndoRecord {
     pub until: UnixMillis,
     /// Which file.
     pub document: Document,
-    /// The sha256 of the line as it is now, in hex; empty for a blob.
+    /// The SHA-256 digest of the changed line, in hex; empty for a blob.
     pub line: String,
     /// The original line.
     pub original: Vec<u8>,
 }
 
 impl UndoRecord {
-    /// Reads a line of the journal; `None` when it is not one.
+    /// Reads a line of the journal; `None` if it is not a record.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Self> {
         let value = log_line::read(line, SCHEMA)?;
@@ -127,7 +127,7 @@ pub(super) fn digest(line: &[u8]) -> String {
     Sha256::digest(line).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Collects records and hands them to a log.
+/// Collects records and passes them to a log.
 #[derive(Debug)]
 pub struct JournalWriter<'a> {
     log: &'a dyn LineLog,
@@ -136,12 +136,12 @@ pub struct JournalWriter<'a> {
     waiting: Vec<String>,
     bytes: usize,
     failed: Option<LineLogError>,
-    /// Records of this trim are in the log.
+    /// Whether records of this trim are in the log.
     is_logged: bool,
 }
 
 impl<'a> JournalWriter<'a> {
-    /// A writer for one trim at `at`, to be undone until `until`.
+    /// A writer for one trim made at `at` that can be undone until `until`.
     #[must_use]
     pub const fn new(log: &'a dyn LineLog, at: UnixMillis, until: UnixMillis) -> Self {
         Self { log, at, until, waiting: Vec::new(), bytes: 0, failed: None, is_logged: false }
@@ -164,7 +164,7 @@ impl<'a> JournalWriter<'a> {
         }
     }
 
-    /// Makes everything noted so far durable.
+    /// Makes all records noted so far durable.
     ///
     /// # Errors
     /// When the log failed, now or before.
@@ -186,9 +186,9 @@ impl<'a> JournalWriter<'a> {
         Ok(())
     }
 
-    /// Takes back what was noted about a document that did not change after
-    /// all, as far as the log lets us: a record that stays is not found by an
-    /// undo, and does no harm.
+    /// Removes the records of a document that did not change after all, as far as
+    /// the log allows. A record that stays does no harm: an undo does not find
+    /// its line.
     pub(super) fn retract(&mut self, document: &Document) {
         self.waiting.clear();
         self.bytes = 0;
@@ -201,7 +201,7 @@ impl<'a> JournalWriter<'a> {
     }
 }
 
-/// An edit whose changes go into the journal before they take effect.
+/// An edit whose changes are journalled before they take effect.
 #[derive(Debug)]
 pub struct WithJournal<'a, 'j, E> {
     /// The edit itself.
@@ -211,7 +211,7 @@ pub struct WithJournal<'a, 'j, E> {
 }
 
 impl<'a, 'j, E: LineEdit> WithJournal<'a, 'j, E> {
-    /// Wraps an edit; without a journal it is only passed through.
+    /// Wraps an edit; without a journal, only passes calls through.
     pub const fn new(
         edit: &'a mut E,
         journal: Option<&'a mut JournalWriter<'j>>,

@@ -1,17 +1,17 @@
-//! What the queue and the journal have in common: a file beside the session,
-//! a schema and a version on every line.
+//! What the queue and the journal share: a file beside the session, with a schema
+//! and a version on every line.
 
 use crate::json::{Json, Object};
 
 const VERSION: u64 = 1;
 
-/// The log beside a session file that ends with `suffix`.
+/// The log file beside a session file, with this suffix.
 pub(super) fn beside(session_file: &str, suffix: &str) -> String {
     let stem = session_file.strip_suffix(".jsonl").unwrap_or(session_file);
     format!("{stem}{suffix}")
 }
 
-/// A line that begins with its schema and version.
+/// An object that begins with its schema and version.
 pub(super) fn begin<'a>(schema: &'static str) -> Object<'a> {
     let mut line = Object::with_capacity(7);
     line.push("schema", schema);
@@ -19,7 +19,7 @@ pub(super) fn begin<'a>(schema: &'static str) -> Object<'a> {
     line
 }
 
-/// Reads a line of this schema; `None` when it is not one.
+/// Reads a line of this schema; `None` if it is not one.
 pub(super) fn read<'a>(line: &'a [u8], schema: &str) -> Option<Json<'a>> {
     let value = Json::parse_lossy(line).ok()?;
     let is_known = value.get("schema").and_then(Json::as_str) == Some(schema)

@@ -1,7 +1,9 @@
 //! The queue: trims that wait for the end of the agent's turn.
 //!
-//! It is a small file beside the session, so that a crash of the host between
-//! the tool call and the end of the turn loses nothing.
+//! It is a small file beside the session, so that nothing is lost if the host
+//! crashes between the tool call and the end of the turn.
+
+use std::ops::ControlFlow;
 
 use super::log_line;
 use crate::care::trim::{TrimItem, has_tool_result};
@@ -10,16 +12,24 @@ use crate::json::{Json, Object};
 use crate::port::{LineLog, LineLogError, RewriteError, SessionRewriter};
 use crate::timestamp::UnixMillis;
 
+const SUFFIX: &str = ".trim-queue.jsonl";
+
 const SCHEMA: &str = "traj-trim-queue";
 
 /// The queue beside a session file.
 #[must_use]
 pub fn queue_beside(session_file: &str) -> String {
-    log_line::beside(session_file, ".trim-queue.jsonl")
+    log_line::beside(session_file, SUFFIX)
 }
 
-/// Why a trim was not queued. The words are those agents of the other runtimes
-/// know.
+/// The session file that the queue of this name belongs to; `None` if the name
+/// is not that of a queue.
+#[must_use]
+pub fn queued_session(queue: &str) -> Option<String> {
+    queue.strip_suffix(SUFFIX).filter(|stem| !stem.is_empty()).map(|stem| format!("{stem}.jsonl"))
+}
+
+/// Why a trim was not queued. Agents of the other runtimes know these messages.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueueError {
@@ -31,15 +41,15 @@ pub enum QueueError {
         "dynamic-trim: cannot identify self tool_use id (openclaw runtime should pass it to execute as first arg)"
     )]
     MissingSelf,
-    /// An id is too long to be one.
+    /// An id is empty or too long.
     #[error("tool_call_id is not usable")]
     Id(#[from] IdError),
-    /// The session holds no result of that call.
+    /// The session contains no result of that call.
     #[error(
         "tool_call_id \"{target}\" does not match any toolResult in this session. Find the opaque \"call_function_*_N\" id in your own prior assistant messages — topic ids, fact ids, and small integers will not work here."
     )]
     UnknownTarget {
-        /// The id that was asked for.
+        /// The requested id.
         target: String,
     },
     /// The session cannot be read.
@@ -56,7 +66,7 @@ pub enum QueueError {
 pub struct QueueEntry {
     /// What to trim.
     pub item: TrimItem,
-    /// When it was asked for.
+    /// When it was requested.
     pub queued_at: UnixMillis,
 }
 
@@ -67,7 +77,7 @@ impl QueueEntry {
         Self { item, queued_at }
     }
 
-    /// Reads a line of the queue; `None` when it is not one.
+    /// Reads a line of the queue; `None` if it is not an entry.
     #[must_use]
     pub fn parse(line: &[u8]) -> Option<Self> {
         let value = log_line::read(line, SCHEMA)?;
@@ -91,7 +101,7 @@ impl QueueEntry {
     }
 }
 
-/// What the tool answers its agent.
+/// The tool's reply to the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueuedReply {
@@ -100,7 +110,7 @@ pub struct QueuedReply {
 }
 
 impl QueuedReply {
-    /// The answer in the shape agents know.
+    /// The reply in the shape agents expect.
     #[must_use]
     pub fn to_json(&self) -> Json<'_> {
         let mut reply = Object::with_capacity(6);
@@ -117,7 +127,41 @@ impl QueuedReply {
     }
 }
 
-/// Queues what an agent asked for with the tool's `input`.
+/// What waits in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PendingTrims {
+    /// How many trims wait.
+    pub count: u64,
+    /// When the oldest of them was requested.
+    pub oldest: Option<UnixMillis>,
+    /// When the newest of them was requested.
+    pub newest: Option<UnixMillis>,
+    /// Lines that are not trims. A drain reports and removes them.
+    pub unreadable: u64,
+}
+
+/// Counts what waits in a queue.
+///
+/// # Errors
+/// If the queue cannot be read.
+pub fn pending_trims(queue: &dyn LineLog) -> Result<PendingTrims, LineLogError> {
+    let mut pending = PendingTrims::default();
+    queue.read(&mut |line| {
+        match QueueEntry::parse(line) {
+            Some(QueueEntry { queued_at: at, .. }) => {
+                pending.count += 1;
+                pending.oldest = Some(pending.oldest.map_or(at, |oldest| oldest.min(at)));
+                pending.newest = pending.newest.max(Some(at));
+            }
+            None => pending.unreadable += 1,
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(pending)
+}
+
+/// Queues the trim that an agent requested with the tool's `input`.
 ///
 /// # Errors
 /// See [`QueueError`]; nothing was queued.

@@ -69,7 +69,7 @@ fn a_result_and_the_call_itself_are_shortened() {
 }
 
 #[test]
-fn only_the_first_of_several_rows_is_trimmed_and_the_last_wish_counts() {
+fn only_the_first_of_several_rows_is_trimmed_and_the_last_item_counts() {
     let lines = [result("c1", "first"), result("c1", "second copy stays"), call("d1", "read")];
     let (text, report) = trimmed(&lines, &[item("c1", "one", "d1"), item("c1", "two", "d2")]);
     assert!(text.contains("[trimmed by self] two") && !text.contains("[trimmed by self] one"));
@@ -82,7 +82,7 @@ fn only_the_first_of_several_rows_is_trimmed_and_the_last_wish_counts() {
 }
 
 #[test]
-fn results_without_text_are_told() {
+fn results_without_text_are_reported() {
     let lines = [
         r#"{"type":"message","message":{"role":"toolResult","toolCallId":"c1","content":[]}}"#,
         r#"{"type":"message","message":{"role":"toolResult","toolCallId":"c2","content":"string"}}"#,
@@ -201,7 +201,7 @@ fn the_queue_survives_until_its_work_is_done() {
     let input = Json::parse(r#"{"tool_call_id":"c1","replacement":"r"}"#).unwrap();
     let reply = enqueue(&session, &queue, &input, "d1", at(0)).unwrap();
     assert_eq!(reply.to_json().get("status").and_then(Json::as_str), Some("queued"));
-    // A drain that fails leaves the queue as it is.
+    // A failed drain leaves the queue unchanged.
     let journal = MemoryLog::default();
     journal.fail_appends();
     let writer = JournalWriter::new(&journal, at(1), at(2));
@@ -211,13 +211,13 @@ fn the_queue_survives_until_its_work_is_done() {
     let report = drain(&ports(&session), request(&[], Some(&queue)), None);
     let report = report.unwrap().unwrap();
     assert_eq!((report.session.applied, report.session.self_compacted), (1, 1));
-    assert_eq!(report.session.errors, ["an entry of the queue is damaged"]);
+    assert_eq!(report.session.errors, ["a queue entry is damaged"]);
     assert!(queue.lines().is_empty());
     assert!(drain(&ports(&session), request(&[], Some(&queue)), None).unwrap().is_none());
 }
 
 #[test]
-fn what_cannot_be_queued_is_told_in_the_words_agents_know() {
+fn queue_errors_use_the_words_agents_know() {
     let session = MemorySession::new(result("c1", "text").as_bytes());
     let queue = MemoryLog::default();
     let ask = |input: &str, own: &str| {
@@ -231,7 +231,7 @@ fn what_cannot_be_queued_is_told_in_the_words_agents_know() {
 }
 
 #[test]
-fn old_and_large_results_and_repeated_images_go_by_rule() {
+fn large_old_results_and_repeated_images_are_trimmed_by_rule() {
     let user = r#"{"type":"message","message":{"role":"user","content":[{"type":"text","text":"go on"}]}}"#;
     let image = |data: &str| {
         format!(
@@ -288,7 +288,7 @@ proptest! {
     }
 
     #[test]
-    fn one_of_several_trims_is_taken_back_and_no_other(
+    fn only_the_selected_trim_is_undone(
         texts in proptest::collection::vec("[a-z \u{e9}]{1,40}", 1..6),
         chosen in 0_usize..6,
     ) {

@@ -8,7 +8,7 @@ use super::journal::{Document, UndoRecord, digest};
 use crate::port::{LineEdit, LineLog, LineLogError, LineVerdict, RewriteMode, SessionRewriter};
 use crate::timestamp::UnixMillis;
 
-/// Which trims to take back.
+/// Which trims to undo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UndoSelection {
@@ -16,45 +16,45 @@ pub enum UndoSelection {
     Last,
     /// The one that was made at this time.
     MadeAt(UnixMillis),
-    /// All that can be taken back.
+    /// All that can be undone.
     All,
 }
 
-/// What was taken back.
+/// What was undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UndoReport {
-    /// Lines of the session that are as they were.
+    /// Restored lines of the session.
     pub session_lines: u64,
-    /// Events of the sidecar that are as they were.
+    /// Restored events of the sidecar.
     pub sidecar_lines: u64,
-    /// Blobs that are back.
+    /// Restored blobs.
     pub blobs: u64,
-    /// Lines that were changed again since, and stay. The journal keeps their
+    /// Lines that have changed again since, and stay. The journal keeps their
     /// originals.
     pub not_found: u64,
-    /// Lines and blobs of a sidecar that was not found. The journal keeps
-    /// their originals.
+    /// Lines and blobs of a sidecar that was not found. The journal keeps their
+    /// originals.
     pub out_of_reach: u64,
-    /// Records whose time had passed.
+    /// Expired records.
     pub expired: u64,
 }
 
 impl UndoReport {
-    /// What is still to be taken back.
+    /// How many lines and blobs are still to be restored.
     #[must_use]
     pub const fn remaining(&self) -> u64 {
         self.not_found + self.out_of_reach
     }
 }
 
-/// A trim that can be taken back.
+/// A trim that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UndoableTrim {
-    /// When it was made; this is also what it is called.
+    /// When it was made; this also identifies it.
     pub at: UnixMillis,
-    /// Until when it can be taken back.
+    /// Until when it can be undone.
     pub until: UnixMillis,
     /// Lines of the session that it changed.
     pub session_lines: u64,
@@ -62,7 +62,7 @@ pub struct UndoableTrim {
     pub sidecar_lines: u64,
     /// Blobs that it removed.
     pub blobs: u64,
-    /// Bytes that would come back, not counting the replacements.
+    /// Bytes that an undo would restore, not counting the replacements.
     pub bytes: u64,
 }
 
@@ -95,19 +95,20 @@ pub fn undoable(journal: &dyn LineLog, now: UnixMillis) -> Result<Vec<UndoableTr
     Ok(trims.into_values().collect())
 }
 
-/// Every line that a trim has written holds one of these.
+/// Every line that a trim has written contains one of these.
 const MARKS: [&[u8]; 2] = [b"trimmed by self", b"_self_compacted"];
 
-/// Puts original lines back where the changed ones are found.
+/// Restores original lines where the changed ones are found.
 #[derive(Debug, Default)]
 pub struct UndoEdit {
-    /// By the digest of the changed line: which record, and the original.
+    /// By the digest of the changed line: the index of the record, and the
+    /// original.
     originals: BTreeMap<String, VecDeque<(usize, Vec<u8>)>>,
     restored: u64,
 }
 
 impl UndoEdit {
-    /// An edit that puts these back.
+    /// An edit that restores these records.
     #[must_use]
     pub fn new<'a>(records: impl IntoIterator<Item = &'a UndoRecord>) -> Self {
         let mut edit = Self::default();
@@ -118,8 +119,8 @@ impl UndoEdit {
         edit
     }
 
-    /// How many lines were put back, and which records were not found, by
-    /// their place in the order they were given in.
+    /// How many lines were restored, and the indexes of the records whose lines
+    /// were not found.
     #[must_use]
     pub fn finish(self) -> (u64, BTreeSet<usize>) {
         let missing = self.originals.into_values().flatten().map(|(index, _)| index);
@@ -136,7 +137,7 @@ impl LineEdit for UndoEdit {
     fn line(&mut self, line: &[u8]) -> LineVerdict {
         let mut verdict = LineVerdict::Keep;
         let mut current = digest(line);
-        // A line that was trimmed several times goes back all the way.
+        // A line that was trimmed several times is restored all the way.
         while let Some((_, original)) =
             self.originals.get_mut(&current).and_then(VecDeque::pop_front)
         {
@@ -150,8 +151,8 @@ impl LineEdit for UndoEdit {
     fn passed_over(&mut self, _bytes: u64) {}
 }
 
-/// Finds originals that are still in a document: an interrupted trim has noted
-/// lines that it never changed, so there is nothing to undo.
+/// Finds originals that are still in a document: an interrupted trim may have
+/// noted lines that it never changed, so there is nothing to undo.
 struct StandingOriginals<'r> {
     lengths: BTreeSet<usize>,
     missing: Vec<(usize, &'r [u8])>,
@@ -179,12 +180,12 @@ impl LineEdit for StandingOriginals<'_> {
     fn passed_over(&mut self, _bytes: u64) {}
 }
 
-/// Takes trims back, as far as the journal still knows and the time allows.
-/// The journal keeps what could not be put back, for another try.
+/// Undoes trims whose records have not expired. The journal keeps the records
+/// that could not be applied, for another try.
 ///
 /// # Errors
-/// See [`TrimError`]. Documents are restored one after the other; after an
-/// error the same call continues.
+/// See [`TrimError`]. Documents are restored one after the other; after an error,
+/// calling this again continues.
 pub fn undo(
     ports: &TrimPorts<'_>,
     journal: &dyn LineLog,
@@ -202,7 +203,7 @@ pub fn undo(
     let (restored, left) = restore(Some(ports.session), &session, mode, &mut done)?;
     report.session_lines = restored;
     report.not_found += left;
-    // Should the sidecar fail, the session's lines are not looked for again.
+    // If the sidecar fails, the session's lines are not searched for again.
     settle(journal, &mut done, now, mode)?;
     let sidecar = of(&Document::Sidecar);
     let (restored, left) = restore(ports.sidecar, &sidecar, mode, &mut done)?;
@@ -227,8 +228,8 @@ pub fn undo(
     Ok(report)
 }
 
-/// Puts lines of one document back; returns how many, and how many are still
-/// to be put back. `done` gets the records that need no other try.
+/// Restores lines of one document. Returns how many were restored, and how many
+/// are left. Adds the finished records to `done`.
 fn restore<'r>(
     port: Option<&dyn SessionRewriter>,
     records: &[&'r UndoRecord],
@@ -277,12 +278,12 @@ fn choose(
         }
         ControlFlow::Continue(())
     })?;
-    // A line trimmed twice comes back in the reverse order of its changes.
+    // A line trimmed twice is restored in reverse order of its changes.
     records.reverse();
     Ok(records)
 }
 
-/// Forgets records that are done, and those whose time has passed.
+/// Removes finished and expired records.
 fn settle(
     journal: &dyn LineLog,
     done: &mut Vec<&UndoRecord>,
@@ -293,7 +294,7 @@ fn settle(
     if mode == RewriteMode::Commit && !done.is_empty() {
         journal.retain(&mut |line| {
             let Some(record) = UndoRecord::parse(line) else { return false };
-            // Of equal records only as many go as were done.
+            // Of equal records, remove only as many as are done.
             let place = done.iter().position(|done| **done == record);
             place.map(|place| done.swap_remove(place)).is_none() && record.until >= now
         })?;

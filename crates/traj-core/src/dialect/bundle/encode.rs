@@ -1,8 +1,8 @@
-//! Facts as events of a bundle: the other direction of `decode`.
+//! Encodes facts as events of a bundle: the inverse of `decode`.
 //!
-//! A fact that OpenClaw's transcripts know takes the shape that they give it,
-//! so that readers of such bundles understand it. The member `fact` says that
-//! the event states exactly one fact, and which one.
+//! A fact that OpenClaw's transcripts can express keeps their shape, so that
+//! readers of such bundles understand it. The member `fact` says that the event
+//! states exactly one fact, and which one.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,9 @@ use crate::run::{
     RunEvent, SessionEnd, SessionStart, Thread, ToolCallFact, ToolResultFact, Usage, UsageScope,
 };
 
-/// The type and the data of the transcript event that states the same as `event`.
-/// [`Dialect::Bundle`](crate::dialect::Dialect::Bundle) decodes it to an equal fact.
+/// The type and data of the transcript event that states the same as `event`.
+/// [`Dialect::Bundle`](crate::dialect::Dialect::Bundle) decodes it to an equal
+/// fact.
 #[must_use]
 pub fn encode_event<'r>(event: &RunEvent<'r>) -> (&'static str, Object<'r>) {
     let (kind, mut data) = encode(&event.fact);
@@ -27,7 +28,7 @@ pub fn encode_event<'r>(event: &RunEvent<'r>) -> (&'static str, Object<'r>) {
 /// The member that names the fact.
 pub(super) const FACT: &str = "fact";
 
-/// The type and the data that state a fact.
+/// The event type and data that state a fact.
 pub(super) fn encode<'r>(fact: &Fact<'r>) -> (&'static str, Object<'r>) {
     let (name, kind) = names(fact);
     let mut data = Object::new();
@@ -232,7 +233,7 @@ fn model_call<'r>(data: &mut Object<'r>, call: &ModelCall<'r>) {
     push_text(data, "error", call.error.as_ref());
 }
 
-/// Tokens under names that say that `inputTokens` includes the cached ones.
+/// Tokens, under names that make clear that `inputTokens` includes cached ones.
 fn usage(usage: Usage) -> Json<'static> {
     let mut object = Object::with_capacity(5);
     object.push("inputTokens", usage.input);
@@ -249,6 +250,9 @@ fn push_approval<'r>(data: &mut Object<'r>, approval: &ApprovalFact<'r>) {
     push_text(data, "subject", approval.subject.as_ref());
     data.push_some("decision", approval.decision.map(ApprovalOutcome::as_str));
     push_text(data, "reason", approval.reason.as_ref());
+    data.push_some("decidedBy", approval.decided_by);
+    data.push_some("deciderName", approval.decider_name);
+    data.push_some("scope", approval.scope);
 }
 
 fn push_error<'r>(data: &mut Object<'r>, error: &ErrorFact<'r>) {

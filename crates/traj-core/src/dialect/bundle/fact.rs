@@ -1,4 +1,4 @@
-//! Events that state one fact and name it, read back.
+//! Decodes events that state one fact and name it.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use crate::run::{
     UsageScope,
 };
 
-/// The fact that the data of an event names, if this version knows it.
+/// The fact that an event's data names, if this version knows it.
 pub(super) fn named_fact<'r>(data: &'r Json<'r>) -> Option<Fact<'r>> {
     let name = text(data, FACT)?;
     spoken_fact(name, data).or_else(|| session_fact(name, data))
 }
 
-/// What a person, the model or a tool said.
+/// Facts about what a person, the model or a tool said.
 fn spoken_fact<'r>(name: &str, data: &'r Json<'r>) -> Option<Fact<'r>> {
     let message = data.get("message").unwrap_or(&Json::Null);
     let spoken = Content::of(message.get("content"));
@@ -59,7 +59,7 @@ fn spoken_fact<'r>(name: &str, data: &'r Json<'r>) -> Option<Fact<'r>> {
     })
 }
 
-/// What happened to the session itself.
+/// Facts about the session itself.
 fn session_fact<'r>(name: &str, data: &'r Json<'r>) -> Option<Fact<'r>> {
     let content = |name: &str| Content::of(data.get(name));
     Some(match name {

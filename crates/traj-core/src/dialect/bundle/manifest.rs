@@ -1,5 +1,5 @@
-//! What the manifest of a bundle states of the run: who wrote the session, and
-//! what of it is not among the events.
+//! What a bundle's manifest states about the run: which program wrote the
+//! session, and which entries are not among the events.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use super::super::{said, text};
 use crate::json::Json;
 use crate::run::{Branches, Fact, Origin, Place, RunEvent, SessionStart, UnknownRows};
 
-/// Shows what a bundle's manifest states of its run. Show it before the events:
-/// what they say of the same counts as well.
+/// Emits what a bundle's manifest states about its run. Call this before decoding
+/// the events, which may state the same facts again.
 ///
-/// Bundles of version 0.1.0 lack some of it.
+/// Bundles of version 0.1.0 lack some of these members.
 pub fn decode_manifest<'r>(manifest: &'r Json<'r>, emit: &mut dyn FnMut(RunEvent<'r>)) {
     let mut emit_one = |fact| {
         emit(RunEvent::new(Origin::Transcript, Place::line(0), manifest, fact));

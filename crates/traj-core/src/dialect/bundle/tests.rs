@@ -1,4 +1,4 @@
-//! Facts come back from the events that state them.
+//! Every fact survives encoding and decoding.
 
 use super::encode::encode;
 use crate::dialect::Dialect;
@@ -10,7 +10,7 @@ use crate::run::{
     ToolResultFact, UnknownRows, Usage, UsageScope,
 };
 
-/// Asserts that a fact comes back from its event.
+/// Asserts that a fact survives encoding and decoding.
 fn assert_comes_back(fact: &Fact<'_>) {
     let (kind, data) = encode(fact);
     let mut event = Object::new();
@@ -40,7 +40,7 @@ fn result(outcome: Outcome<'static>) -> Fact<'static> {
 }
 
 #[test]
-fn the_bounds_of_a_run_come_back_from_their_events() {
+fn the_bounds_of_a_run_survive_a_round_trip() {
     let arguments = Json::parse(r#"{"cmd":["ls"]}"#).unwrap();
     let ended = |status| SessionEnd {
         status,
@@ -72,7 +72,7 @@ fn the_bounds_of_a_run_come_back_from_their_events() {
 }
 
 #[test]
-fn what_is_said_comes_back_from_its_event() {
+fn texts_calls_and_results_survive_a_round_trip() {
     let blocks = Json::parse(r#"[{"type":"tool_result","text":"a"},{"text":"b"}]"#).unwrap();
     let blocks = Content::Value(&blocks);
     let arguments = Json::parse(r#"{"cmd":["ls"]}"#).unwrap();
@@ -107,7 +107,7 @@ fn what_is_said_comes_back_from_its_event() {
 }
 
 #[test]
-fn model_calls_and_approvals_come_back_from_their_events() {
+fn model_calls_and_approvals_survive_a_round_trip() {
     let usage = Usage { input: 9, cached: 3, cache_write: 2, output: 4, reasoning: 1 };
     let model_call = |scope| ModelCall {
         id: Some("r"),
@@ -127,6 +127,9 @@ fn model_calls_and_approvals_come_back_from_their_events() {
         subject: Some("rm x".into()),
         decision,
         reason: Some("why".into()),
+        decided_by: Some("user"),
+        decider_name: Some("alice"),
+        scope: Some("session"),
     };
     let facts = [
         Fact::ModelCall(ModelCall::default()),
@@ -140,7 +143,7 @@ fn model_calls_and_approvals_come_back_from_their_events() {
 }
 
 #[test]
-fn every_other_fact_comes_back_from_its_event() {
+fn every_other_fact_survives_a_round_trip() {
     let blocks = Json::parse(r#"[{"type":"tool_result","text":"a"},{"text":"b"}]"#).unwrap();
     let blocks = Content::Value(&blocks);
     let facts = [

@@ -1,5 +1,5 @@
-//! What people saw of the new generation: completed items, and the rows of the
-//! old one that state more than the model saw.
+//! What people saw: completed items of the new generation, and rows of the old
+//! one that state more than the model saw.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::run::{
     ApprovalFact, Arguments, Content, Fact, Failure, Outcome, Prompt, ToolCallFact, ToolResultFact,
 };
 
-/// Shows the facts of a completed item.
+/// Emits the facts of a completed item.
 pub(super) fn facts<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     let Some(item) = payload.get("item") else {
         emit(other(Some("event_msg"), "item_completed", false));
@@ -48,9 +48,9 @@ pub(super) fn facts<'r>(payload: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     }
 }
 
-/// In code mode the model calls a single tool with a script. What the script
-/// calls is stated only by the item that says how it ended: under an id of its
-/// own, which nothing links to the script's call.
+/// In code mode the model calls a single tool with a script. The calls that the
+/// script makes are stated only by the items for their ends, under ids that
+/// nothing links to the script's call.
 fn emit_nested<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     let Some(id) = said(item, "id").filter(|id| id.starts_with("exec-")) else { return };
     let (name, arguments) = match text(item, "type").unwrap_or_default() {
@@ -62,8 +62,7 @@ fn emit_nested<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     emit(Fact::ToolCall(ToolCallFact { id: Some(id), name, arguments }));
 }
 
-/// Items that repeat what the model saw, or hold nothing that a reader asks
-/// for.
+/// Items that repeat what the model saw, or that no reader needs.
 fn is_known(kind: &str) -> bool {
     matches!(
         kind,
@@ -104,7 +103,7 @@ pub(super) fn command_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResultFact
     }
 }
 
-/// A call of an MCP server that ended.
+/// An MCP call that ended.
 pub(super) fn mcp_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResultFact<'r> {
     let result = item.get("result");
     let error = item
@@ -134,7 +133,7 @@ pub(super) fn mcp_result<'r>(item: &'r Json<'r>, id: &str) -> ToolResultFact<'r>
     }
 }
 
-/// Somebody is asked to allow a command or a patch.
+/// A request to approve a command or a patch.
 pub(super) fn approval<'r>(payload: &'r Json<'r>) -> ApprovalFact<'r> {
     let words = payload.get("command").and_then(Json::as_array).unwrap_or_default();
     let words: Vec<&str> = words.iter().filter_map(Json::as_str).collect();
@@ -142,8 +141,8 @@ pub(super) fn approval<'r>(payload: &'r Json<'r>) -> ApprovalFact<'r> {
         id: said(payload, "approval_id").or_else(|| said(payload, "call_id")),
         call: said(payload, "call_id"),
         subject: (!words.is_empty()).then(|| Cow::Owned(words.join(" "))),
-        decision: None,
         reason: said(payload, "reason").map(Cow::Borrowed),
+        ..ApprovalFact::default()
     }
 }
 
@@ -159,7 +158,7 @@ fn duration(item: &Json<'_>) -> Option<u64> {
     Some(seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000))
 }
 
-/// The time between the beginning and the end of an item, in milliseconds.
+/// The time between the start and the end of an item, in milliseconds.
 fn span(payload: &Json<'_>) -> Option<u64> {
     let at = |name: &str| payload.get(name).and_then(Json::as_u64);
     at("completed_at_ms")?.checked_sub(at("started_at_ms")?)

@@ -9,7 +9,7 @@ use crate::run::{
     Arguments, Attachment, Content, Fact, Failure, Outcome, ToolCallFact, ToolResultFact,
 };
 
-/// Shows the facts of an item.
+/// Emits the facts of an item.
 pub(super) fn facts<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     let kind = text(item, "type").unwrap_or_default();
     match kind {
@@ -40,8 +40,8 @@ fn is_known(kind: &str) -> bool {
     matches!(kind, "additional_tools" | "web_search_call" | "ghost_snapshot" | "compaction")
 }
 
-/// Messages of the assistant are its texts. Those of the user are in another
-/// row as they were typed; here they hold injected context as well.
+/// The assistant's messages are its texts. User messages are skipped: another row
+/// has them as typed, while these also contain injected context.
 fn message<'r>(item: &'r Json<'r>, emit: &mut dyn FnMut(Fact<'r>)) {
     let content = Content::of(item.get("content"));
     match text(item, "role") {
@@ -78,8 +78,8 @@ fn output<'r>(item: &'r Json<'r>) -> ToolResultFact<'r> {
     }
 }
 
-/// The outcome that the text of an output states: the old generation writes
-/// the exit code nowhere else.
+/// The outcome that the text of an output states. The old generation records the
+/// exit code nowhere else.
 pub(super) fn outcome_of_text<'r>(content: Content<'r>) -> Outcome<'r> {
     let Some(text) = content.first_text() else { return Outcome::Ok };
     // Some tools return JSON as text.
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_output_says_in_words_what_became_of_the_call() {
+    fn the_text_of_an_output_states_the_outcome() {
         for (text, name, code) in [
             (
                 "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 3\nOutput:\nx",

@@ -1,12 +1,12 @@
-//! Tokens in a rollout: a record per response, or a counter that only grows.
-//! New files hold both, old ones only the counter.
+//! Tokens in a rollout: one record per response, or a counter that only grows.
+//! New files have both, old ones only the counter.
 
 use super::super::{said, text};
 use super::other;
 use crate::json::Json;
 use crate::run::{Fact, ModelCall, Usage, UsageScope};
 
-/// One response.
+/// The tokens of one response.
 pub(super) fn record<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     let usage = payload.get("usage").or_else(|| payload.get("token_usage"));
     Fact::ModelCall(ModelCall {
@@ -17,12 +17,12 @@ pub(super) fn record<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     })
 }
 
-/// The counter over the session so far.
+/// The counter for the session so far.
 pub(super) fn counter<'r>(payload: &'r Json<'r>) -> Fact<'r> {
     let info = payload.get("info").unwrap_or(&Json::Null);
     let reading = info.get("total_token_usage").and_then(Usage::read);
     if reading.is_none() {
-        // Rate limits come in the same rows.
+        // Rate limits use the same rows.
         let kind = text(payload, "type").unwrap_or_default();
         return other(Some("event_msg"), kind, true);
     }

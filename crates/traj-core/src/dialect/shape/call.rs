@@ -1,17 +1,16 @@
-//! Calls and results, anywhere in a value: as blocks of a message,
-//! in rows of a rollout, and in events of a sidecar, which hold whole
-//! conversations.
+//! Calls and results anywhere in a value: as blocks of a message, in rows of a
+//! rollout, and in sidecar events, which contain whole conversations.
 
 use super::text;
 use crate::json::{Json, Object};
 
-/// Members that hold what a tool was asked, best first.
+/// Members that hold a tool's input, best first.
 const INPUTS: [&str; 4] = ["arguments", "input", "parameters", "args"];
 
-/// Members that name the call that a value is the result of.
+/// Members of a result that name its call.
 const CALLS: [&str; 4] = ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id"];
 
-/// Members that hold what a tool returned.
+/// Members that hold a tool's output.
 pub(crate) const RESULTS: [&str; 10] = [
     "content",
     "output",
@@ -25,7 +24,7 @@ pub(crate) const RESULTS: [&str; 10] = [
     "stderr",
 ];
 
-/// Whether a block asks for a tool, however its type is spelled.
+/// Whether a block is a tool call, however its type is spelled.
 pub(crate) fn is_call(block: &Json<'_>) -> bool {
     let Some(kind) = text(block, "type") else { return false };
     let plain: String = crate::dialect::transcript::trim(kind)
@@ -51,18 +50,18 @@ pub(crate) fn any_id<'j>(value: &'j Json<'_>) -> Option<&'j str> {
     result_id(value).or_else(|| text(value, "call_id")).or_else(|| text(value, "id"))
 }
 
-/// Whether the payload of a rollout's row is the output of a call.
+/// Whether the payload of a rollout row is the output of a call.
 pub(crate) fn is_output(payload: &Json<'_>) -> bool {
     text(payload, "type").is_some_and(|kind| kind.ends_with("_output"))
 }
 
-/// Whether a value holds what a tool was asked.
+/// Whether a value holds a tool's input.
 pub(crate) fn has_input(value: &Json<'_>) -> bool {
     is_call(value) || INPUTS.iter().any(|name| value.get(name).is_some())
 }
 
-/// Puts another input into a call, as text where it was text; returns whether
-/// that changed it.
+/// Replaces the input of a call, with a string where it was a string; returns
+/// whether the call changed.
 pub(crate) fn set_input(call: &mut Object<'_>, input: Object<'static>) -> bool {
     let name = INPUTS.into_iter().find(|name| call.contains(name)).unwrap_or(INPUTS[0]);
     let input = Json::Object(input);

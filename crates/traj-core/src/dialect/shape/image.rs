@@ -1,9 +1,9 @@
-//! Inline images: how they are written, and the text that may replace one.
+//! Inline images: their representation, and the text that may replace one.
 
 use super::text;
 use crate::json::{Json, Object};
 
-/// A cheap test for lines that may hold an image.
+/// A cheap test for lines that may contain an image.
 pub(crate) fn may_hold_image(line: &[u8]) -> bool {
     memchr::memmem::find(line, b"image").is_some()
 }
@@ -16,7 +16,7 @@ pub(crate) struct ImageBlock<'j> {
     pub(crate) text_kind: &'static str,
 }
 
-/// The inline image that a block is.
+/// The inline image in a block, if it is one.
 pub(crate) fn image_of<'j>(value: &'j Json<'_>) -> Option<ImageBlock<'j>> {
     let media_type = |kind: Option<&str>| kind.unwrap_or("image").to_owned();
     match text(value, "type")? {
@@ -42,7 +42,7 @@ pub(crate) fn image_of<'j>(value: &'j Json<'_>) -> Option<ImageBlock<'j>> {
     }
 }
 
-/// A block of text, in the place of an image.
+/// A text block that replaces an image.
 pub(crate) fn text_instead(kind: &'static str, note: String) -> Json<'static> {
     let mut block = Object::with_capacity(2);
     block.push("type", kind);

@@ -1,4 +1,4 @@
-//! Messages of a transcript: where they hold calls and results.
+//! Messages of a transcript: where they contain calls and results.
 
 use super::{call, text};
 use crate::json::Json;
@@ -13,8 +13,8 @@ pub(crate) enum MessageParts<'j, 'a> {
     Results(&'j mut [Json<'a>]),
 }
 
-/// What of a row may be changed; `None` when it is not a message that holds
-/// calls or results.
+/// The parts of a row that may be changed; `None` if it is not a message that can
+/// contain calls or results.
 pub(crate) fn parts_of<'j, 'a>(row: &'j mut Json<'a>) -> Option<MessageParts<'j, 'a>> {
     if text(row, "type") != Some("message") {
         return None;
@@ -36,7 +36,7 @@ pub(crate) fn blocks_mut<'j, 'a>(message: &'j mut Json<'a>) -> Option<&'j mut Ve
     }
 }
 
-/// What a message, a block or a value says.
+/// The content of a message, block or other value.
 pub(crate) fn content_mut<'j, 'a>(value: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
     value.as_object_mut()?.get_mut("content")
 }
@@ -46,12 +46,12 @@ pub(crate) fn is_result_block(block: &Json<'_>) -> bool {
     text(block, "type") == Some("tool_result")
 }
 
-/// Whether a message is from the user, and not a result.
+/// Whether a message is from the user and not a result.
 pub(crate) fn is_prompt(message: &Json<'_>) -> bool {
     text(message, "role") == Some("user") && !blocks(message).iter().any(is_result_block)
 }
 
-/// Whether a row of a transcript or rollout holds the result of this call.
+/// Whether a row of a transcript or rollout contains the result of this call.
 pub(crate) fn is_result_of(row: &Json<'_>, id: &str) -> bool {
     if let Some(payload) = row.get("payload") {
         return call::is_output(payload) && text(payload, "call_id") == Some(id);
@@ -73,14 +73,14 @@ fn blocks<'j, 'a>(message: &'j Json<'a>) -> &'j [Json<'a>] {
     message.get("content").and_then(Json::as_array).unwrap_or_default()
 }
 
-/// The result that a row is.
+/// A row that is a result.
 pub(crate) struct ResultRow<'j, 'a> {
     pub(crate) id: &'j str,
     pub(crate) tool: &'j str,
     pub(crate) content: &'j Json<'a>,
 }
 
-/// The result that a row of a transcript or rollout is.
+/// The result in a row of a transcript or rollout, if it is one.
 pub(crate) fn result_in<'j, 'a>(row: &'j Json<'a>) -> Option<ResultRow<'j, 'a>> {
     let (holder, content, id) = if super::row::is_of_rollout(row) {
         let payload = row.get("payload").filter(|payload| call::is_output(payload))?;
@@ -94,7 +94,7 @@ pub(crate) fn result_in<'j, 'a>(row: &'j Json<'a>) -> Option<ResultRow<'j, 'a>> 
     Some(ResultRow { id, tool, content })
 }
 
-/// A cheap test for lines that may hold a result.
+/// A cheap test for lines that may contain a result.
 pub(crate) fn may_hold_result(line: &[u8]) -> bool {
     [b"toolResult".as_slice(), b"tool_result", b"_output", b"\"tool\""]
         .iter()
@@ -119,7 +119,7 @@ pub(crate) fn for_each_text(content: &Json<'_>, show: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The text of a block that is one.
+/// The text of a text block.
 pub(crate) fn block_text_mut<'j, 'a>(block: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
     let is_text = text(block, "type").is_some_and(|kind| {
         matches!(kind, "text" | "input_text" | "output_text" | "inputText" | "outputText")

@@ -1,18 +1,18 @@
-//! What makes a value a row, and of whose file.
+//! What makes a value a row, and of which kind of file.
 
 use super::super::Dialect;
 use super::text;
 use crate::event::TRACE_SCHEMA;
 use crate::json::{Json, Object};
 
-/// Counts the rows of a rollout whose forks point into it.
+/// The member that numbers the rows of a rollout. Forks point into such a file.
 const NUMBER: &str = "ordinal";
 
-/// Names the entry that an entry follows.
+/// The member that names the parent of an entry.
 const PARENT: &str = "parentId";
 
-/// The dialect whose file a value may be a row of, also when that dialect does
-/// not know the row's type.
+/// The dialect whose row a value may be, even if that dialect does not know the
+/// row's type.
 pub(crate) fn dialect_of(value: &Json<'_>) -> Option<Dialect> {
     let kind = text(value, "type")?;
     if text(value, "traceSchema") == Some(TRACE_SCHEMA) {
@@ -25,7 +25,7 @@ pub(crate) fn dialect_of(value: &Json<'_>) -> Option<Dialect> {
     (kind == "session" || is_entry || value.get("message").is_some()).then_some(Dialect::OpenClaw)
 }
 
-/// Whether a row is one of a rollout, as far as an edit of it is concerned.
+/// Whether a row belongs to a rollout, as far as an edit is concerned.
 pub(crate) fn is_of_rollout(row: &Json<'_>) -> bool {
     has_payload(row) && text(row, "type").is_some() && row.get("message").is_none()
 }
@@ -34,33 +34,33 @@ fn has_payload(row: &Json<'_>) -> bool {
     row.get("payload").is_some_and(|payload| payload.as_object().is_some())
 }
 
-/// What a row of a rollout is about.
+/// The payload of a rollout row.
 pub(crate) fn payload_mut<'j, 'a>(row: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
     row.as_object_mut()?.get_mut("payload")
 }
 
-/// What an event of a sidecar is about.
+/// The payload of a sidecar event.
 pub(crate) fn data_mut<'j, 'a>(event: &'j mut Json<'a>) -> Option<&'j mut Json<'a>> {
     event.as_object_mut()?.get_mut("data")
 }
 
-/// Whether a row of a rollout is numbered: forks then point into its file by
-/// byte offset.
+/// Whether a rollout row is numbered: forks then point into its file by byte
+/// offset.
 pub(crate) fn is_numbered(row: &Json<'_>) -> bool {
     row.get(NUMBER).is_some()
 }
 
-/// The number of a row of a rollout.
+/// The number of a rollout row.
 pub(crate) fn number_of(row: &Json<'_>) -> Option<u64> {
     row.get(NUMBER).and_then(Json::as_u64)
 }
 
-/// Whether an object is a row of a rollout.
+/// Whether an object is a rollout row.
 pub(crate) fn is_of_rollout_object(row: &Object<'_>) -> bool {
     row.contains("payload")
 }
 
-/// Numbers a row of a rollout; returns whether that changed it.
+/// Numbers a rollout row; returns whether that changed it.
 pub(crate) fn renumber(row: &mut Object<'_>, number: u64) -> bool {
     if row.get(NUMBER).and_then(Json::as_u64) == Some(number) {
         return false;
@@ -79,17 +79,17 @@ pub(crate) fn id_of<'j>(entry: &'j Json<'_>) -> Option<&'j str> {
     text(entry, "id")
 }
 
-/// The id of the entry that an entry follows.
+/// The id of an entry's parent.
 pub(crate) fn parent_of<'j>(entry: &'j Json<'_>) -> Option<&'j str> {
     text(entry, PARENT)
 }
 
-/// Lets an entry follow another one, or none.
+/// Sets or clears the parent of an entry.
 pub(crate) fn set_parent(entry: &mut Object<'_>, parent: Option<String>) {
     entry.insert(PARENT, parent.map_or(Json::Null, Json::from));
 }
 
-/// When a row was written, as it says.
+/// The timestamp that a row states.
 pub(crate) fn time_of<'j>(row: &'j Json<'_>) -> Option<&'j str> {
     text(row, "timestamp")
 }
@@ -105,7 +105,7 @@ pub(crate) fn header(session_id: &str, timestamp: Option<&str>) -> String {
     Json::Object(header).to_line()
 }
 
-/// Whether a line begins a turn: a message of the user, or a started task.
+/// Whether a line begins a turn: a user message, or a started task.
 pub(crate) fn begins_turn(line: &[u8]) -> bool {
     let mentions = |word: &[u8]| memchr::memmem::find(line, word).is_some();
     if !mentions(b"\"user\"") && !mentions(b"task_started") {

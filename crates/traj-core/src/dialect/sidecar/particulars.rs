@@ -1,4 +1,4 @@
-//! What the side files of a bundle take from the data of runtime events.
+//! What the side files of a bundle take from the payloads of runtime events.
 
 use crate::event::EventKind;
 use crate::json::Json;
@@ -22,26 +22,26 @@ pub fn into_data(event: Json<'_>) -> Option<Json<'_>> {
     }
 }
 
-/// The payload of an event that is a call.
+/// The payload of an event, if that is a call.
 #[must_use]
 pub fn call_data<'e, 'a>(event: &'e Json<'a>) -> Option<&'e Json<'a>> {
     is_of(event, &EventKind::ToolCall).then(|| data_of(event)).flatten()
 }
 
-/// The arguments of a tool, in the payload of its call.
+/// The arguments in the payload of a call.
 #[must_use]
 pub fn call_arguments<'e, 'a>(data: &'e Json<'a>) -> Option<&'e Json<'a>> {
     ARGUMENTS.iter().find_map(|name| data.get(name))
 }
 
-/// Whether a member of a call's payload holds the tool's arguments.
+/// Whether a member of a call's payload holds the arguments.
 #[must_use]
 pub fn is_call_argument(name: &str) -> bool {
     ARGUMENTS.contains(&name)
 }
 
-/// The prompt that an event submits, and the event's payload when the
-/// prompt in them was cut.
+/// The prompt that an event submits, or the whole payload if the prompt is not a
+/// string because it was truncated.
 #[must_use]
 pub fn submitted_prompt<'e, 'a>(event: Redacted<&'e Json<'a>>) -> Option<Redacted<&'e Json<'a>>> {
     if !is_of(event.value(), &EventKind::PromptSubmitted) {
@@ -63,19 +63,19 @@ pub fn tools<'e, 'a>(compiled: &'e Json<'a>) -> Option<&'e Json<'a>> {
     compiled.get("tools")
 }
 
-/// Whether a member of a compiled context is one of those two.
+/// Whether a member of a compiled context is the system prompt or the tools.
 #[must_use]
 pub fn is_context_member(name: &str) -> bool {
     matches!(name, "systemPrompt" | "tools")
 }
 
-/// How the prompts were built, in the payload that describes a run.
+/// How the prompts were built, from the payload that describes a run.
 #[must_use]
 pub fn prompting<'e, 'a>(metadata: &'e Json<'a>) -> Option<&'e Json<'a>> {
     metadata.get("prompting")
 }
 
-/// The skills of a run, in the payload that describes it.
+/// The skills of a run, from the payload that describes it.
 #[must_use]
 pub fn skills<'e, 'a>(metadata: &'e Json<'a>) -> Option<&'e [Json<'a>]> {
     metadata.get("skills")?.get("entries")?.as_array()

@@ -1,20 +1,20 @@
-//! How a run ended, out of the three events that tell it.
+//! How a run ended, from the three events that state it.
 
 use crate::json::{Json, Object};
 
 /// The payloads of the last events that state how a run ended.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::exhaustive_structs, reason = "three events tell it, by name")]
+#[expect(clippy::exhaustive_structs, reason = "one payload for each of three event types")]
 pub struct Endings<'e, 'a> {
-    /// Of what the run produced.
+    /// Of the event that lists the run's artifacts.
     pub artifacts: Option<&'e Json<'a>>,
-    /// Of the model's last answer.
+    /// Of the event for the model's last answer.
     pub completed: Option<&'e Json<'a>>,
-    /// Of the run's end.
+    /// Of the event for the end of the run.
     pub ended: Option<&'e Json<'a>>,
 }
 
-/// Where the value of a member is looked for, in order.
+/// Where the value of a member is looked up, in order.
 #[derive(Clone, Copy)]
 enum LookedFor {
     Artifacts,
@@ -48,8 +48,7 @@ const MEMBERS: [(&str, LookedFor); 22] = [
     ("lastToolError", LookedFor::Artifacts),
 ];
 
-/// Whether a member of their payloads is one that [`Endings::push_members`]
-/// reads.
+/// Whether [`Endings::push_members`] reads this member of the payloads.
 #[must_use]
 pub fn is_result_member(name: &str) -> bool {
     matches!(name, "finalStatus" | "status") || MEMBERS.iter().any(|(member, _)| *member == name)
@@ -62,8 +61,8 @@ impl<'a> Endings<'_, 'a> {
         self.artifacts.is_none() && self.completed.is_none() && self.ended.is_none()
     }
 
-    /// Adds what they tell to an object, each member from the event that knows
-    /// it best.
+    /// Adds the result to an object, each member from the event that knows it
+    /// best.
     pub fn push_members(&self, object: &mut Object<'a>) {
         let status = first_given([
             self.artifacts.and_then(|data| data.get("finalStatus")),
@@ -85,8 +84,8 @@ impl<'a> Endings<'_, 'a> {
     }
 }
 
-/// The first value that is there and not null; else the last one, if it is
-/// there at all.
+/// The first value that is present and not null; else the last one, which may be
+/// null or missing.
 fn first_given<'e, 'a: 'e>(
     values: impl IntoIterator<Item = Option<&'e Json<'a>>>,
 ) -> Option<Json<'a>> {

@@ -31,7 +31,7 @@ impl Tree {
         self.rows.len()
     }
 
-    /// Whether the branch is empty.
+    /// Whether there are no rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -48,7 +48,7 @@ impl Tree {
         for (row, skeleton) in self.rows.iter().enumerate() {
             leaf.see(row as u64, skeleton);
             if let Some(id) = skeleton.id.filter(|_| is_in_tree(skeleton)) {
-                // Of several rows with one id the last one counts.
+                // The last of several rows with the same id counts.
                 ids.insert(id, row as u64);
             }
         }
@@ -73,7 +73,7 @@ impl Tree {
         ActiveBranch { is_on: table.is_on, left }
     }
 
-    /// Links the entries of an old plain list, each to the one before.
+    /// Links each entry of an old plain list to the one before it.
     fn link_list(&mut self) {
         let mut before: Option<EntryKey> = None;
         let mut made_up = 0;
@@ -97,13 +97,13 @@ pub struct ActiveBranch {
 }
 
 impl ActiveBranch {
-    /// Whether the row with this number does; numbers begin at 0.
+    /// Whether the row with this number is on the branch; numbers begin at 0.
     #[must_use]
     pub fn has(&self, row: usize) -> bool {
         self.is_on.get(row).copied().unwrap_or_default()
     }
 
-    /// The branches that were left; `None` when no branch is active.
+    /// The branches that were left; zero if no branch is active.
     #[must_use]
     pub const fn left(&self) -> Branches {
         self.left
@@ -134,8 +134,8 @@ impl SkeletonTable<'_> {
         }
     }
 
-    /// Whether a leaf row leads, over others perhaps, to a row that does not
-    /// exist, or round in a circle.
+    /// Whether a leaf row leads, possibly through other leaf rows, to a missing
+    /// row or into a cycle.
     fn leads_nowhere(&self, start: u64) -> bool {
         let mut at = start;
         for _ in 0..self.rows.len() {

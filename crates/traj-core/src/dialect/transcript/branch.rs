@@ -1,13 +1,13 @@
-//! The active branch: which entry is the leaf, and the way from it to a root.
+//! The active branch: which entry is the leaf, and the path from it to a root.
 
 use super::{RowKind, Skeleton};
 use crate::run::Branches;
 
-/// Finds the active leaf while rows go by in file order.
+/// Finds the active leaf while taking rows in file order.
 ///
-/// The last entry appended is the leaf, unless a later `leaf` row names
-/// another one (or none), or the entry was appended beside the branch. Where
-/// all entries were, the last of them is.
+/// The last entry is the leaf, unless a later `leaf` row names another one (or
+/// none). Entries that were appended beside the branch count only if there are no
+/// others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LeafTracker {
     last_entry: Option<u64>,
@@ -16,7 +16,7 @@ pub struct LeafTracker {
 }
 
 impl LeafTracker {
-    /// Takes the row at `ordinal` into account.
+    /// Takes the row at `ordinal`.
     pub const fn see(&mut self, ordinal: u64, skeleton: &Skeleton) {
         if matches!(skeleton.kind, RowKind::Leaf) {
             self.control = Some(ordinal);
@@ -34,14 +34,14 @@ impl LeafTracker {
         if self.control.is_some() { self.control } else { self.fallback() }
     }
 
-    /// Where the walk starts when the `leaf` row names nothing that exists.
+    /// Where the walk starts if the `leaf` row leads nowhere.
     #[must_use]
     pub const fn fallback(&self) -> Option<u64> {
         if self.last_entry.is_some() { self.last_entry } else { self.last_beside }
     }
 }
 
-/// Where a row's link leads.
+/// Where a row's parent link leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParentLink {
@@ -53,13 +53,13 @@ pub enum ParentLink {
     Row(u64),
 }
 
-/// One row of the tree, as the walk needs it.
+/// One row of the tree, reduced to what the walk needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BranchNode {
-    /// What the row is: a `leaf` row is passed through but not shown.
+    /// What the row is. A `leaf` row is passed through but not shown.
     pub kind: RowKind,
-    /// Where its link leads.
+    /// Where its parent link leads.
     pub parent: ParentLink,
 }
 
@@ -71,9 +71,9 @@ impl BranchNode {
     }
 }
 
-/// The tree, looked up row by row.
+/// A tree that is looked up row by row.
 pub trait BranchTable {
-    /// What a lookup can fail with.
+    /// The error of a lookup.
     type Error;
 
     /// The row at `ordinal`.
@@ -82,10 +82,10 @@ pub trait BranchTable {
     /// When the table cannot be read.
     fn node(&mut self, ordinal: u64) -> Result<BranchNode, Self::Error>;
 
-    /// Notes that the walk came by; `false` when it has been here before.
+    /// Marks a row as visited; `false` if it already was.
     fn visit(&mut self, ordinal: u64) -> bool;
 
-    /// Whether the walk came by.
+    /// Whether the walk visited the row.
     fn is_visited(&self, ordinal: u64) -> bool;
 }
 
@@ -95,7 +95,7 @@ pub trait BranchTable {
 pub enum BranchWarning {
     /// The links lead back to a row already on the branch.
     Cycle {
-        /// The row met twice.
+        /// The row reached twice.
         ordinal: u64,
     },
     /// A row names a parent that does not exist.
@@ -107,8 +107,8 @@ pub enum BranchWarning {
 
 /// Walks from `start` to the root and shows each entry, leaf first.
 ///
-/// `show(ordinal, relinked)` learns whether `leaf` rows were passed between
-/// the entry and the parent shown next, so that its link can be rewritten.
+/// The second argument of `show` is whether `leaf` rows were passed between the
+/// entry and the parent shown next, so that its link must be rewritten.
 ///
 /// # Errors
 /// When the table cannot be read, or `show` fails.
@@ -118,7 +118,7 @@ pub fn walk_branch<T: BranchTable>(
     mut show: impl FnMut(u64, bool) -> Result<(), T::Error>,
 ) -> Result<Option<BranchWarning>, T::Error> {
     let mut at = start;
-    // An entry is shown once it is known what its link passes through.
+    // An entry is shown once it is known which rows its link passes through.
     let mut waiting: Option<u64> = None;
     let mut relinked = false;
     let warning = loop {
@@ -146,8 +146,8 @@ pub fn walk_branch<T: BranchTable>(
     Ok(warning)
 }
 
-/// Counts the entries among the first `rows` that the walk did not visit, and
-/// the branches they form: each begins at an entry that it did, or at none.
+/// Counts the entries among the first `rows` that the walk did not visit, and the
+/// branches they form. Each begins below a visited entry, or has no known parent.
 ///
 /// # Errors
 /// When the table cannot be read.

@@ -1,10 +1,10 @@
-//! An entry's id as a small value of fixed size.
+//! An entry's id as a value of fixed size.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Stands for an entry id when a tree is too large to hold its ids as text.
+/// Represents an entry id when a tree is too large to hold its ids as strings.
 ///
-/// Ids of up to fifteen bytes (the usual eight hex digits among them) are kept
+/// Ids of up to fifteen bytes (including the usual eight hex digits) are kept
 /// exactly; longer ones are hashed to 120 bits. Keys are compared within one
 /// process only and never stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,23 +25,23 @@ impl EntryKey {
             (salt, bytes).hash(&mut hasher);
             u128::from(hasher.finish())
         };
-        // 0xff is not the length of a packed id.
+        // A packed id never has length 0xff.
         Self((((half(0) << 64) | half(1)) << 8) | 0xff)
     }
 
-    /// Whether the id is the empty text, which ends every walk.
+    /// Whether the id is the empty string, which ends every walk.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self == Self::of("")
     }
 
-    /// The key as bytes, in an order that sorts as the key does.
+    /// The key as bytes that sort in the same order.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
 
-    /// The key that [`Self::to_bytes`] gave.
+    /// The key from the bytes of [`Self::to_bytes`].
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes))

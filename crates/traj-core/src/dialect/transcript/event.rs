@@ -9,11 +9,11 @@ use crate::json::Json;
 use crate::redaction::{Redacted, RedactedText, RedactionReport, Redactor};
 use crate::timestamp::UnixMillis;
 
-/// What all transcript events of one export have in common, redacted once.
+/// What all transcript events of one export share, redacted once.
 #[derive(Clone, Debug)]
 pub struct EventFrame {
     session_id: Redacted<String>,
-    /// `"sessionId":…` up to `"workspaceDir":…`, as every event has it.
+    /// `"sessionId":…` up to `"workspaceDir":…`, the same in every event.
     middle: Redacted<String>,
 }
 
@@ -57,16 +57,16 @@ pub struct TranscriptEvents {
     parts: Vec<EventParts>,
 }
 
-/// The lengths of an event's two parts, which its numbers belong between.
+/// The lengths of an event's two parts; its numbers go between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventParts {
-    /// Up to the numbers.
+    /// Length of the part before the numbers.
     pub head: usize,
-    /// After them.
+    /// Length of the part after them.
     pub tail: usize,
-    /// Whether the event is its entry's message in the frame, and nothing in
-    /// it reads otherwise than in the entry.
+    /// Whether the event is its entry's message in the frame, with every member
+    /// as it is in the entry.
     pub is_message: bool,
 }
 
@@ -77,7 +77,7 @@ impl TranscriptEvents {
         Self::default()
     }
 
-    /// No events yet, in memory that was used for others.
+    /// No events yet, reusing these buffers.
     #[must_use]
     pub fn in_buffers(text: String, mut parts: Vec<EventParts>) -> Self {
         parts.clear();
@@ -96,7 +96,7 @@ impl TranscriptEvents {
         self.text.capacity() + self.parts.capacity() * size_of::<EventParts>()
     }
 
-    /// The text of all events and the parts it consists of, to keep for later.
+    /// The text of all events and the parts it consists of, for reuse.
     #[must_use]
     pub fn into_parts(self) -> (Redacted<String>, Vec<EventParts>) {
         (self.text.finish(), self.parts)
@@ -108,7 +108,7 @@ impl TranscriptEvents {
         &self.text
     }
 
-    /// The parts that text consists of, in order.
+    /// The parts of that text, in order.
     #[must_use]
     pub fn parts(&self) -> &[EventParts] {
         &self.parts
@@ -126,14 +126,14 @@ impl TranscriptEvents {
         self.parts.is_empty()
     }
 
-    /// Puts the numbers between the two parts: the place in the bundle and the
-    /// place among the transcript's events.
+    /// Writes the numbers that go between the two parts: the position in the
+    /// bundle and the position among the transcript's events.
     pub fn push_numbers(line: &mut RedactedText, seq: u64, source_seq: u64) {
         line.push_number(seq).push_static(",\"sourceSeq\":").push_number(source_seq);
     }
 
-    /// Adds the events of one redacted entry, in order. Entries of unknown
-    /// type have none.
+    /// Adds the events of one redacted entry, in order. Entries of unknown type
+    /// have no events.
     pub fn add_entry(
         &mut self,
         frame: &EventFrame,
@@ -161,9 +161,8 @@ impl TranscriptEvents {
         }
     }
 
-    /// Adds an event that was made from a row of another program's file:
-    /// `event` holds its `type` and its `data`, redacted, and `entry` the `id`
-    /// and `parentId` of the row.
+    /// Adds an event made from a row of another program's file. `event` holds its
+    /// redacted `type` and `data`, and `entry` the row's `id` and `parentId`.
     pub fn add_made(
         &mut self,
         frame: &EventFrame,
@@ -257,27 +256,27 @@ impl TranscriptEvents {
     }
 }
 
-/// Whether the ids of an entry are texts, or missing.
+/// Whether the ids of an entry are strings or missing.
 fn has_plain_ids(entry: &Json<'_>) -> bool {
     let is_plain = |id: &Json<'_>| matches!(id, Json::String(_) | Json::Null);
     ["id", "parentId"].iter().all(|name| entry.get(name).is_none_or(is_plain))
 }
 
-/// An entry that events are made of.
+/// An entry from which events are made.
 struct TimedEntry<'f, 'e, 'a> {
     frame: &'f EventFrame,
     entry: Redacted<&'e Json<'a>>,
     instant: UnixMillis,
 }
 
-/// The members of an event's data as they are written.
+/// Writes the members of an event's data.
 struct MemberWriter<'t> {
     text: &'t mut RedactedText,
     is_empty: bool,
 }
 
 impl MemberWriter<'_> {
-    /// Begins a member with its name and colon.
+    /// Begins a member with its name and a colon.
     fn lead(&mut self, name: &'static str) -> &mut RedactedText {
         if !std::mem::take(&mut self.is_empty) {
             self.text.push_static(",");
@@ -293,7 +292,7 @@ fn push_member(
     lead: &'static str,
 ) {
     match entry.get(name) {
-        // Readers rely on this one being a truth value.
+        // Readers rely on this member being a boolean.
         None if name == "fromHook" => drop(data.lead(lead).push_static("false")),
         Some(value) if name == "fromHook" && value.value().is_null() => {
             data.lead(lead).push_static("false");
@@ -303,20 +302,20 @@ fn push_member(
     }
 }
 
-/// Whether a content block asks for a tool, however its type is spelled.
+/// Whether a content block is a tool call, however its type is spelled.
 #[must_use]
 pub fn is_tool_call(block: &Json<'_>) -> bool {
     crate::dialect::shape::call::is_call(block)
 }
 
-/// What a tool is asked to work on, under whichever name the block gives it.
+/// The arguments of a tool call, under any of the names that blocks use.
 #[must_use]
 pub fn tool_call_arguments<'e, 'a>(block: &'e Json<'a>) -> Option<&'e Json<'a>> {
     block.get(argument_member(block)?)
 }
 
-/// The first member that is there and not null; a null in the last place
-/// stays.
+/// The first member that is present and not null; else `parameters`, even if
+/// null.
 fn argument_member(block: &Json<'_>) -> Option<&'static str> {
     let is_given = |name: &&str| block.get(name).is_some_and(|value| !value.is_null());
     ["arguments", "input", "parameters"]

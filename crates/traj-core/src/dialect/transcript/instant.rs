@@ -3,7 +3,7 @@
 use crate::json::Json;
 use crate::timestamp::UnixMillis;
 
-/// The instant of an entry; 1970 when it has none that can be read.
+/// The time of an entry; 1970 if it has no readable one.
 #[must_use]
 pub fn entry_instant(entry: &Json<'_>) -> UnixMillis {
     let instant = match entry.get("timestamp") {

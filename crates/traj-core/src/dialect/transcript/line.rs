@@ -1,7 +1,7 @@
-//! What counts as blank around a row.
+//! What counts as white space around a row.
 
 /// The characters that the writers of these files trim: Unicode white space
-/// without U+0085, and the byte order mark.
+/// except U+0085, and the byte order mark.
 const fn is_trimmed(character: char) -> bool {
     matches!(
         character,

@@ -1,4 +1,4 @@
-//! Rows of format versions 1 and 2, brought to version 3 in memory.
+//! Converts rows of format versions 1 and 2 to version 3, in memory.
 
 use crate::json::{Json, Object};
 
@@ -7,12 +7,12 @@ use crate::json::{Json, Object};
 pub struct SessionVersion(f64);
 
 impl SessionVersion {
-    /// The version named by the header row; without a header, or without a
-    /// version in it, a session is of version 1.
+    /// The version in the header row; 1 without a header, or without a version in
+    /// it.
     #[must_use]
     pub fn of_header(header: Option<&Json<'_>>) -> Self {
-        // Read as the original reads it, where texts and truth values are
-        // numbers too and anything else is never below a version.
+        // Read as the original does it: strings and booleans are converted to
+        // numbers, and anything else is NaN, which is below no version.
         let number = match header.and_then(|header| header.get("version")) {
             None | Some(Json::Null) => 1.0,
             Some(Json::Bool(value)) => f64::from(u8::from(*value)),
@@ -24,13 +24,13 @@ impl SessionVersion {
         Self(number)
     }
 
-    /// Whether entries are a plain list: without ids and parents of their own.
+    /// Whether entries are a plain list, without ids and parents.
     #[must_use]
     pub fn is_list(self) -> bool {
         self.0 < 2.0
     }
 
-    /// Whether the version is one that is known here, up to the third.
+    /// Whether the version is known: 3 at most.
     #[must_use]
     pub fn is_known(self) -> bool {
         self.0 <= 3.0
@@ -49,21 +49,21 @@ impl SessionVersion {
 pub struct LegacyLinks {
     /// The id made up for an entry without one.
     pub id: Option<String>,
-    /// The id of the entry before; `None` for the first.
+    /// The id of the previous entry; `None` for the first.
     pub parent: Option<String>,
     /// The id of the first entry that a compaction kept, if it exists.
     pub first_kept: Option<String>,
 }
 
 impl LegacyLinks {
-    /// The name of the n-th entry that had no id.
+    /// The id for the n-th entry without one.
     #[must_use]
     pub fn made_up_id(number: u64) -> String {
         format!("legacy-{number}")
     }
 }
 
-/// Brings one row to version 3. `links` matter for entries of a plain list.
+/// Converts one row to version 3. `links` matter only for a plain list.
 pub fn migrate(row: &mut Object<'_>, version: SessionVersion, links: LegacyLinks) {
     let kind = row.get("type").and_then(Json::as_str).unwrap_or_default();
     if kind == "session" {

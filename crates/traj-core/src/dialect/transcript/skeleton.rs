@@ -3,7 +3,7 @@
 use super::EntryKey;
 use crate::json::Json;
 
-/// What a row is for the tree.
+/// The role of a row in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RowKind {
@@ -26,22 +26,23 @@ pub struct Skeleton {
     pub kind: RowKind,
     /// The entry's own id, if it has one.
     pub id: Option<EntryKey>,
-    /// Where the walk goes on: the parent, or the target of a leaf row.
+    /// Where the walk continues: the parent, or the target of a leaf row.
     pub next: Option<EntryKey>,
-    /// Whether the row has a time, as entries on a branch must.
+    /// Whether the row has a timestamp, as entries on a branch must.
     pub timed: bool,
-    /// Whether the entry was appended beside the branch and is not a leaf.
+    /// Whether the entry was appended beside the branch and does not become the
+    /// leaf.
     pub side: bool,
 }
 
 impl Skeleton {
-    /// Reads a row; `None` when it is not a session row.
+    /// Reads a row; `None` if it is not a session row.
     #[must_use]
     pub fn read(row: &Json<'_>) -> Option<Self> {
         let object = row.as_object()?;
         let kind = match object.get("type")?.as_str()? {
             HEADER => RowKind::Header,
-            // One that leads neither to an entry nor to none is an entry like others.
+            // A `leaf` row without a valid target is an ordinary entry.
             "leaf" if object.get("targetId").is_some_and(is_target) => RowKind::Leaf,
             "message" => {
                 object.get("message")?.as_object()?.get("role")?.as_str()?;
@@ -66,7 +67,7 @@ impl Skeleton {
         row.get("type").and_then(Json::as_str) == Some(HEADER)
     }
 
-    /// A row on a branch, without a time.
+    /// A row without a timestamp.
     #[must_use]
     pub const fn new(kind: RowKind, id: Option<EntryKey>, next: Option<EntryKey>) -> Self {
         Self { kind, id, next, timed: false, side: false }
@@ -79,7 +80,7 @@ impl Skeleton {
     }
 }
 
-/// Whether a leaf row can lead there: to an entry, or back before the first.
+/// Whether this is a valid target of a leaf row: an entry, or null for none.
 fn is_target(target: &Json<'_>) -> bool {
     matches!(target, Json::Null) || target.as_str().is_some_and(|target| !target.is_empty())
 }
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_session_rows() {
+    fn rows_that_are_not_session_rows() {
         for row in [
             "null",
             "[]",
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_timed_entries_with_a_text_id_are_candidates() {
+    fn only_timed_entries_with_a_string_id_are_candidates() {
         let candidate = |row| read(row).unwrap().is_candidate();
         assert!(candidate(r#"{"type":"label","id":"a","timestamp":1}"#));
         assert!(!candidate(r#"{"type":"label","id":7,"timestamp":1}"#));

@@ -8,25 +8,25 @@ use super::Line;
 #[derive(Debug)]
 pub struct LinesFromEnd {
     limit: usize,
-    /// The end of a line whose beginning has not come yet: the piece that
-    /// comes last in the file is first.
+    /// The end of a line whose start has not been read yet, in pieces; the last
+    /// piece in the file is first.
     held: Vec<Vec<u8>>,
-    /// Bytes of that line; more than the limit when it is not held.
+    /// Bytes of that line; if more than the limit, it is not held.
     bytes: u64,
-    /// Whether a line end follows that line.
+    /// Whether that line has a newline.
     has_end: bool,
 }
 
 impl LinesFromEnd {
-    /// Shows lines of up to `limit` bytes.
+    /// Passes on lines of up to `limit` bytes.
     #[must_use]
     pub const fn new(limit: usize) -> Self {
         Self { limit, held: Vec::new(), bytes: 0, has_end: false }
     }
 
-    /// Takes the block before the one that was taken last and shows every line
-    /// that begins after a line end in it, the last one first. When `show`
-    /// breaks, the rest of the block is dropped.
+    /// Takes the block before the last one and passes every line that starts
+    /// after a newline in it to `show`, the last line first. If `show` breaks,
+    /// the rest of the block is dropped.
     pub fn push<B>(
         &mut self,
         block: &[u8],
@@ -43,7 +43,7 @@ impl LinesFromEnd {
         ControlFlow::Continue(())
     }
 
-    /// Shows the first line of the file. Nothing is held afterwards.
+    /// Passes on the first line of the file, then holds nothing.
     pub fn finish<B>(
         &mut self,
         mut show: impl FnMut(Line<'_>) -> ControlFlow<B>,
@@ -53,7 +53,7 @@ impl LinesFromEnd {
         shown
     }
 
-    /// Shows the line that begins with this piece.
+    /// Passes on the line that begins with this piece.
     fn line<B>(
         &mut self,
         piece: &[u8],

@@ -1,10 +1,10 @@
-//! Lines come the same whatever the blocks are.
+//! Lines are the same regardless of how the input is split into blocks.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// A line that can be kept.
+/// A line with owned content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum KeptLine {
     Whole(Vec<u8>),
@@ -22,7 +22,7 @@ impl From<Line<'_>> for KeptLine {
     }
 }
 
-/// All lines, found without any reading in blocks.
+/// All lines, found without splitting into blocks.
 fn naive(content: &[u8], limit: usize) -> Vec<KeptLine> {
     let mut lines: Vec<_> = content.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let last = lines.pop().unwrap_or_default();
@@ -70,7 +70,7 @@ fn backwards(content: &[u8], limit: usize, block: usize) -> (Vec<KeptLine>, u64)
 
 proptest! {
     #[test]
-    fn lines_equal_a_naive_split_whatever_the_blocks_are(
+    fn lines_equal_a_naive_split_for_any_blocks(
         content in proptest::collection::vec(
             prop_oneof![3 => Just(b'a'), 1 => Just(b'\r'), 2 => Just(b'\n')],
             0..80,
@@ -85,7 +85,7 @@ proptest! {
 }
 
 #[test]
-fn whoever_has_seen_enough_stops() {
+fn breaking_stops_the_lines() {
     let mut lines = Lines::new(10);
     let mut count = 0;
     let stopped = lines.push(b"a\nb\nc\n", |_| {
@@ -112,7 +112,7 @@ fn a_line_inside_a_block_is_not_copied() {
 }
 
 #[test]
-fn one_long_line_does_not_keep_its_memory() {
+fn the_memory_of_a_long_line_is_freed() {
     let mut lines = Lines::new(8 * KEPT_BYTES);
     let long = vec![b'x'; 4 * KEPT_BYTES];
     for piece in [&long[..], b"\nshort"] {
@@ -122,5 +122,5 @@ fn one_long_line_does_not_keep_its_memory() {
     for _ in 0..3 {
         assert!(lines.push(&long, |_| ControlFlow::<()>::Continue(())).is_continue());
     }
-    assert_eq!(lines.held_bytes(), 0, "a line that is too long is not held");
+    assert_eq!(lines.held_bytes(), 0, "a line beyond the limit is not held");
 }

@@ -1,9 +1,8 @@
-//! What a row holds as content: a string, blocks, or a value of any shape.
+//! The content of a row: a string, blocks, or a value of any shape.
 
 use crate::json::Json;
 
-/// Text and other content of a prompt, a message or a tool result, as its row
-/// holds it.
+/// The content of a prompt, a message or a tool result, as stated in its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Content<'r> {
@@ -12,7 +11,7 @@ pub enum Content<'r> {
     None,
     /// A string.
     Text(&'r str),
-    /// A value: a list of blocks, or whatever the tool returned.
+    /// A value: a list of blocks, or any other value that the tool returned.
     Value(&'r Json<'r>),
 }
 
@@ -20,7 +19,7 @@ pub enum Content<'r> {
 const TEXT_MEMBERS: [&str; 6] = ["text", "output", "content", "result", "preview", "message"];
 
 impl<'r> Content<'r> {
-    /// The content in a value; `None` for null.
+    /// The content in a value; [`Self::None`] for null.
     #[must_use]
     pub fn of(value: Option<&'r Json<'r>>) -> Self {
         match value {
@@ -32,9 +31,8 @@ impl<'r> Content<'r> {
 
     /// Shows every piece of text, in order, until `show` returns false.
     ///
-    /// Blocks are asked for their text; other values are asked for the members
-    /// that tools use for their output. A string that a recorder moved into a
-    /// blob shows its beginning.
+    /// Blocks yield their text; other values yield the members that tools use for
+    /// their output. A string that a recorder moved to a blob yields its preview.
     pub fn each_text(&self, show: &mut dyn FnMut(&'r str) -> bool) {
         match self {
             Self::None => {}
@@ -47,7 +45,7 @@ impl<'r> Content<'r> {
         }
     }
 
-    /// All of the text, pieces separated by line ends.
+    /// All of the text, with the pieces separated by line ends.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::new();
@@ -85,7 +83,7 @@ impl<'r> Content<'r> {
         last
     }
 
-    /// How many bytes of text there are.
+    /// The number of bytes of text.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let mut bytes = 0_u64;
@@ -96,7 +94,7 @@ impl<'r> Content<'r> {
         bytes
     }
 
-    /// How many of the blocks are images.
+    /// The number of image blocks.
     #[must_use]
     pub fn images(&self) -> u64 {
         let Self::Value(Json::Array(blocks)) = self else { return 0 };
@@ -114,10 +112,10 @@ impl<'r> Content<'r> {
     }
 }
 
-/// Blocks nest a little; what is deeper is a value of the tool's own.
+/// Blocks do not nest deeper; anything deeper is the tool's own data.
 const DEEPEST: usize = 4;
 
-/// Shows the texts in a value; `false` once `show` stops.
+/// Shows the texts in a value; `false` once `show` returns false.
 fn texts_in<'r>(value: &'r Json<'r>, depth: usize, show: &mut dyn FnMut(&'r str) -> bool) -> bool {
     match value {
         Json::String(text) => show(text),
@@ -132,11 +130,11 @@ fn texts_in<'r>(value: &'r Json<'r>, depth: usize, show: &mut dyn FnMut(&'r str)
     }
 }
 
-/// What a tool was asked to work on.
+/// The arguments of a tool call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Arguments<'r> {
-    /// Nothing is recorded.
+    /// None are recorded.
     #[default]
     None,
     /// A value.
@@ -147,7 +145,7 @@ pub enum Arguments<'r> {
 }
 
 impl<'r> Arguments<'r> {
-    /// The arguments in a value; `None` for null.
+    /// The arguments in a value; [`Self::None`] for null.
     #[must_use]
     pub fn of(value: Option<&'r Json<'r>>) -> Self {
         match value {
@@ -157,8 +155,8 @@ impl<'r> Arguments<'r> {
         }
     }
 
-    /// Shows the arguments as a value; a string that is the text of an object
-    /// is read as one.
+    /// Passes the arguments to `look` as a value; a string that contains a JSON
+    /// object is parsed.
     pub fn with_value<T>(&self, look: impl FnOnce(Option<&Json<'_>>) -> T) -> T {
         match self {
             Self::None => look(None),
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_text_is_passed_over() {
+    fn blank_text_is_skipped() {
         let value = Json::parse(r#"[{"text":" "},{"text":"a"},{"text":"b"},{"text":""}]"#).unwrap();
         let content = Content::of(Some(&value));
         assert_eq!((content.first_text(), content.last_text()), (Some("a"), Some("b")));
@@ -200,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_in_a_string_are_read() {
+    fn arguments_in_a_string_are_parsed() {
         let arguments = Arguments::Text(r#"{"cmd":"ls"}"#);
         let command = arguments.with_value(|value| {
             value.and_then(|value| value.get("cmd")).and_then(Json::as_str).map(str::to_owned)

@@ -1,12 +1,12 @@
-//! What became of a tool call.
+//! The outcome of a tool call.
 
 use std::borrow::Cow;
 
-/// What became of a tool call: one answer, from whatever the source gives.
+/// The outcome of a tool call: one answer, however the source states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome<'r> {
-    /// It did what it was asked to.
+    /// It succeeded.
     Ok,
     /// It failed.
     Failed(Failure<'r>),
@@ -20,7 +20,7 @@ pub enum Outcome<'r> {
     Unanswered,
 }
 
-/// How a call is known to have failed.
+/// How a call failed, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure<'r> {
@@ -28,12 +28,12 @@ pub struct Failure<'r> {
     pub exit_code: Option<i64>,
     /// The signal that ended it.
     pub signal: Option<Cow<'r, str>>,
-    /// The error that the source states, where it says more than the output.
+    /// The error that the source states, if it says more than the output.
     pub error: Option<Cow<'r, str>>,
 }
 
 impl Failure<'_> {
-    /// A failure of which only the exit code is known.
+    /// A failure with only an exit code.
     #[must_use]
     pub const fn exit(code: i64) -> Self {
         Self { exit_code: Some(code), signal: None, error: None }
@@ -41,7 +41,7 @@ impl Failure<'_> {
 }
 
 impl Outcome<'_> {
-    /// The word for it in `--json` and in bundles.
+    /// Its name in `--json` and in bundles.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -54,14 +54,15 @@ impl Outcome<'_> {
         }
     }
 
-    /// Whether the call failed. A call that a person declined or stopped
-    /// did not go wrong; one without an answer is not known to have.
+    /// Whether the call failed or timed out. A call that was declined or
+    /// interrupted did not fail, and one without a result is not known to have
+    /// failed.
     #[must_use]
     pub const fn is_failure(&self) -> bool {
         matches!(self, Self::Failed(_) | Self::TimedOut)
     }
 
-    /// How much the outcome says: of two witnesses, the one that says more
+    /// How informative the outcome is. Of two witnesses, the more informative one
     /// counts.
     #[must_use]
     pub const fn weight(&self) -> u8 {
@@ -76,7 +77,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// The same outcome with strings of its own.
+    /// The same outcome with owned strings.
     #[must_use]
     pub fn into_owned(self) -> Outcome<'static> {
         let owned = |text: Option<Cow<'_, str>>| text.map(|text| Cow::Owned(text.into_owned()));
@@ -92,7 +93,7 @@ impl Outcome<'_> {
         }
     }
 
-    /// The exit code, where one is known.
+    /// The exit code, if known.
     #[must_use]
     pub const fn exit_code(&self) -> Option<i64> {
         match self {
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_went_wrong_is_a_failure() {
+    fn only_failed_and_timed_out_calls_are_failures() {
         assert!(Outcome::Failed(Failure::exit(3)).is_failure());
         assert!(Outcome::TimedOut.is_failure());
         for outcome in [Outcome::Ok, Outcome::Declined, Outcome::Interrupted, Outcome::Unanswered] {
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_outcome_that_says_more_weighs_more() {
+    fn the_more_informative_outcome_weighs_more() {
         let by_weight = [
             Outcome::Unanswered,
             Outcome::Ok,

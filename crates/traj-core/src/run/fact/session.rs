@@ -1,8 +1,8 @@
-//! How a session or a run of it begins and ends.
+//! The start and end of a session or of one of its runs.
 
 use std::borrow::Cow;
 
-/// A session or a run of it began.
+/// The start of a session, or of a run of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "dialects build it with `..Default::default()`")]
 pub struct SessionStart<'r> {
@@ -20,28 +20,28 @@ pub struct SessionStart<'r> {
     pub model: Option<&'r str>,
     /// The session that this one continues or was forked from.
     pub parent: Option<&'r str>,
-    /// Whether a run begins here. A transcript's header, or metadata, only
-    /// describes one.
+    /// Whether a run begins here. A transcript's header and the metadata only
+    /// describe one.
     pub begins_run: bool,
 }
 
 /// How a run or a turn ended.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "a status and what is said of it")]
+#[expect(clippy::exhaustive_structs, reason = "a status and the reason for it")]
 pub struct SessionEnd<'r> {
-    /// How.
+    /// The status.
     pub status: EndStatus<'r>,
-    /// What went wrong.
+    /// The error, if it failed.
     pub error: Option<Cow<'r, str>>,
-    /// Why, where nothing went wrong: a turn is interrupted by a person, or
-    /// replaced by another.
+    /// The reason if it did not fail: a person interrupted the turn, or another
+    /// turn replaced it.
     pub reason: Option<Cow<'r, str>>,
-    /// Whether this is the final statement on the run. Artifacts, which are written
-    /// before the end, count only where nothing else states it.
+    /// Whether this is the final statement about the run. Artifacts are written
+    /// before the end, and count only if nothing else states it.
     pub is_final: bool,
 }
 
-/// How a run ended.
+/// The status with which a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndStatus<'r> {
@@ -53,7 +53,7 @@ pub enum EndStatus<'r> {
     Interrupted,
     /// Cleaned up after the host lost track of it.
     Cleanup,
-    /// As the source says.
+    /// Any other status of the source.
     Other(Cow<'r, str>),
 }
 

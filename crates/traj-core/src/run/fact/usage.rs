@@ -4,36 +4,35 @@ use crate::json::Json;
 
 /// Tokens of one or more model calls.
 ///
-/// `input` is everything that the model read: tokens from a cache and tokens
-/// written to one are part of it. `output` is everything it wrote, reasoning
-/// included. Providers count differently; [`Usage::read`] converts.
+/// `input` is everything that the model read, including tokens read from a cache
+/// and tokens written to one. `output` is everything it wrote, including
+/// reasoning. Providers count differently; [`Usage::read`] converts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "a plain sum, built literally by dialects")]
 pub struct Usage {
     /// Tokens that the model read, cached ones included.
     pub input: u64,
-    /// Of these, tokens that came from a cache.
+    /// Input tokens read from a cache.
     pub cached: u64,
-    /// Of these, tokens that were written to a cache.
+    /// Input tokens written to a cache.
     pub cache_write: u64,
     /// Tokens that the model wrote, reasoning included.
     pub output: u64,
-    /// Of these, tokens of reasoning.
+    /// Output tokens of reasoning.
     pub reasoning: u64,
 }
 
-/// A cost that the source itself states.
+/// A cost stated by the source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "an amount in the source's currency")]
+#[expect(clippy::exhaustive_structs, reason = "an amount in US dollars")]
 pub struct StatedCost {
-    /// The amount, in US dollars: no source that states one uses another
-    /// currency.
+    /// The amount in US dollars, the only currency that sources use.
     pub dollars: f64,
 }
 
 impl Usage {
-    /// Reads an object that counts tokens, under the names that providers and
-    /// harnesses use; `None` when it counts none.
+    /// Reads an object of token counts, under the names that providers and
+    /// harnesses use; `None` if it contains none.
     ///
     /// Whether `input` already includes the cached tokens depends on the
     /// spelling: OpenAI's does, Anthropic's and OpenClaw's do not.
@@ -52,10 +51,10 @@ impl Usage {
             "completionTokens",
             "completion_tokens",
         ]);
-        // Counted beside the input.
+        // Counted in addition to the input.
         let beside_cached = number(&["cacheRead", "cache_read_input_tokens"]);
         let beside_written = number(&["cacheWrite", "cache_creation_input_tokens"]);
-        // Counted within the input.
+        // Counted as part of the input.
         let within_cached = number(&["cachedInputTokens", "cached_input_tokens"]).or_else(|| {
             within(&["prompt_tokens_details", "input_tokens_details"], "cached_tokens")
         });
@@ -79,7 +78,7 @@ impl Usage {
         })
     }
 
-    /// The cost that an object which counts tokens states as well.
+    /// The cost that an object of token counts may also state.
     #[must_use]
     pub fn read_cost(usage: &Json<'_>) -> Option<StatedCost> {
         let cost = usage.get("cost")?;
@@ -87,21 +86,21 @@ impl Usage {
         dollars.is_finite().then_some(StatedCost { dollars })
     }
 
-    /// Whether no token is counted.
+    /// Whether all counts are zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 
-    /// All tokens: what the model read and wrote. Of a single call this is the
-    /// size of its context.
+    /// All tokens, read and written. For a single call this is the size of its
+    /// context.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }
 
-    /// Adds the tokens of another call. Any number can appear in a
-    /// file, so sums stop at the largest one.
+    /// Adds the tokens of another call. A file may contain any number, so sums
+    /// saturate.
     pub const fn add(&mut self, other: &Self) {
         self.input = self.input.saturating_add(other.input);
         self.cached = self.cached.saturating_add(other.cached);
@@ -110,7 +109,7 @@ impl Usage {
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
     }
 
-    /// What a counter that only grows has gained since an earlier reading.
+    /// The increase of a counter since an earlier reading.
     #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn input_includes_cached_tokens_whoever_counts() {
+    fn input_includes_cached_tokens_in_every_spelling() {
         let openclaw = r#"{"input":100,"output":7,"cacheRead":40,"cacheWrite":3}"#;
         assert_eq!(read(openclaw), [143, 40, 3, 7, 0]);
         let anthropic = r#"{"input_tokens":100,"output_tokens":7,"cache_read_input_tokens":40,"cache_creation_input_tokens":3}"#;
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_nothing_is_not_usage() {
+    fn an_object_without_counts_is_not_usage() {
         for nothing in ["{}", "null", "[]", r#"{"total":5}"#, r#"{"input":"5"}"#] {
             assert_eq!(Usage::read(&Json::parse(nothing).unwrap()), None, "{nothing}");
         }
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_stop_at_the_largest_number() {
+    fn sums_saturate() {
         let mut usage = Usage { input: u64::MAX, ..Usage::default() };
         usage.add(&Usage { input: 1, output: 2, ..Usage::default() });
         assert_eq!((usage.input, usage.output, usage.total()), (u64::MAX, 2, u64::MAX));

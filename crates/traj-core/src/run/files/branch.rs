@@ -6,10 +6,10 @@ use crate::json::Json;
 use crate::port::{Source, SourceError};
 use crate::run::Branches;
 
-/// Levels of a row that its place in the tree needs.
+/// How many levels of a row are read to find its place in the tree.
 const SKELETON_DEPTH: usize = 2;
 
-/// A tree with more rows than this is not held: all its entries count.
+/// A tree with more rows than this is not held in memory: all its entries count.
 const MOST_ROWS: usize = 500_000;
 
 /// Which rows count.
@@ -17,11 +17,11 @@ const MOST_ROWS: usize = 500_000;
 pub(super) enum RowFilter {
     /// Every row: other agents' files are not trees.
     Everything,
-    /// Each entry follows the one before it, so far.
+    /// So far, each entry follows the one before it.
     Line { version: Option<SessionVersion>, last: Option<EntryKey>, rows: usize },
-    /// The tree was looked through.
+    /// The whole tree was read.
     Known { active: ActiveBranch, rows: usize },
-    /// The tree is too large: all entries.
+    /// The tree is too large: all entries count.
     Entries,
 }
 
@@ -30,17 +30,17 @@ pub(super) enum RowFilter {
 pub(super) enum RowCounts {
     Yes,
     No,
-    /// Nobody knows before the tree was looked through.
+    /// Not known until the whole tree was read.
     Unknown,
 }
 
 impl RowFilter {
-    /// A tree that is taken for a line until a row says otherwise.
+    /// A tree that is taken for a straight line until a row proves otherwise.
     pub(super) const fn line() -> Self {
         Self::Line { version: None, last: None, rows: 0 }
     }
 
-    /// Looks through a tree. Lines longer than `longest` bytes are passed over.
+    /// Reads a whole tree. Lines longer than `longest` bytes are skipped.
     pub(super) fn of(source: &dyn Source, longest: usize) -> Result<Self, SourceError> {
         let mut tree = Tree::default();
         let mut feed = FileFeed::new(source, longest);
@@ -64,7 +64,7 @@ impl RowFilter {
         Ok(Self::Known { active: tree.active(), rows: 0 })
     }
 
-    /// The branches that were left, as far as the tree was looked through.
+    /// The branches that were left, if the whole tree was read.
     pub(super) const fn left(&self) -> Option<Branches> {
         match self {
             Self::Known { active, .. } => Some(active.left()),
@@ -101,7 +101,8 @@ impl RowFilter {
                 if skeleton.kind == RowKind::Leaf {
                     return RowCounts::Unknown;
                 }
-                // A row that cannot be on a branch is an entry that was left.
+                // A row that cannot be on a branch belongs to a branch that was
+                // left.
                 let follows = skeleton.next == *last && !skeleton.side;
                 *last = skeleton.id;
                 let has_id = skeleton.id.is_some_and(|id| !id.is_empty());

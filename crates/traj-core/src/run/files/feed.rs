@@ -1,4 +1,4 @@
-//! One file, block by block, as lines.
+//! Reads one file block by block and splits it into lines.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -13,32 +13,32 @@ const BLOCK: usize = 1024 * 1024;
 /// A long line with more values than this would take too much memory.
 const MOST_VALUES: usize = limits::Reading::standard().row_values;
 
-/// A file, and what was read of it but not used yet.
+/// A file, and the lines that were read but not yet used.
 #[derive(Debug)]
 pub(super) struct FileFeed<'s> {
     source: &'s dyn Source,
-    /// Where the next read begins.
+    /// The offset of the next read.
     position: u64,
     splitter: Lines,
-    /// What was read last.
+    /// The last block read.
     block: Vec<u8>,
     held: HeldLines,
-    /// Lines that were passed over.
+    /// How many lines were skipped.
     pub(super) passed_over: u64,
 }
 
-/// Whole lines, one after the other.
+/// Complete lines, one after the other.
 #[derive(Debug, Default)]
 struct HeldLines {
     bytes: Vec<u8>,
-    /// The number of each line, and where it ends in the bytes.
+    /// The number of each line, and its end in `bytes`.
     ends: VecDeque<(u64, usize)>,
-    /// Lines so far, those included that were used or passed over.
+    /// How many lines were read so far, including used and skipped ones.
     count: u64,
 }
 
 impl HeldLines {
-    /// Takes a line; says how many are passed over.
+    /// Takes a line; returns how many were skipped.
     fn take(&mut self, line: Line<'_>) -> u64 {
         self.count += 1;
         match line {
@@ -53,7 +53,7 @@ impl HeldLines {
 }
 
 impl<'s> FileFeed<'s> {
-    /// Reads lines of up to `longest` bytes and passes over longer ones.
+    /// Reads lines of up to `longest` bytes and skips longer ones.
     pub(super) fn new(source: &'s dyn Source, longest: usize) -> Self {
         Self {
             source,
@@ -70,7 +70,7 @@ impl<'s> FileFeed<'s> {
         self.position >= self.source.len()
     }
 
-    /// Reads on until there is a block, and a line in it.
+    /// Reads on until at least one complete line is held, or the file ends.
     pub(super) fn fill(&mut self) -> Result<(), SourceError> {
         while !self.is_at_end() && (self.held.bytes.len() < BLOCK || self.held.ends.is_empty()) {
             let rest = self.source.len() - self.position;
@@ -84,15 +84,15 @@ impl<'s> FileFeed<'s> {
             };
             let _continue = self.splitter.push(&self.block, &mut take);
             if is_at_end {
-                // The last line of a file needs no end.
+                // The last line of a file may lack its line end.
                 let _continue = self.splitter.finish(take);
             }
         }
         Ok(())
     }
 
-    /// The whole lines that are held, each with its number and with the
-    /// number of bytes up to its end.
+    /// The lines held, each with its number and the number of bytes up to its
+    /// end.
     pub(super) fn lines(&self) -> impl Iterator<Item = (u64, usize, &[u8])> {
         let mut from = 0;
         self.held.ends.iter().map(move |(number, end)| {
@@ -102,7 +102,7 @@ impl<'s> FileFeed<'s> {
         })
     }
 
-    /// Drops what was used: these bytes, which end with this line.
+    /// Drops used lines: these bytes, which end with this line.
     pub(super) fn consume(&mut self, bytes: usize, last_line: u64) {
         let used = self.held.ends.partition_point(|(number, _)| *number <= last_line);
         self.held.ends.drain(..used);
@@ -113,7 +113,7 @@ impl<'s> FileFeed<'s> {
     }
 }
 
-/// Whether a line would take far more memory than its length.
+/// Whether parsing a line would take far more memory than its length.
 pub(super) fn is_bomb(line: &[u8]) -> bool {
     if line.len() <= MOST_VALUES {
         return false;
@@ -140,7 +140,7 @@ mod tests {
 
     const LONGEST: usize = 4 * BLOCK;
 
-    /// All lines with their numbers, whatever is used at once.
+    /// All lines with their numbers, using `at_once` lines at a time.
     fn lines_of(content: &[u8], at_once: usize) -> (Vec<(u64, usize)>, u64) {
         let sources = MemorySources::new();
         sources.put("s", content);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_passed_over() {
+    fn a_line_that_is_too_long_is_skipped() {
         let content = format!("a\n{}\nb\n", "x".repeat(LONGEST + BLOCK));
         assert_eq!(lines_of(content.as_bytes(), 100), (vec![(1, 1), (3, 1)], 1));
     }

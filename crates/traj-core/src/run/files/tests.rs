@@ -71,13 +71,13 @@ fn a_call_that_both_files_state_counts_once() {
     assert_eq!(both.run.status, Some(RunState::Open));
     assert_eq!((both.recorded, both.unread), (3, 1));
     assert_eq!(both.run.workspace.as_deref(), Some("/w"));
-    // The header is an hour older; nothing happened then.
+    // The header is an hour older, but nothing happened then.
     assert_eq!(both.run.started_at.unwrap().to_iso(), "2026-06-01T10:00:00.000Z");
     assert_eq!(both.run.ended_at.unwrap().to_iso(), "2026-06-01T10:00:05.000Z");
 }
 
 #[test]
-fn what_stands_beside_the_active_branch_does_not_count() {
+fn entries_beside_the_active_branch_do_not_count() {
     let rows = [
         HEADER.to_owned(),
         entry("a", "", 1, r#"{"role":"user","content":"go"}"#),
@@ -94,7 +94,7 @@ fn what_stands_beside_the_active_branch_does_not_count() {
 }
 
 #[test]
-fn files_longer_than_a_block_are_put_together_by_time() {
+fn files_longer_than_a_block_are_merged_by_time() {
     let text = "word ".repeat(2_000);
     let mut transcript = vec![HEADER.to_owned()];
     let mut sidecar = vec![event("session.started", 0, "s", "{}")];
@@ -117,14 +117,14 @@ fn files_longer_than_a_block_are_put_together_by_time() {
     let both = read(Some(&transcript), Some(&sidecar));
     assert_eq!((both.run.calls.calls, both.run.calls.failed), (calls, failed));
     assert_eq!((both.recorded, both.unread), (601, 0));
-    // The recorder's clock counts: a second each.
+    // The recorder's clock counts: one second per call.
     assert_eq!(both.run.calls.total_millis, 300_000);
-    // As in a bundle, where a call is an event beside its message.
+    // As in a bundle, where a call is a separate event beside its message.
     assert_eq!(both.run.events, 601 + 600 + 300);
 }
 
 #[test]
-fn files_that_nobody_knows_state_nothing() {
+fn files_of_unknown_dialect_state_nothing() {
     let read = read(Some("{\"a\":1}\n"), None);
     assert_eq!((read.dialect, read.run), (None, Run::default()));
 }

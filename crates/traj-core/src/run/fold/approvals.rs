@@ -1,16 +1,47 @@
-//! Approvals: a decision belongs to the request that it answers.
+//! Approvals: matches decisions with their requests.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, RandomState};
 
+use super::names::short;
 use super::taken::{ApprovalState, ByOrigin};
-use crate::run::{ApprovalFact, Origin};
+use crate::run::{ApprovalFact, ApprovalOutcome, DecidedApproval, Origin, Run, one_line};
 use crate::timestamp::UnixMillis;
 
 /// How many requests are remembered to match decisions with.
 const REMEMBERED: usize = 1_024;
 
-/// A request.
+/// How many decisions are listed.
+const LISTED: usize = 50;
+/// The longest text of a decision that is listed, in characters.
+const LONGEST_TEXT: usize = 200;
+
+/// Counts a decision, and lists it unless the list is full.
+pub(super) fn count_decision(run: &mut Run, approval: &ApprovalFact<'_>, seq: u64) {
+    run.approvals_denied += u64::from(approval.decision == Some(ApprovalOutcome::Denied));
+    if run.approvals.len() >= LISTED {
+        return;
+    }
+    let text = |text: Option<&str>| text.map(|text| one_line(text, LONGEST_TEXT));
+    run.approvals.push(DecidedApproval {
+        seq,
+        subject: text(approval.subject.as_deref().or(approval.call)),
+        decision: approval.decision,
+        decider: approval.decider().as_deref().map(short),
+        scope: approval.scope.or(approval.decision.and_then(implied_scope)).map(short),
+        reason: text(approval.reason.as_deref()),
+    });
+}
+
+/// The scope of a decision that does not state one.
+const fn implied_scope(decision: ApprovalOutcome) -> Option<&'static str> {
+    match decision {
+        ApprovalOutcome::ApprovedForSession => Some("session"),
+        _ => None,
+    }
+}
+
+/// A request for approval.
 #[derive(Debug)]
 struct OpenRequest {
     key: u64,
@@ -49,7 +80,7 @@ impl Approvals {
         at: Option<UnixMillis>,
     ) -> (bool, ApprovalState) {
         let key = self.key(approval);
-        // The other witness states the same request. An id may be used again.
+        // The other witness states the same request. Ids may be reused.
         let is_it = |request: &OpenRequest| {
             request.key == key && !request.asked.get(origin) && !request.decided.get(origin)
         };
@@ -81,7 +112,7 @@ impl Approvals {
         (is_first, request.state())
     }
 
-    /// Adds a request; returns its place.
+    /// Adds a request; returns its index.
     fn add(&mut self, key: u64, asked_at: Option<UnixMillis>) -> usize {
         if self.requests.len() >= REMEMBERED {
             self.requests.pop_front();
@@ -100,8 +131,8 @@ impl Approvals {
         self.requests.len() - 1
     }
 
-    /// What a decision is found by: the id of the request, else the call, else
-    /// what it is about.
+    /// What matches a decision with its request: the id of the request, else the
+    /// call, else the subject.
     fn key(&self, approval: &ApprovalFact<'_>) -> u64 {
         match (approval.id, approval.call) {
             (Some(id), _) => self.hasher.hash_one(("id", id)),

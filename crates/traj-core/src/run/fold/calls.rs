@@ -1,4 +1,4 @@
-//! Tool calls, each counted once however many witnesses state it.
+//! Tool calls, each counted once, however many witnesses state it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
@@ -9,37 +9,36 @@ use super::taken::{ByOrigin, CallKey, CallState};
 use crate::run::{Origin, Outcome, ToolCallFact, ToolResultFact, command_of, one_line};
 use crate::timestamp::UnixMillis;
 
-/// How many calls are remembered to match results and second witnesses with.
-/// A witness that comes later than this many other calls counts as another
-/// call.
+/// How many calls are remembered to match results and second witnesses with. A
+/// second witness after more calls than this counts as another call.
 const REMEMBERED: usize = 16_384;
 
-/// What became of calls.
+/// Calls by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallTotals {
-    /// All calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Those that did what they were asked to.
+    /// Calls that succeeded.
     pub ok: u64,
-    /// Those that failed.
+    /// Calls that failed.
     pub failed: u64,
-    /// Those that took too long.
+    /// Calls that timed out.
     pub timed_out: u64,
-    /// Those that a person or a policy declined.
+    /// Calls that a person or a policy declined.
     pub declined: u64,
-    /// Those that somebody stopped.
+    /// Calls that somebody stopped.
     pub interrupted: u64,
-    /// Those of which no result is recorded.
+    /// Calls without a recorded result.
     pub unanswered: u64,
-    /// The time of all calls whose end is recorded, in milliseconds.
+    /// The total time of all calls whose end is recorded, in milliseconds.
     pub total_millis: i64,
-    /// The longest of them.
+    /// The longest call, in milliseconds.
     pub longest_millis: i64,
 }
 
 impl CallTotals {
-    /// Calls that went wrong.
+    /// Calls that failed or timed out.
     #[must_use]
     pub const fn errors(&self) -> u64 {
         self.failed.saturating_add(self.timed_out)
@@ -80,8 +79,8 @@ struct CallRecord {
 }
 
 impl CallRecord {
-    /// The better clock wins: a stated duration, the recorder's, the
-    /// transcript's, and one of each as a last resort.
+    /// The best clock wins: a stated duration, the recorder's, the transcript's,
+    /// or as a last resort one end from each.
     fn millis(&self) -> Option<i64> {
         if let Some(millis) = self.stated_millis {
             return i64::try_from(millis).ok();
@@ -105,9 +104,9 @@ impl CallRecord {
     }
 }
 
-/// The calls of one tool under one id. Models that restart the numbering of their calls in
-/// every turn use an id again and again: the first that one witness states is
-/// the first that the other does.
+/// The calls of one tool under one id. Models that restart numbering in every
+/// turn reuse ids: the n-th call that one witness states is the n-th of the
+/// other.
 #[derive(Debug)]
 struct CallGroup {
     tool: String,
@@ -123,7 +122,7 @@ struct NewestCall {
     is_open: bool,
 }
 
-/// A result, as far as it is kept.
+/// The parts of a result that are kept.
 #[derive(Clone, Debug)]
 struct KeptResult {
     outcome: Outcome<'static>,
@@ -133,7 +132,8 @@ struct KeptResult {
     order: u64,
 }
 
-/// The calls so far. Ids and names may be of any length: they are kept as hashes.
+/// The calls so far. Ids and names may have any length, so they are kept as
+/// hashes.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub(super) tools: BTreeMap<String, CallTotals>,
@@ -141,12 +141,12 @@ pub(super) struct Calls {
     pub(super) totals: CallTotals,
     pub(super) examples: Examples,
     groups: HashMap<u64, CallGroup>,
-    /// Keys of the groups, the oldest first.
+    /// Keys of the groups, oldest first.
     order: VecDeque<u64>,
     newest: HashMap<(u64, Origin), NewestCall>,
     /// Results of calls that were not seen yet: a clock may go back.
     early: HashMap<(u64, Origin), (u64, KeptResult)>,
-    /// How many calls have a number.
+    /// How many calls have been numbered.
     numbered: u64,
     hasher: RandomState,
 }
@@ -219,7 +219,8 @@ impl Calls {
     ) -> (bool, CallKey) {
         let id = match result.id {
             Some(id) => self.hasher.hash_one(id),
-            // Without an id, it answers the call without one of the same tool.
+            // A result without an id answers the call of the same tool without an
+            // id.
             None => self.hasher.hash_one(("unnamed", result.name.unwrap_or("tool"))),
         };
         let is_failure = result.outcome.is_failure();
@@ -227,7 +228,7 @@ impl Calls {
             outcome: result.outcome.clone().into_owned(),
             output: is_failure.then(|| last_lines(&result.content.to_text())),
             millis: result.duration,
-            // A timeout says when somebody gave up, not when the tool ended.
+            // A timeout states when the harness gave up, not when the tool ended.
             at: at.filter(|_| result.outcome != Outcome::TimedOut),
             order,
         };
@@ -241,8 +242,7 @@ impl Calls {
         }
     }
 
-    /// Answers the call that the same witness stated last, else the one that
-    /// the other did.
+    /// Answers the newest call of the same witness, else that of the other one.
     fn answer(&mut self, id: u64, origin: Origin, answer: KeptResult) -> (bool, CallKey) {
         let other = match origin {
             Origin::Runtime => Origin::Transcript,
@@ -265,7 +265,7 @@ impl Calls {
             *record.ended.of(origin) = answer.at;
         }
         record.stated_millis = record.stated_millis.or(answer.millis);
-        // A second row of the same witness may say more than the first.
+        // A second row of the same witness may be more informative.
         let known = record.outcome.as_ref().map_or(0, Outcome::weight);
         if record.outcome.is_none() || answer.outcome.weight() > known {
             if answer.outcome.is_failure() {
@@ -277,7 +277,7 @@ impl Calls {
         (is_first, CallKey { number: record.number, place: Some((key, index)) })
     }
 
-    /// Keeps a result of a call that was not seen yet.
+    /// Keeps a result whose call was not seen yet.
     fn answer_early(
         &mut self,
         id: u64,
@@ -301,8 +301,8 @@ impl Calls {
         CallKey { number, place: Some((newest.key, newest.index)) }
     }
 
-    /// What is known of a call; `None` when it came too long ago, or was not
-    /// seen yet.
+    /// What is known about a call; `None` if it is no longer remembered, or was
+    /// not seen yet.
     pub(super) fn state(&self, call: CallKey) -> Option<CallState<'_>> {
         let (key, index) = call.place?;
         let record = self.groups.get(&key)?.records.get(index)?;
@@ -347,7 +347,7 @@ impl Calls {
         }
     }
 
-    /// Counts what is still remembered.
+    /// Counts the calls that are still remembered.
     pub(super) fn finish(&mut self) {
         while let Some(key) = self.order.pop_front() {
             if let Some(group) = self.groups.remove(&key) {
@@ -360,7 +360,7 @@ impl Calls {
 /// How many lines of a failed call's output are kept.
 const LAST_LINES: usize = 6;
 
-/// The last lines of an output, each of a readable length.
+/// The last lines of an output, each truncated to a readable length.
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> =
         text.lines().rev().filter(|line| !line.trim().is_empty()).take(LAST_LINES).collect();

@@ -1,11 +1,11 @@
-//! A few calls of many: the slowest, and the first that failed.
+//! A selection of calls: the slowest, and the first that failed.
 
 use crate::timestamp::UnixMillis;
 
-/// How many calls are kept of each kind.
+/// How many calls are kept in each list.
 const KEPT: usize = 10;
 
-/// One call, to show.
+/// A call to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallExample {
@@ -19,9 +19,9 @@ pub struct CallExample {
     pub tool: String,
     /// What it ran or worked on.
     pub command: Option<String>,
-    /// What became of it, in a word.
+    /// The name of its outcome.
     pub outcome: &'static str,
-    /// The exit code, where one is known.
+    /// The exit code, if known.
     pub exit_code: Option<i64>,
     /// How long it took, in milliseconds.
     pub millis: Option<i64>,

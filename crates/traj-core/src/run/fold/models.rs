@@ -9,7 +9,7 @@ use crate::run::prices::RememberedPrices;
 use crate::run::{Cost, CostOrigin, ModelCall, Usage, UsageScope};
 use crate::timestamp::UnixMillis;
 
-/// How many responses are remembered to know repeated rows by.
+/// How many responses are remembered to recognise repeated rows.
 const REMEMBERED: usize = 8_192;
 
 /// How many context sizes are kept: enough to plot them.
@@ -19,20 +19,20 @@ const MOST_POINTS: usize = 512;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelTotals {
-    /// How many calls are recorded.
+    /// The number of recorded calls.
     pub calls: u64,
     /// Their tokens.
     pub usage: Usage,
     /// Their cost, by currency, in billionths.
     pub nanos: BTreeMap<String, u128>,
-    /// How many calls have a cost that their source states.
+    /// How many calls have a cost stated by their source.
     pub stated: u64,
     /// How many calls have no known price.
     pub unpriced: u64,
 }
 
 impl ModelTotals {
-    /// The cost; `None` when a call has no known price, or nothing was called.
+    /// The cost; `None` if a call has no known price, or there was no call.
     #[must_use]
     pub fn cost(&self) -> Option<Cost> {
         let (currency, nanos) = self.nanos.first_key_value()?;
@@ -42,7 +42,7 @@ impl ModelTotals {
         is_whole.then(|| Cost::new(*nanos, currency.clone(), origin))
     }
 
-    /// Adds a call; `cost` is `None` where no price is known.
+    /// Adds a call; `cost` is `None` if no price is known.
     pub fn add(&mut self, usage: &Usage, cost: Option<&Cost>) {
         self.calls += 1;
         self.usage.add(usage);
@@ -61,13 +61,13 @@ impl ModelTotals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextPoint {
-    /// When.
+    /// When the call was made.
     pub at: Option<UnixMillis>,
     /// Its tokens.
     pub usage: Usage,
 }
 
-/// What one kind of record says of the model calls.
+/// The model calls according to one kind of record.
 #[derive(Debug, Default)]
 pub(super) struct ModelTally {
     pub(super) totals: ModelTotals,
@@ -77,7 +77,7 @@ pub(super) struct ModelTally {
     pub(super) points: Vec<ContextPoint>,
     /// One call in this many is kept as a point.
     stride: u64,
-    /// The first record of each response: rows repeat it.
+    /// The first record of each response, because rows repeat it.
     seen: HashMap<u64, Usage>,
     order: VecDeque<u64>,
     /// The last reading of a counter.
@@ -86,8 +86,7 @@ pub(super) struct ModelTally {
 }
 
 impl ModelTally {
-    /// Takes a record; returns what it adds, if it states a call that is not
-    /// counted yet.
+    /// Takes a record; returns what it adds, if its call is not counted yet.
     pub(super) fn take(
         &mut self,
         call: &ModelCall<'_>,
@@ -147,7 +146,7 @@ impl ModelTally {
             self.points.push(point);
         }
         if self.points.len() > MOST_POINTS {
-            // Every second one stays, from here on too.
+            // Keep every second point, and from here on every second call.
             let mut place = 0;
             self.points.retain(|_| {
                 place += 1;
@@ -158,8 +157,8 @@ impl ModelTally {
     }
 }
 
-/// Several kinds of records state the same model calls: one for each call, one
-/// for each turn, a counter. The kind that accounts for most tokens counts.
+/// Several kinds of records state the same model calls: one per call, one per
+/// turn, and a counter. The kind with the most tokens counts.
 #[derive(Debug, Default)]
 pub(super) struct Models {
     calls: ModelTally,
@@ -183,12 +182,12 @@ impl Models {
         tally.take(call, name, at, prices)
     }
 
-    /// The kind that counts, and what it says.
+    /// The kind that counts, and its tally.
     pub(super) fn settle(self) -> (UsageScope, ModelTally) {
         let Self { calls, turns, counter } = self;
         let tallies =
             [(UsageScope::Counter, counter), (UsageScope::Turn, turns), (UsageScope::Call, calls)];
-        // Of equals the most detailed one counts.
+        // Of equals, the most detailed kind counts.
         let most = tallies.into_iter().max_by_key(|(_, tally)| tally.totals.usage.total());
         most.unwrap_or_default()
     }

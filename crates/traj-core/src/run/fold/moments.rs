@@ -1,19 +1,19 @@
-//! What happened, in a few words each.
+//! The moments of a run: what happened, in a few words each.
 
 use std::collections::VecDeque;
 
 use crate::run::{Fact, Moment, RunEvent, one_line, words};
 
-/// How many moments of a long run are kept, from its start and from its end:
-/// where something broke is mostly the end.
+/// How many moments of a long run are kept from its start and from its end. The
+/// end is usually where something broke.
 const FIRST: usize = 300;
 const LAST: usize = 100;
 
-/// How many characters a moment has at most.
+/// The maximum length of a moment, in characters.
 const LONGEST: usize = 160;
 
 impl Moment {
-    /// A moment of a run.
+    /// The moment that an event describes.
     pub(super) fn of(event: &RunEvent<'_>) -> Self {
         Self {
             seq: event.place.line,
@@ -24,7 +24,7 @@ impl Moment {
     }
 }
 
-/// The moments of a run, without those in the middle of a long one.
+/// The moments of a run, without the middle of a long one.
 #[derive(Debug, Default)]
 pub(super) struct Moments {
     first: Vec<Moment>,
@@ -45,20 +45,20 @@ impl Moments {
         self.last.push_back(moment);
     }
 
-    /// All that were kept, and how many were not.
+    /// The moments kept, and how many were omitted.
     pub(super) fn finish(mut self) -> (Vec<Moment>, u64) {
         self.first.extend(self.last);
         (self.first, self.omitted)
     }
 }
 
-/// Whether a fact is something that happened, and not only a description of
-/// the run or a part of something else.
+/// Whether a fact is something that happened, rather than a description of the
+/// run or a part of something else.
 pub(super) const fn is_moment(fact: &Fact<'_>) -> bool {
     match fact {
         Fact::SessionStarted(started) => started.begins_run,
         Fact::SessionEnded(ended) => ended.is_final,
-        // Its reply and its calls are moments of their own.
+        // Its reply and its calls are moments themselves.
         Fact::ModelCall(call) => call.error.is_some(),
         Fact::ContextCompiled(_)
         | Fact::TurnStarted

@@ -1,4 +1,4 @@
-//! Counts by name, of as many names as a person would look at.
+//! Counts by name, limited to as many names as a person would read.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ pub(super) const MOST_NAMES: usize = 200;
 /// How many characters of a name are kept.
 const LONGEST_NAME: usize = 100;
 
-/// How often names occur: the first names, and all others together.
+/// How often names occur: each of the first names, and all others together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NameCounts {
-    /// The first names, as far as they are kept.
+    /// The first names, truncated.
     pub by_name: BTreeMap<String, u64>,
-    /// How often names beyond those occur.
+    /// How often all other names occur.
     pub others: u64,
 }
 
@@ -24,21 +24,21 @@ impl NameCounts {
         count(&mut self.by_name, &mut self.others, name);
     }
 
-    /// As much of a name as is kept.
+    /// A name as it is kept, truncated.
     #[must_use]
     pub fn key(name: &str) -> String {
         short(name)
     }
 
-    /// All of them.
+    /// The total over all names.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.by_name.values().fold(self.others, |sum, count| sum.saturating_add(*count))
     }
 }
 
-/// The entry of a name; `None` when the name is new and there are too many
-/// already: the caller counts it among the others.
+/// The entry of a name; `None` if the name is new and there are too many already.
+/// The caller then counts it among the others.
 pub(super) fn entry<'m, V: Default>(
     counts: &'m mut BTreeMap<String, V>,
     name: &str,
@@ -48,12 +48,12 @@ pub(super) fn entry<'m, V: Default>(
     has_room.then(|| counts.entry(name).or_default())
 }
 
-/// Counts a name, or one of the others.
+/// Counts a name, separately or among the others.
 pub(super) fn count(counts: &mut BTreeMap<String, u64>, others: &mut u64, name: &str) {
     *entry(counts, name).unwrap_or(others) += 1;
 }
 
-/// Adds a text to a list, or counts one of the others.
+/// Adds a text to a list, or counts it among the others.
 pub(super) fn list(texts: &mut Vec<String>, others: &mut u64, text: String) {
     if texts.len() < MOST_NAMES {
         texts.push(text);
@@ -62,7 +62,7 @@ pub(super) fn list(texts: &mut Vec<String>, others: &mut u64, text: String) {
     }
 }
 
-/// The start of a name that may be of any length.
+/// The beginning of a name, which may have any length.
 pub(super) fn short(name: &str) -> String {
     crate::run::cut(name, LONGEST_NAME)
 }

@@ -1,18 +1,17 @@
-//! What one event adds to a run, for readers that show a run as it went.
+//! What one event adds to a run, for readers that show a run step by step.
 
 use crate::run::{Cost, Origin, Outcome, Usage};
 
-/// What an event adds to a run: what [`Fold::read`](super::Fold::read) makes
-/// of it.
+/// What an event adds to a run, returned by [`Fold::read`](super::Fold::read).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Taken {
-    /// Whether this is the first time that the fact is stated. Another witness
-    /// may have stated it already.
+    /// Whether this is the first statement of the fact; another witness may have
+    /// stated it already.
     pub is_new: bool,
-    /// The turn that it belongs to, from 1; 0 is before the first prompt.
+    /// The turn that it belongs to, from 1; 0 before the first prompt.
     pub turn: u64,
-    /// Whether it names an error that no event before it did.
+    /// Whether it names an error that no earlier event did.
     pub is_new_error: bool,
     /// The call that it states or answers.
     pub call: Option<CallKey>,
@@ -22,43 +21,43 @@ pub struct Taken {
     pub model_call: Option<CountedCall>,
 }
 
-/// A model call that counts.
+/// A model call that is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CountedCall {
-    /// The model; empty where none is named.
+    /// The model; empty if none is named.
     pub model: String,
-    /// What it read and wrote.
+    /// Its tokens.
     pub usage: Usage,
-    /// What that cost; `None` where no price is known.
+    /// Its cost; `None` if no price is known.
     pub cost: Option<Cost>,
 }
 
-/// Which call it is. Two witnesses of one call give the same.
+/// Identifies a call. Two witnesses of one call yield the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallKey {
-    /// Its number among the calls of the run, in the order in which they were
-    /// first stated.
+    /// Its number among the calls of the run, in the order of their first
+    /// statements.
     pub number: u64,
-    /// Where it is remembered: its group, and its place there. A result that
-    /// comes before its call has no place yet.
+    /// Where it is remembered: its group, and its index there. A result that
+    /// precedes its call has no place yet.
     pub(super) place: Option<(u64, usize)>,
 }
 
-/// A call as far as it is known.
+/// What is known about a call so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallState<'f> {
-    /// What became of it; `None` while nothing has answered it.
+    /// Its outcome; `None` while it has no result.
     pub outcome: Option<&'f Outcome<'static>>,
     /// How long it took, in milliseconds, by the best clock.
     pub millis: Option<i64>,
-    /// Whether every witness that stated it has answered it.
+    /// Whether every witness that stated it has stated a result.
     pub is_settled: bool,
 }
 
-/// An approval as far as it is known.
+/// What is known about an approval so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApprovalState {

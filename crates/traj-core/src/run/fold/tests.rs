@@ -1,4 +1,4 @@
-//! What a run adds up to, on rows of every dialect.
+//! The totals of a run, on rows of every dialect.
 
 use super::*;
 use crate::dialect::Dialect;
@@ -27,7 +27,7 @@ fn entry(second: u32, message: &str) -> String {
 }
 
 #[test]
-fn what_both_witnesses_state_counts_once() {
+fn facts_that_both_witnesses_state_count_once() {
     let rows = [
         runtime(0, "session.started", "{}"),
         runtime(1, "prompt.submitted", r#"{"prompt":"do it"}"#),
@@ -165,7 +165,7 @@ fn a_very_long_run_takes_bounded_memory() {
 }
 
 #[test]
-fn a_reader_learns_what_each_event_adds() {
+fn each_event_returns_what_it_adds() {
     let rows = [
         runtime(1, "prompt.submitted", r#"{"prompt":"do it"}"#),
         entry(1, r#"{"role":"user","content":"do it"}"#),

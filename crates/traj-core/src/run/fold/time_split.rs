@@ -1,9 +1,9 @@
-//! Where the time of a run went.
+//! How a run spent its time.
 
 use crate::run::{Fact, Origin};
 use crate::timestamp::UnixMillis;
 
-/// Where the time went, in milliseconds.
+/// How a run spent its time, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TimeSplit {
@@ -15,7 +15,7 @@ pub struct TimeSplit {
     pub tool: i64,
     /// Waiting for a person: for a prompt, or for an approval.
     pub person: i64,
-    /// Anything else.
+    /// Everything else.
     pub idle: i64,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Takes an event. `is_new` is false for what another witness has stated
+    /// Takes an event. `is_new` is false if another witness has stated it
     /// already.
     pub(super) fn take(
         &mut self,
@@ -91,7 +91,7 @@ impl Stopwatch {
         } else {
             match (self.waiting, fact) {
                 (WaitsFor::Model, _) => &mut self.split.model,
-                // After its text the model may go on to a call.
+                // After its text, the model may continue with a call.
                 (
                     WaitsFor::Person,
                     Fact::Prompt(_) | Fact::TurnStarted | Fact::SessionStarted(_),

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CostOrigin {
-    /// The source states it.
+    /// Stated by the source.
     Stated,
     /// Tokens times a price.
     Computed,
@@ -23,12 +23,11 @@ impl CostOrigin {
     }
 }
 
-/// What model calls cost.
+/// The cost of model calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Billionths of the currency, so that sums are exact and in any order the
-    /// same.
+    /// Billionths of the currency, so that sums are exact in any order.
     pub nanos: u128,
     /// The currency, as its ISO 4217 code.
     pub currency: String,
@@ -37,13 +36,13 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// An amount in billionths.
+    /// A cost of this many billionths.
     #[must_use]
     pub fn new(nanos: u128, currency: impl Into<String>, origin: CostOrigin) -> Self {
         Self { nanos, currency: currency.into(), origin }
     }
 
-    /// A cost that a source states in dollars; `None` for what is not an
+    /// A cost that a source states in dollars; `None` if it is not a valid
     /// amount.
     #[must_use]
     pub fn stated(dollars: f64) -> Option<Self> {
@@ -52,7 +51,7 @@ impl Cost {
         fits.then(|| Self::new(nanos as u128, "USD", CostOrigin::Stated))
     }
 
-    /// The amount as a number; a cost is shown with it, not added up.
+    /// The amount as a number, for display only: do not add these up.
     #[must_use]
     pub fn amount(&self) -> f64 {
         self.nanos as f64 / 1e9

@@ -1,7 +1,7 @@
-//! Names of models with `*` for any text.
+//! Patterns for model names, with `*` for any text.
 
-/// How specific a pattern is that fits a name: the number of its characters
-/// that are not `*`. `None` when it does not fit. Case does not matter.
+/// How specific a pattern is that matches a name: the number of its characters
+/// other than `*`. `None` if it does not match. Case does not matter.
 pub(super) fn fit(pattern: &str, name: &str) -> Option<usize> {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut parts = pattern.split('*');
@@ -9,7 +9,7 @@ pub(super) fn fit(pattern: &str, name: &str) -> Option<usize> {
     let mut rest = name.strip_prefix(first)?;
     let mut parts: Vec<&str> = parts.collect();
     let Some(last) = parts.pop() else {
-        // Without a star it is the whole name. An exact name beats any star.
+        // Without a star it must be the whole name. An exact name beats any star.
         return rest.is_empty().then_some(usize::MAX);
     };
     for part in parts {
@@ -24,7 +24,7 @@ mod tests {
     use super::fit;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         assert_eq!(fit("gpt-5", "GPT-5"), Some(usize::MAX));
         assert_eq!(fit("gpt-5", "gpt-5.4"), None);
         assert_eq!(fit("gpt-5-20*", "gpt-5-2025-08-07"), Some(8));

@@ -1,4 +1,4 @@
-//! Prices of the models that were asked for last: a run has few models and many
+//! Remembers the prices of recently used models: a run has few models and many
 //! calls.
 
 use std::collections::VecDeque;
@@ -14,14 +14,14 @@ const MOST_MODELS: usize = 8;
 /// Longer names are not remembered.
 const LONGEST_NAME: usize = 200;
 
-/// A table, and which of its rows fit the models that were asked for last.
+/// A table, and its rows for recently used models.
 #[derive(Debug)]
 pub(in crate::run) struct RememberedPrices {
     prices: Prices,
     models: VecDeque<ModelPrices>,
 }
 
-/// The rows that fit one model, the best first.
+/// The rows that match one model, best first.
 #[derive(Debug)]
 struct ModelPrices {
     provider: Option<String>,
@@ -34,7 +34,7 @@ impl RememberedPrices {
         Self { prices, models: VecDeque::new() }
     }
 
-    /// What [`Prices::cost`] says.
+    /// The same as [`Prices::cost`].
     pub(in crate::run) fn cost(
         &mut self,
         provider: Option<&str>,
@@ -54,7 +54,7 @@ impl RememberedPrices {
         best(self.models.get(place)?.rows.iter(), at, usage)
     }
 
-    /// Adds a model; returns its place.
+    /// Adds a model; returns its index.
     fn add(&mut self, provider: Option<&str>, model: &str) -> usize {
         if self.models.len() >= MOST_MODELS {
             self.models.pop_front();
@@ -68,7 +68,7 @@ impl RememberedPrices {
     }
 }
 
-/// The cost by the first of these rows that holds for a call.
+/// The cost according to the first row that applies to a call.
 pub(super) fn best<'r>(
     mut rows: impl Iterator<Item = &'r PriceRow>,
     at: Option<UnixMillis>,

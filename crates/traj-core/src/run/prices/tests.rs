@@ -1,4 +1,4 @@
-//! Tables of prices, and what calls cost by them.
+//! Price tables, and the costs computed with them.
 
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn cached_tokens_cost_less_and_are_not_counted_twice() {
 }
 
 #[test]
-fn what_no_row_holds_for_is_unknown() {
+fn a_call_without_a_row_has_no_cost() {
     let usage = Usage { input: 1, ..Usage::default() };
     let prices = table(ROW);
     assert_eq!(prices.cost(Some("p"), "m-2", None, &usage), None);
@@ -48,7 +48,7 @@ fn what_no_row_holds_for_is_unknown() {
 }
 
 #[test]
-fn a_table_of_ones_own_wins() {
+fn an_overriding_table_wins() {
     let own = ROW.replace("2.00", "1.00");
     let usage = Usage { input: 1_000_000, ..Usage::default() };
     let prices = table(ROW).overridden_by(table(&own));
@@ -56,7 +56,7 @@ fn a_table_of_ones_own_wins() {
 }
 
 #[test]
-fn a_table_with_a_mistake_names_its_line() {
+fn an_invalid_table_is_reported_by_line() {
     let wrong = ROW.replace("output = 10.00", "output = \"ten\"");
     let error = Prices::parse(&wrong).unwrap_err();
     assert!(!error.to_string().contains("ten") && error.line > 1, "{error}");
@@ -76,4 +76,20 @@ proptest! {
         let cost = |usage: &Usage| prices.cost(None, "m-1", None, usage).unwrap().nanos;
         prop_assert!(cost(&longer) >= cost(&usage));
     }
+}
+
+#[test]
+fn a_table_can_be_written_and_read_again() {
+    let shipped = Prices::shipped();
+    let text = shipped.to_toml();
+    let again = Prices::parse(&text).unwrap();
+    assert_eq!((again.len(), again.to_toml()), (shipped.len(), text));
+    let usage = Usage { input: 1_234, cached: 200, output: 77, ..Usage::default() };
+    for model in ["gpt-5.4", "claude-opus-4-5", "nothing-known"] {
+        let cost = |prices: &Prices| prices.cost(None, model, None, &usage);
+        assert_eq!(cost(&again), cost(&shipped), "{model}");
+    }
+    let odd = "[[model]]\nmodel = [\"a\\\"b\\u0001\"] # secret\ncurrency = \"EUR\"\ninput = 0.1\noutput = 3\nsource = \"secret\"\n";
+    let odd = Prices::parse(odd).unwrap().to_toml();
+    assert!(Prices::parse(&odd).is_ok() && !odd.contains("secret"), "{odd}");
 }

@@ -5,17 +5,17 @@ use crate::care::trim::drain::{DrainReport, TrimError, TrimPorts, trim_copies, w
 use crate::care::trim::journal::JournalWriter;
 use crate::port::RewriteMode;
 
-/// What a trim by rule did.
+/// The result of a trim by rule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AutoReport {
-    /// Counts as of any trim.
+    /// Counts, as for any trim.
     pub drain: DrainReport,
-    /// By tool, and images.
+    /// Totals by tool, and of images.
     pub totals: AutoTotals,
 }
 
-/// Trims what `policy` says, in the session and in every copy.
+/// Applies `policy` to the session and every copy.
 ///
 /// # Errors
 /// See [`TrimError`].

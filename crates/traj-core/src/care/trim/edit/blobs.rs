@@ -1,4 +1,4 @@
-//! Blobs that hold a trimmed text inside something larger: whole conversations
+//! Blobs that contain a trimmed text inside something larger: whole conversations
 //! that were too long for their event.
 
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ use crate::care::trim::TrimItem;
 use crate::json::Json;
 use crate::port::{BlobFolder, RewriteMode};
 
-/// Old names of blobs and the names their trimmed contents have.
+/// Old blob names and the names of their trimmed versions.
 pub(in crate::care::trim) type Renamed = BTreeMap<BlobDigest, BlobDigest>;
 
-/// Stores a trimmed twin of every blob that holds one of the results.
+/// Stores a trimmed version of every blob that contains one of the results.
 ///
-/// The old blobs stay until no event names them any more.
+/// The old blobs stay until no event refers to them.
 pub(in crate::care::trim) fn trim_blobs(
     blobs: &dyn BlobFolder,
     items: &[TrimItem],
@@ -47,7 +47,7 @@ pub(in crate::care::trim) fn trim_blobs(
     Ok(renamed)
 }
 
-/// Points markers below `value` to the trimmed blobs; true if one changed.
+/// Points markers in `value` to the trimmed blobs; true if one changed.
 pub(in crate::care::trim) fn rename(value: &mut Json<'_>, renamed: &Renamed) -> bool {
     let mut changed = false;
     match value {

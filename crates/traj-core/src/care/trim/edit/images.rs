@@ -9,8 +9,8 @@ use crate::json::Json;
 /// Identifies an image by its content.
 pub(in crate::care::trim) type ImageKey = [u8; 16];
 
-/// Shows every inline image below `value` to `decide`, in order, and puts a
-/// text in the place of those it does not want; returns the bytes saved.
+/// Shows every inline image in `value` to `decide`, in order, and replaces the
+/// rejected ones with text; returns the bytes saved.
 pub(in crate::care::trim) fn strip(
     value: &mut Json<'_>,
     decide: &mut dyn FnMut(ImageKey) -> bool,

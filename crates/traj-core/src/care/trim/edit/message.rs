@@ -8,9 +8,9 @@ use crate::json::Json;
 
 /// Trims a message row; returns whether it changed.
 ///
-/// Of several rows for one call only the first is trimmed, and of several
-/// blocks with one id only the first is shortened: that is what hosts and
-/// agents of the other runtimes expect.
+/// Only the first of several rows for a call is trimmed, and only the first of
+/// several blocks with the same id is shortened, as hosts and agents of the other
+/// runtimes expect.
 pub(in crate::care::trim) fn trim_row(
     row: &mut Json<'_>,
     wanted: &mut OpenItems,
@@ -46,7 +46,7 @@ fn trim_result(message: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally
     finish(value::replace_texts(blocks, &text, tally), &id, tally)
 }
 
-/// A result inside a user message; its content may be a plain text.
+/// A result inside a user message; its content may be a plain string.
 fn trim_result_block(block: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) -> bool {
     let Some(id) = call::result_id(block).map(str::to_owned) else { return false };
     let Some(item) = wanted.take_target(&id) else { return false };

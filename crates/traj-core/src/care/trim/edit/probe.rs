@@ -8,9 +8,9 @@ use crate::json;
 
 /// Finds blocks of lines that may mention an id, however it is escaped.
 ///
-/// A line contains an id as writers usually escape it, or some character of
-/// it is written as `\uXXXX` (or `/` as `\/`). Both are searched for without
-/// parsing; a match may be a false one, a miss never is.
+/// A line contains an id as writers usually escape it, or has some character of
+/// it as `\uXXXX` (or `/` as `\/`). Both are searched for without parsing. There
+/// may be false positives, but no false negatives.
 #[derive(Debug)]
 pub(in crate::care::trim) struct IdProbe {
     canonical: Option<AhoCorasick>,
@@ -31,7 +31,7 @@ impl IdProbe {
             let inner = escaped.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             patterns.extend(inner.map(str::to_owned));
         }
-        // Ids are bounded, so an automaton always fits; without one everything
+        // Ids are bounded, so the automaton always fits. Without one, every line
         // is read.
         let canonical = AhoCorasick::new(&patterns).ok().filter(|_| !patterns.is_empty());
         Self { canonical, units, has_slash }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::json::Json;
 
-    /// Writes each character of `id` plainly, escaped, or by number.
+    /// Writes each character of `id` plainly, escaped, or as `\uXXXX`.
     fn spelled(id: &str, choices: &[u8]) -> String {
         let mut text = String::from("\"");
         for (character, choice) in id.chars().zip(choices.iter().cycle()) {

@@ -1,4 +1,4 @@
-//! Trimming the sidecar: every copy of the text that a run's events hold.
+//! Trimming the sidecar: every copy of the text in a run's events.
 
 use super::blobs::Renamed;
 use super::probe::IdProbe;
@@ -20,20 +20,20 @@ pub struct SidecarEdit {
 }
 
 impl SidecarEdit {
-    /// An edit that trims these.
+    /// An edit that trims these items.
     #[must_use]
     pub fn new(items: &[TrimItem]) -> Self {
         Self::with_blobs(items, &Renamed::new())
     }
 
-    /// An edit that trims these, and names trimmed blobs by their new names.
+    /// The same, and renames references to trimmed blobs.
     pub(in crate::care::trim) fn with_blobs(items: &[TrimItem], renamed: &Renamed) -> Self {
         let wanted = OpenItems::new(items);
         let probe = IdProbe::new(wanted.ids().chain(renamed.keys().map(BlobDigest::as_str)));
         Self { wanted, probe, renamed: renamed.clone(), tally: Tally::default() }
     }
 
-    /// What was done. A sidecar need not hold every call, so nothing counts as
+    /// The counts. A sidecar need not contain every call, so nothing counts as
     /// missing.
     #[must_use]
     pub fn finish(self) -> Tally {
@@ -58,6 +58,6 @@ impl LineEdit for SidecarEdit {
     }
 
     fn passed_over(&mut self, bytes: u64) {
-        self.tally.errors.push(format!("an event of {bytes} bytes is too long to be trimmed"));
+        self.tally.errors.push(format!("an event of {bytes} bytes is too long to trim"));
     }
 }

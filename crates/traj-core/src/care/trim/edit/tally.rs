@@ -12,7 +12,7 @@ use crate::id::ToolCallId;
 pub struct Tally {
     /// Results whose text was replaced.
     pub applied: u64,
-    /// Targets that could not be trimmed.
+    /// Items that could not be applied.
     pub skipped: u64,
     /// Bytes of text saved; negative when the replacement is longer.
     pub trimmed_bytes: i64,
@@ -20,9 +20,9 @@ pub struct Tally {
     pub self_compacted: u64,
     /// Further copies of the text that were replaced.
     pub copies: u64,
-    /// Blobs that held a trimmed text.
+    /// Blobs that contained a trimmed text.
     pub blobs: BTreeSet<BlobDigest>,
-    /// What went wrong, in words that name ids only.
+    /// Errors; the messages name ids only.
     pub errors: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub(in crate::care::trim) struct OpenItems {
 }
 
 impl OpenItems {
-    /// Of several items for one target or one trim call the last one counts.
+    /// The last of several items for the same target or trim call counts.
     pub(in crate::care::trim) fn new(items: &[TrimItem]) -> Self {
         let last_target = |index: usize| {
             items[index + 1..].iter().all(|later| later.target != items[index].target)
@@ -58,12 +58,12 @@ impl OpenItems {
         })
     }
 
-    /// The item for a target, seen before or not.
+    /// The item for a target, taken or not.
     pub(in crate::care::trim) fn target(&self, id: &str) -> Option<&TrimItem> {
         self.items.iter().rev().find(|item| item.target.as_str() == id)
     }
 
-    /// The item for a trim call, seen before or not.
+    /// The item for a trim call, taken or not.
     pub(in crate::care::trim) fn self_call(&self, id: &str) -> Option<&TrimItem> {
         self.items
             .iter()
@@ -71,7 +71,7 @@ impl OpenItems {
             .find(|item| item.self_call.as_ref().is_some_and(|own| own.as_str() == id))
     }
 
-    /// Takes the item for a target unless it was taken.
+    /// Takes the item for a target, unless it was already taken.
     pub(in crate::care::trim) fn take_target(&mut self, id: &str) -> Option<&TrimItem> {
         let index = (0..self.items.len())
             .find(|&index| self.target_open[index] && self.items[index].target.as_str() == id)?;
@@ -79,7 +79,7 @@ impl OpenItems {
         self.items.get(index)
     }
 
-    /// Takes the item for a trim call unless it was taken.
+    /// Takes the item for a trim call, unless it was already taken.
     pub(in crate::care::trim) fn take_self(&mut self, id: &str) -> Option<&TrimItem> {
         let index = (0..self.items.len()).find(|&index| {
             self.self_open[index]
@@ -89,7 +89,7 @@ impl OpenItems {
         self.items.get(index)
     }
 
-    /// Puts what was never seen into the tally.
+    /// Adds items that were never found to the tally.
     pub(in crate::care::trim) fn close(&self, tally: &mut Tally) {
         for (item, open) in self.items.iter().zip(&self.target_open) {
             if *open {

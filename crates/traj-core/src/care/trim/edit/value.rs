@@ -1,17 +1,17 @@
-//! Results and calls anywhere in a value: in the rows of a Codex
-//! rollout, and in events of a sidecar, which hold whole conversations.
+//! Results and calls anywhere in a value: in rows of a Codex rollout, and in
+//! sidecar events, which contain whole conversations.
 
 use super::tally::{OpenItems, Tally};
 use crate::capture::BlobDigest;
 use crate::dialect::shape::{call, message};
 use crate::json::Json;
 
-/// What became of a text.
+/// What happened to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::care::trim) enum TextChange {
     /// There was no text.
     Nothing,
-    /// It already says so.
+    /// It was already the replacement.
     Same,
     /// It was replaced.
     Changed,
@@ -27,8 +27,8 @@ impl TextChange {
     }
 }
 
-/// Trims every result and shortens every trim call below `value`; returns
-/// whether anything changed.
+/// Trims every result and shortens every trim call in `value`; returns whether
+/// anything changed.
 pub(in crate::care::trim) fn trim_everywhere(
     value: &mut Json<'_>,
     wanted: &mut OpenItems,
@@ -88,7 +88,7 @@ fn trim_object(value: &mut Json<'_>, wanted: &mut OpenItems, tally: &mut Tally) 
     changed
 }
 
-/// Replaces every text block of a list.
+/// Replaces every text block in a list.
 pub(in crate::care::trim) fn replace_texts(
     blocks: &mut [Json<'_>],
     text: &str,
@@ -103,7 +103,7 @@ pub(in crate::care::trim) fn replace_texts(
     outcome
 }
 
-/// Replaces a plain text.
+/// Replaces a plain string.
 pub(in crate::care::trim) fn replace_text(
     slot: &mut Json<'_>,
     text: &str,
@@ -118,7 +118,7 @@ pub(in crate::care::trim) fn replace_text(
     TextChange::Changed
 }
 
-/// Replaces a result of any shape, keeping the shapes readers rely on.
+/// Replaces a result of any shape, keeping the shapes that readers rely on.
 fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> TextChange {
     if let Some(blob) = blob_of(slot) {
         tally.blobs.insert(blob);
@@ -141,7 +141,7 @@ fn replace_result(slot: &mut Json<'_>, text: &str, tally: &mut Tally) -> TextCha
     }
 }
 
-/// The name of the blob that holds a string too long for its event.
+/// The name of the blob for a string that was too long for its event.
 pub(in crate::care::trim) fn blob_of(value: &Json<'_>) -> Option<BlobDigest> {
     let is_marker = value.get("truncated").and_then(Json::as_bool) == Some(true);
     value.get("blob").and_then(Json::as_str).filter(|_| is_marker).and_then(BlobDigest::parse)

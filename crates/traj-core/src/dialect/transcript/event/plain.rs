@@ -1,4 +1,4 @@
-//! Which entries give events, and the events of those that are not messages.
+//! Which entries give events, and the events of entries that are not messages.
 
 use crate::json::Json;
 
@@ -14,7 +14,7 @@ pub fn gives_events(entry: &Json<'_>) -> bool {
     }
 }
 
-/// A member of an entry and the text that introduces it in the event's data.
+/// A member of an entry, and the text that introduces it in the event's data.
 pub(super) type Member = (&'static str, &'static str);
 
 /// Event type (a JSON literal) and data members of the other entry types.

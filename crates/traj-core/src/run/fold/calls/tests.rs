@@ -1,9 +1,9 @@
-//! How the reports of a call become one call.
+//! How the statements about a call are merged.
 
 use super::*;
 use crate::run::{Arguments, Content, Failure};
 
-/// What a witness states at a second: a call by its tool, or a result.
+/// What a witness states at a given second: a call of a tool, or a result.
 #[derive(Clone, Copy)]
 enum Said {
     Call(&'static str),
@@ -75,13 +75,14 @@ fn an_id_may_be_used_again() {
     for origin in [RUNTIME, TRANSCRIPT] {
         assert_eq!(counted(&three_calls(origin, 0)), expected, "{origin:?}");
     }
-    // Both state them: at the same time, a little later, or after the turn.
+    // Both witnesses state them: at the same time, a little later, or after the
+    // turn.
     for delay in [0, 1, 3, 100] {
         let runtime = three_calls(RUNTIME, 0);
         let transcript = three_calls(TRANSCRIPT, delay);
         assert_eq!(counted(&in_order([runtime, transcript].concat())), expected, "{delay}");
     }
-    // One of them began only with the second call.
+    // One witness starts only with the second call.
     let late = three_calls(RUNTIME, 0).split_off(2);
     let events = in_order([three_calls(TRANSCRIPT, 0), late].concat());
     assert_eq!(counted(&events), expected);
@@ -90,10 +91,10 @@ fn an_id_may_be_used_again() {
 #[test]
 fn a_call_is_open_until_it_is_answered() {
     let shell = |counts, seconds| vec![("shell".to_owned(), counts, seconds)];
-    // Stated twice before its result, it is one.
+    // A call stated twice before its result is one call.
     let twice = [(RUNTIME, 0, Call("shell")), (RUNTIME, 1, Call("shell"))];
     assert_eq!(counted(&twice), shell([1, 0, 1], 0));
-    // What comes after a timeout does not belong to the next call.
+    // A result after a timeout does not belong to the next call.
     let late = [
         (RUNTIME, 0, Call("shell")),
         (RUNTIME, 1, Timeout),
@@ -102,7 +103,7 @@ fn a_call_is_open_until_it_is_answered() {
         (RUNTIME, 5, FINE),
     ];
     assert_eq!(counted(&late), shell([2, 1, 0], 2));
-    // One states the calls, the other the results.
+    // One witness states the calls, the other the results.
     let apart = [
         (RUNTIME, 0, Call("shell")),
         (TRANSCRIPT, 1, FINE),
@@ -165,7 +166,7 @@ fn both_witnesses_of_a_call_give_its_number() {
     let state = calls.state(first).unwrap();
     assert_eq!((state.outcome, state.is_settled), (Some(&failed), true));
     assert!(!calls.state(second).unwrap().is_settled);
-    // A result before its call, from both, then its call.
+    // A result from both witnesses before its call, then the call.
     let numbers = [RUNTIME, TRANSCRIPT].map(|origin| {
         let (is_new, key) = calls.end(origin, &result("c", Outcome::Ok), at(5), 6);
         (is_new, key.number)
