@@ -1,9 +1,9 @@
-//! Binding records as files beside their sessions.
+//! Binding records, as files beside their sessions.
 //!
 //! `<session file>.codex-binding.json` holds the record (see
 //! `docs/format/binding-v1.md`). It is replaced as a whole, so readers need no
-//! lock. Writers that compare and change it hold the lock of the directory, so
-//! several processes agree on one order.
+//! lock. Writers compare and replace it under the lock of its directory, so
+//! changes by several processes happen one after the other.
 
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use crate::safe::lock::{FileLock, lock_exclusive};
 use crate::safe::open::{Access, open_regular};
 use crate::safe::replace::{replace_file, sync_folder};
 
-/// The suffix of a record's name.
+/// The suffix of a record's file name.
 pub const BINDING_SUFFIX: &str = ".codex-binding.json";
-/// The lock for changing a record in this directory.
+/// The name of the lock file for changes in this directory.
 const LOCK_NAME: &str = ".traj-codex-binding.lock";
 /// A file larger than this is not a record.
 const LARGEST: u64 = Reading::standard().binding_bytes as u64;
-/// Names tried for a damaged record that is set aside.
+/// How many names are tried for a damaged record that is set aside.
 const MOST_ASIDE: u32 = 1_000;
 
 /// The records of one directory.
@@ -80,7 +80,7 @@ impl FsBindingStore {
         }
     }
 
-    /// Another tool's record, if we never wrote one.
+    /// Another tool's record, if there is one.
     fn find_import(&self, key: &BindingKey) -> Result<Option<BindingRecord>, BindingStoreError> {
         let bytes = self.read(&import_name(key)).map_err(|error| storage(key, error))?;
         let Some(bytes) = bytes else { return Ok(None) };
@@ -95,7 +95,7 @@ impl FsBindingStore {
         written.map_err(|error| storage(key, error))
     }
 
-    /// Renames a file to the first free name, so that no earlier one is lost.
+    /// Renames a file to the first free name, so that no earlier file is lost.
     fn move_aside(&self, name: &str) -> Result<String, FsError> {
         for number in 1..=MOST_ASIDE {
             let aside = format!("{name}.damaged-{number}");
@@ -105,7 +105,7 @@ impl FsBindingStore {
                 return Ok(aside);
             }
         }
-        Err(std::io::Error::other("too many damaged records are set aside already"))
+        Err(std::io::Error::other("too many damaged records were already set aside"))
             .context("set aside", name)
     }
 }

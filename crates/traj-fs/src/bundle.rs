@@ -1,7 +1,7 @@
 //! Bundles on the disk, as directories or archives.
 //!
-//! - `sink`: writing one, which appears as a whole or not at all;
-//! - `source`: reading one that anybody may have written.
+//! - `sink`: writes a bundle, which appears as a whole or not at all;
+//! - `source`: reads a bundle, which may come from anyone.
 
 mod sink;
 mod source;

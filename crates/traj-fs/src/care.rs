@@ -1,9 +1,9 @@
-//! Looking after what sessions leave on the disk: shortening it and clearing it
-//! away.
+//! Maintains the files that sessions leave on the disk: shortens and removes
+//! them.
 //!
-//! - `line_log` and `blob_directory`: the sidecar's lines and blobs, as `trim`
-//!   edits them;
-//! - `orphans`: sidecars, pointers and blobs whose session is gone.
+//! - `line_log`: logs of lines, such as the queue of trims;
+//! - `blob_directory`: the blobs of a sidecar;
+//! - `orphans`: files of deleted sessions.
 
 mod blob_directory;
 mod line_log;

@@ -1,8 +1,8 @@
-//! What can go wrong on a filesystem, in terms that callers act on.
+//! Filesystem errors, in terms that callers can act on.
 
 use std::io;
 
-/// Why a file or directory was not touched.
+/// Why a file or directory was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -18,7 +18,7 @@ pub enum Refusal {
     /// Something else is where a directory should be.
     #[error("it is not a directory")]
     NotAFolder,
-    /// Another file took its place since it was opened.
+    /// Another file replaced it since it was opened.
     #[error("it was replaced by another file")]
     Swapped,
     /// It has the name of one of our files, but not its content.
@@ -40,7 +40,7 @@ pub enum FsError {
         operation: &'static str,
         /// The file's or directory's name.
         name: String,
-        /// Why not.
+        /// Why it was refused.
         refusal: Refusal,
     },
     /// Another process has locked it and does not release it.
@@ -52,7 +52,7 @@ pub enum FsError {
     /// The operating system reported an error.
     #[error("cannot {operation} {name:?}")]
     Io {
-        /// What was about to be done.
+        /// The operation.
         operation: &'static str,
         /// The file's or directory's name.
         name: String,
@@ -87,7 +87,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// Adds what failed to an [`io::Result`].
+/// Adds the failed operation to an [`io::Result`].
 pub(crate) trait Context<T> {
     /// Names the operation and the file it failed on.
     fn context(self, operation: &'static str, name: &str) -> Result<T, FsError>;

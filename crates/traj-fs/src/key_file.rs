@@ -1,9 +1,9 @@
 //! The owner's marker key: 32 random bytes in a private file.
 //!
-//! Markers made with one key can be compared across events and files; without
-//! the key they reveal nothing. The file appears with its whole content or not
-//! at all. Older writers could leave the start of a key; it was never used for
-//! a marker, and a new key replaces it.
+//! Markers made with the same key can be compared across events and files;
+//! without the key, they reveal nothing. A key is written as a whole. Older
+//! writers could leave the start of one; it was never used for a marker, so a
+//! new key replaces it.
 
 use std::io::{Read as _, Write as _};
 
@@ -15,7 +15,7 @@ use crate::safe::lock::lock_exclusive;
 use crate::safe::open::{Access, Identity, identity_of, make_file_private, open_unknown};
 use crate::safe::replace::replace_file;
 
-/// Hexadecimal digits in a key.
+/// The number of hexadecimal digits in a key.
 const DIGITS: usize = 64;
 
 /// Why there is no key.
@@ -28,7 +28,7 @@ pub enum KeyFileError {
     /// The file is not a key. It is left unchanged.
     #[error(
         "{name:?} is not a marker key: {DIGITS} hexadecimal digits are expected; \
-         move it away to get a new one"
+         move it away to create a new one"
     )]
     Damaged {
         /// The file's name.
@@ -65,14 +65,14 @@ pub fn load_or_create_key(
             make_file_private(&file, name)?;
             return Ok(key);
         }
-        let bytes = fresh().context("make a key for", name)?;
+        let bytes = fresh().context("create a key for", name)?;
         let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         replace_file(folder, name, 0o600, |file| file.write_all(format!("{text}\n").as_bytes()))?;
         return Ok(MarkerKey::new(bytes));
     }
 }
 
-/// Whether a writer died before it had written the whole key.
+/// Whether a file has no key yet, or only the start of one.
 fn is_start_of_key(text: &str) -> bool {
     text.len() < DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_made_once_and_private() {
+    fn a_key_is_created_once_and_private() {
         let (_temporary, folder) = folder();
         let first = load_or_create_key(&folder, "key", || Ok([5; 32])).unwrap();
         let again = load_or_create_key(&folder, "key", || Ok([6; 32])).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_was_cut_short_makes_room_for_a_whole_one() {
+    fn a_truncated_key_is_replaced() {
         for digits in [0, 1, 63] {
             let (_temporary, folder) = folder();
             folder.write("key", "a".repeat(digits)).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_cannot_be_made_leaves_the_next_one_free_to() {
+    fn a_failed_creation_does_not_block_the_next_one() {
         let (_temporary, folder) = folder();
         let refused = || Err(std::io::ErrorKind::Other.into());
         assert!(load_or_create_key(&folder, "key", refused).is_err());
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn all_who_make_it_at_once_get_the_same_key() {
+    fn concurrent_creators_get_the_same_key() {
         let (_temporary, folder) = folder();
         let folder = &folder;
         let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {

@@ -1,20 +1,21 @@
 //! The filesystem side of traj: capability-scoped, crash-safe storage and the
 //! recorder that writes to it.
 //!
-//! Every type here works inside a [`cap_std::fs::Dir`] that it is given. Our
-//! own files are regular, have one name and mode 0600, and are never opened
-//! through a link. Anything else is refused with an [`FsError`] that says why.
+//! Every type that opens files works inside a [`cap_std::fs::Dir`] that it is
+//! given. Our own files are regular, and have a single hard link and mode 0600.
+//! Anything else in their place, such as a link, is refused with an [`FsError`]
+//! that says why.
 //!
-//! # What is atomic, what is durable
+//! # Atomicity and durability
 //!
-//! - A batch of lines is in the sidecar as a whole or not at all, whatever
-//!   other processes append. A crash in the middle leaves at most one torn
-//!   line, which the next writer closes.
+//! - A batch of lines is appended as a whole or not at all, and lines of other
+//!   processes never mix with it. A crash in the middle can leave the start of
+//!   a batch, with at most one torn line, which the next writer closes.
 //! - A file that is replaced (pointer, blob, binding, rewritten session) is
-//!   the old one or the new one at any moment, and the new one is on the disk
-//!   before the call returns.
-//! - Lines are on the disk when [`Recorder::flush`] says so; the setting
-//!   `Durability` makes that every batch, or leaves it to the system.
+//!   always the old one or the new one, and the new one is on the disk before
+//!   the call returns.
+//! - Lines are on the disk when [`Recorder::flush`] succeeds. The setting
+//!   `Durability` can sync every batch instead, or leave syncing to the system.
 //!
 //! # Recording
 //!
@@ -22,22 +23,35 @@
 //! use std::sync::Arc;
 //! use traj_core::event::{RunContext, SessionStarted};
 //! use traj_core::id::SessionId;
-//! use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
+//! use traj_core::redaction::{RedactionPolicy, Redactor};
 //! use traj_core::settings::Settings;
-//! use traj_fs::{FsTrajectoryStore, Recorder, SystemClock};
+//! use traj_core::settings::host::HostFacts;
+//! use traj_fs::cap_std::ambient_authority;
+//! use traj_fs::cap_std::fs::Dir;
+//! use traj_fs::{FsTrajectoryStore, Recorder, SystemClock, load_or_create_key};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let temporary = tempfile::tempdir()?;
-//! # let folder = cap_std::fs::Dir::open_ambient_dir(temporary.path(), cap_std::ambient_authority())?;
-//! let store = FsTrajectoryStore::beside(folder, "/sessions", "chat.jsonl")?;
-//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! # let sessions = temporary.path();
+//! let directory = Dir::open_ambient_dir(sessions, ambient_authority())?;
+//! // A private file keeps the key: with it, equal secrets have equal markers across runs.
+//! let key = load_or_create_key(&directory, "marker.key", || {
+//!     let mut bytes = [0; 32];
+//!     getrandom::fill(&mut bytes)?;
+//!     Ok(bytes)
+//! })?;
+//! // The user's settings: `TRAJ_TRAJECTORY=0` turns recording off.
+//! let facts = HostFacts::new(std::env::vars().collect(), sessions.to_string_lossy());
+//! let settings = Settings::from_host(&facts);
+//!
+//! let store = FsTrajectoryStore::beside(directory, &facts.current_dir, "chat.jsonl")?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(key));
 //! let context = RunContext::new(SessionId::parse("chat")?);
 //! let clock = Arc::new(SystemClock::new());
-//! let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &Settings::standard());
+//! let recorder = Recorder::start(Arc::new(store), clock, redactor, context, &settings);
 //!
-//! recorder.record(SessionStarted::default().event());
+//! recorder.record(SessionStarted::default().event()); // returns at once, however slow the disk is
 //! assert!(recorder.flush().is_complete());
-//! assert_eq!(recorder.stats().written_events, 1);
 //! # Ok(())
 //! # }
 //! ```
@@ -64,6 +78,10 @@ mod session;
 mod sidecar;
 mod stop_flag;
 mod system_clock;
+mod turn_leases;
+
+/// The capability types in the signatures of this crate, in the version that it uses.
+pub use cap_std;
 
 pub use binding_store::{BINDING_SUFFIX, FsBindingStore};
 pub use bundle::{BundleForm, FsBundleSink, FsBundleSource, is_bundle};
@@ -82,6 +100,7 @@ pub use session::FolderWatch;
 pub use session::{FollowedFile, FsSessionRewriter, FsSources, ProcessTable};
 pub use sidecar::FsTrajectoryStore;
 pub use system_clock::SystemClock;
+pub use turn_leases::{FsTurnLeases, TURN_LOCK_SUFFIX};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! Reading lines in bounded memory.
+//! Reads lines in bounded memory.
 
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use traj_core::json::lines::{Line, Lines};
 /// it breaks. Memory use depends on the longest line, not on the input.
 ///
 /// # Errors
-/// When the input cannot be read, and what `visit` returns.
+/// When the input cannot be read, or `visit` fails.
 pub fn for_each_line<E: From<io::Error>>(
     mut input: impl BufRead,
     limit: usize,
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_however_the_input_is_read() {
+    fn lines_are_the_same_however_the_input_is_read() {
         let all = seen(5, 100).unwrap();
         assert_eq!(
             all[2..],
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visitor_that_fails_ends_it() {
+    fn a_failing_visitor_ends_the_reading() {
         let failed = for_each_line(&b"a\nb\n"[..], 5, |_| Err(io::Error::other("no")));
         assert_eq!(failed.unwrap_err().to_string(), "no");
     }

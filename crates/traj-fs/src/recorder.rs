@@ -1,4 +1,4 @@
-//! The recorder: takes events from a host that must never notice it.
+//! The recorder: takes events from a host without ever disturbing it.
 //!
 //! [`Recorder::record`] puts an event into a bounded queue and returns. One
 //! thread redacts, encodes and writes; a second one helps with large batches.
@@ -29,11 +29,11 @@ use self::queue::Queue;
 pub use self::stats::{FlushReport, RecorderStats};
 use self::writer::Writer;
 
-/// Records the events of one run. Made once per run; share it by reference or
-/// in an [`Arc`].
+/// Records the events of one run. Create one per run, and share it by reference
+/// or in an [`Arc`].
 #[derive(Debug)]
 pub struct Recorder {
-    /// `None` when recording is off: every call then returns at once.
+    /// `None` if recording is off. Every call then returns at once.
     active: Option<ActiveRecorder>,
 }
 
@@ -42,8 +42,7 @@ struct ActiveRecorder {
     queue: Arc<Queue>,
     clock: Arc<dyn Clock>,
     flush_timeout: Duration,
-    /// `None` when the thread could not be started. Every event is then
-    /// dropped.
+    /// `None` if the thread could not be started. Every event is then dropped.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -54,10 +53,10 @@ impl Recorder {
         Self { active: None }
     }
 
-    /// Starts recording the run that `context` describes. Disabled settings
-    /// give a [`Self::disabled`] recorder. On a host that cannot start another
-    /// thread, nothing is recorded: every event counts as dropped, and every
-    /// flush reports why.
+    /// Starts recording the run that `context` describes. If the settings
+    /// disable recording, this is a [`Self::disabled`] recorder. If the thread
+    /// cannot be started, nothing is recorded: every event counts as dropped,
+    /// and every flush reports why.
     #[must_use]
     pub fn start(
         store: Arc<dyn TrajectoryStore>,
@@ -93,7 +92,7 @@ impl Recorder {
         matches!(self.active, Some(ActiveRecorder { thread: Some(_), .. }))
     }
 
-    /// Takes an event. Returns at once; when the queue is full, the event is
+    /// Records an event. Returns at once; if the queue is full, the event is
     /// dropped and counted.
     pub fn record(&self, event: Event) {
         if let Some(active) = &self.active {
@@ -101,17 +100,17 @@ impl Recorder {
         }
     }
 
-    /// Takes an event, waiting for room in the queue: for hosts that prefer
-    /// backpressure to losing events. It does not wait for a storage that has
-    /// failed for longer than a flush may take.
+    /// Records an event, waiting for space in the queue: for hosts that prefer
+    /// backpressure to losing events. If the storage has failed for longer than
+    /// the flush timeout, the event is dropped.
     pub fn record_waiting(&self, event: Event) {
         if let Some(active) = &self.active {
             active.queue.put(active.stamp(event), active.flush_timeout);
         }
     }
 
-    /// Waits until everything recorded so far is stored, for at most the time
-    /// in the settings.
+    /// Waits until everything recorded so far is stored, for at most the flush
+    /// timeout in the settings.
     pub fn flush(&self) -> FlushReport {
         self.active.as_ref().map_or_else(FlushReport::nothing_to_do, |active| {
             active.queue.flush(active.flush_timeout)
@@ -137,12 +136,12 @@ impl Recorder {
             .unwrap_or_else(|_| stats.pending_report())
     }
 
-    /// Ends the recorder within the time that a flush may take, and reports how
-    /// that went. If the storage fails, the recorder retries for about another
-    /// second and then gives up. Nothing is pending afterwards, unless the time
-    /// ran out, and the counts are final.
+    /// Flushes and ends the recorder within the flush timeout. If the storage
+    /// fails, the recorder retries for about another second and then gives up.
+    /// Unless the time ran out, nothing is pending afterwards and the counts
+    /// are final.
     ///
-    /// A recorder that is only dropped tries the storage once more.
+    /// A recorder that is dropped instead tries the storage only once more.
     #[must_use]
     pub fn finish(mut self) -> (FlushReport, RecorderStats) {
         let Some(mut active) = self.active.take() else {
@@ -160,8 +159,8 @@ impl Recorder {
 }
 
 impl ActiveRecorder {
-    /// Events get their time when they happen, not when they are written. A
-    /// clock that panics must not take the host down: the writer asks it again.
+    /// Stamps an event when it happens, not when it is written. A clock that
+    /// panics must not take the host down: the writer asks it again.
     fn stamp(&self, mut event: Event) -> Event {
         if event.at.is_none() {
             event.at = catch_unwind(AssertUnwindSafe(|| self.clock.now())).ok();
@@ -170,8 +169,8 @@ impl ActiveRecorder {
     }
 
     /// Flushes, retries while the storage fails, and ends the writer. It waits
-    /// for the writer even after a failure: the process must not end in the
-    /// middle of a line.
+    /// for the writer even after a failure, because the process must not end in
+    /// the middle of a line.
     fn end(&mut self, mut retries: FinalRetries) -> FlushReport {
         let (start, timeout) = (Instant::now(), self.flush_timeout);
         let left = || timeout.saturating_sub(start.elapsed());

@@ -3,16 +3,18 @@
 //!
 //! In reading order:
 //!
-//! - `open`: regular files, never through a link, never with a second name;
-//! - `directory`: directories, one path component at a time;
+//! - `open`: opens regular files, never through a link, never with a second
+//!   name;
+//! - `directory`: opens and creates directories, one path component at a time;
 //! - `lock`: advisory locks between processes;
-//! - `position` and `limited_file`: reading at an offset, and writing no
-//!   further than the process may;
-//! - `replace`: a whole new file in the place of an old one;
+//! - `position` and `limited_file`: read at an offset, and write up to the file
+//!   size limit;
+//! - `replace`: replaces a file as a whole;
 //! - `temporary_name` and `temporary_directory`: names and directories of work
 //!   in progress, and how to recognise those a crash left;
-//! - `created_directories`: directories to undo when the work fails;
-//! - `remove_checked`: removing exactly the file that was inspected.
+//! - `created_directories`: directories that are removed again if the work
+//!   fails;
+//! - `remove_checked`: removes exactly the file that was inspected.
 
 pub(crate) mod created_directories;
 pub(crate) mod directory;

@@ -1,4 +1,4 @@
-//! Space for intermediate results, in a file without a name.
+//! Keeps intermediate results in a file without a name.
 
 use std::io;
 
@@ -12,25 +12,25 @@ use crate::safe::replace::create_temporary;
 /// Its name in errors: the file itself has none.
 const NAME: &str = "intermediate results";
 
-/// A private file that is created when it is first needed and disappears when
-/// it is closed.
+/// A private file that is created on first use and disappears when it is
+/// closed.
 #[derive(Debug)]
 pub struct FsScratch {
-    /// Directories that may hold it, the best one first.
+    /// The directories to create it in, in order of preference.
     places: Vec<Dir>,
     file: Option<File>,
     length: u64,
 }
 
 impl FsScratch {
-    /// A file in the first of these directories in which one can be created.
+    /// A file in the first of these directories where it can be created.
     #[must_use]
     pub const fn new(places: Vec<Dir>) -> Self {
         Self { places, file: None, length: 0 }
     }
 
     fn create(&self) -> Result<File, ScratchError> {
-        let mut failed = ScratchError::Storage("there is no directory for them".into());
+        let mut failed = ScratchError::Storage("no directory is available".into());
         for place in &self.places {
             match nameless(place) {
                 Ok(file) => return Ok(file),

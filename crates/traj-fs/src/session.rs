@@ -1,11 +1,10 @@
-//! Session files, which other programs write: reading, following and rewriting
-//! them.
+//! Reads, follows and rewrites session files, which other programs write.
 //!
-//! - `sources`: opening the files that a session consists of;
-//! - `followed_file` and `directory_watch`: reading on while a file grows, and
-//!   being woken when it does;
-//! - `rewriter`: replacing a session file that its owner may be writing to;
-//! - `process_table`: which processes have a file open.
+//! - `sources`: opens the files of a session;
+//! - `followed_file` and `directory_watch`: follow a file as it grows, with
+//!   notifications of changes;
+//! - `rewriter`: rewrites a session file that its owner may be writing to;
+//! - `process_table`: finds out whether a process has a file open for writing.
 
 #[cfg(feature = "watch")]
 mod directory_watch;

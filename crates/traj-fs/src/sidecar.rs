@@ -3,15 +3,15 @@
 //!
 //! In reading order:
 //!
-//! - `store`: where sidecars are, and reading them;
-//! - `writer`: appending batches while others may append too, and `durable`,
-//!   which puts them on the disk;
+//! - `store`: finds and reads sidecars;
+//! - `writer`: appends batches while others may append too; its module
+//!   `durable` forces them to the disk;
 //! - `handle`: the open file, and whether it is still the one under its name;
 //! - `ownership`: whether a file is the sidecar of a session;
-//! - `scan`: the last line number of a file that others appended to;
-//! - `roll`: a new file that keeps only the newest lines;
-//! - `blobs` and `blob_references`: long strings in files of their own, and
-//!   which of them no line refers to any more.
+//! - `scan`: finds the last line number of a file that others appended to;
+//! - `roll`: replaces the file with its newest lines;
+//! - `blobs` and `blob_references`: store long strings in separate files, and
+//!   remove those that no line refers to any more.
 
 mod blob_references;
 mod blobs;

@@ -1,11 +1,11 @@
-//! A request to stop, checked wherever work reads or writes.
+//! A request to stop, which work checks when it reads or writes.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether work in progress should end. It then fails at its next read or
-/// write, like any other failure.
+/// write.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StopFlag {
     raised: Arc<AtomicBool>,
@@ -22,7 +22,7 @@ impl StopFlag {
     /// When work should stop.
     pub(crate) fn check(&self) -> io::Result<()> {
         if self.raised.load(Ordering::Relaxed) {
-            // Not `Interrupted`: that asks callers to try again.
+            // Not `Interrupted`, which asks callers to try again.
             return Err(io::Error::other(Stopped));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Writing bundles: in a hidden directory, published with one rename.
+//! Writes bundles in a hidden directory, and publishes them with one rename.
 
 #[cfg(feature = "archives")]
 mod archive;
@@ -63,38 +63,38 @@ impl BundleForm {
     }
 }
 
-/// Puts bundles below one directory.
+/// Writes bundles below one directory.
 ///
 /// A bundle is written into a hidden directory beside its target (0700, files
 /// 0600, whatever the umask) and renamed when it is complete and on the disk. A
-/// crash leaves at most the hidden directory, which the next export removes,
-/// and empty directories above it.
+/// crash leaves at most hidden files and directories, which the next export
+/// removes, and empty directories above them.
 #[derive(Debug)]
 pub struct FsBundleSink {
     root: Dir,
-    /// Directories below the root, which may be missing.
+    /// The directories from the root to the bundles; they may be missing.
     way: Vec<String>,
     form: BundleForm,
     stop: StopFlag,
 }
 
 impl FsBundleSink {
-    /// Bundles go below `root` in this form.
+    /// Writes bundles below `root`, in this form.
     #[must_use]
     pub fn new(root: Dir, form: BundleForm) -> Self {
         Self { root, way: Vec::new(), form, stop: StopFlag::default() }
     }
 
-    /// Bundles go further below the root, down these directories. Missing ones
-    /// are created (0700) with a bundle, and removed when it fails.
+    /// Writes bundles into these nested directories below the root. Missing
+    /// ones are created (0700) with a bundle, and removed if it fails.
     #[must_use]
     pub fn down(mut self, way: Vec<String>) -> Self {
         self.way = way;
         self
     }
 
-    /// Once `stop` is true, every operation before the final rename fails,
-    /// except writing intermediate results.
+    /// Once `stop` is true, writing to a bundle, reading it back and committing
+    /// it fail. The final rename is not interrupted.
     #[must_use]
     pub fn stopping_at(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = StopFlag::new(stop);
@@ -247,7 +247,8 @@ impl FsBundleWriter {
         let files: Vec<BundleFile> = files.into_iter().collect();
         let packed = archive::pack(&place.staging, &files, pack, &stop);
         let archive = packed.map_err(|error| from_fs(&name, error))?;
-        // Done before the archive appears: after that, nothing may fail.
+        // This comes before the archive appears, because nothing may fail after
+        // that.
         place.staging.remove().map_err(failed)?;
         stop.check().map_err(failed)?;
         let path = target.publish(&archive.parent, &archive.name)?;

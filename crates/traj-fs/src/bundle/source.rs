@@ -1,4 +1,4 @@
-//! Reading bundles in place: a directory, a zip file or a compressed tar file.
+//! Reads bundles in place: directories, zip files and compressed tar files.
 
 #[cfg(feature = "archives")]
 mod archive;
@@ -16,7 +16,7 @@ use crate::safe::open::{Access, open_regular};
 
 const BLOBS: &str = BundleFile::BLOB_FOLDER;
 
-/// A bundle, named after its directory entry.
+/// A bundle; its name is that of its directory entry.
 #[derive(Debug)]
 pub struct FsBundleSource {
     name: String,
@@ -53,8 +53,8 @@ impl OpenBundle {
 }
 
 impl FsBundleSource {
-    /// Opens the bundle called `name` in `folder`. Its first bytes decide what
-    /// it is, not its name.
+    /// Opens the bundle `name` in `folder`. The first bytes of a file decide
+    /// its format, not its name.
     ///
     /// # Errors
     /// When it is missing, a link, or neither a directory nor an archive. An
@@ -147,7 +147,7 @@ impl FsBundleSource {
     }
 }
 
-/// Collects the paths of files, until one is unsafe or occurs twice.
+/// Collects the paths of files. Fails if one is unsafe or occurs twice.
 fn take_all(
     names: &mut BundleNames,
     files: impl Iterator<Item = Result<String, BundleSourceError>>,
@@ -183,13 +183,13 @@ impl BundleSource for FsBundleSource {
     }
 }
 
-/// Why an archive cannot be read here.
+/// Why an archive cannot be read in this build.
 #[cfg(not(feature = "archives"))]
 #[derive(Debug, thiserror::Error)]
 #[error("it is an archive, and traj-fs was built without its feature `archives`")]
 struct WithoutArchives;
 
-/// A file of a bundle that is a directory.
+/// A file in a bundle that is a directory.
 struct PlainFile<'n> {
     name: &'n str,
     file: File,
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_without_end_is_not_listed_to_it() {
+    fn an_endless_directory_is_not_listed_to_its_end() {
         let endless = (0_u64..).map(|number| Ok(number.to_string()));
         let taken = take_all(&mut BundleNames::default(), endless, &mut Vec::new());
         assert!(matches!(taken, Err(BundleSourceError::TooManyEntries { .. })), "{taken:?}");
@@ -228,7 +228,7 @@ mod tests {
 
     #[cfg(not(feature = "archives"))]
     #[test]
-    fn without_archives_an_archive_is_named_as_one() {
+    fn without_the_feature_an_archive_is_reported_as_such() {
         use std::error::Error as _;
         let temporary = tempfile::tempdir().unwrap();
         let authority = cap_std::ambient_authority();

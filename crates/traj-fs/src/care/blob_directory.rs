@@ -1,4 +1,4 @@
-//! The blobs of a sidecar, for maintenance after the recording.
+//! The blobs of a sidecar, for maintenance after recording.
 
 use std::error::Error;
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ use crate::safe::directory::{create_subfolder, make_private, open_subfolder};
 use crate::safe::open::{Access, open_regular};
 use crate::safe::replace::replace_file;
 
-/// The directory of blobs `name` directly inside another directory.
+/// The blob directory `name` directly inside another directory.
 #[derive(Debug)]
 pub struct FsBlobFolder {
     parent: Dir,
@@ -20,7 +20,7 @@ pub struct FsBlobFolder {
 }
 
 impl FsBlobFolder {
-    /// The directory of this name, which need not exist.
+    /// The directory with this name; it need not exist.
     #[must_use]
     pub const fn new(parent: Dir, name: String) -> Self {
         Self { parent, name }

@@ -24,7 +24,7 @@ pub struct FsLineLog {
 }
 
 impl FsLineLog {
-    /// The log of this name, which need not exist.
+    /// The log with this name; it need not exist.
     #[must_use]
     pub const fn new(folder: Dir, name: String) -> Self {
         Self { folder, name }
@@ -70,7 +70,7 @@ impl FsLineLog {
             if written.is_err() {
                 file.set_len(before).ok();
                 if before == 0 {
-                    // A log without lines does not exist.
+                    // A log that is still empty is removed.
                     self.folder.remove_file(&self.name).ok();
                 }
             }
@@ -140,7 +140,7 @@ impl LineLog for FsLineLog {
     }
 }
 
-/// Shows every complete line.
+/// Passes every complete line to `visit`.
 fn each_line(
     file: &File,
     visit: &mut dyn FnMut(&[u8]) -> io::Result<ControlFlow<()>>,

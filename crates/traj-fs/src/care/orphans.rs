@@ -27,13 +27,14 @@ use crate::safe::open::check_name;
 use crate::safe::remove_checked::{remove_blobs, remove_inspected};
 use crate::session::sources::FsSources;
 
-/// A directory of sessions, and the files that deleted sessions left in it and
+/// A directory of sessions, and the files that deleted sessions left there and
 /// elsewhere.
 ///
-/// It finds, inspects and removes files; [`traj_core::care::prune::decide_prune`] decides
-/// in between which of them to remove. It follows no links except those above a
-/// directory. A link, a file with several names or a special file is reported
-/// as such. A file that replaces another one after the inspection stays.
+/// It finds, inspects and removes files;
+/// [`traj_core::care::prune::decide_prune`] decides which of them to remove. It
+/// follows no links except those above a directory. A link, a file with several
+/// names or a special file is reported as such. A file that was replaced after
+/// its inspection is not removed.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -51,7 +52,7 @@ use crate::session::sources::FsSources;
 /// # folder.write("gone.codex-binding.json", "{}")?;
 /// // `folder` is the directory of sessions at `path`, as seen from `root`.
 /// let remains = FsRemains::read(root, folder, path)?;
-/// // What the host's own list of sessions still names is not gone.
+/// // Sessions in the host's own list still exist.
 /// let listed = BTreeSet::from(["kept".to_owned()]);
 /// let found = remains.look(&listed)?;
 ///
@@ -85,7 +86,7 @@ struct SearchedDirectory {
     path: PathBuf,
 }
 
-/// What was found, for [`traj_core::care::prune::decide_prune`].
+/// The files that were found, for [`traj_core::care::prune::decide_prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Remains {
@@ -97,11 +98,10 @@ pub struct Remains {
 
 impl FsRemains {
     /// Reads the names in the directory of sessions, which is at the absolute
-    /// `path`. `root` is the root for absolute paths: a pointer beside a
-    /// session states the path of its sidecar.
+    /// `path`. Absolute paths in pointers are opened from `root`.
     ///
-    /// Read the list of sessions after this: a session that begins in between
-    /// is then listed, and none of its files was read here.
+    /// Read the host's list of sessions after this call. A session that begins
+    /// in between is then listed, and its files are not found here.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -112,7 +112,7 @@ impl FsRemains {
     }
 
     /// Also inspects sidecars without a pointer in this directory, which is at
-    /// the absolute `path` and which other agents may share.
+    /// the absolute `path`. Other agents may share it.
     #[must_use]
     pub fn with_sidecars(mut self, sidecars: Dir, path: impl Into<PathBuf>) -> Self {
         self.sidecars = Some(SearchedDirectory { folder: sidecars, path: path.into() });
@@ -182,8 +182,9 @@ impl FsRemains {
         remove_inspected(folder, name, &file)
     }
 
-    /// The files of a session, beside it and where its pointer leads; `None`
-    /// when it is listed under the id that its pointer or its sidecar states.
+    /// The files of a session, beside it and where its pointer leads; `None` if
+    /// the session is listed under the id that its pointer or its sidecar
+    /// states.
     fn beside(
         &self,
         stem: &str,
@@ -216,8 +217,8 @@ impl FsRemains {
         Some(found)
     }
 
-    /// The files where a pointer leads, if they may be inspected: the pointer
-    /// is marked as one, and the search for the session's sidecar follows it.
+    /// The files where a pointer leads. Only a pointer that is marked as such,
+    /// and that the search for the session's sidecar follows, is used.
     fn relocated(&self, pointer: &Pointer, stem: &str) -> Vec<Artefact> {
         let Some(target) = self.pointed(pointer, stem) else { return Vec::new() };
         let Ok((folder, name)) = self.place_of(&target) else { return Vec::new() };
@@ -237,7 +238,7 @@ impl FsRemains {
         artefacts
     }
 
-    /// The file elsewhere that the pointer beside a session leads to.
+    /// The file outside the directory that a session's pointer leads to.
     fn pointed(&self, pointer: &Pointer, stem: &str) -> Option<String> {
         let session = SessionId::parse(pointer.session_id.as_str()).ok()?;
         let path = self.sessions.path.join(format!("{stem}.jsonl"));
@@ -257,8 +258,8 @@ impl FsRemains {
         elsewhere.next()
     }
 
-    /// Whether the path of a session file leads to this directory, even through
-    /// other names.
+    /// Whether the path of a session file leads to this directory, possibly
+    /// through links.
     fn was_here(&self, session_file: &str) -> bool {
         let Some(folder) = Path::new(session_file).parent() else { return false };
         let identity = |folder: &Dir| {
@@ -271,8 +272,8 @@ impl FsRemains {
         folder == self.sessions.path || (folder.is_absolute() && is_same().unwrap_or(false))
     }
 
-    /// The ids of the sessions in this directory, as their transcripts and
-    /// pointers state them. A file with such an id is not an orphan.
+    /// The ids of the existing sessions, as their transcripts and pointers
+    /// state them. A file with such an id is not an orphan.
     fn live_ids(&self, orphaned: &BTreeMap<&str, Vec<(ArtefactKind, &str)>>) -> Vec<String> {
         let folder = &self.sessions.folder;
         let mut ids = Vec::new();

@@ -1,13 +1,13 @@
-//! From an event to a line and stored blobs.
+//! Turns an event into a line and stored blobs.
 
 use traj_core::capture::{Blob, EventTooLarge, PendingLine, Prepared};
 use traj_core::port::SidecarError;
 
 use super::tally::BatchTally;
 
-/// Encodes an event and stores its blobs with `store`; an event that does not
-/// fit a line is an error. Blobs are stored first: a line never refers to a
-/// missing blob.
+/// Encodes an event and stores its blobs with `store`. An event that does not
+/// fit into a line is an error. Blobs are stored first, so a line never refers
+/// to a missing blob.
 pub(super) fn encode(
     mut prepared: Prepared<'_>,
     number: u64,
@@ -31,7 +31,7 @@ pub(super) fn encode(
             };
             prepared.omit_blob(blob.digest(), omitted);
         }
-        // A marker for a missing blob takes space too, and may push the whole
-        // data into another blob. So check again.
+        // The marker for a missing blob takes space too, and can move the
+        // event's data into a further blob. So check again.
     }
 }

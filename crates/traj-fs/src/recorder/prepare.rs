@@ -1,9 +1,9 @@
-//! Turning the events of a batch into lines: nearly all of the writer's work,
-//! and the part that two threads can share.
+//! Turns the events of a batch into lines: nearly all of the writer's work, and
+//! the part that two threads can share.
 //!
-//! A batch is cut into shares. The writer and its helper take one share after
-//! the other until none is left, so the slower thread takes fewer. While the
-//! writer writes a batch, the helper begins with the next one.
+//! A batch is split into shares. The writer and its helper take shares until
+//! none is left, so the slower thread takes fewer. While the writer writes a
+//! batch, the helper begins with the next one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,15 +16,15 @@ use traj_core::port::Clock;
 
 use super::queue::{EventBatch, TakenEvents};
 
-/// Preparing this many events takes much longer than waking a thread. A host
-/// that records fewer at once never starts a second thread.
+/// Preparing this many events takes much longer than waking a thread. Smaller
+/// batches never start a second thread.
 pub(super) const WORTH_A_THREAD: usize = 128;
 
 /// Events in a share: enough to make taking one cheap, and few enough that
 /// neither thread waits long for the other's last share.
 const SHARE_EVENTS: usize = 32;
 
-/// Buffers above this size are not kept: one large event does not justify it.
+/// Larger buffers are not kept for a single large event.
 const KEPT_TEXT_BYTES: usize = 128 * 1024;
 
 /// Redacts events, cuts them to their limits and encodes them.
@@ -50,7 +50,7 @@ pub(super) struct BegunBatch {
     shares: Arc<Mutex<BatchShares>>,
 }
 
-/// What is left of a batch.
+/// The shares of a batch that nobody has taken yet.
 struct BatchShares {
     events: std::vec::IntoIter<Event>,
     /// The number of the next share.
@@ -118,8 +118,8 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
         done.into_iter().map(|(_, block)| block).collect()
     }
 
-    /// A helper that died took its shares with it. Their events are lost to a
-    /// defect and keep their positions.
+    /// Fills in for the shares of a helper that died. Their events count as
+    /// lost to a defect and keep their positions.
     fn note_lost(&self, done: &mut Vec<(usize, LineBlock<'env>)>, event_count: usize) {
         for (place, start) in (0..event_count).step_by(SHARE_EVENTS).enumerate() {
             if !done.iter().any(|(known, _)| *known == place) {
@@ -164,7 +164,7 @@ impl<'scope, 'env> Preparer<'scope, 'env> {
     }
 }
 
-/// Takes a share, if one is left, and makes lines of it.
+/// Takes a share, if one is left, and turns it into lines.
 fn prepare_share<'c>(
     capture: &'c Capture,
     clock: &dyn Clock,
@@ -212,13 +212,13 @@ mod tests {
 
     use super::*;
 
-    /// Events that bring their time do not ask for it.
+    /// A clock that panics; events with a time do not ask it.
     #[derive(Debug)]
     struct BrokenClock;
 
     impl Clock for BrokenClock {
         fn now(&self) -> UnixMillis {
-            unreachable!("a defect of the clock's")
+            unreachable!("a defect of the clock")
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn events_stay_in_order_and_a_defect_costs_its_event_only() {
+    fn events_stay_in_order_and_a_defect_costs_only_its_event() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let context = RunContext::new(SessionId::parse("chat").unwrap());
         let capture = Capture::new(redactor, Settings::standard().limits, &context);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_kept_keep_their_text() {
+    fn pending_lines_keep_their_text() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let context = RunContext::new(SessionId::parse("chat").unwrap());
         let capture = Capture::new(redactor, Settings::standard().limits, &context);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_was_begun_ahead_leaves_the_lines_before_it_alone() {
+    fn a_batch_begun_ahead_does_not_change_earlier_lines() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let context = RunContext::new(SessionId::parse("chat").unwrap());
         let capture = Capture::new(redactor, Settings::standard().limits, &context);

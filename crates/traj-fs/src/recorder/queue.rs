@@ -1,8 +1,9 @@
 //! The bounded queue between hosts and the writer.
 //!
-//! Events go through a channel of the standard library, which counters bound.
-//! Recording takes no lock, so a host never waits for another thread, for the
-//! writer or for the disk. Only flushes, waiting and reports take the lock.
+//! Events go through a channel of the standard library; counters bound its
+//! size. Recording takes no lock, so a host never waits for another thread, the
+//! writer or the disk. Only flushes, `record_waiting` and reports take the
+//! lock.
 
 mod bounds;
 mod inbox;
@@ -21,15 +22,15 @@ pub(super) use self::inbox::{EventBatch, Inbox, TakenEvents, WriterWork};
 use super::stats::{FlushReport, RecorderStats};
 
 /// The most events that can wait, whatever the settings say. Their slots are
-/// allocated at the start, so recording never allocates one.
+/// allocated at the start, not while recording.
 const MOST_EVENTS: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct Queue {
     bounds: QueueBounds,
     messages: SyncSender<QueueMessage>,
-    /// A [`QueueMessage::Look`] is already in the channel: a second one would
-    /// add nothing.
+    /// Whether a [`QueueMessage::Look`] is already in the channel, so that
+    /// there is never a second one.
     look_sent: AtomicBool,
     state: Mutex<QueueState>,
     /// A writer whose storage failed waits here for a flush or the end.
@@ -38,7 +39,7 @@ pub(super) struct Queue {
     progress: Condvar,
 }
 
-/// What hosts send to the writer.
+/// A message from a host to the writer.
 #[derive(Debug)]
 enum QueueMessage {
     Event(Event),
@@ -49,16 +50,16 @@ enum QueueMessage {
 #[derive(Debug, Default)]
 struct QueueState {
     hosts_wait: usize,
-    /// Accepted events that were written or given up.
+    /// The number of accepted events that were written or given up.
     settled: u64,
-    /// Flushes that wait, oldest first.
+    /// The flushes in progress, oldest first.
     flushes: VecDeque<WantedFlush>,
     flushes_wanted: u64,
     flushes_done: u64,
     /// How the last flush ended.
     flush_error: Option<String>,
     is_closed: bool,
-    /// The writer has ended and touches nothing any more.
+    /// The writer has ended and uses nothing any more.
     is_left: bool,
     /// The writer was never started.
     is_unstarted: bool,
@@ -67,7 +68,8 @@ struct QueueState {
     stats: RecorderStats,
 }
 
-/// A flush waits for what was accepted before it, not for what comes after.
+/// A flush in progress. It waits for the events that were accepted before it,
+/// not for later ones.
 #[derive(Clone, Copy, Debug)]
 struct WantedFlush {
     number: u64,
@@ -116,8 +118,8 @@ impl Queue {
         }
     }
 
-    /// The writer takes the lock after it freed space, so it wakes every thread
-    /// that checked before and now waits.
+    /// Waits for space. The writer takes the lock after it has freed space, so
+    /// it wakes every thread that found none.
     fn wait_for_room(&self, bytes: usize, patience: Duration) -> bool {
         let mut state = self.lock();
         while !state.is_closed {
@@ -136,7 +138,7 @@ impl Queue {
         false
     }
 
-    /// Hands a reserved event over; wakes the writer if it sleeps.
+    /// Sends an event that has a reservation; wakes the writer if it sleeps.
     fn send(&self, event: Event) {
         let bytes = event.memory();
         if self.messages.try_send(QueueMessage::Event(event)).is_err() {
@@ -163,7 +165,7 @@ impl Queue {
         self.request.notify_one();
     }
 
-    /// The writer is about to check the state.
+    /// Records that the writer is about to check the state.
     fn looks_now(&self) {
         self.look_sent.swap(false, Ordering::AcqRel);
     }
@@ -186,7 +188,7 @@ impl Queue {
         state.flushes.iter().take_while(is_due).last().map(|flush| flush.number)
     }
 
-    /// Forgets events the writer took, after `note` counted them.
+    /// Settles events that the writer took, after `note` has counted them.
     pub(super) fn settle(&self, taken: TakenEvents, note: impl FnOnce(&mut RecorderStats)) {
         let mut state = self.lock();
         self.bounds.release(taken.bytes);
@@ -203,9 +205,8 @@ impl Queue {
         note(&mut self.lock().stats);
     }
 
-    /// Reports that the storage did not take the batch, except for the part
-    /// that is `done`. The writer keeps the rest. Every waiting flush returns
-    /// at once.
+    /// Reports that the storage took only the part of the batch that is `done`.
+    /// The writer keeps the rest. Every waiting flush returns at once.
     pub(super) fn stalled(
         &self,
         error: String,
@@ -242,7 +243,7 @@ impl Queue {
         self.progress.notify_all();
     }
 
-    /// Waits until the writer has settled everything that is queued now.
+    /// Waits until the writer has settled every event that is queued now.
     pub(super) fn flush(&self, timeout: Duration) -> FlushReport {
         let start = Instant::now();
         let mut state = self.lock();
@@ -264,26 +265,26 @@ impl Queue {
         FlushReport { timed_out, timeout, ..self.report(&state, left) }
     }
 
-    /// What a flush would still wait for.
+    /// Reports what a flush would still wait for.
     pub(super) fn pending_report(&self) -> FlushReport {
         let state = self.lock();
         self.report(&state, self.bounds.accepted().saturating_sub(state.settled))
     }
 
-    /// No more events will come.
+    /// Closes the queue: no more events will come.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
         self.ask_to_look();
         self.progress.notify_all();
     }
 
-    /// The writer ends, for whatever reason.
+    /// Records that the writer has ended.
     pub(super) fn leave(&self) {
         self.lock().is_left = true;
         self.close();
     }
 
-    /// The writer could not be started.
+    /// Records that the writer could not be started.
     pub(super) fn not_started(&self, error: &io::Error) {
         let error = format!("the recorder's thread could not be started: {error}");
         let mut state = self.lock();
@@ -316,7 +317,7 @@ impl Queue {
         stats
     }
 
-    /// How a flush ends that has `pending` events before it.
+    /// The report of a flush with `pending` events before it.
     fn report(&self, state: &QueueState, pending: u64) -> FlushReport {
         FlushReport {
             pending_events: pending,

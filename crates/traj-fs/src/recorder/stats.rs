@@ -5,31 +5,32 @@ use std::time::Duration;
 use traj_core::capture::recording::Dropped;
 use traj_core::port::Exposure;
 
-/// What a recorder did so far.
+/// What a recorder has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderStats {
-    /// Events that the host recorded.
+    /// The number of events that the host recorded.
     pub recorded_events: u64,
-    /// Events that are in the sidecar.
+    /// The number of events that were written.
     pub written_events: u64,
     /// Their size in bytes, including line ends.
     pub written_bytes: u64,
-    /// Strings that were stored as blobs.
+    /// The number of strings that were stored as blobs.
     pub stored_blobs: u64,
-    /// Strings that should have been stored as blobs, but were not.
+    /// The number of strings that should have been stored as blobs, but were
+    /// not.
     pub omitted_blobs: u64,
-    /// Omitted strings for which the blob budget was too small.
+    /// The number of those for which the blob budget was too small.
     pub blobs_over_budget: u64,
-    /// Old lines that were removed to make space for new ones.
+    /// The number of old lines that were removed to make space for new ones.
     pub rolled_lines: u64,
     /// Events that were not written.
     pub dropped: Dropped,
-    /// Events that wait in the queue.
+    /// The number of events in the queue.
     pub queued_events: u64,
-    /// Their size in memory, roughly.
+    /// Their approximate size in memory.
     pub queued_bytes: u64,
-    /// The last error, without any payload.
+    /// The last error, without payload.
     pub last_error: Option<String>,
     /// Why other users can interfere with the sidecar, if they can.
     pub exposure: Option<Exposure>,
@@ -39,15 +40,15 @@ pub struct RecorderStats {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlushReport {
-    /// Events recorded before the flush that still wait.
+    /// The number of events recorded before the flush that are still pending.
     pub pending_events: u64,
-    /// The approximate size in memory of everything that waits.
+    /// The approximate size in memory of all pending events.
     pub pending_bytes: u64,
-    /// The time ran out while the writer was still working.
+    /// Whether the time ran out while the writer was still working.
     pub timed_out: bool,
     /// The time that the flush was allowed to take.
     pub timeout: Duration,
-    /// Why the storage did not take the events, without any payload.
+    /// Why the storage did not take the events, without payload.
     pub error: Option<String>,
 }
 
@@ -57,8 +58,8 @@ impl FlushReport {
         Self { pending_events: 0, pending_bytes: 0, timed_out: false, timeout, error: None }
     }
 
-    /// Whether no event from before the flush still waits, and the storage
-    /// succeeded. Dropped events are in the stats.
+    /// Whether the storage succeeded, and no event from before the flush is
+    /// pending. Dropped events are counted in [`RecorderStats`].
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.pending_events == 0 && !self.timed_out && self.error.is_none()

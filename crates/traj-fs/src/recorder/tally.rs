@@ -1,4 +1,4 @@
-//! The outcome of one batch, in numbers.
+//! Counts the outcome of one batch.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use traj_core::port::{Appended, SidecarError};
 
 use super::stats::RecorderStats;
 
-/// Counts of one batch, until they are added to those of the recorder.
+/// The counts of one batch, until they are added to those of the recorder.
 #[derive(Default)]
 pub(super) struct BatchTally {
     pub(super) written_events: u64,
@@ -42,14 +42,14 @@ impl BatchTally {
         self.error = Some(DEFECT.to_owned());
     }
 
-    /// Counts an event that does not fit a line, or the sidecar.
+    /// Counts an event that does not fit into a line, or into the sidecar.
     pub(super) fn too_large(&mut self, error: &EventTooLarge) {
         self.dropped.too_large += 1;
         self.dropped.bytes += error.bytes as u64;
         self.error = Some(error.to_string());
     }
 
-    /// Counts events that came after the end of a sidecar with this limit.
+    /// Counts events for which a sidecar with this limit was already full.
     pub(super) fn sidecar_full(&mut self, events: u64, bytes: u64, limit: u64) {
         if events > 0 {
             self.dropped.sidecar_full += events;
@@ -66,7 +66,7 @@ impl BatchTally {
             self.error = Some(describe(error));
             return OmittedBlob::Budget;
         }
-        // The error speaks of the sidecar, which continues to work. Give only
+        // The error is about the sidecar, which continues to work. Give only
         // its cause.
         let cause = error.source().map_or_else(|| error.to_string(), describe);
         self.error = Some(format!("cannot store a long string: {cause}"));

@@ -1,5 +1,5 @@
-//! The writer's thread: takes batches, and executes what the policy of the
-//! recording decides about their lines.
+//! The writer's thread: takes batches, and executes what the recording policy
+//! decides about their lines.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,12 +30,12 @@ struct WriterState {
     sidecar: Option<Box<dyn SidecarWriter>>,
     /// Decides what happens to the lines.
     recording: Recording,
-    /// The events of those lines and others of their batch, not settled yet.
+    /// The events that were taken and are not settled yet.
     taken: TakenEvents,
 }
 
-/// Makes sure that nobody waits for a writer that has ended, for whatever
-/// reason.
+/// Makes sure that nobody waits for a writer that has ended, even if it
+/// panicked.
 struct LeaveAtEnd<'q>(&'q Queue);
 
 impl Drop for LeaveAtEnd<'_> {
@@ -144,11 +144,11 @@ impl Writer {
         }
     }
 
-    /// Writes the lines that wait, and reports what was dropped.
+    /// Writes the pending lines, and reports drops.
     fn write_pending(&self, progress: &mut WriterState, mut tally: BatchTally) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.take_steps(progress, &mut tally)));
         let Ok(outcome) = outcome else {
-            // The adapter may be in any state: open a new one.
+            // The adapter may be in any state. Open a new one.
             progress.sidecar = None;
             tally.met_defect(progress.recording.abandon());
             return self.settle(progress, tally);
@@ -249,7 +249,7 @@ impl Writer {
         }
     }
 
-    /// Writes a `trace.truncated` event for drops that are not reported yet.
+    /// Writes a `trace.truncated` event for drops that were not reported yet.
     fn report_drops(&self, progress: &mut WriterState) -> Result<(), SidecarError> {
         let dropped = self.queue.stats().dropped;
         let Some(unreported) = progress.recording.unreported(&dropped) else { return Ok(()) };
@@ -267,7 +267,7 @@ impl Writer {
         let (event, room) = recording.report_of(dropped);
         let prepared = self.capture.prepare(event, self.clock.now());
         let mut tally = BatchTally::default();
-        // Limits can be so small that even this event has a blob.
+        // With very small limits, even this event has a blob.
         let store = |blob: &Blob| self.open(sidecar)?.store_blob(blob);
         let Ok(line) = encode(prepared, recording.report_number(), &mut tally, store) else {
             return Ok(());

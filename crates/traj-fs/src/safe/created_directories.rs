@@ -1,4 +1,4 @@
-//! Directories that are created for something else, and removed if that fails.
+//! Directories that are created for some work, and removed if it fails.
 
 use cap_std::fs::Dir;
 
@@ -10,13 +10,13 @@ use crate::safe::replace::sync_folder;
 /// [`CreatedDirectories::keep`] was called.
 #[derive(Debug, Default)]
 pub(crate) struct CreatedDirectories {
-    /// Each with its parent, the outermost first.
+    /// Each directory with its parent, the outermost first.
     made: Vec<(Dir, String)>,
 }
 
 impl CreatedDirectories {
-    /// Opens the directory that `names` lead to from `folder`, and creates
-    /// missing ones (0700).
+    /// Opens the directory that `names` lead to from `folder`. Creates missing
+    /// ones (0700).
     pub(crate) fn open<'n>(
         &mut self,
         folder: &Dir,

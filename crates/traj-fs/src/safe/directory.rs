@@ -1,5 +1,4 @@
-//! Opening and creating directories, one component at a time, never through a
-//! link.
+//! Opens and creates directories one component at a time, and refuses links.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,8 +13,8 @@ const OPEN: &str = "open the directory";
 
 /// Opens the directory at an absolute `path`, seen from `root`.
 ///
-/// A symbolic link in the path is refused, except directly below the root:
-/// those belong to the system (a linked temporary directory, for example).
+/// A symbolic link in the path is refused, except directly below the root: such
+/// links belong to the system (a linked temporary directory, for example).
 ///
 /// # Errors
 /// When a component is missing, a link, or not a directory.
@@ -42,7 +41,7 @@ pub(crate) fn open_folder_below_links(root: &Dir, path: &Path) -> Result<Dir, Fs
     }
 }
 
-/// The path without links that an absolute `path` leads to.
+/// Resolves the links in an absolute `path`.
 fn follow_links(root: &Dir, path: &Path) -> Result<PathBuf, FsError> {
     let parts = |path: &Path| -> Vec<PathBuf> {
         path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect()
@@ -77,7 +76,8 @@ fn follow_links(root: &Dir, path: &Path) -> Result<PathBuf, FsError> {
     Ok(real)
 }
 
-/// Opens the directory at an absolute `path` and creates missing ones (0700).
+/// Opens the directory at an absolute `path`. Creates missing directories
+/// (0700).
 ///
 /// # Errors
 /// Like [`open_folder`], and when a directory cannot be created.
@@ -122,7 +122,7 @@ pub(crate) fn make_subfolder(parent: &Dir, name: &str) -> Result<bool, FsError> 
     match parent.create_dir_with(name, &builder) {
         // Another process was faster.
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        made => made.context("make the directory", name).map(|()| true),
+        made => made.context("create the directory", name).map(|()| true),
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn make_subfolder(parent: &Dir, name: &str) -> Result<bool, FsError> 
 /// # Errors
 /// When the mode cannot be changed.
 pub(crate) fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
-    let metadata = folder.dir_metadata().context("look at the directory", name)?;
+    let metadata = folder.dir_metadata().context("inspect the directory", name)?;
     if metadata.mode() & 0o777 == 0o700 {
         return Ok(());
     }
@@ -140,12 +140,12 @@ pub(crate) fn make_private(folder: &Dir, name: &str) -> Result<(), FsError> {
 }
 
 /// Why other users can replace files in a directory, if they can. The superuser
-/// can always do so and does not count.
+/// always can, and does not count.
 ///
 /// # Errors
-/// When the operating system does not tell.
+/// When the metadata cannot be read.
 pub(crate) fn exposure_of(folder: &Dir, name: &str) -> Result<Option<Exposure>, FsError> {
-    let metadata = folder.dir_metadata().context("look at the directory", name)?;
+    let metadata = folder.dir_metadata().context("inspect the directory", name)?;
     let (owner, ourselves) = (metadata.uid(), rustix::process::geteuid().as_raw());
     let exposure = if owner != ourselves && owner != 0 {
         Some(Exposure::ForeignOwner)
@@ -179,7 +179,8 @@ fn walk(
     Ok(folder)
 }
 
-/// A directory directly below the root may be a link that the system made.
+/// Opens a directory directly below the root, which may be a link that the
+/// system made.
 fn open_system_folder(
     root: &Dir,
     name: &str,

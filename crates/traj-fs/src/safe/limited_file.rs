@@ -1,9 +1,9 @@
-//! Writing no further than the process is allowed to.
+//! Writes no further than the process is allowed to.
 //!
 //! A write beyond the file size limit (`RLIMIT_FSIZE`) raises a signal that
 //! ends the process, unless it is ignored. The process belongs to the host, so
-//! we check the limit first: a write that would exceed it is an error like that
-//! of a full disk.
+//! the limit is checked first: a write that would exceed it fails like one to a
+//! full disk.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -11,7 +11,7 @@ use cap_std::fs::File;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-/// Checks that a file may grow this far.
+/// Checks that a file may grow by this many bytes.
 ///
 /// # Errors
 /// When the process may not have a file of that size.

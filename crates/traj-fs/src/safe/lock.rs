@@ -1,7 +1,7 @@
 //! Advisory locks between processes that write to the same file.
 //!
-//! No caller waits forever: the holder may be stopped, or never release the
-//! lock. Waiting is polling, at first after microseconds, because our own
+//! No caller waits forever, because the holder may be stopped or never release
+//! the lock. Waiting is polling, at first after microseconds, because our own
 //! writers hold a lock only for one write.
 
 use std::time::Duration;
@@ -12,11 +12,11 @@ use rustix::io::Errno;
 
 use crate::error::{Context as _, FsError};
 
-/// How long a lock is waited for.
+/// How long to wait for a lock.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The pauses between two tries double up to the last one. That one is short,
-/// so that none of many waiting processes starves.
+/// The pause between two tries doubles up to a maximum. The maximum is short,
+/// so that no waiting process starves.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
 const LAST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -56,6 +56,19 @@ pub(crate) fn lock_shared(file: &File, name: &str) -> Result<(), FsError> {
 /// process holds it for longer than `patience`.
 pub(crate) fn is_locked_alone(file: &File, name: &str, patience: Duration) -> bool {
     lock_within(file, name, FlockOperation::NonBlockingLockExclusive, patience).is_ok()
+}
+
+/// Takes an exclusive lock on `file` until the file is closed, unless somebody
+/// holds it. Returns whether it was taken.
+///
+/// # Errors
+/// When the filesystem does not support locks.
+pub(crate) fn try_lock(file: &File, name: &str) -> Result<bool, FsError> {
+    match lock_within(file, name, FlockOperation::NonBlockingLockExclusive, Duration::ZERO) {
+        Ok(()) => Ok(true),
+        Err(FsError::Held { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Polls for a lock until it is free or the pauses add up to `patience`.

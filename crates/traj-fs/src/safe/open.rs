@@ -1,4 +1,4 @@
-//! Opening files that must be regular, have one name and not be links.
+//! Opens files that must be regular, have one name and not be links.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use cap_std::fs::{
 
 use crate::error::{Context as _, FsError, Refusal};
 
-/// How many times in a row a file may be replaced while it is opened.
+/// How many times in a row a file may be replaced while it is being opened.
 const SWAPS: u32 = 100;
 
 /// What a file is opened for.
@@ -40,18 +40,18 @@ impl Identity {
     /// The identity of an open file.
     ///
     /// # Errors
-    /// When the operating system does not tell.
+    /// When the metadata cannot be read.
     pub(crate) fn of_file(file: &File, name: &str) -> Result<Self, FsError> {
-        file.metadata().map(|metadata| Self::of(&metadata)).context("look at", name)
+        file.metadata().map(|metadata| Self::of(&metadata)).context("inspect", name)
     }
 }
 
 /// The identity of the file that has this name now; `None` when there is none.
 ///
 /// # Errors
-/// When the operating system does not tell.
+/// When the metadata cannot be read.
 pub(crate) fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, FsError> {
-    match folder.symlink_metadata(name).context("look at", name) {
+    match folder.symlink_metadata(name).context("inspect", name) {
         Ok(metadata) => Ok(Some(Identity::of(&metadata))),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error),
@@ -60,8 +60,7 @@ pub(crate) fn identity_of(folder: &Dir, name: &str) -> Result<Option<Identity>, 
 
 /// Opens a regular file directly inside `directory`, for reading.
 ///
-/// A link, FIFO, device or directory in its place is refused, and the call does
-/// not block on one.
+/// A link, FIFO, device or directory in its place is refused, without blocking.
 ///
 /// # Errors
 /// When it is missing, refused, or cannot be opened.
@@ -71,9 +70,9 @@ pub fn open_file(directory: &Dir, name: &str) -> Result<File, FsError> {
 
 /// Opens a regular file directly inside `folder`.
 ///
-/// It follows no link and does not block: a link, FIFO, device or directory is
-/// refused, and so is one of our files that has a second name. The mode of our
-/// files is 0600 afterwards.
+/// A link, FIFO, device or directory is refused, without blocking, and so is
+/// one of our files that has a second name. The mode of our files is 0600
+/// afterwards.
 ///
 /// # Errors
 /// When it is missing (for [`Access::Read`]), refused, or cannot be opened.
@@ -107,7 +106,7 @@ pub(crate) fn create_private(folder: &Dir, name: &str) -> io::Result<File> {
 
 /// Makes one of our files private to its owner, whatever the umask.
 pub(crate) fn make_file_private(file: &File, name: &str) -> Result<(), FsError> {
-    if file.metadata().context("look at", name)?.mode() & 0o777 == 0o600 {
+    if file.metadata().context("inspect", name)?.mode() & 0o777 == 0o600 {
         return Ok(());
     }
     file.set_permissions(Permissions::from_mode(0o600)).context("change the mode of", name)
@@ -144,7 +143,7 @@ pub(crate) fn open_replaceable(folder: &Dir, name: &str, access: Access) -> Resu
 }
 
 /// Like [`open_replaceable`], for a file that may belong to another program:
-/// its mode is unchanged until the caller knows.
+/// its mode is not changed.
 pub(crate) fn open_unknown(folder: &Dir, name: &str, access: Access) -> Result<File, FsError> {
     while_swapped(|| open_unchanged(folder, name, access))
 }
@@ -172,7 +171,7 @@ fn options(access: Access) -> OpenOptions {
     options
 }
 
-/// Refuses names that are not one plain component.
+/// Refuses names that are not a single plain component.
 pub(crate) fn check_name(name: &str) -> Result<(), FsError> {
     let is_plain = !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '\0']);
     if is_plain { Ok(()) } else { Err(FsError::refused("open", name, Refusal::UnsafeName)) }

@@ -1,4 +1,4 @@
-//! Removing exactly the file that was inspected.
+//! Removes exactly the file that was inspected.
 
 use cap_std::fs::{Dir, File};
 use rustix::fs::{RenameFlags, renameat_with};
@@ -13,8 +13,8 @@ use crate::safe::temporary_name;
 /// Removes the file `name` if it is still the one that was opened as
 /// `inspected`.
 ///
-/// The file is first renamed to a name that nobody knows, then inspected again.
-/// If it was replaced in the meantime, the other file is put back and stays.
+/// The file is first renamed to an unknown name, then inspected again. If it
+/// was replaced in the meantime, the other file gets its name back.
 ///
 /// # Errors
 /// When another file has the name, or it cannot be removed.
@@ -26,7 +26,8 @@ pub(crate) fn remove_inspected(folder: &Dir, name: &str, inspected: &File) -> Re
         .map_err(std::io::Error::from)
         .context(OPERATION, name)?;
     if identity_of(folder, &aside)? != Some(expected) {
-        // This is another file. If its name is taken by now, it keeps this one.
+        // This is another file. If its name is taken by now, it keeps the new
+        // name.
         renameat_with(folder, &aside, folder, name, RenameFlags::NOREPLACE).ok();
         return Err(FsError::refused(OPERATION, name, Refusal::Swapped));
     }

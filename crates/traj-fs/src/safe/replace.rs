@@ -1,4 +1,4 @@
-//! Replacing a file as a whole: readers see the old one or the new one, and a
+//! Replaces a file as a whole: readers see the old one or the new one, and a
 //! crash leaves one of them.
 
 use std::io;
@@ -32,7 +32,7 @@ pub fn write_private_file(
 ///
 /// The new content is on the disk before the rename, and the directory entry is
 /// on the disk before this returns. The mode is `mode`, whatever the umask.
-/// When anything but the sync of the directory fails, the old file stays and
+/// When anything except the sync of the directory fails, the old file stays and
 /// nothing else is left.
 ///
 /// # Errors
@@ -73,8 +73,8 @@ pub(crate) fn put_in_place(
     Ok(())
 }
 
-/// Forces a directory's entries to the disk. Filesystems that do not support
-/// this for directories do it on their own, or not at all.
+/// Forces a directory's entries to the disk. Does nothing on filesystems that
+/// do not support this.
 ///
 /// # Errors
 /// When the disk fails.
@@ -88,7 +88,7 @@ pub(crate) fn sync_folder(folder: &Dir, name: &str) -> Result<(), FsError> {
 }
 
 /// Removes temporary files that a crash left, if they are older than `age`.
-/// Returns how many.
+/// Returns how many were removed.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -133,6 +133,6 @@ pub(crate) fn create_temporary(folder: &Dir, name: &str) -> Result<(String, File
     let made = temporary_name::make_under(temporary_name::file_name, |temporary| {
         create_new(folder, temporary)
     });
-    let (file, temporary) = made.context("make a temporary file for", name)?;
+    let (file, temporary) = made.context("create a temporary file for", name)?;
     Ok((temporary, file))
 }

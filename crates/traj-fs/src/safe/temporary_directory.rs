@@ -14,16 +14,16 @@ use crate::safe::open;
 use crate::safe::open::{Access, Identity, identity_of, open_regular};
 use crate::safe::temporary_name::{self, BundleOwner};
 
-/// How often to try to remove a directory. The first error ends a try, and it
-/// may be temporary.
+/// How often to try to remove a directory. The first error ends a try, but may
+/// be temporary.
 const REMOVALS: u32 = 3;
 
-/// How often another process may mistake a new entry for a leftover.
+/// How often a new entry may be lost to a process that takes it for a leftover.
 const LOSSES: u32 = 100;
 
-/// Leftovers of another host, or without locks, are removed when they are this
-/// many seconds older than a new directory: locks may not show whether they are
-/// in use.
+/// Where locks may not show whether a leftover is in use (from another host, or
+/// without lock support), it is removed once it is this many seconds older than
+/// a new directory.
 const OLD_SECONDS: i64 = 24 * 60 * 60;
 
 /// A private directory that is removed when its value is dropped.
@@ -33,7 +33,7 @@ const OLD_SECONDS: i64 = 24 * 60 * 60;
 pub struct TemporaryFolder {
     folder: Dir,
     // Declared after the handle above, so that the handle is closed first: when
-    // the process has run out of handles, removing needs it.
+    // the process has run out of handles, removing needs one.
     entry: TemporaryEntry,
 }
 
@@ -43,7 +43,7 @@ impl TemporaryFolder {
     /// # Errors
     /// When it cannot be created.
     pub fn create(parent: &Dir) -> Result<Self, FsError> {
-        const OPERATION: &str = "make a temporary directory in";
+        const OPERATION: &str = "create a temporary directory in";
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         for _ in 0..LOSSES {
@@ -80,12 +80,12 @@ impl TemporaryFolder {
         &self.entry.name
     }
 
-    /// Keeps it: it has its final name now.
+    /// Keeps the directory, which has its final name now.
     pub(crate) fn keep(self) {
         self.entry.keep();
     }
 
-    /// Removes it now.
+    /// Removes the directory now.
     #[cfg(feature = "archives")]
     pub(crate) fn remove(self) -> io::Result<()> {
         let Self { folder, entry } = self;
@@ -93,8 +93,8 @@ impl TemporaryFolder {
         entry.remove()
     }
 
-    /// Removes what crashed processes left. What cannot be removed stays for
-    /// the next time.
+    /// Removes what crashed processes left. Failures are left for the next
+    /// sweep.
     fn sweep(&self) {
         let parent = self.parent();
         let Ok(now) = self.folder.dir_metadata().map(|metadata| metadata.mtime()) else { return };
@@ -144,7 +144,7 @@ impl TemporaryEntry {
     /// A new file that only its owner can read.
     #[cfg(feature = "archives")]
     pub(crate) fn file(parent: &Dir) -> Result<(Self, File), FsError> {
-        const OPERATION: &str = "make a temporary file in";
+        const OPERATION: &str = "create a temporary file in";
         for _ in 0..LOSSES {
             let made = Self::make(parent, |name| open::create_private(parent, name));
             let (file, mut entry) = made.context(OPERATION, ".")?;
@@ -166,7 +166,7 @@ impl TemporaryEntry {
         Ok(true)
     }
 
-    /// It has another name now and stays.
+    /// Keeps the entry, which has another name now.
     pub(crate) fn keep(mut self) {
         self.is_kept = true;
     }
@@ -177,9 +177,9 @@ impl TemporaryEntry {
         self.clear()
     }
 
-    /// Removes it under its lock, so that no other process does so too. When
-    /// the process has run out of handles, removing may need the handle of the
-    /// lock.
+    /// Removes the entry under its lock, so that no other process does so too.
+    /// If that fails, releases the lock and tries again: the process may have
+    /// run out of handles.
     fn clear(&mut self) -> io::Result<()> {
         remove(&self.parent, &self.name).or_else(|_| {
             self.lock = None;
@@ -217,9 +217,9 @@ fn remove(parent: &Dir, name: &str) -> io::Result<()> {
 /// The outcome of marking something as in use.
 #[derive(Debug)]
 enum LockClaim {
-    /// It is ours, as long as the handle is open.
+    /// It is ours while the handle is open.
     Held(File),
-    /// It is ours, but there are no locks to say so.
+    /// It is ours, but the filesystem does not support locks.
     WithoutLocks,
     /// Another process has it, or it is gone.
     Lost,

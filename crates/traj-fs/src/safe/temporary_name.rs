@@ -1,5 +1,4 @@
-//! Names of work in progress: how to make them, and how to recognise what a
-//! crash left.
+//! Makes names for work in progress, and recognises what a crash left.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,8 +24,8 @@ fn numbered(prefix: &str) -> String {
     format!("{prefix}{}-{count}{SUFFIX}", std::process::id())
 }
 
-/// Creates something under the first of these names that is free. Returns it
-/// with its name.
+/// Creates a file or directory under the first free name. Returns it with its
+/// name.
 pub(crate) fn make_under<T>(
     name: fn() -> String,
     mut make: impl FnMut(&str) -> io::Result<T>,
@@ -42,7 +41,8 @@ pub(crate) fn make_under<T>(
     }
 }
 
-/// Whether this is the name of a file that was about to replace another one.
+/// Whether this is the name of a temporary file that was about to replace
+/// another one.
 pub(crate) fn is_file(name: &str) -> bool {
     let middle = name.strip_prefix(FILE).and_then(|rest| rest.strip_suffix(SUFFIX));
     middle.and_then(owner).is_some_and(str::is_empty)
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ours_is_known_and_nothing_else() {
+    fn only_our_own_names_are_recognised() {
         assert!(is_file(&file_name()) && !is_file(&bundle_name()));
         assert_eq!(bundle_owner(&bundle_name()), Some(BundleOwner::ThisHost));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A file whose events are shown as they arrive.
+//! Follows a file, and shows its events as they arrive.
 
 use std::io;
 
@@ -37,13 +37,13 @@ impl FollowedFile {
         Self { folder, name, origin, open: None, follow: Follow::new(origin), end: 0 }
     }
 
-    /// The newest events. [`Self::poll`] shows what follows them.
+    /// The newest events. [`Self::poll`] shows those after them.
     ///
     /// # Errors
     /// When the file is a link or cannot be read; a missing one has no events.
     pub fn last(&mut self, wanted: usize, screen: &dyn Screen) -> Result<Vec<TailEvent>, FsError> {
         let Some((file, key)) = self.open_named()? else { return Ok(Vec::new()) };
-        let length = length(&file).context("look at", &self.name)?;
+        let length = length(&file).context("inspect", &self.name)?;
         let mut last = LastEvents::new(self.origin, wanted);
         self.read_back(&file, length, &mut last, screen)?;
         let events = last.finish(screen);
@@ -51,19 +51,19 @@ impl FollowedFile {
         Ok(events)
     }
 
-    /// The file's length now; zero for a missing file.
+    /// The current length of the file; zero for a missing file.
     ///
     /// # Errors
     /// When the file is a link or cannot be read.
     pub fn length(&self) -> Result<u64, FsError> {
         match self.open_named()? {
-            Some((file, _)) => length(&file).context("look at", &self.name),
+            Some((file, _)) => length(&file).context("inspect", &self.name),
             None => Ok(0),
         }
     }
 
-    /// Begins at the newest `wanted` events, or at the beginning of the file
-    /// without a number. Returns how many events those are, if they were
+    /// Goes back to the newest `wanted` events, or without a number to the
+    /// beginning of the file. Returns how many events those are, if they were
     /// counted. [`Self::page`] shows them.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl FollowedFile {
         screen: &dyn Screen,
     ) -> Result<usize, FsError> {
         let Some((file, key)) = self.open_named()? else { return Ok(0) };
-        self.end = length(&file).context("look at", &self.name)?;
+        self.end = length(&file).context("inspect", &self.name)?;
         let mut last = LastEvents::counting(self.origin, wanted.unwrap_or_default());
         let mut start = 0;
         if wanted.is_some() {
@@ -86,7 +86,7 @@ impl FollowedFile {
         Ok(last.counted().0)
     }
 
-    /// Shows the next events of those that [`Self::go_back`] found. Returns
+    /// Shows the next block of the events that [`Self::go_back`] found. Returns
     /// `false` when there are no more.
     ///
     /// # Errors
@@ -145,8 +145,8 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Reads the part before our start once, to know what was running there:
-    /// the duration of what ends later counts from then.
+    /// Reads the part before the start once, to learn what began there: the
+    /// duration of whatever ends later counts from its beginning.
     fn time(&mut self) -> Result<(), FsError> {
         let (Some(range), Some((file, key))) = (self.follow.to_time(), &self.open) else {
             return Ok(());
@@ -169,17 +169,18 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Shows what is new.
+    /// Shows the new events.
     ///
     /// # Errors
-    /// When the file is a link or cannot be read; a missing one is waited for.
+    /// When the file is a link or cannot be read. A missing file is not an
+    /// error.
     pub fn poll(
         &mut self,
         screen: &dyn Screen,
         show: &mut dyn FnMut(TailEvent),
     ) -> Result<(), FsError> {
         self.time()?;
-        // Lines in the open file come first, even if it was renamed.
+        // New lines of the open file come first, even if it was renamed.
         if let Some((file, key)) = self.open.take() {
             let outcome = self.drain(&file, key, screen, show);
             self.open = Some((file, key));
@@ -199,7 +200,7 @@ impl FollowedFile {
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error),
         };
-        let stat = fstat(&file).map_err(io::Error::from).context("look at", &self.name)?;
+        let stat = fstat(&file).map_err(io::Error::from).context("inspect", &self.name)?;
         Ok(Some((file, (stat.st_dev, stat.st_ino))))
     }
 
@@ -213,7 +214,7 @@ impl FollowedFile {
         let mut block = vec![0; BLOCK];
         let mut compared = false;
         loop {
-            let length = length(file).context("look at", &self.name)?;
+            let length = length(file).context("inspect", &self.name)?;
             let range = match self.follow.look(FileState { key, length }, screen, show) {
                 Some(range) => range,
                 None if self.follow.reached_end() => continue,

@@ -1,4 +1,5 @@
-//! Which processes have a file open for writing, as far as the system shows it.
+//! Finds out whether a process has a file open for writing, as far as the
+//! system shows it.
 
 use std::io::Read as _;
 
@@ -7,20 +8,20 @@ use rustix::fs::{AtFlags, Stat, statat};
 
 /// The process table: a directory like `/proc` on Linux.
 ///
-/// Processes of other users are hidden. They cannot write to a file that is
-/// private to its owner, unless they run as root.
+/// Processes of other users are not visible. They cannot write to a file that
+/// is private to its owner, unless they run as root.
 #[derive(Debug)]
 pub struct ProcessTable(Dir);
 
 impl ProcessTable {
-    /// A table in this directory.
+    /// The table in this directory.
     #[must_use]
     pub const fn new(folder: Dir) -> Self {
         Self(folder)
     }
 
-    /// Whether a process has this file open for writing; `None` when the
-    /// table cannot be read.
+    /// Whether a process has this file open for writing; `None` if the table
+    /// cannot be read.
     pub(crate) fn has_writer(&self, file: &Stat) -> Option<bool> {
         let mut seen_self = false;
         for process in self.0.entries().ok()?.flatten() {

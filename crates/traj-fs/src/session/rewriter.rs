@@ -1,14 +1,15 @@
-//! Rewriting a session file while its owner keeps appending.
+//! Rewrites a session file while its owner keeps appending.
 //!
-//! `traj_core::care::rewrite` decides the order of the steps; this module executes
-//! them as system calls. The exchange is one `renameat2(RENAME_EXCHANGE)` where
-//! the filesystem supports it. Afterwards it is known which file was replaced,
-//! so a replacement by another program at the last moment is detected and
-//! undone. The process table shows whether anyone still writes to the old file.
+//! `traj_core::care::rewrite` decides the order of the steps; this module
+//! executes them as system calls. The exchange is one
+//! `renameat2(RENAME_EXCHANGE)` where the filesystem supports it. It shows
+//! which file was replaced, so a replacement by another program at the last
+//! moment is detected and undone. The process table shows whether anyone still
+//! writes to the old file.
 //!
 //! One gap remains on systems without such a table: a writer that opened the
-//! old file before the exchange and appends to it more than about 15 ms later.
-//! Its lines are then only in the old file, which is gone.
+//! old file before the exchange can append to it more than about 15 ms later.
+//! Those lines are lost with the old file.
 
 mod ranges;
 mod steps;
@@ -28,7 +29,7 @@ use crate::safe::lock::lock_exclusive;
 use crate::safe::open::{Access, open_regular};
 use crate::session::process_table::ProcessTable;
 
-/// A file of lines inside a directory.
+/// Rewrites a file of lines inside a directory.
 #[derive(Debug)]
 pub struct FsSessionRewriter {
     folder: Dir,
@@ -38,15 +39,16 @@ pub struct FsSessionRewriter {
 }
 
 impl FsSessionRewriter {
-    /// The session file `name` directly inside `folder`. With a process table,
-    /// it waits for writers that have the file open, and reports them.
+    /// A rewriter for the session file `name` directly inside `folder`. With a
+    /// process table, it waits for writers that have the file open, and reports
+    /// them.
     #[must_use]
     pub const fn new(folder: Dir, name: String, processes: Option<Arc<ProcessTable>>) -> Self {
         Self { folder, name, processes, limits: SettleLimits::standard() }
     }
 
-    /// A sidecar `name`. Recorders keep it open, but they append under its lock
-    /// and first check whether it was replaced.
+    /// A rewriter for the sidecar `name`. Recorders keep it open, but they
+    /// append under its lock and first check whether it was replaced.
     #[must_use]
     pub const fn of_sidecar(folder: Dir, name: String) -> Self {
         Self { folder, name, processes: None, limits: SettleLimits::standard() }
@@ -56,12 +58,13 @@ impl FsSessionRewriter {
         open_regular(&self.folder, &self.name, Access::Read)
     }
 
-    /// Opens the file that has the name, once no other process rewrites it.
+    /// Rewrites the file under its lock, so that no other process does so at
+    /// the same time.
     fn commit(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, RewriteStepError> {
         loop {
             let file = self.open()?;
             let lock = lock_exclusive(&file, &self.name)?;
-            let stat = fstat(&file).map_err(io::Error::from).context("look at", &self.name)?;
+            let stat = fstat(&file).map_err(io::Error::from).context("inspect", &self.name)?;
             if stat.st_nlink > 1 {
                 return Err(FsError::refused("rewrite", &self.name, Refusal::HardLink).into());
             }
@@ -77,13 +80,13 @@ impl FsSessionRewriter {
         match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Err(RewriteStepError::Missing),
-            Err(errno) => Err(io::Error::from(errno).into_step("look at", &self.name)),
+            Err(errno) => Err(io::Error::from(errno).into_step("inspect", &self.name)),
         }
     }
 
     fn preview(&self, edit: &mut dyn LineEdit) -> Result<RewriteReport, RewriteStepError> {
         let file = self.open()?;
-        let end = fstat(&file).map_err(io::Error::from).context("look at", &self.name)?.st_size;
+        let end = fstat(&file).map_err(io::Error::from).context("inspect", &self.name)?.st_size;
         let end = u64::try_from(end).unwrap_or(0);
         let counts =
             ranges::stream(&file, end, edit, &mut |_| Ok(())).context("read", &self.name)?;

@@ -1,4 +1,4 @@
-//! Input files, read at offsets.
+//! Opens input files, which are read at offsets.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::safe::directory::{open_folder_below_links, open_subfolder};
 use crate::safe::open::{Access, open_replaceable};
 use crate::stop_flag::StopFlag;
 
-/// Reads files below the given directories, and no others.
+/// Reads only files below the given directories.
 ///
-/// Names are paths. Relative ones start from the given current directory. No
-/// link below a root is followed; the caller decides how to open the root
-/// itself.
+/// Names are paths. Relative ones are resolved against the given current
+/// directory. No link below a root is followed; the caller decides how to open
+/// the root itself.
 #[derive(Debug)]
 pub struct FsSources {
     current_dir: PathBuf,
-    /// Each path with its directory, if that exists.
+    /// The path of each root, with its directory if that exists.
     roots: Vec<(PathBuf, Option<Dir>)>,
     /// The root of the filesystem, for relocated sidecars.
     relocated: Option<Dir>,
@@ -28,7 +28,7 @@ pub struct FsSources {
 }
 
 impl FsSources {
-    /// No roots yet; relative names start from `current_dir`.
+    /// Starts without roots. Relative names are resolved against `current_dir`.
     #[must_use]
     pub fn new(current_dir: impl Into<PathBuf>) -> Self {
         let (roots, stop) = (Vec::new(), StopFlag::default());
@@ -49,7 +49,7 @@ impl FsSources {
         self
     }
 
-    /// Also allows `path`, where there is no directory: files below it are
+    /// Also allows `path`, where no directory exists: files below it are
     /// missing, not forbidden.
     #[must_use]
     pub fn with_missing_root(mut self, path: impl Into<PathBuf>) -> Self {
@@ -57,8 +57,8 @@ impl FsSources {
         self
     }
 
-    /// Sidecars that a pointer leads to may be anywhere below `root`, the root
-    /// of the filesystem. Links above the directory of such a file are
+    /// Also reads sidecars that a pointer leads to, anywhere below `root`, the
+    /// root of the filesystem. Links above the directory of such a file are
     /// followed; the directory and the file must not be links.
     #[must_use]
     pub fn with_relocated(mut self, root: Dir) -> Self {
@@ -127,7 +127,7 @@ fn open_below(root: &Dir, path: &Path) -> Result<File, FsError> {
     for folder in folders {
         inner = Some(open_subfolder(inner.as_ref().unwrap_or(root), folder)?);
     }
-    // A file that is replaced at this moment is not an attack.
+    // A file may be replaced while it is being opened: that is not an attack.
     open_replaceable(inner.as_ref().unwrap_or(root), name, Access::Read)
 }
 
@@ -185,7 +185,8 @@ impl Source for FsSource {
     fn check_unchanged(&self) -> Result<(), SourceError> {
         let now = self.file.metadata().map_err(|error| storage(error, &self.name))?;
         let stamp = |metadata: &Metadata| (metadata.mtime(), metadata.mtime_nsec());
-        // Appending changes the time too. A longer file counts as appended to.
+        // Appending changes the time too, so a longer file counts as appended
+        // to, not as changed.
         let is_rewritten = now.len() == self.snapshot.len() && stamp(&now) != stamp(&self.snapshot);
         if now.len() < self.snapshot.len() || is_rewritten {
             return Err(SourceError::Changed { name: self.name.clone() });

@@ -1,10 +1,10 @@
-//! Which blobs can be removed when lines are removed.
+//! Decides which blobs can be removed with their lines.
 //!
-//! A blob is stored before the line that refers to it, by any process, and only
-//! once however many lines refer to it. So a writer that has stored blobs
-//! without a line yet holds a shared lock on the directory, and a writer that
-//! frees blobs holds an exclusive one. Under that lock, only blobs that a line
-//! refers to are needed, and the other blobs of removed lines can go.
+//! Any process can store a blob. It does so before it writes the line that
+//! refers to the blob, and several lines can share one. So a writer that has
+//! stored blobs without a line yet holds a shared lock on the directory, and a
+//! writer that frees blobs holds an exclusive one. Under the exclusive lock,
+//! the blobs of removed lines that no other line refers to can be removed.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,14 +19,15 @@ use crate::safe::lock::{is_locked_alone, lock_shared};
 use crate::safe::open::{Access, open_replaceable};
 use crate::safe::replace::sync_folder;
 
-/// What one writer knows about references to blobs.
+/// The references to blobs that one writer knows.
 #[derive(Debug)]
 pub(super) struct BlobReferences {
-    /// Stored by this writer, without a line that refers to it yet.
+    /// Blobs that this writer stored and no line refers to yet.
     unnamed: BTreeSet<BlobDigest>,
-    /// Prevents others from freeing blobs while there are any of those.
+    /// The lock that prevents others from freeing blobs while there are such
+    /// blobs.
     claim: Option<File>,
-    /// Blobs of removed lines, which perhaps no other line refers to.
+    /// Blobs of removed lines. Other lines may still refer to them.
     unused: BTreeSet<BlobDigest>,
 }
 
@@ -35,13 +36,13 @@ impl BlobReferences {
         Self { unnamed: BTreeSet::new(), claim: None, unused: BTreeSet::new() }
     }
 
-    /// Makes sure that an existing blob stays until a line refers to it.
+    /// Makes sure that a blob stays until a line refers to it.
     pub(super) fn claim(&mut self, folder: &Dir, name: &str) -> Result<(), FsError> {
         if self.claim.is_some() {
             return Ok(());
         }
-        // The directory's own handle may only identify a path, and cannot be
-        // locked then.
+        // The directory's own handle may be a path-only handle, which cannot be
+        // locked.
         let handle = folder.open(".").context("open the directory", name)?;
         match lock_shared(&handle, name) {
             // Without locks, no process frees blobs either.
@@ -78,7 +79,7 @@ impl BlobReferences {
         self.claim = None;
     }
 
-    /// No more lines will be written, so blobs without a line stay without one.
+    /// No more lines will be written, so blobs without a line are unused.
     pub(super) fn end(&mut self) {
         self.unnamed.clear();
         self.let_go();
@@ -127,10 +128,10 @@ impl BlobReferences {
     }
 }
 
-/// The blobs that a sidecar's lines refer to, including a torn line.
+/// The blobs that a sidecar's lines refer to, including those of a torn line.
 fn names_in(folder: &Dir, sidecar: &str) -> Result<BTreeSet<BlobDigest>, FsError> {
     let file = open_replaceable(folder, sidecar, Access::Read)?;
-    let length = file.metadata().context("look at", sidecar)?.len();
+    let length = file.metadata().context("inspect", sidecar)?.len();
     let mut names = BlobNames::default();
     let read = for_each_chunk(&file, 0, length, |chunk| {
         names.read(chunk);

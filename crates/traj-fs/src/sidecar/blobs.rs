@@ -1,4 +1,4 @@
-//! The directory of blobs beside a sidecar.
+//! The blob directory beside a sidecar.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
@@ -55,7 +55,7 @@ impl SidecarBlobs {
         let claimed = self.references.claim(&folder, &self.name).map_err(SidecarError::from);
         let outcome = claimed.and_then(|()| self.store_in(&folder, blob));
         self.references.stored(blob.digest(), outcome.is_ok());
-        // After a failure the directory may be gone. It is then created again.
+        // After a failure, the directory may be gone. It is then created again.
         if outcome.as_ref().err().is_none_or(|error| !error.is_temporary()) {
             self.opened = Some(folder);
         }
@@ -81,9 +81,8 @@ impl SidecarBlobs {
         }
     }
 
-    /// Like [`Self::free`], for the last time: no other process knows which
-    /// blobs to remove, so this waits for writers with blobs that have no line
-    /// yet.
+    /// Like [`Self::free`], for the last time. No other process knows which
+    /// blobs to remove, so this waits briefly for writers that hold the lock.
     pub(super) fn end(&mut self, sidecar: &str) {
         self.references.end();
         self.references.free(&self.parent, sidecar, &self.name, LAST_PATIENCE).ok();
@@ -105,7 +104,7 @@ impl SidecarBlobs {
         let name = blob.digest().as_str();
         let bytes = blob.text().as_ref().as_bytes();
         // Counted each time, because other processes add blobs too. Blobs are
-        // few and large, and writing one takes longer than counting.
+        // few and large: writing one takes longer than counting all of them.
         if used_bytes(folder, &self.name, name)? + bytes.len() as u64 > self.budget {
             return Err(SidecarError::OverBudget { budget: self.budget });
         }
@@ -126,7 +125,7 @@ impl SidecarBlobs {
             Err(error) if error.is_not_found() => return Ok(false),
             opened => opened?,
         };
-        if file.metadata().context("look at", name)?.len() != bytes.len() as u64 {
+        if file.metadata().context("inspect", name)?.len() != bytes.len() as u64 {
             return Ok(false);
         }
         if self.known.contains(blob.digest()) {

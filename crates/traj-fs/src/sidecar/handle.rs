@@ -17,16 +17,16 @@ pub(super) struct SidecarHandle {
     /// Shared with the holder of its lock.
     pub(super) file: Arc<File>,
     identity: Identity,
-    /// How far we know the content.
+    /// The length of the content that was read or written so far.
     pub(super) length: u64,
-    /// The highest line number up to there. It never decreases.
+    /// The highest line number in that content. It never decreases.
     pub(super) last_sequence: u64,
-    /// The content does not end with a line end.
+    /// Whether that content does not end with a line end.
     pub(super) is_torn: bool,
 }
 
 impl SidecarHandle {
-    /// Opens the sidecar of `session`, whose next line gets a number above
+    /// Opens the sidecar of `session`. Its next line gets a number above
     /// `last_sequence`. A file with other content, or with events of another
     /// session, is refused.
     pub(super) fn open(
@@ -54,7 +54,7 @@ impl SidecarHandle {
     ) -> Result<bool, FsError> {
         let now = identity_of(folder, name)?;
         if now == Some(self.identity) {
-            let links = self.file.metadata().context("look at", name)?.nlink();
+            let links = self.file.metadata().context("inspect", name)?.nlink();
             return match links {
                 0 | 1 => Ok(true),
                 _ => Err(FsError::refused("append to", name, Refusal::HardLink)),
@@ -77,7 +77,7 @@ impl SidecarHandle {
 
     /// Reads what was appended since the last call.
     pub(super) fn catch_up(&mut self, name: &str) -> Result<(), FsError> {
-        let length = self.file.metadata().context("look at", name)?.len();
+        let length = self.file.metadata().context("inspect", name)?.len();
         if length < self.length {
             // Another process truncated it. Start again, but do not reuse
             // numbers.

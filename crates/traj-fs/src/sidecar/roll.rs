@@ -1,5 +1,5 @@
-//! Rolling on: the newest lines move to a new file, which replaces the old one
-//! in a single step.
+//! Rolls a full sidecar: copies its newest lines to a new file, which replaces
+//! the old one in a single step.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -50,7 +50,7 @@ pub(super) struct RolledLines {
 /// The offset of the first line that starts at `from` or later.
 fn line_start(file: &File, from: u64, length: u64) -> io::Result<u64> {
     let mut buffer = [0; 4_096];
-    // The byte before says whether a line starts at `from` itself.
+    // The byte before `from` shows whether a line starts at `from` itself.
     let mut at = from.saturating_sub(1);
     if from == 0 {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! Scanning a sidecar's lines in bounded memory.
+//! Scans a sidecar's lines in bounded memory.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -12,11 +12,11 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 const LIMITS: Reading = Reading::standard();
 
-/// What a scan of a range found.
+/// The result of scanning a range.
 pub(super) struct ScannedLines {
     /// The highest number of a line.
     pub(super) last_sequence: u64,
-    /// The range does not end with a line end.
+    /// Whether the range does not end with a line end.
     pub(super) is_torn: bool,
 }
 

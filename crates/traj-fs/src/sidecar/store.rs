@@ -1,4 +1,4 @@
-//! Where the sidecars of sessions are on the disk, and reading them.
+//! Finds and reads the sidecars of sessions on the disk.
 
 use std::io::{self, BufReader, Read as _};
 use std::ops::ControlFlow;
@@ -21,8 +21,7 @@ use crate::safe::directory::open_subfolder;
 use crate::safe::open::{Access, open_regular, open_replaceable};
 use crate::session::sources::FsSources;
 
-/// The sidecar beside one session file, or sidecars in a directory of their
-/// own.
+/// The sidecar beside one session file, or sidecars in a separate directory.
 #[derive(Debug)]
 pub struct FsTrajectoryStore {
     folder: Dir,
@@ -47,8 +46,8 @@ struct PointerSession {
 }
 
 impl FsTrajectoryStore {
-    /// The sidecar beside the session file called `session_file` in `folder`.
-    /// `folder_path` is the path that the pointer states.
+    /// The sidecar beside the session file `session_file` in `folder`. The
+    /// pointer states `folder_path` as the path of `folder`.
     ///
     /// # Errors
     /// When the directory's handle cannot be duplicated.
@@ -59,14 +58,14 @@ impl FsTrajectoryStore {
         Ok(store.with_pointer(pointer_folder, folder_path, session_file))
     }
 
-    /// Sidecars in a directory of their own, one file for each session.
+    /// Sidecars in a separate directory, one file for each session.
     #[must_use]
     pub fn in_folder(folder: Dir, folder_path: &str) -> Self {
         let folder_path = folder_path.to_owned();
         Self { folder, folder_path, naming: SidecarNaming::PerSession, pointer: None }
     }
 
-    /// Also writes a pointer beside the session file called `session_file` in
+    /// Also writes a pointer beside the session file `session_file` in
     /// `session_folder`, which is the directory at `session_folder_path`.
     #[must_use]
     pub fn with_pointer(
@@ -91,16 +90,16 @@ impl FsTrajectoryStore {
         Ok(file_in(&self.folder_path, &self.sidecar_name(session)?))
     }
 
-    /// The name of a session's sidecar: of the existing one, or else of the one
-    /// that we would create.
+    /// The name of a session's sidecar: the existing one, or the one that we
+    /// would create.
     fn sidecar_name(&self, session: &SessionId) -> Result<String, FsError> {
         let found = self.search(session)?.found;
         Ok(found.map_or_else(|| self.written_name(session), |found| name_here(&found.file)))
     }
 
-    /// The name of the sidecar to read; `None` when another program's file has
-    /// that name. An unreachable one is returned, so that opening it gives the
-    /// cause.
+    /// The name of the sidecar to read; `None` if another program's file has
+    /// that name. The name of an unreachable sidecar is returned too, so that
+    /// opening it reports the cause.
     fn readable_name(&self, session: &SessionId) -> Result<Option<String>, FsError> {
         let search = self.search(session)?;
         if let Some(found) = &search.found {
@@ -139,7 +138,7 @@ impl FsTrajectoryStore {
     }
 }
 
-/// The path of our directory during a search.
+/// The path that our directory has during a search.
 const HERE: &str = "/";
 
 fn name_here(file: &str) -> String {
@@ -213,7 +212,7 @@ impl TrajectoryStore for FsTrajectoryStore {
     }
 }
 
-/// A refusal is final; every other failure may pass.
+/// A refusal is final; every other failure may be temporary.
 impl From<FsError> for SidecarError {
     fn from(error: FsError) -> Self {
         match error {

@@ -1,9 +1,9 @@
-//! Appending to a sidecar that other processes may append to at the same time.
+//! Appends to a sidecar that other processes may append to at the same time.
 //!
-//! One handle stays open. Each batch takes the lock, checks that the file is
-//! still the one we know, reads what others appended (for their numbers and for
-//! a torn line), writes once and releases the lock. A failed write is truncated
-//! to the line before it.
+//! One handle stays open. For each batch, the writer takes the lock, checks
+//! that the file was not replaced, reads what others appended (for line numbers
+//! and a torn line), writes once and releases the lock. After a failed write,
+//! the file is truncated to its previous length.
 //!
 //! The lock is `flock`: it also works between machines over NFS on Linux. A
 //! filesystem without it is an error, because two writers would corrupt each
@@ -35,10 +35,10 @@ use crate::safe::lock::lock_exclusive;
 use crate::safe::open::identity_of;
 use crate::safe::replace::{replace_file, sweep_leftovers};
 
-/// A temporary file this old has no writer any more.
+/// A temporary file this old is no longer being written.
 const LEFTOVER_AGE: Duration = Duration::from_secs(3_600);
 
-/// Buffers above this size are not kept: one large batch does not justify it.
+/// Larger buffers are not kept for a single large batch.
 const KEPT_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Where the pointer to a sidecar is written.
@@ -58,18 +58,18 @@ pub(super) struct FsSidecarWriter {
     name: String,
     session: SessionId,
     options: SidecarOptions,
-    /// Opened with the first line, so that no empty file is created.
+    /// Opened for the first line, so that no empty file is created.
     handle: Option<SidecarHandle>,
     /// The highest line number used with an earlier handle.
     last_sequence: u64,
     blobs: SidecarBlobs,
     exposure: Option<Exposure>,
-    /// Not written yet: it waits for the first line.
+    /// The pointer, until it is written after the first line.
     pointer: Option<PointerTarget>,
     /// A buffer for the bytes of a batch, reused for the next one.
     text: String,
     unsynced: Unsynced,
-    /// The leftovers of crashed writers were not removed yet.
+    /// Whether leftovers of crashed writers must still be removed.
     needs_sweep: bool,
 }
 
@@ -159,7 +159,7 @@ impl FsSidecarWriter {
         Ok(AppendOutcome::Added(Appended::new(first, added, 0)))
     }
 
-    /// The open file, or the one that has the name now.
+    /// The open file; otherwise, opens the one that has the name now.
     fn take_handle(&mut self) -> Result<SidecarHandle, FsError> {
         match self.handle.take() {
             Some(handle) => Ok(handle),
@@ -185,8 +185,8 @@ impl FsSidecarWriter {
         SidecarError::Full { limit: self.options.limit_bytes, room }
     }
 
-    /// The pointer is optional: a failure is retried with the next batch and
-    /// never prevents a line from being written.
+    /// Writes the pointer. It is optional: a failure is retried with the next
+    /// batch, and never prevents a line from being written.
     fn write_pointer(&mut self) {
         let Some(place) = &self.pointer else { return };
         let pointer = Pointer::new(&self.session, place.runtime_file.as_str());
@@ -207,8 +207,8 @@ impl Drop for FsSidecarWriter {
     }
 }
 
-/// Removes what crashed writers left in a directory. The file just written
-/// gives the time of the filesystem's own clock.
+/// Removes what crashed writers left in a directory. The modification time of
+/// the file just written is the filesystem's current time.
 pub(super) fn sweep_after(folder: &Dir, written: &str) {
     let now = folder.symlink_metadata(written).and_then(|metadata| metadata.modified());
     if let Ok(now) = now {
@@ -247,7 +247,8 @@ impl SidecarWriter for FsSidecarWriter {
                 }
                 Ok(AppendOutcome::Reopen) => self.unsynced.entry = true,
                 Err(error) => {
-                    // Kept, so that a file that replaces it is still refused.
+                    // Kept, so that a foreign file that replaces it is still
+                    // refused.
                     self.handle = Some(handle);
                     return Err(error);
                 }

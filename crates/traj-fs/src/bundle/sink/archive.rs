@@ -1,5 +1,5 @@
-//! Packing a bundle into one file. The same files give the same bytes: no
-//! times, no owners, a fixed order.
+//! Packs a bundle into one file. The same files give the same bytes: no times,
+//! no owners, a fixed order.
 
 mod first_failure;
 
@@ -94,7 +94,7 @@ fn open(folder: &Dir, file: BundleFile) -> io::Result<File> {
     opened.map_err(io::Error::other)
 }
 
-/// Reads until it is asked to stop.
+/// A reader that fails once it is asked to stop.
 #[derive(Debug)]
 struct Stoppable<'s, R> {
     inner: R,

@@ -1,5 +1,5 @@
-//! Syncing a file while it is still being written. A single sync at the end of
-//! a large file would leave the disk idle first and then wait for it.
+//! Syncs a file while it is still being written. With a single sync at the end,
+//! the disk would be idle first, and then the writer would wait for it.
 
 use std::io;
 use std::thread::{self, JoinHandle};
@@ -9,7 +9,7 @@ use cap_std::fs::File;
 /// Bytes written between two syncs. A smaller file is synced only at its end.
 const BETWEEN: u64 = 32 * 1024 * 1024;
 
-/// Syncs what was written so far, on a thread beside the writer.
+/// Syncs what was written so far, on another thread.
 #[derive(Debug, Default)]
 pub(super) struct EarlySync {
     unsynced: u64,
@@ -35,8 +35,8 @@ impl EarlySync {
         Ok(())
     }
 
-    /// Waits for the sync that is under way. The system reports a failed write
-    /// only once, so the error must be passed on.
+    /// Waits for the current sync. The system reports a failed write only once,
+    /// so the error must be passed on.
     pub(super) fn wait(&mut self) -> io::Result<()> {
         let Some(running) = self.running.take() else { return Ok(()) };
         running.join().unwrap_or_else(|_| Err(io::Error::other("the sync of the file failed")))
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_begins_when_enough_was_written() {
+    fn a_sync_begins_after_enough_bytes() {
         let (mut early, file) = (EarlySync::default(), file());
         early.wrote(BETWEEN as usize - 1, &file).unwrap();
         assert!(early.running.is_none());
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_sync_is_told_to_whoever_writes_on() {
+    fn a_failed_sync_fails_the_next_write() {
         let failed = || thread::spawn(|| Err(io::Error::from(io::ErrorKind::StorageFull)));
         let mut early = EarlySync { unsynced: BETWEEN, running: Some(failed()) };
         while early.running.as_ref().is_some_and(|running| !running.is_finished()) {

@@ -23,7 +23,7 @@ pub(super) struct BundleTarget {
 }
 
 impl BundleTarget {
-    /// The path below the root, with this number if it is above one.
+    /// The path below the root; numbers above one are appended.
     fn path(&self, number: u32) -> String {
         let name = if number > 1 { self.name.with_counter(number) } else { self.name.clone() };
         let extension = self.form.extension();
@@ -31,7 +31,7 @@ impl BundleTarget {
         format!("{plain}{extension}")
     }
 
-    /// Checks early that the path is free and safe, so that no work is wasted.
+    /// Checks that the path is free and safe before any work is done.
     pub(super) fn check_place(&self, root: &Dir) -> Result<(), BundleSinkError> {
         let path = self.path(1);
         if path.split('/').any(is_reserved) {
@@ -90,7 +90,7 @@ impl BundleTarget {
                 Err(_) => continue,
             }
             if let Err(error) = sync_folder(&folder, last).and_then(|()| made.sync()) {
-                // It may not survive a crash, so it is not reported as
+                // The bundle may not survive a crash, so it is not reported as
                 // published.
                 return Err(match rename_to_free(&folder, last, root, staged) {
                     Ok(()) => from_fs(&path, error),
@@ -105,7 +105,7 @@ impl BundleTarget {
 }
 
 /// Whether a directory is a bundle: it has the files that every bundle has. A
-/// manifest alone is not enough: many directories have one.
+/// manifest alone is not enough, because many directories have one.
 #[must_use]
 pub fn is_bundle(folder: &Dir) -> bool {
     BundleFile::ALWAYS.iter().all(|file| folder.symlink_metadata(file.to_string()).is_ok())
@@ -114,7 +114,7 @@ pub fn is_bundle(folder: &Dir) -> bool {
 /// Renames without overwriting anything.
 fn rename_to_free(root: &Dir, from: &str, folder: &Dir, to: &str) -> io::Result<()> {
     match rustix::fs::renameat_with(root, from, folder, to, RenameFlags::NOREPLACE) {
-        // Some filesystems do not support the flag. Check first there.
+        // Some filesystems do not support the flag. There, check first.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
             if folder.symlink_metadata(to).is_ok() {
                 return Err(io::ErrorKind::AlreadyExists.into());

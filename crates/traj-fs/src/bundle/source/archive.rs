@@ -1,4 +1,4 @@
-//! Reading bundles that are archives.
+//! Reads bundles that are archives.
 
 mod allowance;
 mod damage;
@@ -15,13 +15,14 @@ use self::allowance::UnpackAllowance;
 use self::damage::{ArchiveDamage, damaged};
 use super::{manifest_name, storage};
 
-/// Shows the files of a zip file, the manifest first.
+/// Passes the files of a zip file to the visitor, the manifest first.
 pub(super) fn visit_zip(
     name: &str,
     file: &File,
     visit: &mut BundleVisitor<'_>,
 ) -> Result<(), BundleSourceError> {
-    // All names are checked first: no content of a suspicious archive is read.
+    // All names are checked first, so that no content of a suspicious archive
+    // is read.
     let mut names = BundleNames::default();
     zip_layout::check(file, |path| names.take(path))?;
     let mut allowance = UnpackAllowance::default();
@@ -43,7 +44,8 @@ pub(super) fn visit_zip(
     Ok(())
 }
 
-/// Shows the files of a compressed tar file, in its order.
+/// Passes the files of a compressed tar file to the visitor, in the order of
+/// the file.
 pub(super) fn visit_tar_zst(
     name: &str,
     file: &File,
@@ -55,8 +57,7 @@ pub(super) fn visit_tar_zst(
     let decoder = zstd::Decoder::new(handle).map_err(damaged)?;
     let mut decoder = decoder.single_frame();
     tar_entries::visit(&mut decoder, |path, content| allowance.show(path, content, visit))?;
-    // A second frame, or anything else after the first, is not part of a
-    // bundle.
+    // A bundle is a single frame, with nothing after it.
     match decoder.finish().read(&mut [0]).map_err(damaged)? {
         0 => Ok(()),
         _ => Err(ArchiveDamage::StrayBytes.into()),

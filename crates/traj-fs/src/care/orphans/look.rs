@@ -1,4 +1,4 @@
-//! Inspecting one file or directory without following links.
+//! Inspects a file or directory without following links.
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::stop_flag::StopFlag;
 
 const LIMITS: Reading = Reading::standard();
 
-/// The names in a directory, in order. Names that are not UTF-8 are not ours.
+/// The names in a directory, sorted. Names that are not UTF-8 are not ours.
 pub(super) fn names_in(folder: &Dir, path: &Path) -> Result<Vec<String>, FsError> {
     let read = || -> io::Result<Vec<String>> {
         let mut names = Vec::new();
@@ -38,7 +38,8 @@ pub(super) fn open_plain(folder: &Dir, name: &str) -> Result<File, FsError> {
     if is_plain { Ok(file) } else { Err(FsError::refused("open", name, Refusal::HardLink)) }
 }
 
-/// What a file's first line proves, or that it cannot be inspected.
+/// The proof that a file's first line gives, or that the file cannot be
+/// inspected.
 pub(super) fn proof_of(folder: &Dir, name: &str, proof: &dyn Fn(&[u8]) -> Proof) -> Proof {
     match first_line(folder, name) {
         Ok(line) => proof(&line),
@@ -57,7 +58,7 @@ pub(super) fn first_line_of(file: &File) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// One of our directories is recognised by its name.
+/// The proof for a directory: ours are recognised by their name.
 pub(super) fn folder_proof(folder: &Dir, name: &str) -> Proof {
     match folder.symlink_metadata(name) {
         Ok(metadata) if metadata.is_dir() => Proof::ByName,

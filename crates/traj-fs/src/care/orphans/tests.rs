@@ -1,5 +1,5 @@
-//! Inspecting and removing, and what can go wrong between the two.
-#![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
+//! Tests of inspecting and removing, and of changes in between.
+#![expect(clippy::disallowed_methods, reason = "tests use their own temporary directories")]
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -45,7 +45,7 @@ fn shown(found: &Remains) -> Vec<(&str, ArtefactKind, &Proof)> {
 }
 
 #[test]
-fn what_is_left_is_told_with_its_proof_and_what_is_live_with_its_size() {
+fn orphans_come_with_their_proof_and_live_files_with_their_size() {
     let (_home, path) = home();
     let sessions = path.join("sessions");
     fs::write(sessions.join("here.jsonl"), "").unwrap();
@@ -72,14 +72,15 @@ fn what_is_left_is_told_with_its_proof_and_what_is_live_with_its_size() {
 }
 
 #[test]
-fn what_is_not_what_was_looked_at_stays() {
+fn a_file_replaced_after_its_inspection_stays() {
     let (_home, path) = home();
     let sidecar = path.join("sessions/gone.trajectory.jsonl");
     fs::write(&sidecar, event("gone", &path)).unwrap();
     let remains = remains(&path);
     let found = remains.look(&BTreeSet::new()).unwrap();
     let artefact = &found.gone[0].artefacts[0];
-    // A session of that name took its place; then a link, then a second name.
+    // A session with that name replaced it; then a link, then a second hard
+    // link.
     fs::write(&sidecar, "{\"type\":\"session\"}\n").unwrap();
     assert_eq!(remains.remove(artefact).unwrap_err().refusal(), Some(Refusal::Swapped));
     fs::rename(&sidecar, path.join("aside")).unwrap();
@@ -95,7 +96,7 @@ fn what_is_not_what_was_looked_at_stays() {
 }
 
 #[test]
-fn a_place_that_no_look_can_have_found_is_refused() {
+fn a_place_outside_the_search_is_refused() {
     let (_home, path) = home();
     fs::write(path.join("victim"), "untouched").unwrap();
     let remains = remains(&path);

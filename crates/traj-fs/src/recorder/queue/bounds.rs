@@ -1,5 +1,5 @@
-//! How much may wait. It is counted without a lock, so that hosts that record
-//! at the same time and the writer do not block each other.
+//! Limits how much may wait. The counters need no lock, so hosts that record at
+//! the same time and the writer do not block each other.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 #[derive(Debug)]
 pub(super) struct QueueBounds {
     max_events: u64,
-    /// Bytes of events that may wait, roughly.
+    /// About how many bytes of events may wait.
     max_bytes: usize,
-    /// All events that were accepted.
+    /// The number of accepted events.
     accepted: AtomicU64,
-    /// Events of those that the writer took.
+    /// The number of accepted events that the writer took.
     taken: AtomicU64,
-    /// Bytes of those that were neither written nor given up.
+    /// The bytes of accepted events that were neither written nor given up.
     bytes: AtomicUsize,
-    /// Events that were refused.
+    /// The number of refused events.
     refused: AtomicU64,
-    /// Bytes of those.
+    /// The bytes of refused events.
     refused_bytes: AtomicU64,
 }
 
@@ -47,8 +47,8 @@ impl QueueBounds {
         reserved
     }
 
-    /// Never counts an event that is not accepted, not even briefly: a flush
-    /// waits for every accepted event.
+    /// Counts an accepted event. It never counts another one, not even briefly,
+    /// because a flush waits for every event that is counted.
     fn accept(&self) -> bool {
         let next = |accepted: u64| {
             let waiting = accepted.saturating_sub(self.taken.load(Ordering::Relaxed));
@@ -63,17 +63,17 @@ impl QueueBounds {
         self.refused_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// The writer took events, so others may wait.
+    /// The writer took events, so there is space for others.
     pub(super) fn take(&self, events: usize) {
         self.taken.fetch_add(events as u64, Ordering::Relaxed);
     }
 
-    /// Events of this size are in the sidecar, or dropped.
+    /// Events of this size were written or dropped.
     pub(super) fn release(&self, bytes: usize) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Events that the writer did not take yet.
+    /// The number of events that the writer has not taken yet.
     pub(super) fn waiting(&self) -> u64 {
         self.accepted().saturating_sub(self.taken.load(Ordering::Relaxed))
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_of_any_size_has_a_place_when_nothing_waits() {
+    fn an_event_of_any_size_is_accepted_by_an_empty_queue() {
         let bounds = QueueBounds::new(10, 100);
         assert!(bounds.reserve(1_000));
         assert!(!bounds.reserve(1));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_at_the_same_moment_get_no_more_places_than_there_are() {
+    fn concurrent_hosts_do_not_exceed_the_bounds() {
         let bounds = QueueBounds::new(1_000, usize::MAX);
         let got = || (0..600).filter(|_| bounds.reserve(1)).count();
         let sum: usize = std::thread::scope(|scope| {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_stays_within_the_bounds() {
+    fn waiting_events_stay_within_the_bounds() {
         for (max_events, max_bytes) in [(1, 1), (3, 500), (8, 500), (20, 1_000)] {
             let bounds = QueueBounds::new(max_events, max_bytes);
             let mut waiting: Vec<usize> = Vec::new();

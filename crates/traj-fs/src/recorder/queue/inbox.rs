@@ -8,20 +8,20 @@ use traj_core::event::Event;
 
 use super::{Queue, QueueMessage};
 
-/// Events the writer takes at once.
+/// The most events that the writer takes at once.
 const BATCH_EVENTS: usize = 512;
 
-/// Bytes of events the writer takes at once, roughly.
+/// About how many bytes of events the writer takes at once.
 const BATCH_BYTES: usize = 1024 * 1024;
 
-/// Events the writer took at once.
+/// Events that the writer took at once.
 #[derive(Debug, Default)]
 pub(in crate::recorder) struct EventBatch {
     pub(in crate::recorder) events: Vec<Event>,
     pub(in crate::recorder) taken: TakenEvents,
 }
 
-/// How much the writer took and has not settled yet.
+/// The number and size of events that the writer took and has not settled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::recorder) struct TakenEvents {
     pub(in crate::recorder) events: usize,
@@ -29,8 +29,8 @@ pub(in crate::recorder) struct TakenEvents {
 }
 
 impl TakenEvents {
-    /// Splits off what is done when only the last `waiting` events wait. Bytes
-    /// are split by the mean size: they are an estimate anyway.
+    /// Splits off the events that are done; the last `waiting` ones still wait.
+    /// Bytes are split by mean size, because they are an estimate anyway.
     pub(in crate::recorder) fn split_done(&mut self, waiting: usize) -> Self {
         let events = self.events.saturating_sub(waiting);
         let bytes = self.bytes.checked_div(self.events).unwrap_or(0) * events;
@@ -54,8 +54,8 @@ pub(in crate::recorder) enum WriterWork {
     Finish,
 }
 
-/// Where events arrive. The writer owns it: when it is dropped, nothing can be
-/// written any more, and hosts notice.
+/// The receiving end of the queue. The writer owns it: once it is dropped,
+/// sending fails.
 #[derive(Debug)]
 pub(in crate::recorder) struct Inbox {
     pub(super) queue: Arc<Queue>,
@@ -63,9 +63,10 @@ pub(in crate::recorder) struct Inbox {
 }
 
 impl Inbox {
-    /// Waits for work. With `patience`, the storage has failed: waits for that
-    /// time, or until a flush or the end requests another try. With `is_ahead`,
-    /// events were taken ahead of time: only a flush comes before them.
+    /// Waits for work. If there is a `patience`, the storage has failed: waits
+    /// for that time, or until a flush or the end requests another try. If
+    /// `is_ahead`, events were taken ahead of time: only a flush comes before
+    /// them.
     pub(in crate::recorder) fn next_work(
         &self,
         patience: Option<Duration>,
@@ -93,7 +94,7 @@ impl Inbox {
                 return WriterWork::Batch(batch);
             }
             if was_asked {
-                // The request came after the state was read: sleeping now would
+                // The request came after the state was read. Sleeping now would
                 // never end.
                 continue;
             }
@@ -108,7 +109,7 @@ impl Inbox {
         }
     }
 
-    /// The next events, if there are `least` of them. A request among them is
+    /// The next events, if there are at least `least`. A request among them is
     /// handled with the next work, before the writer sleeps.
     pub(in crate::recorder) fn take_ahead(&self, least: usize) -> Option<EventBatch> {
         if self.queue.bounds.waiting() < least as u64 {
@@ -118,7 +119,7 @@ impl Inbox {
         (!batch.events.is_empty()).then_some(batch)
     }
 
-    /// The events that wait, and whether there was a request among them.
+    /// The waiting events, and whether there was a request among them.
     fn take_batch(&self, first: Option<Event>) -> (EventBatch, bool) {
         let mut was_asked = false;
         let mut events = Vec::from_iter(first);

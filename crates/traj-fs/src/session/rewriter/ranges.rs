@@ -1,4 +1,4 @@
-//! Reading ranges of a file.
+//! Reads ranges of a file.
 
 use std::io;
 
@@ -25,8 +25,8 @@ pub(super) fn stream(
         let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(space.len());
         let count = read_at(file, &mut space[..wanted], at)?;
         if count == 0 {
-            // It was truncated while we read: another process is about to
-            // rewrite it.
+            // It was truncated while we read it: another process is rewriting
+            // it.
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
         }
         lines.filled(count);

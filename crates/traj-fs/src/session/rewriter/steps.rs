@@ -18,20 +18,20 @@ use crate::safe::lock::FileLock;
 use crate::safe::open::{Access, open_regular};
 use crate::safe::replace::{create_temporary, sync_folder};
 
-/// How long a pause is while others may still write.
+/// The pause between two checks while others may still write.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Bytes written at a time.
 const WRITE_BLOCK: usize = 256 * 1024;
 
-/// A rewrite in progress. Generations stay open; retired ones have the
-/// temporary name of their candidate.
+/// A rewrite in progress. Every generation of the file stays open. A retired
+/// one has the temporary name of the candidate that replaced it.
 pub(super) struct RewriteSteps<'a> {
     target: &'a FsSessionRewriter,
     stat: Stat,
     generations: Vec<(File, Stat)>,
     candidate: Option<(String, BufWriter<LimitedFile>)>,
-    /// The candidate holds bytes that may not be on the disk.
+    /// Whether the candidate has bytes that may not be on the disk.
     unsynced: bool,
     retired_names: Vec<String>,
 }
@@ -60,7 +60,8 @@ impl<'a> RewriteSteps<'a> {
         let held = outcome.as_ref().is_ok_and(|report| report.held_open);
         for (index, name) in self.retired_names.iter().enumerate() {
             if held {
-                // A writer may still have it open: its lines must not be lost.
+                // A writer may still have it open, and its lines must not be
+                // lost.
                 let process = std::process::id();
                 let kept = format!("{}.held-{process}-{index}", self.target.name);
                 self.target.folder.rename(name, &self.target.folder, kept).ok();
@@ -126,15 +127,15 @@ impl<'a> RewriteSteps<'a> {
 }
 
 impl RewriteSteps<'_> {
-    /// Exchanges the candidate and the current generation; returns the new one,
-    /// opened for reading, so that we never count as a writer of it ourselves.
+    /// Exchanges the candidate and the current generation. Returns the new one,
+    /// opened for reading, so that we do not count as one of its writers.
     fn put_in_place(
         &self,
         temporary: &str,
         writer: BufWriter<LimitedFile>,
     ) -> Result<(File, Stat), RewriteStepError> {
         let (folder, name) = (&self.target.folder, &self.target.name);
-        let look = |file: &File| fstat(file).map_err(io::Error::from).context("look at", name);
+        let look = |file: &File| fstat(file).map_err(io::Error::from).context("inspect", name);
         let written =
             writer.into_inner().map_err(|error| error.into_error().into_step("write", name))?;
         let stat = look(written.as_file())?;
@@ -155,7 +156,7 @@ impl Generations for RewriteSteps<'_> {
 
     fn length(&mut self, generation: usize) -> Result<u64, RewriteStepError> {
         let stat = fstat(&self.generations[generation].0)
-            .map_err(|errno| io::Error::from(errno).into_step("look at", &self.target.name))?;
+            .map_err(|errno| io::Error::from(errno).into_step("inspect", &self.target.name))?;
         Ok(u64::try_from(stat.st_size).unwrap_or(0))
     }
 
@@ -193,8 +194,8 @@ impl Generations for RewriteSteps<'_> {
         };
         match self.put_in_place(&temporary, writer) {
             Ok((file, stat)) => {
-                // The last lines were copied after the previous sync, so that
-                // no writer waited for the disk in between.
+                // Syncs the lines that were copied after the previous sync.
+                // Doing so only now kept writers from waiting for the disk.
                 let synced = file.sync_all();
                 self.unsynced = false;
                 self.generations.push((file, stat));

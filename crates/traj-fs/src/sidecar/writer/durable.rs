@@ -1,10 +1,10 @@
-//! Making lines durable, even after a sync has failed.
+//! Makes lines durable, even after a sync has failed.
 //!
 //! After a failed sync, it is unknown what is on the disk, and the next sync
 //! may succeed although the lines never got there: the kernel reports a lost
 //! page only once. So a failure is remembered, and no line counts as durable
-//! until the whole file was written again, synced, and put in place of the old
-//! one.
+//! until the whole file has been written again and synced, and has replaced the
+//! old one.
 
 use traj_core::port::SidecarError;
 
@@ -19,11 +19,11 @@ use crate::sidecar::roll;
 /// What still has to reach the disk.
 #[derive(Debug)]
 pub(super) struct Unsynced {
-    /// Lines were written since the last sync.
+    /// Whether lines were written since the last sync.
     pub(super) lines: bool,
-    /// The directory's entry for the sidecar has not been synced yet.
+    /// Whether the directory's entry for the sidecar has not been synced yet.
     pub(super) entry: bool,
-    /// A sync failed: only a new file can be trusted.
+    /// Whether a sync failed, so that only a new file can be trusted.
     pub(super) is_doubtful: bool,
 }
 
@@ -50,7 +50,7 @@ impl FsSidecarWriter {
         Ok(())
     }
 
-    /// Replaces the sidecar with a copy that is on the disk.
+    /// Replaces the sidecar with a copy that was synced.
     fn write_again(&mut self) -> Result<(), SidecarError> {
         loop {
             if identity_of(&self.folder, &self.name)?.is_none() {

@@ -1,10 +1,9 @@
 //! A file that hides its first failure from its writer and keeps it for the
 //! caller.
 //!
-//! A zip writer ends its archive when it is dropped, whatever happened before,
-//! and complains on standard error when it cannot. So the failure is hidden
-//! from it: after the first failure, nothing is written and every call
-//! succeeds.
+//! A zip writer finishes its archive when it is dropped, even after a failure,
+//! and prints to standard error if that fails. So failures are hidden from it:
+//! after the first one, nothing is written and every call succeeds.
 
 use std::cell::RefCell;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -40,7 +39,8 @@ impl<'f> FailureKeeper<'f> {
         Self { file, failure, position: 0, has_failed: false }
     }
 
-    /// Keeps a failure for later. An interruption is not one: it is retried.
+    /// Keeps a failure for later. An interrupted call is not a failure: it is
+    /// retried.
     fn excuse<T>(&mut self, tried: io::Result<T>, instead: T) -> io::Result<T> {
         match tried {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => {
@@ -77,7 +77,7 @@ impl Seek for FailureKeeper<'_> {
     fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
         let wanted = match place {
             SeekFrom::Start(position) => position,
-            // After a failure, nobody reads from this position.
+            // After a failure, the position is no longer used.
             SeekFrom::Current(distance) | SeekFrom::End(distance) => {
                 self.position.saturating_add_signed(distance)
             }

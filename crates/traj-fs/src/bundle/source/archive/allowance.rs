@@ -9,8 +9,8 @@ use super::damage::damaged;
 
 const UNSTATED_BYTES: u64 = Reading::standard().unstated_bytes as u64;
 
-/// How much an archive may still unpack to: the size that the manifest states
-/// for each file, and a little for what it does not state.
+/// How many bytes an archive may still unpack to: the size that the manifest
+/// states for each file, and a small amount for everything else.
 #[derive(Debug)]
 pub(super) struct UnpackAllowance {
     stated: StatedSizes,
@@ -24,8 +24,8 @@ impl Default for UnpackAllowance {
 }
 
 impl UnpackAllowance {
-    /// Shows an entry and reads it to its end: bytes that the visitor leaves
-    /// unread count too.
+    /// Passes an entry to the visitor and reads it to its end: bytes that the
+    /// visitor does not read count too.
     pub(super) fn show(
         &mut self,
         path: &str,
@@ -55,7 +55,7 @@ struct PackedFile<'c> {
     /// The rest of its stated size.
     stated: u64,
     unstated: &'c mut u64,
-    /// What was read so far, for the manifest only.
+    /// The content so far, if it is the manifest.
     kept: Option<Vec<u8>>,
 }
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_stated_is_read_up_to_a_limit_for_all_files() {
+    fn files_that_the_manifest_does_not_state_share_a_limit() {
         let mut allowance = stating(1_000);
         assert!(show(&mut allowance, "events.jsonl", 1_000 + UNSTATED_BYTES / 2).is_ok());
         assert!(show(&mut allowance, "tools.json", UNSTATED_BYTES / 4).is_ok());

@@ -2,8 +2,8 @@
 
 use traj_core::port::BundleSourceError;
 
-/// What is wrong with an archive that can still be unpacked. Nothing scans the
-/// bytes outside its entries, so there must not be any.
+/// Why an archive that can be unpacked is still refused. Bytes outside its
+/// entries would not be scanned, so there must not be any.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ArchiveDamage {
     #[error("it does not end with the list of its entries")]
@@ -24,7 +24,7 @@ impl From<ArchiveDamage> for BundleSourceError {
     }
 }
 
-/// An archive that its decoder rejects.
+/// The error for an archive that its decoder rejects.
 pub(super) fn damaged(
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> BundleSourceError {

@@ -1,7 +1,6 @@
-//! The entries of a tar file, one after the other, with nothing in between.
-//! This is not left to a library: libraries skip bytes between entries and
-//! after the last one, and read names from extensions that can hold more than
-//! names.
+//! Reads the entries of a tar file and allows nothing between them. A library
+//! is not enough: libraries skip bytes between entries and after the last one,
+//! and read names from extensions that can hold other data too.
 
 use std::io::{self, Read};
 
@@ -11,15 +10,14 @@ use super::damage::{ArchiveDamage, damaged};
 
 const BLOCK: usize = 512;
 
-/// Zeros may follow the last entry, up to the size of a tape record.
+/// The most zeros that may follow the last entry: a large tape record.
 const MOST_PADDING: u64 = 1024 * 1024;
 
-/// The parts of a header that hold numbers in octal digits: mode and owner,
-/// time, device.
+/// The header fields with octal numbers: mode and owner, time, device.
 const NUMBERS: [std::ops::Range<usize>; 3] = [100..124, 136..148, 329..345];
 
-/// The parts that must be exactly one number, because it is used: the size and
-/// the checksum of the header.
+/// The fields that must be exactly one number, because they are used: the size,
+/// and the checksum of the header.
 const SIZE: std::ops::Range<usize> = 124..136;
 const CHECKSUM: std::ops::Range<usize> = 148..156;
 
@@ -27,11 +25,11 @@ const CHECKSUM: std::ops::Range<usize> = 148..156;
 const KIND: std::ops::Range<usize> = 257..265;
 const KINDS: [&[u8]; 3] = [b"ustar  \0", b"ustar\x0000", &[0; 8]];
 
-/// The parts that must be empty: the target of a link, the owner's name, the
+/// The fields that must be empty: the target of a link, the owner's name, the
 /// prefix of a long name, and unused bytes.
 const EMPTY: [std::ops::Range<usize>; 3] = [157..257, 265..329, 345..512];
 
-/// Shows every entry of a tar file to `show`, up to the end of the stream.
+/// Passes every entry of a tar file to `show`, up to the end of the stream.
 pub(super) fn visit(
     stream: &mut (dyn Read + Send),
     mut show: impl FnMut(&str, &mut (dyn Read + Send)) -> Result<(), BundleSourceError>,
@@ -114,8 +112,8 @@ fn is_number(field: &[u8]) -> bool {
     !digits.is_empty() && rest.iter().all(|byte| matches!(byte, b' ' | 0))
 }
 
-/// Whether a field is a size. One that does not fit into octal digits is
-/// binary, after a mark.
+/// Whether a field is a size. A size that does not fit into octal digits is
+/// binary, after a marker byte.
 fn is_size(field: &[u8]) -> bool {
     is_number(field) || field.starts_with(&[0x80, 0, 0, 0])
 }

@@ -1,6 +1,6 @@
-//! The content of a zip entry, to the last packed byte. A decoder stops where
-//! its stream ends. Without a check, nobody would see the bytes after that, up
-//! to the length that the list of entries states.
+//! Reads the content of a zip entry, to the last packed byte. A decoder stops
+//! where its stream ends. Without a check, bytes between that point and the
+//! length that the list of entries states would go unnoticed.
 
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,19 +12,20 @@ use zip::read::{ZipFile, ZipReadOptions, read_zipfile_from_stream_with_options};
 
 use super::damage::{ArchiveDamage, damaged};
 
-/// How many bytes are added to the packed ones. The decoder reads the first
-/// when it has used all packed bytes, and the second only when its stream did
-/// not end with them.
+/// How many bytes are added after the packed ones. The decoder reads the first
+/// one when it has used all packed bytes, and the second one only if its stream
+/// has not ended there.
 const BEYOND: u64 = 2;
 
-/// The header of a deflated entry, with the flag that its sizes and its
-/// checksum are stored elsewhere.
+/// The header of a deflated entry. A flag says that its sizes and its checksum
+/// are stored elsewhere.
 const HEADER: [u8; 30] = *b"PK\x03\x04\x14\0\x08\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// Takes the content of an entry.
 type ShowContent<'s> = dyn FnMut(&mut (dyn Read + Send)) -> Result<(), BundleSourceError> + 's;
 
-/// Shows the content of an entry, which must be as long as the list states.
+/// Passes the content of an entry to `show`. It must be as long as the list
+/// states.
 pub(super) fn show<R: Read + Send>(
     file: &File,
     number: usize,
@@ -57,7 +58,7 @@ pub(super) fn show<R: Read + Send>(
     }
 }
 
-/// Shows content. Returns `None` if its length is wrong.
+/// Passes content to `show`. Returns `None` if its length is wrong.
 fn show_all(
     content: &mut (dyn Read + Send),
     length: u64,
@@ -82,7 +83,7 @@ impl Read for FileFrom<'_> {
     }
 }
 
-/// The bytes added after the packed ones. It counts how many were read.
+/// The bytes added after the packed ones; counts how many of them were read.
 struct CountedPadding<'c>(&'c AtomicU64);
 
 impl Read for CountedPadding<'_> {

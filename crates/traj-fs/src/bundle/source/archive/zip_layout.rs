@@ -1,7 +1,6 @@
-//! The layout of a zip file. The list at its end states where each entry is.
-//! Some programs unpack by the list, others by the entries themselves. Only a
-//! file in which both agree, with no other bytes, gives all of them the same
-//! files.
+//! Checks the layout of a zip file. The list at its end states where each entry
+//! is. Some programs unpack by the list, others by the entries themselves. All
+//! of them get the same files only if both agree and there are no other bytes.
 
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 
@@ -21,7 +20,7 @@ const LISTED_LENGTH: usize = 46;
 const LOCAL: &[u8] = b"PK\x03\x04";
 const LOCAL_LENGTH: usize = 30;
 
-/// The value of a field whose number is too large for it.
+/// The value of a field if its number is too large and stored elsewhere.
 const ELSEWHERE: u64 = 0xffff_ffff;
 
 /// Checks that a file consists only of entries and their list. Passes the names
@@ -111,7 +110,8 @@ struct ZipEntry {
     packed: u64,
     unpacked: u64,
     offset: u64,
-    /// Whether there is a comment, or fields for anything but large numbers.
+    /// Whether there is a comment, or an extra field for anything but large
+    /// numbers.
     has_more: bool,
 }
 
@@ -124,7 +124,7 @@ impl ZipEntry {
         self.name == other.name && facts(self) == facts(other)
     }
 
-    /// The next one of the list.
+    /// The next entry of the list.
     fn listed(rows: &mut impl Read) -> io::Result<Option<Self>> {
         let record = HeaderBytes::next(rows, LISTED_LENGTH)?;
         if !record.starts_with(LISTED) {
@@ -148,7 +148,7 @@ impl ZipEntry {
         }))
     }
 
-    /// The one at this offset, and where its content starts.
+    /// The entry at this offset, and where its content starts.
     fn local(file: &File, at: u64) -> io::Result<Option<(Self, u64)>> {
         let record = HeaderBytes::read(file, at, LOCAL_LENGTH as u64)?;
         if !record.starts_with(LOCAL) {
@@ -215,8 +215,9 @@ impl HeaderBytes {
         usize::try_from(self.u16(at)).unwrap_or_default()
     }
 
-    /// Reads these extra fields as the `numbers` that did not fit their own
-    /// fields, in this order. Also returns whether they contain nothing else.
+    /// Replaces those of `numbers` that did not fit their own fields with the
+    /// numbers in these extra fields, in order. Also returns whether the extra
+    /// fields contain nothing else.
     fn large_numbers<const N: usize>(&self, mut numbers: [u64; N]) -> ([u64; N], bool) {
         const LARGE: u64 = 1;
         let mut at = 4;
