@@ -1,4 +1,4 @@
-//! A connection to one app-server: calls out, events and questions in, and a clean end.
+//! A connection to one app-server: outgoing calls, incoming events and questions, clean shutdown.
 
 mod app_server;
 mod driver;
@@ -25,10 +25,10 @@ use routes::Routes;
 use crate::protocol::{ServerVersion, VersionFloor, initialize_params};
 use crate::transport::{StderrTail, Transport};
 
-/// The shortest timeout of a call: a shorter one would always fail.
+/// The minimum timeout of a call; a shorter one would always expire.
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A client of one server. Clones share the connection; dropping the last one ends the server.
+/// A client of one server. Clones share the connection; dropping the last one stops the server.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<SharedClient>,
@@ -45,6 +45,7 @@ struct SharedClient {
     stderr: Option<StderrTail>,
     process: Option<u32>,
     version: std::sync::OnceLock<String>,
+    home: std::sync::OnceLock<String>,
 }
 
 impl std::fmt::Debug for Client {
@@ -63,7 +64,7 @@ impl Client {
     /// Must be called within a tokio runtime, which then drives the connection.
     ///
     /// # Errors
-    /// The server does not answer, refuses, or is too old. It is then stopped.
+    /// The server does not answer, rejects the handshake, or is too old. It is then stopped.
     pub async fn connect(
         transport: Transport,
         options: ClientOptions,
@@ -99,6 +100,7 @@ impl Client {
                 stderr,
                 process,
                 version: std::sync::OnceLock::new(),
+                home: std::sync::OnceLock::new(),
             }),
         };
         match client.handshake().await {
@@ -115,6 +117,9 @@ impl Client {
         let params = initialize_params(&options.name, &options.title, &options.version);
         let answer = self.call("initialize", params, options.handshake_timeout).await?;
         let agent = answer.get("userAgent").and_then(Json::as_str).unwrap_or_default();
+        if let Some(home) = answer.get("codexHome").and_then(Json::as_str) {
+            let _already_known = self.inner.home.set(home.to_owned());
+        }
         let version = ServerVersion::of_user_agent(agent);
         let floor = VersionFloor(options.version_floor);
         match version {
@@ -131,9 +136,9 @@ impl Client {
         }
     }
 
-    /// Calls a method. Dropping the future gives up the answer; the call may still take effect.
+    /// Calls a method. Dropping the future discards the answer; the call may still take effect.
     ///
-    /// Waits while too many calls are under way. The wait counts towards the timeout.
+    /// Waits while too many calls are in flight. The wait counts towards the timeout.
     pub(crate) async fn call(
         &self,
         method: &'static str,
@@ -149,7 +154,7 @@ impl Client {
             Ok(Err(_closed)) => return Err(self.closed_error()),
             Err(_elapsed) => return Err(AppServerError::TimedOut { method }),
         };
-        // Dropped after `answer`: the driver looks for callers whose receiver has gone.
+        // Dropped after `answer`: the driver looks for callers whose receiver was dropped.
         let mut abandon = AbandonedCall { signals, is_armed: true };
         let (reply, answer) = oneshot::channel();
         let timeout = timeout.saturating_sub(began.elapsed());
@@ -160,7 +165,7 @@ impl Client {
             Err(_closed) => None,
         };
         abandon.is_armed = false;
-        // Without an answer the driver has gone, and has reported why.
+        // Without an answer, the driver has ended and reported why.
         settled.unwrap_or_else(|| Err(self.closed_error()))
     }
 
@@ -187,11 +192,12 @@ impl Client {
         }
     }
 
-    /// Ends the server: closes its input, waits, terminates, kills. Every waiter ends at once.
+    /// Stops the server: closes its input, waits, then terminates and kills it. All waiting calls
+    /// end at once.
     pub async fn stop(&self) {
         self.inner.signals.stop.cancel();
         let mut finished = self.inner.finished.clone();
-        // A driver that has gone has stopped everything already.
+        // If the driver has ended, it has already stopped everything.
         let _gone = finished.wait_for(|is_finished| *is_finished).await;
     }
 
@@ -201,13 +207,13 @@ impl Client {
         self.inner.version.get().map(String::as_str)
     }
 
-    /// The server's process number.
+    /// The server's process id.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.inner.process
     }
 
-    /// What went wrong on the wire so far, in numbers.
+    /// Counters of protocol errors so far.
     #[must_use]
     pub fn counters(&self) -> ClientCounters {
         let mut counters = *self.inner.counters.borrow();
@@ -222,7 +228,7 @@ impl Client {
     }
 }
 
-/// Tells the driver about a call whose caller goes away before the answer.
+/// Notifies the driver if the caller is dropped before the answer.
 struct AbandonedCall<'a> {
     signals: &'a ClientSignals,
     is_armed: bool,

@@ -1,45 +1,47 @@
-//! Conversations of a chat bound to Codex threads.
+//! Chat conversations bound to Codex threads.
 //!
-//! A message is claimed by rules that send nothing, waits for its turn in its conversation, runs on
-//! the thread that holds the conversation's history, and is answered with the model's reply or with
-//! the reason why it failed. Only the host's handler grants anything, and a message from somebody
-//! who may not command is never run.
+//! A message is claimed by rules that send nothing. It waits in the queue of its conversation, runs
+//! on the thread with the conversation's history, and is answered with the model's reply or with
+//! the reason for the failure. Only the host's handler grants approvals, and a message from an
+//! unauthorised sender is never run.
 
 mod active;
+mod bind;
 mod inbound;
 mod reply;
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 use traj_core::binding::{
     BindingProfile, BindingRecord, Claim, ConversationData, Permissions, ServiceTier, claim,
     effective_permissions,
 };
-use traj_core::id::ThreadId;
 use traj_core::port::{
     AppServerError, BindingKey, CloseCause, NodeSessions, NodeTurn, RequestHandler,
 };
 use traj_core::redaction::Redactor;
 
 pub use active::ControlOutcome;
+pub use bind::BindError;
 pub use inbound::{Handled, HostPermissions, Inbound, ServerChoice};
 
 use active::ActiveTurns;
 use reply::{failure_reply, turn_reply};
 
-use crate::bound_turn::{BoundTurn, BoundTurnError, BoundTurnRequest, TurnSpec, run_bound_turn};
+use crate::bound_turn::{
+    BoundTurn, BoundTurnError, BoundTurnRequest, LentServer, ServerSource, run_on_servers,
+};
 use crate::keyed_queue::{KeyedQueue, QueueError};
-use crate::lifecycle::{LifecycleError, ThreadLifecycle, ThreadPlan};
+use crate::lifecycle::{LifecycleError, ThreadLifecycle};
 use crate::pool::ClientPool;
-use crate::turn::{TurnFacts, TurnOptions, TurnOutcome};
+use crate::turn::TurnBounds;
 
-/// How often a server that exits before the turn begins is replaced.
-const STARTS: u32 = 3;
-/// A node gets this much longer than its turn, so that it can say why it failed.
+/// A node gets this much more time than its turn, so that it can report why it failed.
 const NODE_GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 
-/// What all conversations of a host share.
+/// The options that all conversations of a host share.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConversationOptions {
@@ -47,14 +49,14 @@ pub struct ConversationOptions {
     pub profile: BindingProfile,
     /// The host's answers to the server's requests.
     pub handler: Arc<dyn RequestHandler>,
-    /// The host's reach to other nodes.
+    /// The host's connection to other nodes.
     pub nodes: Option<Arc<dyn NodeSessions>>,
-    /// Hides secrets in what is shown of failures.
+    /// Hides secrets in failure messages.
     pub redactor: Redactor,
 }
 
 impl ConversationOptions {
-    /// The default behaviour, without nodes.
+    /// The default options, without nodes.
     #[must_use]
     pub fn standard(handler: Arc<dyn RequestHandler>, redactor: Redactor) -> Self {
         Self { profile: BindingProfile::standard(), handler, nodes: None, redactor }
@@ -72,17 +74,23 @@ pub struct Conversations {
 }
 
 impl Conversations {
-    /// Conversations whose bindings `lifecycle` keeps, on servers of `pool`.
+    /// Conversations with the bindings of `lifecycle`, on servers of `pool`.
     #[must_use]
     pub fn new(lifecycle: ThreadLifecycle, pool: ClientPool, options: ConversationOptions) -> Self {
         let queue = KeyedQueue::new(options.profile.queue_limit);
         Self { lifecycle, pool, queue, active: ActiveTurns::default(), options }
     }
 
-    /// Handles a message. Cancelling takes it out of the queue, or interrupts its turn and waits for
-    /// its end; dropping the future instead would let the next message meet a turn that still runs.
+    /// Handles a message. Cancelling removes it from the queue, or interrupts its turn and waits for
+    /// the end of it. Do not drop the future instead: the next message could then run into a turn
+    /// that is still running.
     pub async fn inbound(&self, inbound: Inbound, cancel: &CancellationToken) -> Handled {
-        let prompt = match claim(inbound.data.as_ref(), &inbound.message, inbound.facts) {
+        let prompt = match claim(
+            inbound.data.as_ref(),
+            &inbound.message,
+            inbound.facts,
+            self.options.nodes.is_some(),
+        ) {
             Claim::NotOurs => return Handled::NotOurs,
             Claim::Silent => return Handled::Silent,
             Claim::Blocked { reply } => return Handled::Reply(reply.to_owned()),
@@ -100,7 +108,9 @@ impl Conversations {
         };
         let reply = match data {
             ConversationData::CliNode { node, session, cwd } => {
-                self.node_turn(node, session, cwd, prompt).await
+                let timeout = inbound.timeout.unwrap_or(self.options.profile.turn_timeout);
+                let turn = NodeTurn::new(node, session, prompt, cwd, timeout);
+                self.node_turn(turn).await
             }
             _ => self.app_server_turn(&queue_key, inbound, &prompt, cancel).await,
         };
@@ -108,20 +118,13 @@ impl Conversations {
         Handled::Reply(reply)
     }
 
-    async fn node_turn(
-        &self,
-        node: String,
-        session: String,
-        cwd: Option<String>,
-        prompt: String,
-    ) -> String {
-        // The claim has seen to it that there is a node runtime.
+    async fn node_turn(&self, turn: NodeTurn) -> String {
+        // The claim has checked that there is a node runtime.
         let Some(nodes) = &self.options.nodes else {
             return self.options.profile.empty_reply.clone();
         };
-        let timeout = self.options.profile.turn_timeout;
-        let turn = NodeTurn::new(node, session, prompt, cwd, timeout);
-        let run = tokio::time::timeout(timeout + NODE_GRACE, nodes.resume(turn)).await;
+        let limit = turn.timeout.saturating_add(NODE_GRACE);
+        let run = tokio::time::timeout(limit, nodes.resume(turn)).await;
         match run {
             Ok(Ok(text)) if text.trim().is_empty() => self.options.profile.empty_reply.clone(),
             Ok(Ok(text)) => text.trim().to_owned(),
@@ -149,16 +152,15 @@ impl Conversations {
         let allowed = &inbound.permissions;
         let permissions = match effective_permissions(&allowed.policy, chosen, allowed.runtime) {
             Ok(permissions) => permissions,
-            // Refused before anything is sent anywhere.
+            // Rejected before anything is sent.
             Err(refusal) => return failure_reply(FAILED, &refusal, &self.options),
         };
         let mut inbound = inbound;
+        inbound.plan = inbound.plan.in_conversation();
+        inbound.plan.cwd = inbound.plan.working_directory(stored.as_ref()).to_owned();
         let settings = &mut inbound.plan.settings;
         settings.approval_policy = Some(permissions.approval);
         settings.sandbox = Some(permissions.sandbox);
-        if settings.model.is_none() {
-            settings.model = stored.as_ref().and_then(|record| record.model.clone());
-        }
         match self.run(queue_key, &inbound, prompt, cancel).await {
             Ok(turn) => turn_reply(&turn, &self.options),
             Err(error) => failure_reply(FAILED, &error, &self.options),
@@ -172,107 +174,23 @@ impl Conversations {
         prompt: &str,
         cancel: &CancellationToken,
     ) -> Result<BoundTurn, BoundTurnError> {
-        let server_error = |error| BoundTurnError::Thread(LifecycleError::Server(error));
         let mut input = inbound.media.clone();
         prompt.clone_into(&mut input.text);
-        let mut facts = TurnFacts::new(prompt);
-        facts.workspace = Some(inbound.plan.cwd.clone());
-        facts.session_file = Some(queue_key.to_owned());
-        facts.images = u64::try_from(input.images.len()).unwrap_or(0);
-        facts.tools.clone_from(&inbound.plan.tools);
-        let spec = TurnSpec::new(input);
-        let choice = &inbound.server;
-        let mut starts = 1;
-        loop {
-            let lease = self.pool.lease(&choice.key, choice.connector.as_ref()).await;
-            let lease = lease.map_err(server_error)?;
-            let gone = || AppServerError::Closed { cause: CloseCause::NotStarted };
-            let connection = Arc::clone(lease.server().ok_or_else(|| server_error(gone()))?);
-            let profile = &self.options.profile;
-            let mut options = TurnOptions::standard(Arc::clone(&self.options.handler));
-            options.timeout = profile.turn_timeout;
-            options.interrupt_timeout = profile.interrupt_timeout;
-            options.early_notifications = profile.early_notifications;
-            options.cancel = cancel.child_token();
-            options.observer = Some(self.active.observer(queue_key, &connection));
-            let request = BoundTurnRequest {
-                plan: &inbound.plan,
-                spec: &spec,
-                options: &options,
-                facts: &facts,
-                sink: &inbound.sink,
-            };
-            let (server, loaded) = (connection.as_ref(), lease.loaded());
-            let turn = run_bound_turn(&self.lifecycle, server, loaded, request).await;
-            self.active.ended(queue_key);
-            match turn {
-                Err(error) if error.is_lost_before_start() && starts < STARTS => starts += 1,
-                // The turn may still run there: nobody else shall meet it.
-                Ok(turn) if turn.report.outcome == TurnOutcome::TimedOut { confirmed: false } => {
-                    self.pool.retire(&lease);
-                    return Ok(turn);
-                }
-                settled => return settled,
-            }
-        }
-    }
-
-    /// Binds a conversation: to a thread that exists, or to a new one.
-    ///
-    /// # Errors
-    /// The server does not start, or the thread cannot be opened. An earlier binding is unchanged.
-    pub async fn bind(
-        &self,
-        plan: &ThreadPlan,
-        thread: Option<&ThreadId>,
-        server: &ServerChoice,
-        cancel: &CancellationToken,
-    ) -> Result<BindingRecord, LifecycleError> {
-        let lease = self.pool.lease(&server.key, server.connector.as_ref()).await;
-        let lease = lease.map_err(LifecycleError::Server)?;
-        let gone = AppServerError::Closed { cause: CloseCause::NotStarted };
-        let connection = lease.server().ok_or(LifecycleError::Server(gone))?;
-        match thread {
-            Some(thread) => self.lifecycle.attach(connection.as_ref(), plan, thread).await,
-            None => {
-                let ready =
-                    self.lifecycle.ready(connection.as_ref(), lease.loaded(), plan, cancel).await?;
-                let (approval, sandbox) = (plan.settings.approval_policy, plan.settings.sandbox);
-                let tier = plan.settings.service_tier.clone();
-                self.lifecycle
-                    .change(&plan.key, move |record| {
-                        record.approval_policy = approval.or(record.approval_policy);
-                        record.sandbox = sandbox.or(record.sandbox);
-                        if tier.is_some() {
-                            record.service_tier.clone_from(&tier);
-                        }
-                    })
-                    .await
-                    .map(
-                        |record| {
-                            if record.thread == *ready.thread() { record } else { ready.record }
-                        },
-                    )
-            }
-        }
-    }
-
-    /// Removes the binding after the host denied a request to bind. Returns whether there was one.
-    ///
-    /// # Errors
-    /// The record cannot be read or removed.
-    pub async fn bind_denied(
-        &self,
-        data: &ConversationData,
-        key: &BindingKey,
-    ) -> Result<bool, LifecycleError> {
-        if !matches!(data, ConversationData::AppServer { .. }) {
-            return Ok(false);
-        }
-        match self.lifecycle.load(key).await? {
-            Some(stored) => self.lifecycle.clear(key, &stored.record.thread).await,
-            None => Ok(false),
-        }
+        let profile = &self.options.profile;
+        let mut request = BoundTurnRequest::new(inbound.plan.clone(), input)
+            .session_file(queue_key)
+            .recorded_in(Arc::clone(&inbound.sink))
+            .answered_by(Arc::clone(&self.options.handler))
+            .timeout(inbound.timeout.unwrap_or(profile.turn_timeout))
+            .cancelled_by(cancel.child_token())
+            .observed_by(self.active.observer(queue_key));
+        request.options.interrupt_timeout = profile.interrupt_timeout;
+        request.options.early_notifications = profile.early_notifications;
+        let bounds = TurnBounds::of(&request.options);
+        let source = PooledServers { conversations: self, choice: &inbound.server, queue_key };
+        let turn = run_on_servers(&self.lifecycle, &source, &request, &bounds).await;
+        self.active.ended(queue_key);
+        turn
     }
 
     /// Asks the running turn of a conversation to end.
@@ -320,6 +238,32 @@ impl Conversations {
             record.sandbox = Some(permissions.sandbox);
         };
         self.lifecycle.change(key, change).await.map(drop)
+    }
+}
+
+/// Servers of the pool for the turn of one message.
+struct PooledServers<'a> {
+    conversations: &'a Conversations,
+    choice: &'a ServerChoice,
+    queue_key: &'a str,
+}
+
+#[async_trait]
+impl ServerSource for PooledServers<'_> {
+    async fn lend(&self) -> Result<LentServer, AppServerError> {
+        let Conversations { pool, active, .. } = self.conversations;
+        let lease = pool.lease(&self.choice.key, self.choice.connector.as_ref()).await?;
+        let gone = || AppServerError::Closed { cause: CloseCause::NotStarted };
+        let connection = Arc::clone(lease.server().ok_or_else(gone)?);
+        active.runs_on(self.queue_key, &connection);
+        Ok(LentServer { connection, loaded: lease.loaded().clone(), lease: Some(lease) })
+    }
+
+    async fn give_back(&self, server: LentServer, is_usable: bool) {
+        if let Some(lease) = server.lease.filter(|_| !is_usable) {
+            // The turn may still run there, or the server hangs: no other turn may use it.
+            self.conversations.pool.retire(&lease);
+        }
     }
 }
 

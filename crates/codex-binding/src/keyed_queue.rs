@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-/// What happens to a task that wants to enter.
+/// Whether a task may run, must wait or is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Admission {
     Run,
@@ -16,7 +16,7 @@ enum Admission {
     Full,
 }
 
-/// Who runs and who waits, per key.
+/// The running and waiting tickets, per key.
 #[derive(Debug)]
 struct QueueOrder {
     lines: BTreeMap<String, KeyedLine>,
@@ -49,7 +49,7 @@ impl QueueOrder {
         }
     }
 
-    /// Removes a ticket, wherever it is; returns who runs next.
+    /// Removes a running or waiting ticket. Returns the ticket that runs next.
     fn leave(&mut self, key: &str, ticket: u64) -> Option<u64> {
         let line = self.lines.get_mut(key)?;
         if line.running != ticket {
@@ -65,10 +65,10 @@ impl QueueOrder {
     }
 }
 
-/// Why a task may not enter.
+/// Why a task could not enter the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QueueError {
-    /// Too many tasks wait already.
+    /// Too many tasks are already waiting.
     #[error("too many messages are waiting in this conversation")]
     Full,
     /// The task was cancelled while it waited.
@@ -119,7 +119,7 @@ impl KeyedQueue {
             if entry == Admission::Wait {
                 shared.wakers.insert(ticket, waker);
             }
-            // A task that goes away while it waits leaves the queue by dropping this.
+            // A task that is dropped while it waits leaves the queue by dropping this.
             let pass = QueuePass { queue: self.clone(), key: key.to_owned(), ticket };
             (pass, entry)
         };
@@ -165,7 +165,7 @@ impl Drop for QueuePass {
             if waker.is_some_and(|waker| waker.send(()).is_ok()) {
                 return;
             }
-            // It has just gone away.
+            // The next task was just dropped.
             next = shared.order.leave(&self.key, ticket);
         }
     }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     proptest! {
-        /// The queue against the simplest thing that could be right: a list per key.
+        /// Compares the queue with the simplest model: a list per key.
         #[test]
         fn the_order_is_a_list_per_key(steps in proptest::collection::vec((0_u8..3, 0_u64..12), 0..60)) {
             const LIMIT: usize = 3;

@@ -1,15 +1,19 @@
 //! The thread of a session: found, loaded or started, and stored.
 //!
-//! The order of steps keeps history: a stored thread is always resumed before it is replaced,
-//! and its record is replaced only after a new thread exists. Of all failures only one may replace a
-//! binding: the server's statement that the thread is gone. Everything else (a dead server, a
-//! timeout, a cancelled call, an answer for another thread) leaves the record as it is.
+//! The order of steps preserves history: a stored thread is always resumed before it is replaced,
+//! and its record is replaced only after a new thread exists. Only one failure may replace a
+//! binding: the server's statement that the thread is gone, or that its file is damaged before a
+//! first turn ended. Every other failure (a dead server, a
+//! timeout, a cancelled call, an answer for another thread) leaves the record unchanged.
 
 mod error;
 mod loaded;
 mod opening;
 mod plan;
+mod plugins;
+mod ready;
 mod record;
+mod terms;
 
 use std::sync::Arc;
 
@@ -23,12 +27,15 @@ use traj_core::port::{
 
 pub use error::LifecycleError;
 pub use loaded::LoadedThreads;
-pub use plan::{HowOpened, LostHistory, PluginApps, PluginBuild, ReadyThread, ThreadPlan};
+pub use plan::ThreadPlan;
+pub use plugins::{PluginApps, PluginBuild};
+pub use ready::{HowOpened, LostHistory, ReadyThread};
 
-use opening::ThreadOpening;
-use record::attached_record;
+use opening::{ThreadOpening, with_config};
+use record::{OpenedFacts, attached_record};
+use terms::ThreadTerms;
 
-/// How often a lost race for the record is run again.
+/// How many times opening is attempted if others change the record at the same time.
 const ATTEMPTS: u32 = 4;
 
 /// Opens the threads of sessions and keeps their bindings.
@@ -45,7 +52,7 @@ impl ThreadLifecycle {
         Self { store, clock }
     }
 
-    /// Makes the session's thread ready for a turn on `server`.
+    /// Opens the session's thread for a turn on `server`.
     ///
     /// # Errors
     /// The thread cannot be opened now. The stored record is unchanged.
@@ -58,8 +65,9 @@ impl ThreadLifecycle {
     ) -> Result<ReadyThread, LifecycleError> {
         let opening = ThreadOpening { lifecycle: self, server, loaded, cancel };
         for _ in 0..ATTEMPTS {
-            match opening.attempt(plan).await {
-                // Somebody else bound the session in between: their thread counts.
+            // On the heap: an opening holds a copy of the plan, and callers nest its future deeply.
+            match Box::pin(opening.attempt(plan)).await {
+                // Another process bound the session in the meantime; its thread counts.
                 Err(LifecycleError::Store(BindingStoreError::Conflict { .. })) => {}
                 settled => return settled,
             }
@@ -67,8 +75,8 @@ impl ThreadLifecycle {
         Err(LifecycleError::Contended { key: plan.key.clone() })
     }
 
-    /// Binds a session to a thread that exists, after the server has loaded it. Nothing is known of
-    /// what the thread was started with: the next turn takes it as it is and records that.
+    /// Binds a session to an existing thread, after the server has loaded it. The settings with
+    /// which the thread was started are unknown: the next turn accepts and records those in effect.
     ///
     /// # Errors
     /// The thread cannot be loaded, or the record cannot be written. The record is unchanged.
@@ -79,19 +87,50 @@ impl ThreadLifecycle {
         thread: &ThreadId,
     ) -> Result<BindingRecord, LifecycleError> {
         let stored = self.load(&plan.key).await?;
-        let resume = ResumeThread::new(thread.clone(), plan.settings.clone());
+        let old = stored.as_ref().map(|stored| &stored.record);
+        let terms = ThreadTerms::of(plan, old);
+        let mut settings = with_config(plan, &terms.settings, None);
+        // The thread has instructions of its own; only explicit ones may replace them.
+        settings.developer_instructions.clone_from(&plan.settings.developer_instructions);
+        let resume = ResumeThread::new(thread.clone(), settings);
         let opened = server.resume_thread(resume).await.map_err(LifecycleError::Server)?;
         if opened.thread != *thread {
             let (asked, answered) = (thread.clone(), opened.thread);
             return Err(LifecycleError::ThreadMismatch { asked, answered });
         }
-        let record = attached_record(plan, &opened, self.clock.now());
+        let home = server.home();
+        let facts = OpenedFacts { thread: &opened, home: home.as_deref(), now: self.clock.now() };
+        let record = attached_record(plan, &terms, old, facts);
         self.save(&plan.key, &record, stored.and_then(|stored| stored.revision)).await?;
         Ok(record)
     }
 
-    /// Notes a turn that ended, so that a later loss can say what was lost. A record that is bound
-    /// to another thread by now is left alone.
+    /// Starts a thread and binds a session to it, without looking whether a stored thread would do.
+    /// `replaces` is the thread that the caller knows the session to be bound to. Permissions and
+    /// tier of the plan are stored: they were chosen for the binding.
+    ///
+    /// # Errors
+    /// The thread cannot be started, the record cannot be written, or the session is bound to
+    /// another thread than `replaces`. The record is unchanged.
+    pub async fn bind_new(
+        &self,
+        server: &dyn ThreadService,
+        loaded: &LoadedThreads,
+        plan: &ThreadPlan,
+        replaces: Option<&ThreadId>,
+        cancel: &CancellationToken,
+    ) -> Result<BindingRecord, LifecycleError> {
+        let stored = self.load(&plan.key).await?;
+        if stored.as_ref().map(|stored| &stored.record.thread) != replaces {
+            let key = plan.key.clone();
+            return Err(LifecycleError::Store(BindingStoreError::Conflict { key }));
+        }
+        let opening = ThreadOpening { lifecycle: self, server, loaded, cancel };
+        Box::pin(opening.bind_new(plan, stored)).await
+    }
+
+    /// Records a turn that ended, so that a later loss can be reported in full. Does nothing if the
+    /// record is now bound to another thread.
     ///
     /// # Errors
     /// The record cannot be read or written.
@@ -153,7 +192,7 @@ impl ThreadLifecycle {
         self.on_disk(move |store| store.load(&key)).await
     }
 
-    /// Removes a binding if it is still to `thread`.
+    /// Removes a binding if it still points to `thread`.
     ///
     /// # Errors
     /// The record cannot be read or removed.
@@ -172,7 +211,7 @@ impl ThreadLifecycle {
         self.on_disk(move |store| store.save(&key, &record, expected.as_ref())).await
     }
 
-    /// The store waits for disks and locks, so it is called outside the runtime.
+    /// Calls the store on a blocking thread, since it waits for disks and locks.
     async fn on_disk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn BindingStore) -> Result<T, BindingStoreError> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Servers shared by those who need the same one: one start, counted leases, a clean stop.
+//! Shared servers: one start, counted leases, a clean stop.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -18,10 +18,10 @@ use crate::transport::ServerCommand;
 /// A connection that can be shared.
 #[async_trait]
 pub trait Connection: AppServer {
-    /// Whether the server is gone.
+    /// Whether the connection has ended.
     fn is_closed(&self) -> bool;
 
-    /// Ends the server.
+    /// Stops the server.
     async fn stop(&self);
 }
 
@@ -39,17 +39,17 @@ impl Connection for Client {
 /// Opens connections.
 #[async_trait]
 pub trait Connector: Debug + Send + Sync {
-    /// Opens one.
+    /// Opens a connection.
     async fn connect(&self) -> Result<Arc<dyn Connection>, AppServerError>;
 }
 
-/// Which server is wanted. Its text holds no secret: values of variables are hashed under a key of
-/// the process.
+/// Identifies a server. The string contains no secrets: values of variables are hashed with a key
+/// of this process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PoolKey(String);
 
 impl PoolKey {
-    /// The key of a server that is started like this, for this credential profile.
+    /// The key of a server with this command and credential profile.
     #[must_use]
     pub fn of(command: &ServerCommand, auth_profile: Option<&str>, key: &MarkerKey) -> Self {
         let mut variables: Vec<String> = command
@@ -70,7 +70,7 @@ impl PoolKey {
         ))
     }
 
-    /// The key's text.
+    /// The key as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -102,14 +102,14 @@ impl PoolEntry {
             (self.is_retired.load(Ordering::Acquire), is_unused, self.connection.get())
         {
             let connection = Arc::clone(connection);
-            // Ends with the server.
+            // The task ends when the server has stopped.
             drop(tokio::spawn(async move { connection.stop().await }));
         }
     }
 }
 
 impl ClientPool {
-    /// No servers.
+    /// An empty pool.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -119,7 +119,7 @@ impl ClientPool {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leases the server of `key`, and starts it if it does not run. Callers that arrive during a
+    /// Leases the server of `key`, and starts it if it is not running. Callers that arrive during a
     /// start wait for the same start. A failed start does not affect the next one.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl ClientPool {
             entry.leases.fetch_add(1, Ordering::AcqRel);
             entry
         };
-        // Returned also when the start fails or nobody waits for it any more.
+        // Returned even if the start fails or its caller is dropped.
         let lease = Lease { entry };
         lease.entry.connection.get_or_try_init(|| connector.connect()).await?;
         Ok(lease)
@@ -161,7 +161,7 @@ impl ClientPool {
         self.len() == 0
     }
 
-    /// Ends every server, leased or not.
+    /// Stops every server, leased or not.
     pub async fn stop(&self) {
         let entries = std::mem::take(&mut *self.lock());
         for entry in entries.into_values() {
@@ -179,7 +179,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// The server; none only while its start is under way.
+    /// The server; `None` only while it is starting.
     #[must_use]
     pub fn server(&self) -> Option<&Arc<dyn Connection>> {
         self.entry.connection.get()

@@ -1,25 +1,29 @@
-//! The words of the app-server that we use: parameters out, answers and events in.
+//! The messages of the app-server protocol: outgoing parameters, incoming answers and events.
 //!
-//! Readers ask only for what every version has (a thread's id, a turn's id) and take everything else
-//! as it comes: members and enum values come and go between releases.
+//! Readers require only what every version has (a thread's id, a turn's id) and accept anything
+//! else, since members and enum values change between releases.
 
 mod approval;
 mod event;
+mod history;
 mod request;
 mod thread;
 mod turn;
 mod version;
 
-pub(crate) use approval::{asked_approval, verdict};
+pub use approval::{ApprovalQuestion, ApprovalTopic};
+pub(crate) use approval::{asked_approval, asks_for_more, command_words, ruling};
 pub(crate) use event::read_event;
+pub(crate) use history::{history_params, past_messages};
 pub(crate) use request::{answer_json, read_request};
 pub(crate) use thread::{opened_thread, resume_params, start_params, thread_summary};
 pub(crate) use turn::{steer_params, turn_id, turn_params};
 pub(crate) use version::{ServerVersion, VersionFloor};
+pub use version::{TESTED_VERSIONS, is_newer_than_tested};
 
 use traj_core::json::{Json, Object};
 
-/// Parameters that name a thread and nothing else.
+/// Parameters that only name a thread.
 pub(crate) fn thread_params(thread: &str) -> Json<'static> {
     Json::Object(std::iter::once(("threadId", thread.to_owned())).collect())
 }
@@ -32,7 +36,7 @@ pub(crate) fn initialize_params(name: &str, title: &str, version: &str) -> Json<
     client.push("version", version.to_owned());
     let mut params = Object::new();
     params.push("clientInfo", client);
-    // Host tools, collaboration modes and environments are part of it.
+    // Host tools, collaboration modes and environments need this capability.
     params.push("capabilities", std::iter::once(("experimentalApi", true)).collect::<Object<'_>>());
     params.into()
 }

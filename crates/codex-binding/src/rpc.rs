@@ -1,7 +1,7 @@
-//! The wire: frames, and a session that knows which answer belongs to which call.
+//! The wire protocol: frames, and a session that matches answers to calls.
 //!
-//! Everything here is a value with `step`: bytes and time come in, what to do comes out. Nothing
-//! reads, writes or waits.
+//! The session is a state machine without I/O: `step` takes lines and times, and returns what to
+//! do.
 
 mod frame;
 mod session;

@@ -1,5 +1,6 @@
-//! One turn: started, followed to its end, interrupted when it takes too long.
+//! Runs one turn: starts it, follows it to its end, interrupts it if it takes too long.
 
+mod bounds;
 mod collector;
 mod recording;
 mod watch;
@@ -14,6 +15,7 @@ use traj_core::port::{
     TurnService,
 };
 
+pub(crate) use bounds::{StopCause, TurnBounds};
 pub use collector::{TurnCollector, TurnEnd};
 pub use recording::TurnFacts;
 
@@ -21,10 +23,13 @@ use watch::TurnWatch;
 
 /// Observes a turn while it runs.
 pub trait TurnObserver: std::fmt::Debug + Send + Sync {
+    /// The server exited before the turn began, and is started again.
+    fn restarting(&self) {}
+
     /// The turn has begun.
     fn started(&self, _thread: &ThreadId, _turn: &TurnId) {}
 
-    /// Something happened. Called from the task that reads the server: it must not block.
+    /// Receives an event. Called from the task that reads from the server, so it must not block.
     fn event(&self, event: &ThreadEvent);
 }
 
@@ -32,11 +37,13 @@ pub trait TurnObserver: std::fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TurnOptions {
-    /// How long the turn may take.
+    /// How long the turn may take, from the moment it is asked for. Starting the server and opening
+    /// the thread count. An interruption may take [`interrupt_timeout`](Self::interrupt_timeout) on
+    /// top of it.
     pub timeout: Duration,
-    /// How long an interrupted turn has to confirm.
+    /// How long to wait for an interrupted turn to end.
     pub interrupt_timeout: Duration,
-    /// Notifications kept until the turn is known.
+    /// How many notifications are kept until the turn's id is known.
     pub early_notifications: usize,
     /// The host's answers to requests of the turn.
     pub handler: Arc<dyn RequestHandler>,
@@ -70,9 +77,9 @@ pub struct TurnReport {
     pub turn: TurnId,
     /// How it ended.
     pub outcome: TurnOutcome,
-    /// What the model said last, apart from commentary; empty if nothing.
+    /// The last message of the model, apart from commentary; empty if there is none.
     pub text: String,
-    /// What was counted.
+    /// The token usage.
     pub usage: Option<TokenUsage>,
 }
 
@@ -82,21 +89,21 @@ pub struct TurnReport {
 pub enum TurnOutcome {
     /// It completed.
     Completed,
-    /// Somebody interrupted it; the text so far is not a reply.
+    /// It was interrupted; the text so far is not a reply.
     Interrupted,
-    /// It failed, in the server's own words.
+    /// It failed.
     Failed {
-        /// The words.
+        /// The server's message.
         message: Option<String>,
     },
     /// It took too long and was interrupted.
     TimedOut {
-        /// Whether the server confirmed; if not, the turn may still run.
+        /// Whether the server confirmed the interruption; if not, the turn may still be running.
         confirmed: bool,
     },
 }
 
-/// Why nothing is known of a turn's end.
+/// Why the end of a turn is unknown.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
@@ -120,6 +127,15 @@ impl TurnError {
         matches!(self, Self::NotStarted(error)
             if error.refusal() == Some(traj_core::binding::RefusalKind::ThreadNotLoaded))
     }
+
+    /// Whether the turn may run on the server although nobody follows it.
+    #[must_use]
+    pub const fn may_still_run(&self) -> bool {
+        matches!(
+            self,
+            Self::NotStarted(AppServerError::TimedOut { .. } | AppServerError::Cancelled { .. })
+        )
+    }
 }
 
 /// Runs one turn on a thread that is loaded, and records it.
@@ -136,10 +152,22 @@ pub async fn run_turn(
     facts: &TurnFacts,
     sink: &Arc<dyn EventSink>,
 ) -> Result<TurnReport, TurnError> {
+    run_turn_within(server, start, options, facts, sink, &TurnBounds::of(options)).await
+}
+
+/// Runs one turn within limits that began before.
+pub(crate) async fn run_turn_within(
+    server: &dyn TurnService,
+    start: StartTurn,
+    options: &TurnOptions,
+    facts: &TurnFacts,
+    sink: &Arc<dyn EventSink>,
+    bounds: &TurnBounds,
+) -> Result<TurnReport, TurnError> {
     let thread = start.thread.clone();
     let watch = Arc::new(TurnWatch::new(options, facts.recorder(&thread, sink)));
     let listening = server.listen(&thread, watch.clone());
-    let turn = match server.start_turn(start).await {
+    let turn = match start_turn(server, start, options, bounds).await {
         Ok(turn) => turn,
         Err(error) => {
             watch.recorder().not_started(&error);
@@ -150,10 +178,34 @@ pub async fn run_turn(
         observer.started(&thread, &turn);
     }
     watch.begin(&turn);
-    let report = finish(server, &thread, &turn, &watch, options).await;
+    let report = finish(server, &thread, &turn, &watch, options, bounds).await;
     drop(listening);
     watch.recorder().ended(&turn, &report);
     report
+}
+
+/// Starts the turn. A turn that must stop before the server answers is waited for a little longer:
+/// only a turn whose id is known can be interrupted.
+async fn start_turn(
+    server: &dyn TurnService,
+    start: StartTurn,
+    options: &TurnOptions,
+    bounds: &TurnBounds,
+) -> Result<TurnId, AppServerError> {
+    const METHOD: &str = "turn/start";
+    let mut starting = server.start_turn(start);
+    let cause = tokio::select! {
+        biased;
+        started = &mut starting => return started,
+        cause = bounds.stopped() => cause,
+    };
+    match tokio::time::timeout(options.interrupt_timeout, starting).await {
+        Ok(started) => started,
+        Err(_) => Err(match cause {
+            StopCause::Cancelled => AppServerError::Cancelled { method: METHOD },
+            StopCause::TimedOut => AppServerError::TimedOut { method: METHOD },
+        }),
+    }
 }
 
 async fn finish(
@@ -162,19 +214,19 @@ async fn finish(
     turn: &TurnId,
     watch: &TurnWatch,
     options: &TurnOptions,
+    bounds: &TurnBounds,
 ) -> Result<TurnReport, TurnError> {
     let ended = tokio::select! {
         biased;
         end = watch.end() => end.map(Some),
-        () = options.cancel.cancelled() => Ok(None),
-        () = tokio::time::sleep(options.timeout) => Ok(None),
+        _cause = bounds.stopped() => Ok(None),
     };
     let lost = |cause| TurnError::Lost { turn: turn.clone(), cause };
     if let Some(end) = ended.map_err(lost)? {
         return Ok(report(turn, end, watch));
     }
     let by_person = options.cancel.is_cancelled();
-    // The answer does not matter: what counts is that the turn says it ended.
+    // The answer to the interruption does not matter, only the event that the turn ended.
     let interrupting = server.interrupt_turn(thread, turn);
     let confirming = async {
         match interrupting.await {
@@ -185,7 +237,7 @@ async fn finish(
     let confirmed = tokio::time::timeout(options.interrupt_timeout, confirming).await;
     match confirmed {
         Ok(Err(cause)) => Err(lost(cause)),
-        // It ended by itself in the last moment: that is how it ended.
+        // The turn ended by itself before the interruption.
         Ok(Ok(end)) if end != TurnEnd::Interrupted => Ok(report(turn, end, watch)),
         Ok(Ok(end)) if by_person => Ok(report(turn, end, watch)),
         confirmed => {

@@ -1,9 +1,10 @@
-//! The client as the port that the domain speaks to.
+//! Implements the app-server ports of the domain for the client.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use traj_core::binding::PastMessage;
 use traj_core::id::{ThreadId, TurnId};
 use traj_core::json::{Json, Object};
 use traj_core::port::{
@@ -13,11 +14,11 @@ use traj_core::port::{
 
 use super::Client;
 use crate::protocol::{
-    opened_thread, resume_params, start_params, steer_params, thread_params, thread_summary,
-    turn_id, turn_params,
+    history_params, opened_thread, past_messages, resume_params, start_params, steer_params,
+    thread_params, thread_summary, turn_id, turn_params,
 };
 
-/// Letting go of a thread is a courtesy: nobody waits long for it.
+/// Releasing a thread is optional, so it has a short timeout.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Client {
@@ -58,6 +59,27 @@ impl ThreadService for Client {
             }
             Err(error) => Err(error),
         }
+    }
+
+    async fn read_history(&self, thread: &ThreadId) -> Result<Vec<PastMessage>, AppServerError> {
+        const METHOD: &str = "thread/read";
+        let mut params = Object::new();
+        params.push("threadId", thread.as_str().to_owned());
+        params.push("includeTurns", true);
+        Ok(past_messages(&self.request(METHOD, params.into()).await?))
+    }
+
+    async fn add_history(
+        &self,
+        thread: &ThreadId,
+        messages: Vec<PastMessage>,
+    ) -> Result<(), AppServerError> {
+        let params = history_params(thread, &messages);
+        self.request("thread/inject_items", params).await.map(drop)
+    }
+
+    fn home(&self) -> Option<String> {
+        self.inner.home.get().cloned()
     }
 
     async fn release_thread(&self, thread: &ThreadId) -> Result<(), AppServerError> {

@@ -1,8 +1,8 @@
-//! The task that drives a client: it moves lines between the transport and the session.
+//! The task that drives a client: moves lines between the transport and the session.
 //!
 //! Every queue has a limit. Calls are admitted by a semaphore, answers to the server's questions
 //! hold a permit each, and nothing is added to a full outbox. The driver never waits for a server
-//! that does not read: it goes on reading, so neither side can block the other.
+//! that does not read: it keeps reading, so neither side can block the other.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,9 +13,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use traj_core::binding::ServerText;
 use traj_core::json::Json;
 use traj_core::json::lines::{Line, Lines};
-use traj_core::port::{AppServerError, CloseCause, ServerRequest};
+use traj_core::port::{AppServerError, CloseCause, HostReply, ServerRequest};
+use traj_core::redaction::Redactor;
 
 use super::ClientOptions;
 use super::outbox::Outbox;
@@ -25,17 +27,17 @@ use crate::protocol::{answer_json, read_event, read_request};
 use crate::rpc::{CallToken, RpcInput, RpcLimits, RpcOutput, RpcSession, notification_line};
 use crate::transport::{ChildProcess, Transport};
 
-/// Bytes read at once.
+/// How many bytes are read at once.
 const CHUNK: usize = 64 * 1024;
 /// How long to wait for the child's last output after it exited, and for its exit status after its
 /// output ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// What went wrong on the wire, in numbers.
+/// Counters of protocol errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientCounters {
-    /// Lines that were not a message.
+    /// Lines that were not valid messages.
     pub garbage_lines: u64,
     /// Lines that were too long.
     pub oversized_lines: u64,
@@ -47,32 +49,32 @@ pub struct ClientCounters {
 
 type CallResult = Result<Json<'static>, AppServerError>;
 
-/// What a client asks of its driver.
+/// A command of a client to its driver.
 #[derive(Debug)]
 pub(super) enum ClientCommand {
     Call { method: &'static str, params: Json<'static>, timeout: Duration, caller: Caller },
     Notify(&'static str),
 }
 
-/// Whoever waits for a call. The call counts as admitted until this is dropped.
+/// The waiting side of a call. The call counts as admitted until this is dropped.
 #[derive(Debug)]
 pub(super) struct Caller {
     pub(super) reply: oneshot::Sender<CallResult>,
     pub(super) _admission: OwnedSemaphorePermit,
 }
 
-/// What clients and their driver share.
+/// Signals shared by clients and their driver.
 #[derive(Clone, Debug)]
 pub(super) struct ClientSignals {
-    /// Lets a limited number of calls in.
+    /// Limits the number of calls.
     pub(super) admission: Arc<Semaphore>,
-    /// A caller has gone away.
+    /// A caller was dropped.
     pub(super) abandoned: Arc<Notify>,
-    /// The server is to be stopped.
+    /// Stops the server.
     pub(super) stop: CancellationToken,
 }
 
-/// What the driver reports.
+/// The reports of the driver.
 #[derive(Debug)]
 pub(super) struct DriverReports {
     pub(super) closing: watch::Sender<Option<CloseCause>>,
@@ -94,6 +96,7 @@ pub(super) struct ConnectionDriver {
     signals: ClientSignals,
     reports: DriverReports,
     stop_patience: Duration,
+    redactor: Redactor,
     epoch: Instant,
 }
 
@@ -131,6 +134,7 @@ impl ConnectionDriver {
             signals,
             reports,
             stop_patience: options.stop_patience,
+            redactor: options.redactor.clone(),
             epoch: Instant::now(),
         }
     }
@@ -141,6 +145,7 @@ impl ConnectionDriver {
         mut commands: mpsc::Receiver<ClientCommand>,
     ) {
         let cause = self.drive(&mut transport, &mut commands).await;
+        let cause = self.with_last_words(cause, transport.child.as_ref()).await;
         self.report_end(&cause, &mut commands);
         let Self { outbox, reports, stop_patience, .. } = self;
         let Transport { reader, mut writer, child } = transport;
@@ -164,7 +169,7 @@ impl ConnectionDriver {
         loop {
             let has_room = self.outbox.has_room();
             self.session.set_writable(has_room);
-            // A wake-up that no clock can reach is the same as none.
+            // A wake-up beyond the range of the clock never happens.
             let wake = self.session.next_wake().and_then(|wake| self.epoch.checked_add(wake));
             let wakeup = tokio::select! {
                 () = self.signals.stop.cancelled() => Wakeup::Stop,
@@ -186,13 +191,15 @@ impl ConnectionDriver {
                 }
                 Wakeup::Abandoned => self.forget_abandoned(),
                 Wakeup::Read(Ok(count @ 1..)) => self.read(chunk.get(..count).unwrap_or_default()),
-                // Its output has ended: it is gone or useless, whatever else it does.
+                // The output has ended, so the server is of no more use, even if it still runs.
                 Wakeup::Read(_) => return end_of(child.as_mut()).await,
                 Wakeup::Written(Err(_)) => {
                     self.last_words(reader, &mut chunk).await;
-                    // A server that exited breaks the pipe, too: how it exited says more.
+                    // A server that exited also breaks the pipe; its exit status says more.
                     return match end_of(child.as_mut()).await {
-                        CloseCause::Exited { code: None, signal: None } => CloseCause::BrokenPipe,
+                        CloseCause::Exited { code: None, signal: None, .. } => {
+                            CloseCause::BrokenPipe
+                        }
                         exited => exited,
                     };
                 }
@@ -208,7 +215,21 @@ impl ConnectionDriver {
         }
     }
 
-    /// Reports the end to everybody who waits, before anything is tidied up.
+    /// The cause with the end of the child's standard error, which explains most exits.
+    async fn with_last_words(&self, cause: CloseCause, child: Option<&ChildProcess>) -> CloseCause {
+        match (cause, child) {
+            (CloseCause::Exited { code, signal, .. }, Some(child)) => {
+                let stderr = child.stderr();
+                // A process that the server started may keep it open.
+                let _open = tokio::time::timeout(LAST_WORDS, stderr.drained()).await;
+                let last_words = stderr.last_lines(&self.redactor).map(ServerText::new);
+                CloseCause::Exited { code, signal, last_words }
+            }
+            (cause, _) => cause,
+        }
+    }
+
+    /// Reports the end to all waiting callers before cleaning up.
     fn report_end(&mut self, cause: &CloseCause, commands: &mut mpsc::Receiver<ClientCommand>) {
         let outputs = self.session.step(self.epoch.elapsed(), RpcInput::Closed(cause.clone()));
         self.perform_last(outputs);
@@ -223,7 +244,7 @@ impl ConnectionDriver {
     }
 
     fn tick(&mut self) -> Vec<RpcOutput> {
-        // The write may have made room for calls that wait.
+        // The write may have made room for waiting calls.
         self.session.set_writable(self.outbox.has_room());
         self.session.step(self.epoch.elapsed(), RpcInput::Tick)
     }
@@ -247,7 +268,7 @@ impl ConnectionDriver {
         }
     }
 
-    /// Forgets the calls whose callers have gone away.
+    /// Removes the calls whose callers were dropped.
     fn forget_abandoned(&mut self) -> Vec<RpcOutput> {
         let now = self.epoch.elapsed();
         let mut outputs = Vec::new();
@@ -275,7 +296,7 @@ impl ConnectionDriver {
                         outputs.extend(session.step(now, RpcInput::Line(line)));
                     }
                 }
-                // A runaway server costs no more than the limit.
+                // A line uses no more memory than the limit.
                 Line::TooLong { .. } => self.oversized_lines += 1,
             }
             ControlFlow::<()>::Continue(())
@@ -303,14 +324,14 @@ impl ConnectionDriver {
         }
     }
 
-    /// Does what the session asks for. Breaks when the server must be given up.
+    /// Performs the outputs of the session. Breaks if the server must be stopped.
     fn perform(&mut self, outputs: Vec<RpcOutput>) -> ControlFlow<CloseCause> {
         for output in outputs {
             match output {
                 RpcOutput::Write(line) => self.outbox.push(&line),
                 RpcOutput::Settle { token, result } => {
                     if let Some(caller) = self.callers.remove(&token.0) {
-                        // The caller may have gone away just now.
+                        // The caller may have just been dropped.
                         let _gone = caller.reply.send(result);
                     }
                 }
@@ -327,7 +348,7 @@ impl ConnectionDriver {
         ControlFlow::Continue(())
     }
 
-    /// Does what the session asks for on a connection that is ending anyway.
+    /// Performs the outputs of the session on a connection that is ending.
     fn perform_last(&mut self, outputs: Vec<RpcOutput>) {
         let _ending = self.perform(outputs);
     }
@@ -338,10 +359,10 @@ impl ConnectionDriver {
             return ControlFlow::Continue(());
         }
         if !self.outbox.has_room() {
-            // It asks without end and reads no answer: nothing that is sent can reach it.
+            // The server keeps asking and reads no answers, so nothing can reach it.
             return ControlFlow::Break(CloseCause::BrokenPipe);
         }
-        let answer = answer_json(request.kind, None);
+        let answer = answer_json(request.kind, &HostReply::none());
         let outputs = self.session.step(self.epoch.elapsed(), RpcInput::Answer { id, answer });
         self.perform(outputs)
     }
@@ -355,7 +376,7 @@ async fn exit_of(child: Option<&mut ChildProcess>) -> CloseCause {
 }
 
 async fn end_of(child: Option<&mut ChildProcess>) -> CloseCause {
-    let unknown = CloseCause::Exited { code: None, signal: None };
+    let unknown = CloseCause::exited(None, None);
     match child {
         Some(child) => tokio::time::timeout(LAST_WORDS, child.wait()).await.unwrap_or(unknown),
         None => unknown,

@@ -1,4 +1,4 @@
-//! How a client behaves.
+//! The options of a client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use traj_core::limits::Reading;
 use traj_core::port::{DenyAll, RequestHandler};
 use traj_core::redaction::Redactor;
 
-/// The behaviour of a client.
+/// The options of a client.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientOptions {
@@ -18,34 +18,34 @@ pub struct ClientOptions {
     pub title: String,
     /// The client's version.
     pub version: String,
-    /// The oldest server that is accepted.
+    /// The oldest accepted server version.
     pub version_floor: (u64, u64, u64),
-    /// How long the server has to introduce itself.
+    /// How long the handshake may take.
     pub handshake_timeout: Duration,
     /// How long a call may take.
     pub request_timeout: Duration,
     /// How long each step of stopping the server may take.
     pub stop_patience: Duration,
-    /// Calls under way at once.
+    /// How many calls may be in flight at once.
     pub in_flight: usize,
-    /// Calls that may wait until one of those is answered. Further callers wait to be admitted.
+    /// How many calls may wait for one of those to finish. Further callers wait to be admitted.
     pub waiting_calls: usize,
-    /// Bytes that the server has not read yet, above which calls wait to be written.
+    /// Calls wait while more than this many bytes have not been read by the server.
     pub unsent_bytes: usize,
-    /// Questions of the server answered at once; the rest gets the safe default.
+    /// How many questions of the server may be open at once; more get the safe default answer.
     pub open_questions: usize,
-    /// The longest line that is read.
+    /// The longest line to read, in bytes.
     pub longest_line: usize,
     /// Wordings, limits and other rules.
     pub profile: BindingProfile,
     /// Hides secrets in the server's standard error output.
     pub redactor: Redactor,
-    /// Answers questions that belong to no thread.
+    /// Answers questions that do not belong to a thread.
     pub handler: Arc<dyn RequestHandler>,
 }
 
 impl ClientOptions {
-    /// The default behaviour.
+    /// The default options.
     #[must_use]
     pub fn standard(redactor: Redactor) -> Self {
         Self {

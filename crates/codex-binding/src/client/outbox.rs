@@ -1,11 +1,11 @@
-//! The bytes that are waiting to be written to the server.
+//! The bytes waiting to be written to the server.
 
 use std::collections::VecDeque;
 use std::io;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-/// Lines that the server has not read yet, with a mark above which no more calls are added.
+/// Lines that the server has not read yet, with a limit above which no more calls are added.
 #[derive(Debug)]
 pub(super) struct Outbox {
     bytes: VecDeque<u8>,
@@ -22,17 +22,17 @@ impl Outbox {
         self.bytes.extend(line.as_bytes());
     }
 
-    /// Whether there is something to write or to flush.
+    /// Whether there are bytes to write or to flush.
     pub(super) fn is_pending(&self) -> bool {
         self.needs_flush || !self.bytes.is_empty()
     }
 
-    /// Whether another line may be added. One line may exceed the limit, whatever its length.
+    /// Whether another line may be added. The last line may exceed the limit by any length.
     pub(super) fn has_room(&self) -> bool {
         self.bytes.len() < self.limit
     }
 
-    /// Writes as much as the server takes at once. Nothing is lost when the future is dropped.
+    /// Writes as much as the server accepts at once. Dropping the future loses nothing.
     pub(super) async fn write_some(
         &mut self,
         mut writer: &mut (dyn AsyncWrite + Send + Unpin),
@@ -44,7 +44,7 @@ impl Outbox {
             self.needs_flush = true;
         }
         if self.bytes.is_empty() {
-            // A burst of large lines must not keep its memory.
+            // Free the memory after a burst of large lines.
             self.bytes.shrink_to(self.limit);
             writer.flush().await?;
             self.needs_flush = false;

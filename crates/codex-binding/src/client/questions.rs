@@ -1,11 +1,11 @@
-//! Questions of the server, answered next to the driver so that a slow host holds nobody else up.
+//! Answers questions of the server outside the driver, so that a slow host blocks nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use traj_core::json::Json;
-use traj_core::port::{HostAnswer, RequestHandler, ServerRequest, ThreadListener};
+use traj_core::port::{HostReply, RequestHandler, ServerRequest, ThreadListener};
 
 use super::ClientOptions;
 use crate::protocol::answer_json;
@@ -19,7 +19,7 @@ pub(super) struct OpenQuestions {
     answers: mpsc::Sender<AnsweredQuestion>,
 }
 
-/// An answer on its way to the server. The question counts as open until this is dropped.
+/// An answer to be sent to the server. The question counts as open until this is dropped.
 #[derive(Debug)]
 pub(super) struct AnsweredQuestion {
     pub(super) id: Json<'static>,
@@ -42,21 +42,24 @@ impl OpenQuestions {
         (questions, answered)
     }
 
-    /// Asks the host. Returns false when too many questions are open already.
+    /// Asks the host. Returns false if too many questions are already open.
     pub(super) fn ask(
         &self,
         id: &Json<'static>,
         request: &ServerRequest,
         listeners: Option<Vec<Arc<dyn ThreadListener>>>,
     ) -> bool {
-        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return false };
+        let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
+            listeners.iter().flatten().for_each(|listener| listener.declined(request));
+            return false;
+        };
         let (handler, timeout) = (Arc::clone(&self.handler), self.timeout);
         let (id, request, answers) = (id.clone(), request.clone(), self.answers.clone());
-        // Ends with its answer or at its timeout.
+        // The task ends with the answer or at the timeout.
         drop(tokio::spawn(async move {
             let asking = ask_host(&request, listeners, handler.as_ref());
-            let answer = tokio::time::timeout(timeout, asking).await.ok().flatten();
-            let answer = answer_json(request.kind, answer.as_ref());
+            let reply = tokio::time::timeout(timeout, asking).await;
+            let answer = answer_json(request.kind, &reply.unwrap_or_else(|_| HostReply::none()));
             // Without a driver there is no server to answer.
             let _gone = answers.send(AnsweredQuestion { id, answer, _permit: permit }).await;
         }));
@@ -64,18 +67,17 @@ impl OpenQuestions {
     }
 }
 
-/// A question of a thread goes to that thread's listeners and to nobody else.
+/// Asks the listeners of the question's thread, or the host's handler if it has no thread.
 async fn ask_host(
     request: &ServerRequest,
     listeners: Option<Vec<Arc<dyn ThreadListener>>>,
     handler: &dyn RequestHandler,
-) -> Option<HostAnswer> {
+) -> HostReply {
     let Some(listeners) = listeners else { return handler.answer(request).await };
     for listener in listeners {
-        let answer = listener.request(request).await;
-        if answer.is_some() {
-            return answer;
+        if let Some(reply) = listener.request(request).await {
+            return reply;
         }
     }
-    None
+    HostReply::none()
 }

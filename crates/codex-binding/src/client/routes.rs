@@ -12,7 +12,7 @@ pub(super) struct Routes {
     shared: Arc<Mutex<Listeners>>,
 }
 
-/// A listener with the number its guard knows it by.
+/// A listener with the number by which its guard finds it.
 type NumberedListener = (u64, Arc<dyn ThreadListener>);
 
 #[derive(Debug, Default)]
@@ -55,7 +55,8 @@ impl Routes {
         }
     }
 
-    /// The listeners of a thread. They are called without the lock: one may listen again.
+    /// The listeners of a thread. They are called without the lock, since a listener may register
+    /// another.
     pub(super) fn of(&self, thread: &ThreadId) -> Vec<Arc<dyn ThreadListener>> {
         let listeners = self.lock();
         let of_thread = listeners.by_thread.get(thread).into_iter().flatten();

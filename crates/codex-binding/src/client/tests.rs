@@ -1,4 +1,4 @@
-//! The client against servers that behave, misbehave and die.
+//! Tests of the client with servers that behave, misbehave and die.
 
 mod queue_limits;
 
@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines, ReadHalf};
 use traj_core::id::{ThreadId, TurnId};
 use traj_core::port::{
-    ApprovalDecision, HostAnswer, ServerRequest, StartTurn, ThreadEvent, ThreadListener,
+    ApprovalDecision, HostReply, ServerRequest, StartTurn, ThreadEvent, ThreadListener,
     ThreadService as _, TurnService as _,
 };
 use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
@@ -22,7 +22,7 @@ fn options() -> ClientOptions {
     ClientOptions::standard(Redactor::new(policy))
 }
 
-/// The server's end, spoken by hand.
+/// The server's end of the connection, driven by the test.
 struct Peer {
     lines: Lines<BufReader<ReadHalf<tokio::io::DuplexStream>>>,
     writer: tokio::io::WriteHalf<tokio::io::DuplexStream>,
@@ -81,8 +81,8 @@ impl ThreadListener for Hearing {
         self.events.lock().unwrap().push(event.clone());
     }
 
-    async fn request(&self, _request: &ServerRequest) -> Option<HostAnswer> {
-        self.accepts.then_some(HostAnswer::Approval(ApprovalDecision::Accept))
+    async fn request(&self, _request: &ServerRequest) -> Option<HostReply> {
+        self.accepts.then_some(ApprovalDecision::Accept.into())
     }
 
     fn lost(&self, cause: CloseCause) {
@@ -90,7 +90,7 @@ impl ThreadListener for Hearing {
     }
 }
 
-/// Scenario 73: a server that is too old, or tells no version, is let go before `initialized`.
+/// Scenario 73: a server that is too old, or reports no version, is stopped before `initialized`.
 #[tokio::test]
 async fn an_old_server_is_refused() {
     for agent in ["traj/0.124.9 (x)", "traj"] {
@@ -108,7 +108,7 @@ async fn an_old_server_is_refused() {
     }
 }
 
-/// Scenario 80: a server that never introduces itself is given up in time.
+/// Scenario 80: a server that never completes the handshake is stopped at the timeout.
 #[tokio::test(start_paused = true)]
 async fn a_silent_server_is_given_up() {
     let (transport, _peer) = memory();
@@ -171,7 +171,7 @@ async fn questions_without_a_host_are_answered() {
     assert!(answer.get("error").is_some() && answer.get("result").is_none());
 }
 
-/// Scenario 76: a host that hangs is answered for when its time is over.
+/// Scenario 76: if the host hangs, the client answers for it at the timeout.
 #[tokio::test(start_paused = true)]
 async fn a_hanging_tool_is_answered_for() {
     #[derive(Debug)]
@@ -179,7 +179,7 @@ async fn a_hanging_tool_is_answered_for() {
     #[async_trait]
     impl ThreadListener for Hanging {
         fn event(&self, _event: &ThreadEvent) {}
-        async fn request(&self, _request: &ServerRequest) -> Option<HostAnswer> {
+        async fn request(&self, _request: &ServerRequest) -> Option<HostReply> {
             std::future::pending().await
         }
         fn lost(&self, _cause: CloseCause) {}
@@ -214,7 +214,7 @@ async fn garbage_does_not_end_the_connection() {
     );
 }
 
-/// Scenario 70: a timeout is never too short to be met, nor too long for the clock.
+/// Scenario 70: a timeout is never too short to be met or too long for the clock.
 #[tokio::test(start_paused = true)]
 async fn timeouts_are_kept_within_reason() {
     let (client, mut peer) = connected().await;
@@ -232,7 +232,7 @@ async fn timeouts_are_kept_within_reason() {
     assert_eq!(answer.unwrap(), Json::from(1_u64));
 }
 
-/// A caller that goes away is forgotten; its answer disturbs nobody.
+/// A dropped caller is removed, and its late answer is ignored.
 #[tokio::test]
 async fn an_abandoned_call_is_forgotten() {
     let (client, mut peer) = connected().await;
@@ -262,7 +262,7 @@ async fn a_flood_of_notifications_is_survived() {
         fn event(&self, _event: &ThreadEvent) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
-        async fn request(&self, _request: &ServerRequest) -> Option<HostAnswer> {
+        async fn request(&self, _request: &ServerRequest) -> Option<HostReply> {
             None
         }
         fn lost(&self, _cause: CloseCause) {}

@@ -1,4 +1,4 @@
-//! Which turn runs in which conversation, to stop and to steer it.
+//! Tracks the running turn of each conversation, so that it can be stopped and steered.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,13 +14,13 @@ use crate::turn::TurnObserver;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ControlOutcome {
-    /// It was sent.
+    /// The request was sent.
     Sent,
-    /// No turn runs.
+    /// No turn is running.
     NothingRuns,
     /// The text is empty.
     NothingToSay,
-    /// The server rejected it.
+    /// The server rejected the request.
     Refused(AppServerError),
 }
 
@@ -30,9 +30,9 @@ pub(super) struct ActiveTurns {
     turns: Arc<Mutex<BTreeMap<String, ActiveTurn>>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct ActiveTurn {
-    server: Arc<dyn Connection>,
+    server: Option<Arc<dyn Connection>>,
     turn: Option<(ThreadId, TurnId)>,
 }
 
@@ -42,17 +42,18 @@ impl ActiveTurns {
     }
 
     /// Observes the turn of a conversation to learn its id.
-    pub(super) fn observer(
-        &self,
-        queue_key: &str,
-        server: &Arc<dyn Connection>,
-    ) -> Arc<dyn TurnObserver> {
-        let active = ActiveTurn { server: Arc::clone(server), turn: None };
-        self.lock().insert(queue_key.to_owned(), active);
+    pub(super) fn observer(&self, queue_key: &str) -> Arc<dyn TurnObserver> {
+        self.lock().insert(queue_key.to_owned(), ActiveTurn::default());
         Arc::new(ActiveTurnObserver { turns: self.clone(), queue_key: queue_key.to_owned() })
     }
 
-    /// The turn of a conversation has ended. Only one runs at a time under a queue key.
+    /// The turn of a conversation is to run on this server.
+    pub(super) fn runs_on(&self, queue_key: &str, server: &Arc<dyn Connection>) {
+        let active = ActiveTurn { server: Some(Arc::clone(server)), turn: None };
+        self.lock().insert(queue_key.to_owned(), active);
+    }
+
+    /// Removes the ended turn of a conversation. Only one turn runs at a time per queue key.
     pub(super) fn ended(&self, queue_key: &str) {
         self.lock().remove(queue_key);
     }
@@ -61,7 +62,7 @@ impl ActiveTurns {
         let turns = self.lock();
         let active = turns.get(queue_key)?;
         let (thread, turn) = active.turn.clone()?;
-        Some((Arc::clone(&active.server), thread, turn))
+        Some((Arc::clone(active.server.as_ref()?), thread, turn))
     }
 
     pub(super) async fn stop(&self, queue_key: &str) -> ControlOutcome {

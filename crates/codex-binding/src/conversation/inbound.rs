@@ -1,6 +1,7 @@
-//! A message that arrives, and what becomes of it.
+//! An inbound message, and its result.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use traj_core::binding::{
     ConversationData, ExecPolicy, ExecutionFacts, InboundMessage, Permissions, TurnInput,
@@ -14,7 +15,7 @@ use crate::pool::{Connector, PoolKey};
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it and name every part")]
 pub struct HostPermissions {
-    /// How far the host lets it execute.
+    /// The host's policy for executing commands.
     pub policy: ExecPolicy,
     /// The permissions of the runtime.
     pub runtime: Permissions,
@@ -24,17 +25,17 @@ pub struct HostPermissions {
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it and name every part")]
 pub struct ServerChoice {
-    /// Which server it is.
+    /// The key of the server.
     pub key: PoolKey,
-    /// Starts it when it does not run.
+    /// Starts the server if it is not running.
     pub connector: Arc<dyn Connector>,
 }
 
-/// A message that arrived, with everything the host knows about it.
+/// An inbound message, with everything that the host knows about it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Inbound {
-    /// What the host keeps with the conversation; none when it is not bound.
+    /// The data that the host keeps with the conversation; `None` if it is not bound.
     pub data: Option<ConversationData>,
     /// The message.
     pub message: InboundMessage,
@@ -42,18 +43,20 @@ pub struct Inbound {
     pub media: TurnInput,
     /// What the host knows about the session.
     pub facts: ExecutionFacts,
-    /// What the host permits, resolved just now.
+    /// What the host currently permits.
     pub permissions: HostPermissions,
-    /// What the turn wants of its thread; permissions are filled in here.
+    /// The plan for the thread; its permissions are filled in here.
     pub plan: ThreadPlan,
-    /// The server it runs on.
+    /// The server that the turn runs on.
     pub server: ServerChoice,
+    /// How long its turn may take; `None` for the profile's limit.
+    pub timeout: Option<Duration>,
     /// Where the run is recorded.
     pub sink: Arc<dyn EventSink>,
 }
 
 impl Inbound {
-    /// A message without media that is not recorded.
+    /// A message without media; its run is not recorded.
     #[must_use]
     pub fn new(
         message: InboundMessage,
@@ -69,6 +72,7 @@ impl Inbound {
             permissions,
             plan,
             server,
+            timeout: None,
             sink: Arc::new(NoEvents::new()),
         }
     }
@@ -80,7 +84,14 @@ impl Inbound {
         self
     }
 
-    /// The message with a record of its run.
+    /// The message with its own limit for its turn.
+    #[must_use]
+    pub const fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The message with its run recorded in `sink`.
     #[must_use]
     pub fn recorded_in(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sink = sink;
@@ -92,10 +103,10 @@ impl Inbound {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Handled {
-    /// It is not ours; others may handle it.
+    /// The message is not for Codex; others may handle it.
     NotOurs,
-    /// It was swallowed.
+    /// The message was dropped without a reply.
     Silent,
-    /// It is answered.
+    /// The reply to the message.
     Reply(String),
 }

@@ -1,4 +1,4 @@
-//! Random deaths, failures and restarts: no message that was answered is ever lost.
+//! Random crashes, failures and restarts: no answered message is ever lost.
 
 use proptest::prelude::*;
 use traj_core::binding::RefusalKind;
@@ -6,14 +6,14 @@ use traj_core::memory::MemoryFailure;
 
 use super::tests::{World, world};
 
-/// Something that happens to a conversation.
+/// A step in the life of a conversation.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Somebody says something.
+    /// A message arrives.
     Say,
     /// The server dies between turns.
     Kill,
-    /// The call after next few fails in some way.
+    /// The call with this number from now on fails in this way.
     Fail(u64, MemoryFailure),
     /// The store fails soon.
     FailStore(u64),
@@ -59,7 +59,7 @@ async fn play(steps: Vec<Step>) -> Result<(), TestCaseError> {
             Step::FailStore(call) => world.store.fail_call(call),
         }
     }
-    // Whatever was asked to fail and has not yet is over now.
+    // Clears failures that have not happened yet.
     kill(&world);
     world.store.fail_call(u64::MAX / 2);
     let last = world.say("the last one").await;

@@ -1,4 +1,4 @@
-//! What a chat shows: the reply, or why there is none.
+//! The reply that a chat shows, or the reason why there is none.
 
 use std::error::Error;
 
@@ -35,12 +35,16 @@ pub(super) fn turn_reply(turn: &BoundTurn, options: &ConversationOptions) -> Str
                 "Codex no longer has the earlier thread of this conversation; {turns}.\n\n{text}"
             )
         }
+        HowOpened::Rotated { .. } => {
+            let notice = turn.ready.how.notice();
+            notice.into_iter().chain([text]).collect::<Vec<_>>().join("\n\n")
+        }
         _ => text,
     }
 }
 
-/// A failure with its causes, redacted and safe to show. The server's own words are shown: they
-/// are about the turn of whoever reads them.
+/// A failure with its causes, redacted and safe to show. Includes the server's own message, since
+/// the reader is the user who started the turn.
 pub(super) fn failure_reply(
     what: &str,
     error: &(dyn Error + 'static),
@@ -61,7 +65,7 @@ pub(super) fn failure_reply(
     format!("{what}: {}", shown(&messages.join(" | "), options))
 }
 
-/// The server's own words in an error that passes on its cause unchanged.
+/// The server's own message in an error that passes on its cause unchanged.
 fn server_words<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a ServerText> {
     let of_thread = match error.downcast_ref::<BoundTurnError>() {
         Some(BoundTurnError::Thread(LifecycleError::Server(server))) => Some(server),

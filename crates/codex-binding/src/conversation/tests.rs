@@ -1,17 +1,20 @@
-//! Conversations on servers in memory.
+//! Tests of conversations on in-memory servers.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use traj_core::binding::{
     ApprovalPolicy, ExecLayer, ExecPolicy, InboundMessage, RefusalKind, SandboxMode,
     ServiceTier as Tier,
 };
+use traj_core::id::ThreadId;
 use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryEventSink, MemoryFailure};
 use traj_core::port::{BindingStore as _, DenyAll, NodeTurnError};
 use traj_core::redaction::{MarkerKey, RedactionPolicy};
 
 use super::*;
+use crate::lifecycle::ThreadPlan;
 use crate::pool::tests::MemoryConnector;
 use crate::pool::{Connector, PoolKey};
 use crate::transport::ServerCommand;
@@ -68,6 +71,18 @@ impl World {
         }
     }
 
+    async fn bind(
+        &self,
+        thread: Option<&ThreadId>,
+        layers: &[ExecLayer],
+    ) -> Result<BindingRecord, BindError> {
+        let mut inbound = self.message("x");
+        inbound.permissions.policy = ExecPolicy::resolve(layers, None);
+        let Inbound { plan, server, permissions, .. } = &inbound;
+        let never = CancellationToken::new();
+        self.conversations.bind(plan, thread, server, permissions, &never).await
+    }
+
     fn calls(&self, server: usize) -> Vec<&'static str> {
         self.connector.started.lock().unwrap()[server].calls()
     }
@@ -88,7 +103,7 @@ async fn messages_run_on_one_thread_and_are_recorded() {
     assert_eq!(world.events.kinds().iter().filter(|kind| *kind == "session.ended").count(), 2);
 }
 
-/// Scenario 49: a message of somebody who may not command reaches nobody.
+/// Scenario 49: a message from an unauthorised sender starts nothing.
 #[tokio::test]
 async fn unauthorised_and_empty_messages_are_silent() {
     let world = world();
@@ -112,7 +127,7 @@ async fn a_sandboxed_session_is_told_why_and_starts_nothing() {
     assert!(world.connector.started.lock().unwrap().is_empty());
 }
 
-/// Scenarios 53 and 54: a policy that Codex cannot keep refuses before any request.
+/// Scenarios 53 and 54: a policy that Codex cannot enforce rejects the message before any request.
 #[tokio::test]
 async fn a_touched_policy_refuses_before_anything_is_sent() {
     let world = world();
@@ -142,7 +157,6 @@ async fn node_sessions_run_through_the_host() {
     let mut inbound = world.message("hi");
     let (node, session) = ("n".to_owned(), "s".to_owned());
     inbound.data = Some(ConversationData::CliNode { node, session, cwd: Some("/w".to_owned()) });
-    inbound.facts.has_node_runtime = true;
     let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
     assert_eq!(handled, Handled::Reply("done".to_owned()));
     let turns = nodes.0.lock().unwrap();
@@ -168,7 +182,7 @@ async fn a_restart_keeps_thread_and_choices() {
     assert_eq!(world.connector.home.prompts(&thread).unwrap(), ["one", "two"]);
 }
 
-/// Scenario 60: a thread that is gone is replaced, and the person is told.
+/// Scenario 60: a lost thread is replaced, and the reply says so.
 #[tokio::test]
 async fn lost_history_is_told() {
     let world = world();
@@ -180,7 +194,7 @@ async fn lost_history_is_told() {
     assert!(reply.ends_with("echo: two"), "{reply}");
 }
 
-/// Scenario 56: a record that is gone means a new thread, and a reply.
+/// Scenario 56: without a record, a new thread is started and the message is answered.
 #[tokio::test]
 async fn a_missing_record_starts_anew() {
     let world = world();
@@ -190,7 +204,7 @@ async fn a_missing_record_starts_anew() {
     assert_eq!(world.say("two").await, "echo: two");
 }
 
-/// A server that dies before the turn begins is replaced; one that dies in the turn is told.
+/// A server that dies before the turn begins is replaced; a death during the turn is reported.
 #[tokio::test]
 async fn deaths_before_a_turn_are_survived_and_deaths_in_it_are_told() {
     let world = world();
@@ -205,7 +219,7 @@ async fn deaths_before_a_turn_are_survived_and_deaths_in_it_are_told() {
     assert_eq!(world.say("four").await, "echo: four", "the queue moves on");
 }
 
-/// Scenario 57: a refusal is shown without its markup.
+/// Scenario 57: a rejection is shown without its markup.
 #[tokio::test]
 async fn refusals_are_shown_safely() {
     let world = world();
@@ -245,7 +259,8 @@ async fn a_running_turn_is_steered_and_stopped() {
     assert_eq!(calls[calls.len() - 3..], ending);
 }
 
-/// Scenario 64: two messages of one conversation never run at once, and a failure stops nobody.
+/// Scenario 64: two messages of one conversation never run at once, and a failure does not stop the
+/// queue.
 #[tokio::test]
 async fn messages_wait_for_each_other() {
     let world = world();
@@ -294,20 +309,87 @@ async fn a_thousand_conversations_share_one_server() {
 #[tokio::test]
 async fn binding_attaches_or_starts() {
     let world = world();
-    let inbound = world.message("x");
-    let never = CancellationToken::new();
-    let bound =
-        world.conversations.bind(&inbound.plan, None, &inbound.server, &never).await.unwrap();
+    let bound = world.bind(None, &[]).await.unwrap();
     assert_eq!(world.say("one").await, "echo: one");
     assert_eq!(world.record().thread, bound.thread);
     world.conversations.bind_denied(&data(), &key()).await.unwrap();
-    let attached = world
-        .conversations
-        .bind(&inbound.plan, Some(&bound.thread), &inbound.server, &never)
-        .await
-        .unwrap();
+    let attached = world.bind(Some(&bound.thread), &[]).await.unwrap();
     assert_eq!(attached.thread, bound.thread);
     world.conversations.choose_model(&key(), " other ").await.unwrap();
     assert_eq!(world.say("two").await, "echo: two");
     assert_eq!(world.record().model.as_deref(), Some("other"));
+}
+
+/// A conversation works where its binding says, whatever the host's default is.
+#[tokio::test]
+async fn the_bound_directory_counts() {
+    let world = world();
+    world.say("hello").await;
+    let moved = |record: &mut BindingRecord| record.cwd = "/bound".to_owned();
+    world.conversations.lifecycle.change(&key(), moved).await.unwrap();
+    world.say("again").await;
+    assert_eq!(world.record().cwd, "/bound");
+}
+
+/// Without a thread, a new one is started, whatever the conversation was bound to, and the record that
+/// is returned is the stored one.
+#[tokio::test]
+async fn binding_starts_a_new_thread_when_asked_to() {
+    let world = world();
+    let first = world.bind(None, &[]).await.unwrap();
+    assert_eq!(world.say("one").await, "echo: one");
+    let second = world.bind(None, &[]).await.unwrap();
+    assert_ne!(first.thread, second.thread);
+    assert_eq!(world.record().thread, second.thread);
+    assert_eq!(world.say("two").await, "echo: two");
+    assert_eq!(world.record().thread, second.thread, "the next message runs on it");
+}
+
+/// A policy that forbids turns forbids binding, too, before a server is started.
+#[tokio::test]
+async fn binding_keeps_to_the_policy_of_the_host() {
+    let world = world();
+    for mode in ["deny", "allowlist", "ask"] {
+        let refused = world.bind(None, &[ExecLayer::mode(mode)]).await;
+        assert!(matches!(refused, Err(BindError::Refused(_))), "{mode}: {refused:?}");
+    }
+    assert!(world.connector.started.lock().unwrap().is_empty());
+    let chosen = Permissions::new(ApprovalPolicy::OnRequest, SandboxMode::ReadOnly);
+    world.bind(None, &[]).await.unwrap();
+    world.conversations.choose_permissions(&key(), chosen).await.unwrap();
+    let untouched = world.bind(None, &[]).await.unwrap();
+    assert_eq!(untouched.sandbox, Some(SandboxMode::ReadOnly), "a person chose it");
+    let touched = world.bind(None, &[ExecLayer::mode("full")]).await.unwrap();
+    assert_eq!(touched.sandbox, Some(SandboxMode::WorkspaceWrite), "the policy overrides it");
+}
+
+/// A message may have its own timeout.
+#[tokio::test(start_paused = true)]
+async fn a_message_has_its_own_timeout() {
+    let world = world();
+    world.say("one").await;
+    world.connector.started.lock().unwrap()[0].hold_turns();
+    let began = tokio::time::Instant::now();
+    let inbound = world.message("two").within(Duration::from_secs(7));
+    let handled = world.conversations.inbound(inbound, &CancellationToken::new()).await;
+    assert!(matches!(&handled, Handled::Reply(reply) if reply.contains("too long")), "{handled:?}");
+    assert_eq!(began.elapsed().as_secs(), 7, "the paused clock shows whose timeout it was");
+}
+
+/// The record of a conversation has its instructions and its credential profile.
+#[tokio::test]
+async fn the_system_prompt_of_a_conversation_is_recorded() {
+    let world = world();
+    let mut inbound = world.message("hi");
+    inbound.plan.settings.developer_instructions = Some("You are in a chat.".to_owned());
+    inbound.plan.auth_profile = Some("work".to_owned());
+    world.conversations.inbound(inbound, &CancellationToken::new()).await;
+    let recorded = |kind: &str, name: &str| {
+        let mut events = world.events.events().into_iter();
+        let event = events.find(|event| event.kind.as_str() == kind).unwrap();
+        event.into_data().unwrap().get(name).and_then(|value| Some(value.as_str()?.to_owned()))
+    };
+    let system = recorded("context.compiled", "systemPrompt");
+    assert_eq!(system.as_deref(), Some("You are in a chat."));
+    assert_eq!(recorded("session.started", "authProfileId").as_deref(), Some("work"));
 }

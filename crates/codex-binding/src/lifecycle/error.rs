@@ -10,30 +10,30 @@ pub enum LifecycleError {
     /// The record cannot be read or written.
     #[error(transparent)]
     Store(BindingStoreError),
-    /// The server failed or refused, which says nothing about the thread.
+    /// The server failed or rejected the request. The thread may still exist.
     #[error(transparent)]
     Server(AppServerError),
-    /// The server loaded another thread than the one that was asked for.
+    /// The server loaded a different thread from the requested one.
     #[error("the server answered for thread {answered} when {asked} was resumed")]
     ThreadMismatch {
-        /// The thread that was asked for.
+        /// The requested thread.
         asked: ThreadId,
-        /// The thread that was answered for.
+        /// The thread in the answer.
         answered: ThreadId,
     },
-    /// The thread is archived; its history is whole.
+    /// The thread is archived; its history is intact.
     #[error("thread {thread} is archived")]
     Archived {
         /// The thread.
         thread: ThreadId,
     },
-    /// Another process has the thread open; its history is whole.
+    /// Another process has the thread open; its history is intact.
     #[error("thread {thread} is open in another process")]
     OpenElsewhere {
         /// The thread.
         thread: ThreadId,
     },
-    /// The thread's file cannot be read by the server.
+    /// The server cannot read the thread's file.
     #[error("the history of thread {thread} cannot be read")]
     DamagedThread {
         /// The thread.
@@ -44,6 +44,22 @@ pub enum LifecycleError {
     InvalidThread {
         /// The thread.
         thread: ThreadId,
+    },
+    /// The server does not have the thread, but it looks in another Codex home than the thread's.
+    #[error("thread {thread} is in another Codex home")]
+    OtherHome {
+        /// The thread.
+        thread: ThreadId,
+        /// The home that the thread is in.
+        stored: String,
+        /// The home that the server uses.
+        current: String,
+    },
+    /// The plugin apps of a new thread cannot be looked up.
+    #[error("cannot look up the plugin apps")]
+    Plugins {
+        /// The host's cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The session is not bound to a thread.
     #[error("{key} is not bound to a thread")]
@@ -63,7 +79,7 @@ pub enum LifecycleError {
 }
 
 impl LifecycleError {
-    /// Whether another server process may do better.
+    /// Whether another server process may succeed.
     #[must_use]
     pub const fn is_connection_loss(&self) -> bool {
         matches!(self, Self::Server(AppServerError::Closed { .. }))

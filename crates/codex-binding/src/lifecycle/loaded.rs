@@ -1,4 +1,4 @@
-//! Which threads a connection has loaded.
+//! The threads that a connection has loaded.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ impl LoadedThreads {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).insert(thread);
     }
 
-    /// The server does not have the thread any more.
+    /// Removes a thread that the server no longer has.
     pub(crate) fn forget(&self, thread: &ThreadId) {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).remove(thread);
     }

@@ -1,19 +1,23 @@
-//! What a turn wants of its thread, and how the thread was opened.
+//! What a turn wants of its thread.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use traj_core::binding::{
-    BindingRecord, BundledMcp, CredentialKind, Fingerprint, PluginPolicyContext, RotateReason,
-    TransientReason, WantedPlugins, WantedThread, WantedTools,
+    BOUND_THREAD_INSTRUCTIONS, BindingRecord, BundledMcp, CarryOver, CodeMode, CredentialKind,
+    Fingerprint, RotateReason, ThreadConfigRules, ToolSurface, WantedPlugins, WantedThread,
+    WantedTools, thread_config,
 };
-use traj_core::id::ThreadId;
 use traj_core::json::{Json, Object};
 use traj_core::port::{BindingKey, ThreadSettings};
-use traj_core::timestamp::UnixMillis;
 
-/// What a turn wants of its thread.
+use super::LifecycleError;
+use super::plugins::{PluginApps, PluginBuild};
+
+/// The requirements of a turn on its thread.
+///
+/// For each setting, the first of these that has a value counts: [`settings`](Self::settings), the
+/// stored binding, [`defaults`](Self::defaults). So a person's choice for the binding beats what
+/// the runtime would use, on every path.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ThreadPlan {
@@ -21,43 +25,78 @@ pub struct ThreadPlan {
     pub key: BindingKey,
     /// What the thread's identity depends on.
     pub wanted: WantedThread,
-    /// Where the agent works.
+    /// The directory that the agent works in, unless the binding has one.
     pub cwd: String,
-    /// Settings; permissions and tier left open are those chosen for the binding.
+    /// The directory to work in from now on, instead of the binding's.
+    pub workspace: Option<String>,
+    /// What is asked for. Its `config` is the first layer of the thread's configuration. Blank
+    /// developer instructions send none.
     pub settings: ThreadSettings,
+    /// What the runtime uses if nobody chose anything.
+    pub defaults: ThreadSettings,
+    /// The user's MCP servers, by name; see [`with_user_mcp`](Self::with_user_mcp).
+    pub user_mcp: Option<Object<'static>>,
+    /// The last layer of the thread's configuration. Only the code mode and the rules for small
+    /// models come after it.
+    pub final_config: Object<'static>,
+    /// Whether the thread uses code mode.
+    pub code_mode: CodeMode,
+    /// Whether the thread leaves project documents out.
+    pub lightweight: bool,
+    /// What a thread gets of the history of the one that it replaces.
+    pub carry_over: CarryOver,
     /// Tools of the host.
     pub tools: Vec<Json<'static>>,
     /// Execution environments.
     pub environments: Option<Vec<Json<'static>>>,
     /// The host's name.
     pub service_name: String,
-    /// The credential profile; none keeps the stored one.
+    /// The credential profile; `None` keeps the stored one.
     pub auth_profile: Option<String>,
-    /// What the profile holds.
+    /// The credential profile if none is asked for or stored.
+    pub default_auth_profile: Option<String>,
+    /// The kind of credential in the profile.
     pub credential: CredentialKind,
-    /// Lets hooks of the thread keep validating; none keeps the stored one.
+    /// Lets hooks of the thread keep validating; `None` keeps the stored one.
     pub hook_relay_generation: Option<String>,
-    /// Looks plugin apps up when they matter.
+    /// Looks up plugin apps when they are needed.
     pub plugins: Option<Arc<dyn PluginApps>>,
 }
 
 impl ThreadPlan {
-    /// A plain thread in `cwd`.
+    /// A plain thread, in `cwd` unless the binding has a directory.
     #[must_use]
     pub fn new(key: BindingKey, cwd: &str) -> Self {
         Self {
             key,
             wanted: WantedThread::plain(),
             cwd: cwd.to_owned(),
+            workspace: None,
             settings: ThreadSettings::default(),
+            defaults: ThreadSettings::default(),
+            user_mcp: None,
+            final_config: Object::new(),
+            code_mode: CodeMode::Default,
+            lightweight: false,
+            carry_over: CarryOver::Nothing,
             tools: Vec::new(),
             environments: None,
             service_name: "traj".to_owned(),
             auth_profile: None,
+            default_auth_profile: None,
             credential: CredentialKind::Other,
             hook_relay_generation: None,
             plugins: None,
         }
+    }
+
+    /// The same thread as part of a conversation. Unless the host has instructions of its own, the
+    /// model is told that its replies go to a person elsewhere.
+    #[must_use]
+    pub fn in_conversation(mut self) -> Self {
+        let instructions = &mut self.defaults.developer_instructions;
+        instructions.get_or_insert_with(|| BOUND_THREAD_INSTRUCTIONS.to_owned());
+        self
     }
 
     /// The same thread with tools of the host.
@@ -68,150 +107,88 @@ impl ThreadPlan {
         self
     }
 
-    /// Writes what is wanted into a record.
-    pub(super) fn describe(&self, record: &mut BindingRecord) {
-        record.cwd.clone_from(&self.cwd);
+    /// The same thread with MCP servers of the user, by name.
+    #[must_use]
+    pub fn with_user_mcp(mut self, servers: Object<'static>) -> Self {
+        let fingerprint = Fingerprint::of_mcp_servers(&Json::Object(servers.clone()));
+        self.wanted.user_mcp = Some(fingerprint);
+        self.user_mcp = Some(servers);
+        self
+    }
+
+    /// The directory that the agent works in, given the stored binding.
+    #[must_use]
+    pub fn working_directory<'a>(&'a self, stored: Option<&'a BindingRecord>) -> &'a str {
+        let stored = stored.map(|record| record.cwd.as_str()).filter(|cwd| !cwd.is_empty());
+        self.workspace.as_deref().or(stored).unwrap_or(&self.cwd)
+    }
+
+    /// The configuration to send, with that of the plugin apps if the thread is started.
+    pub(super) fn config(&self, model: &str, apps: Option<&PluginBuild>) -> Object<'static> {
+        let is_disabled = self.wanted.tool_surface == ToolSurface::Disabled;
+        let user_mcp = self.user_mcp.clone().filter(|_| !is_disabled).map(|servers| {
+            let mut layer = Object::new();
+            layer.push("mcp_servers", servers);
+            layer
+        });
+        let layers = [&self.defaults.config, &self.settings.config]
+            .into_iter()
+            .chain(user_mcp.as_ref())
+            .chain(apps.map(|apps| &apps.config))
+            .chain([&self.final_config]);
+        let mut rules = ThreadConfigRules::for_model(model);
+        rules.code_mode = if is_disabled { CodeMode::Off } else { self.code_mode };
+        rules.lightweight = self.lightweight;
+        thread_config(layers, rules)
+    }
+
+    /// The execution environments to send. Without Codex's own tools there are none.
+    pub(super) fn environments(&self) -> Option<Vec<Json<'static>>> {
+        match self.wanted.tool_surface {
+            ToolSurface::Disabled => Some(Vec::new()),
+            _ => self.environments.clone(),
+        }
+    }
+
+    /// Writes the identity of the thread into a record. What is `tolerated` changed without the
+    /// thread: the record keeps what the thread was started with.
+    pub(super) fn describe(&self, record: &mut BindingRecord, tolerated: &[RotateReason]) {
+        let is_new = |component: RotateReason| !tolerated.contains(&component);
         let fingerprints = &mut record.fingerprints;
-        fingerprints.dynamic_tools = Some(self.wanted.tools.fingerprint.clone());
-        fingerprints.tools_were_empty = self.wanted.tools.is_empty;
-        fingerprints.user_mcp.clone_from(&self.wanted.user_mcp);
-        fingerprints.environment.clone_from(&self.wanted.environment);
-        fingerprints.bundled_mcp = match &self.wanted.bundled_mcp {
-            BundledMcp::Evaluated(now) => now.clone(),
-            _ => None,
-        };
-        record.tools_contain_deferred = Some(self.wanted.tools.contain_deferred);
-        record.context_engine.clone_from(&self.wanted.context_engine);
+        if is_new(RotateReason::DynamicTools) {
+            fingerprints.dynamic_tools = Some(self.wanted.tools.fingerprint.clone());
+            fingerprints.tools_were_empty = self.wanted.tools.is_empty;
+        }
+        if is_new(RotateReason::UserMcpServers) {
+            fingerprints.user_mcp.clone_from(&self.wanted.user_mcp);
+        }
+        if is_new(RotateReason::Environment) {
+            fingerprints.environment.clone_from(&self.wanted.environment);
+        }
+        if let (true, BundledMcp::Evaluated(now)) =
+            (is_new(RotateReason::BundledMcpServers), &self.wanted.bundled_mcp)
+        {
+            fingerprints.bundled_mcp.clone_from(now);
+        }
+        if is_new(RotateReason::DeferredLoading) && is_new(RotateReason::DynamicTools) {
+            record.tools_contain_deferred = Some(self.wanted.tools.contain_deferred);
+        }
+        if is_new(RotateReason::ContextEngine) {
+            record.context_engine.clone_from(&self.wanted.context_engine);
+        }
         if self.hook_relay_generation.is_some() {
             record.hook_relay_generation.clone_from(&self.hook_relay_generation);
         }
     }
 
-    /// Looks plugin apps up; a failure leaves things as they are.
-    pub(super) async fn build_plugins(&mut self) -> Option<PluginBuild> {
-        let plugins = self.plugins.clone()?;
-        let WantedPlugins::Enabled { built, .. } = &mut self.wanted.plugins else { return None };
-        let found = plugins.build().await?;
+    /// Looks up plugin apps; `None` if the feature is off.
+    pub(super) async fn build_plugins(&mut self) -> Result<Option<PluginBuild>, LifecycleError> {
+        let Some(plugins) = self.plugins.clone() else { return Ok(None) };
+        let WantedPlugins::Enabled { built, .. } = &mut self.wanted.plugins else {
+            return Ok(None);
+        };
+        let found = plugins.build().await.map_err(|source| LifecycleError::Plugins { source })?;
         *built = Some(found.fingerprint.clone());
-        Some(found)
-    }
-}
-
-/// Looks up the apps that a plugin policy leads to.
-#[async_trait]
-pub trait PluginApps: Debug + Send + Sync {
-    /// The apps; none when they cannot be looked up now.
-    async fn build(&self) -> Option<PluginBuild>;
-}
-
-/// The apps that a plugin policy leads to.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PluginBuild {
-    /// Their hash.
-    pub fingerprint: Fingerprint,
-    /// What they may do.
-    pub policy: PluginPolicyContext,
-    /// Configuration for the thread.
-    pub config: Object<'static>,
-}
-
-impl PluginBuild {
-    /// Apps.
-    #[must_use]
-    pub const fn new(
-        fingerprint: Fingerprint,
-        policy: PluginPolicyContext,
-        config: Object<'static>,
-    ) -> Self {
-        Self { fingerprint, policy, config }
-    }
-}
-
-/// A thread that is loaded and stored.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ReadyThread {
-    /// Its record. The record of a transient thread is not stored.
-    pub record: BindingRecord,
-    /// How it was opened.
-    pub how: HowOpened,
-}
-
-impl ReadyThread {
-    pub(super) const fn new(record: BindingRecord, how: HowOpened) -> Self {
-        Self { record, how }
-    }
-
-    /// The thread.
-    #[must_use]
-    pub const fn thread(&self) -> &ThreadId {
-        &self.record.thread
-    }
-}
-
-/// How a thread was opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HowOpened {
-    /// The session had no thread.
-    Started,
-    /// The stored one, with its history.
-    Resumed,
-    /// The stored one no longer fits; a new one took its place.
-    Rotated {
-        /// The thread before.
-        previous: ThreadId,
-        /// What changed.
-        reasons: Vec<RotateReason>,
-    },
-    /// Nothing was left of the stored one; a new one took its place.
-    Replaced {
-        /// What was lost with it.
-        lost: LostHistory,
-    },
-    /// A thread for this turn only; the stored one stays.
-    Transient {
-        /// Why.
-        reason: TransientReason,
-    },
-}
-
-impl HowOpened {
-    /// A short name for people and for machines.
-    #[must_use]
-    pub const fn as_str(&self) -> &'static str {
-        match self {
-            Self::Started => "started",
-            Self::Resumed => "resumed",
-            Self::Rotated { .. } => "rotated",
-            Self::Replaced { .. } => "replaced",
-            Self::Transient { .. } => "transient",
-        }
-    }
-}
-
-/// What is known of a history that is gone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LostHistory {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Turns that ended on it, as far as known. If zero, nothing was lost.
-    pub turns: u64,
-    /// Messages up to this time were known to it.
-    pub covered_through: Option<UnixMillis>,
-    /// Where it was kept.
-    pub rollout_path: Option<String>,
-}
-
-impl LostHistory {
-    pub(super) fn of(record: &BindingRecord) -> Self {
-        Self {
-            thread: record.thread.clone(),
-            turns: record.turns,
-            covered_through: record.history_covered_through,
-            rollout_path: record.rollout_path.clone(),
-        }
+        Ok(Some(found))
     }
 }

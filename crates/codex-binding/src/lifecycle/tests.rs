@@ -1,10 +1,10 @@
-//! The lifecycle against a server in memory, and against mocks where only the order counts.
+//! Tests of the lifecycle with an in-memory server, and with mocks where only the order counts.
 
 use async_trait::async_trait;
 use mockall::{Sequence, mock};
 use traj_core::binding::{
-    ApprovalPolicy, BindingOrigin, Fingerprint, RefusalKind, SandboxMode, ServerText, ServiceTier,
-    ToolSurface,
+    ApprovalPolicy, BindingOrigin, Fingerprint, PastMessage, RefusalKind, SandboxMode, ServerText,
+    ServiceTier, ToolSurface,
 };
 use traj_core::json::Json;
 use traj_core::memory::{FixedClock, MemoryBindingStore, MemoryCodexHome, MemoryFailure};
@@ -14,6 +14,11 @@ use traj_core::port::{
 
 use super::*;
 
+mod choices;
+mod config;
+mod homes;
+mod rotation;
+
 mock! {
     #[derive(Debug)]
     Server {}
@@ -22,8 +27,31 @@ mock! {
         async fn start_thread(&self, start: StartThread) -> Result<OpenedThread, AppServerError>;
         async fn resume_thread(&self, resume: ResumeThread) -> Result<OpenedThread, AppServerError>;
         async fn read_thread(&self, thread: &ThreadId) -> Result<ThreadSummary, AppServerError>;
+        async fn read_history(&self, thread: &ThreadId) -> Result<Vec<PastMessage>, AppServerError>;
+        async fn add_history(&self, thread: &ThreadId, messages: Vec<PastMessage>) -> Result<(), AppServerError>;
         async fn release_thread(&self, thread: &ThreadId) -> Result<(), AppServerError>;
+        fn home(&self) -> Option<String>;
     }
+}
+
+/// A server that says nothing about its home.
+fn mock_server() -> MockServer {
+    let mut server = MockServer::new();
+    server.expect_home().returning(|| None);
+    server
+}
+
+fn gone() -> AppServerError {
+    AppServerError::Refused {
+        method: "thread/resume",
+        code: -32600,
+        kind: RefusalKind::ThreadGone,
+        text: ServerText::new(String::new()),
+    }
+}
+
+fn tool(name: &str) -> Vec<Json<'static>> {
+    vec![Json::parse(&format!(r#"{{"name":"{name}"}}"#)).unwrap().into_owned()]
 }
 
 struct World {
@@ -34,10 +62,14 @@ struct World {
 }
 
 fn world() -> World {
+    world_in(MemoryCodexHome::new())
+}
+
+fn world_in(home: MemoryCodexHome) -> World {
     let store = MemoryBindingStore::new();
     let lifecycle = ThreadLifecycle::new(Arc::new(store.clone()), Arc::new(FixedClock::default()));
     let plan = ThreadPlan::new(BindingKey::parse("s.jsonl").unwrap(), "/w");
-    World { store, home: MemoryCodexHome::new(), lifecycle, plan }
+    World { store, home, lifecycle, plan }
 }
 
 impl World {
@@ -48,13 +80,26 @@ impl World {
 
     /// A session with a thread that has had a turn, after the server died.
     async fn with_history() -> (Self, ThreadId) {
-        let world = world();
+        Self::with_history_in(MemoryCodexHome::new()).await
+    }
+
+    async fn with_history_in(home: MemoryCodexHome) -> (Self, ThreadId) {
+        let world = world_in(home);
         let server = world.home.start_server();
         let thread = world.ready(&server).await.unwrap().thread().clone();
         server.start_turn(StartTurn::new(thread.clone(), vec![])).await.unwrap();
         world.lifecycle.turn_ended(&world.plan.key, &thread).await.unwrap();
         server.kill();
         (world, thread)
+    }
+
+    async fn bind_new(
+        &self,
+        server: &dyn ThreadService,
+        replaces: Option<&ThreadId>,
+    ) -> Result<BindingRecord, LifecycleError> {
+        let (loaded, cancel) = (LoadedThreads::new(), CancellationToken::new());
+        self.lifecycle.bind_new(server, &loaded, &self.plan, replaces, &cancel).await
     }
 
     fn stored(&self) -> Option<BindingRecord> {
@@ -113,13 +158,13 @@ async fn a_cancelled_resume_keeps_the_record() {
     assert_eq!(world.stored().unwrap().thread, thread);
 }
 
-/// Scenario 37: a start that completes after it was called off leaves nothing behind.
+/// Scenario 37: a start that completes after it was cancelled leaves nothing behind.
 #[tokio::test]
 async fn a_start_after_the_end_writes_nothing() {
     let world = world();
     let cancel = CancellationToken::new();
     let cancelling = cancel.clone();
-    let mut server = MockServer::new();
+    let mut server = mock_server();
     server.expect_start_thread().times(1).returning(move |_| {
         cancelling.cancel();
         Ok(OpenedThread::new(ThreadId::parse("late").unwrap()))
@@ -130,20 +175,13 @@ async fn a_start_after_the_end_writes_nothing() {
     assert_eq!(world.stored(), None);
 }
 
-/// Scenarios 36 and 60: a refusal that proves the loss leads to exactly one start, and is told.
+/// Scenarios 36 and 60: a rejection that proves the loss leads to exactly one start and is reported.
 #[tokio::test]
 async fn a_thread_that_is_gone_is_replaced_once_and_told() {
     let (world, thread) = World::with_history().await;
     let mut order = Sequence::new();
-    let mut server = MockServer::new();
-    server.expect_resume_thread().times(1).in_sequence(&mut order).returning(|_| {
-        Err(AppServerError::Refused {
-            method: "thread/resume",
-            code: -32600,
-            kind: RefusalKind::ThreadGone,
-            text: ServerText::new(String::new()),
-        })
-    });
+    let mut server = mock_server();
+    server.expect_resume_thread().times(1).in_sequence(&mut order).returning(|_| Err(gone()));
     server
         .expect_start_thread()
         .times(1)
@@ -160,7 +198,7 @@ async fn a_thread_that_is_gone_is_replaced_once_and_told() {
 #[tokio::test]
 async fn an_answer_for_another_thread_is_refused() {
     let (world, thread) = World::with_history().await;
-    let mut server = MockServer::new();
+    let mut server = mock_server();
     let other = || OpenedThread::new(ThreadId::parse("other").unwrap());
     server.expect_resume_thread().times(1).returning(move |_| Ok(other()));
     let error = world.ready(&server).await.unwrap_err();
@@ -168,7 +206,7 @@ async fn an_answer_for_another_thread_is_refused() {
     assert_eq!(world.stored().unwrap().thread, thread);
 }
 
-/// Archived, damaged and open elsewhere each have an outcome of their own, and keep the record.
+/// Archived, damaged and open elsewhere each have their own outcome and keep the record.
 #[tokio::test]
 async fn threads_that_cannot_be_had_now_have_their_own_outcome() {
     let (world, thread) = World::with_history().await;
@@ -208,22 +246,22 @@ async fn a_thread_that_was_never_used_loses_nothing() {
 #[tokio::test]
 async fn a_rotation_that_fails_keeps_the_old_record() {
     let (mut world, thread) = World::with_history().await;
-    world.plan = world.plan.clone().with_tools(vec![Json::parse(r#"{"name":"t"}"#).unwrap()]);
+    world.plan = world.plan.clone().with_tools(tool("t"));
     let server = world.home.start_server();
     server.fail_call(1, MemoryFailure::Die);
     world.ready(&server).await.unwrap_err();
     assert_eq!(world.stored().unwrap().thread, thread);
     let ready = world.ready(&world.home.start_server()).await.unwrap();
-    let HowOpened::Rotated { previous, .. } = &ready.how else { panic!("{:?}", ready.how) };
-    assert_eq!(*previous, thread);
+    let HowOpened::Rotated { lost, .. } = &ready.how else { panic!("{:?}", ready.how) };
+    assert_eq!((&lost.thread, lost.turns), (&thread, 1));
     assert_eq!(world.stored().unwrap().thread, *ready.thread());
 }
 
-/// A store that fails after the new thread exists keeps the old record, and lets the thread go.
+/// A store that fails after the new thread exists keeps the old record and releases the thread.
 #[tokio::test]
 async fn a_record_that_cannot_be_written_is_no_new_binding() {
     let (mut world, thread) = World::with_history().await;
-    world.plan = world.plan.clone().with_tools(vec![Json::parse(r#"{"name":"t"}"#).unwrap()]);
+    world.plan = world.plan.clone().with_tools(tool("t"));
     world.store.fail_call(2);
     let server = world.home.start_server();
     let error = world.ready(&server).await.unwrap_err();
@@ -232,12 +270,12 @@ async fn a_record_that_cannot_be_written_is_no_new_binding() {
     assert_eq!(world.stored().unwrap().thread, thread);
 }
 
-/// Scenarios 16 and 26: a turn without tools gets a thread of its own; the stored one waits.
+/// Scenarios 16 and 26: a turn without tools gets a separate thread; the stored one is kept.
 #[tokio::test]
 async fn a_transient_turn_leaves_the_record_alone() {
     let mut world = world();
     let plain = world.plan.clone();
-    let tools = plain.clone().with_tools(vec![Json::parse(r#"{"name":"t"}"#).unwrap()]);
+    let tools = plain.clone().with_tools(tool("t"));
     world.plan = tools.clone();
     let server = world.home.start_server();
     let bound = world.ready(&server).await.unwrap().thread().clone();
@@ -287,7 +325,7 @@ async fn choices_of_a_binding_survive_resume_and_rotation() {
     };
     world.lifecycle.change(&world.plan.key, change).await.unwrap();
     world.plan.settings.model = Some("other-model".to_owned());
-    let mut server = MockServer::new();
+    let mut server = mock_server();
     let answered = thread.clone();
     server.expect_resume_thread().times(1).returning(move |resume| {
         assert_eq!(resume.settings.approval_policy, Some(ApprovalPolicy::OnRequest));
@@ -298,7 +336,7 @@ async fn choices_of_a_binding_survive_resume_and_rotation() {
     let resumed = world.ready(&server).await.unwrap().record;
     assert_eq!(resumed.auth_profile.as_deref(), Some("work"));
     assert_eq!(resumed.model.as_deref(), Some("other-model"));
-    world.plan = world.plan.clone().with_tools(vec![Json::parse(r#"{"name":"t"}"#).unwrap()]);
+    world.plan = world.plan.clone().with_tools(tool("t"));
     let rotated = world.ready(&world.home.start_server()).await.unwrap().record;
     assert_ne!(rotated.thread, thread);
     assert_eq!(rotated.sandbox, Some(SandboxMode::ReadOnly));
@@ -315,7 +353,7 @@ async fn equal_servers_resume_and_are_sent_again() {
     world.plan.settings.config.push("mcp_servers", servers);
     let server = world.home.start_server();
     let thread = world.ready(&server).await.unwrap().thread().clone();
-    let mut server = MockServer::new();
+    let mut server = mock_server();
     server.expect_resume_thread().times(1).returning(move |resume| {
         assert!(resume.settings.config.contains("mcp_servers"));
         Ok(OpenedThread::new(thread.clone()))

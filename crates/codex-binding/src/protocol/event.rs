@@ -1,10 +1,10 @@
-//! Notifications as events of a thread.
+//! Parses notifications into events of a thread.
 
 use traj_core::id::{ThreadId, TurnId};
 use traj_core::json::{Json, Object};
 use traj_core::port::{ItemDetail, ThreadEvent, ThreadItem, TokenUsage, TurnStatus};
 
-/// The thread a notification belongs to, and what it says; none when it belongs to no thread.
+/// The thread and the event of a notification; `None` if it does not belong to a thread.
 pub(crate) fn read_event(method: &str, params: &Json<'_>) -> Option<(ThreadId, ThreadEvent)> {
     let text = |name: &str| params.get(name).and_then(Json::as_str);
     let turn_member = |name: &str| params.get("turn").and_then(|turn| turn.get(name));
@@ -50,7 +50,7 @@ fn status_of(status: &str, error: Option<&Json<'_>>) -> TurnStatus {
     match status {
         "completed" => TurnStatus::Completed,
         "interrupted" => TurnStatus::Interrupted,
-        // A status of a later version is not a success.
+        // An unknown status, from a later version, is not a success.
         _ => {
             let message = error.and_then(|error| error.get("message")).and_then(Json::as_str);
             TurnStatus::Failed { message: message.map(str::to_owned) }
@@ -107,7 +107,7 @@ fn item(value: &Json<'_>) -> Option<ThreadItem> {
     Some(ThreadItem::new(id, detail))
 }
 
-/// The named members that are there and not null.
+/// The named members that exist and are not null.
 fn members(value: &Json<'_>, names: &[&'static str]) -> Json<'static> {
     let mut object = Object::new();
     for name in names {
@@ -126,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn notifications_without_a_thread_are_nobodys() {
+    fn notifications_without_a_thread_are_ignored() {
         assert_eq!(event("account/rateLimits/updated", r#"{"rateLimits":{}}"#), None);
         assert_eq!(event("configWarning", r#"{"summary":"x"}"#), None);
     }
 
     #[test]
-    fn a_status_of_a_later_version_is_no_success() {
+    fn an_unknown_status_is_not_a_success() {
         let text = r#"{"threadId":"t","turn":{"id":"u","status":"paused"}}"#;
         let status = TurnStatus::Failed { message: None };
         let turn = TurnId::parse("u").unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_told_with_what_went_in_and_came_out() {
+    fn tools_are_reported_with_input_and_output() {
         let text = r#"{"type":"commandExecution","id":"i","command":"ls","cwd":"/w","status":"completed","aggregatedOutput":"a","exitCode":0}"#;
         let read = item(&Json::parse(text).unwrap()).unwrap();
         let object = |text: &'static str| Json::parse(text).unwrap();

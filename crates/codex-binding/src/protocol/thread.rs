@@ -7,8 +7,8 @@ use traj_core::port::{
     AppServerError, OpenedThread, ResumeThread, StartThread, ThreadSettings, ThreadSummary,
 };
 
-/// No personality: the host's instructions speak.
-const PERSONALITY: &str = "none";
+/// No personality, so that only the host's instructions apply.
+pub(super) const PERSONALITY: &str = "none";
 
 pub(crate) fn start_params(start: StartThread) -> Json<'static> {
     let mut params = Object::new();
@@ -26,7 +26,7 @@ pub(crate) fn resume_params(resume: ResumeThread) -> Json<'static> {
     let mut params = Object::new();
     params.push("threadId", resume.thread.as_str().to_owned());
     push_settings(&mut params, resume.settings);
-    // The history is Codex's to keep: sending it back would only cost.
+    // Codex keeps the history; there is no need to send it back.
     params.push("excludeTurns", true);
     params.into()
 }
@@ -34,7 +34,7 @@ pub(crate) fn resume_params(resume: ResumeThread) -> Json<'static> {
 fn push_settings(params: &mut Object<'static>, settings: ThreadSettings) {
     params.push_some("model", settings.model);
     params.push_some("modelProvider", settings.model_provider);
-    params.push_some("approvalPolicy", settings.approval_policy.map(ApprovalPolicy::as_str));
+    params.push_some("approvalPolicy", settings.approval_policy.map(ApprovalPolicy::to_json));
     let reviewer = settings.approvals_reviewer.map(ApprovalsReviewer::as_str);
     params.push_some("approvalsReviewer", reviewer);
     params.push_some("sandbox", settings.sandbox.map(SandboxMode::as_str));
@@ -50,7 +50,7 @@ pub(super) fn tier(tier: Option<&ServiceTier>) -> Option<String> {
     tier.map(|tier| tier.as_str().to_owned())
 }
 
-/// The thread that was opened. Only its id must be there.
+/// The thread that was opened. Only its id is required.
 pub(crate) fn opened_thread(
     method: &'static str,
     result: &Json<'_>,
@@ -64,11 +64,12 @@ pub(crate) fn opened_thread(
     opened.model = text(Some(result), "model");
     opened.model_provider = text(Some(result), "modelProvider");
     opened.rollout_path = text(thread, "path");
+    opened.effort = result.get("reasoningEffort").map(|effort| effort.as_str().map(str::to_owned));
     Ok(opened)
 }
 
 fn thread_id(method: &'static str, thread: Option<&Json<'_>>) -> Result<ThreadId, AppServerError> {
-    // Older answers name it twice, some only the second time.
+    // Older answers have both members, and some only the second one.
     let named = ["id", "sessionId"].iter().find_map(|name| thread?.get(name)?.as_str());
     let id = named.filter(|id| !id.trim().is_empty()).map(ThreadId::parse);
     match id {
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_id_must_be_there() {
+    fn only_the_id_is_required() {
         let read = |text: &str| opened_thread("thread/start", &Json::parse(text).unwrap());
         assert_eq!(read(r#"{"thread":{"sessionId":"t"}}"#).unwrap().thread.as_str(), "t");
         let full =

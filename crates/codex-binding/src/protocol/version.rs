@@ -1,6 +1,18 @@
-//! The server's version, read from how it introduces itself.
+//! The server's version, read from its user agent.
 
-/// The oldest server we speak to.
+/// The versions of the Codex CLI that the tests of this release ran, oldest first.
+pub const TESTED_VERSIONS: [&str; 3] = ["0.135.0", "0.166.0", "0.169.0"];
+
+/// Whether a version is newer than each of [`TESTED_VERSIONS`]. It probably works; nobody tried.
+/// A text that is not a version is not newer.
+#[must_use]
+pub fn is_newer_than_tested(version: &str) -> bool {
+    let newest = TESTED_VERSIONS.last().and_then(|newest| ServerVersion::parse(newest));
+    let version = ServerVersion::parse(version.trim());
+    version.zip(newest).is_some_and(|(version, newest)| version.numbers > newest.numbers)
+}
+
+/// The oldest supported server version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VersionFloor(pub(crate) (u64, u64, u64));
 
@@ -8,16 +20,19 @@ pub(crate) struct VersionFloor(pub(crate) (u64, u64, u64));
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerVersion {
     numbers: (u64, u64, u64),
-    /// A pre-release or a build of its own: older than the release with the same numbers.
+    /// A pre-release or custom build, which is older than the release with the same numbers.
     is_special: bool,
     text: String,
 }
 
 impl ServerVersion {
-    /// Reads `<client name>/<version> (…`.
+    /// Parses `<client name>/<version> (…`.
     pub(crate) fn of_user_agent(user_agent: &str) -> Option<Self> {
         let (_, after) = user_agent.split_once('/')?;
-        let text = after.split([' ', '(']).next()?;
+        Self::parse(after.split([' ', '(']).next()?)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
         let end = text.find(['-', '+']).unwrap_or(text.len());
         let (core, rest) = text.split_at(end);
         let mut numbers = core.split('.').map(|number| number.parse::<u64>().ok());
@@ -38,6 +53,23 @@ impl ServerVersion {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tested_versions_are_sorted_and_reach_the_floor() {
+        let numbers = TESTED_VERSIONS.map(|version| ServerVersion::parse(version).unwrap().numbers);
+        assert!(numbers.is_sorted());
+        assert!(numbers.iter().all(|numbers| *numbers >= (0, 125, 0)));
+    }
+
+    #[test]
+    fn only_a_later_version_is_newer_than_the_tested_ones() {
+        for version in ["0.169.1", "0.170.0-alpha.1", "1.0.0", " 0.1000.0\n"] {
+            assert!(is_newer_than_tested(version), "{version}");
+        }
+        for version in ["0.169.0", "0.169.0-alpha.9", "0.168.9", "0.135.0", "", "codex-cli"] {
+            assert!(!is_newer_than_tested(version), "{version}");
+        }
+    }
 
     /// Scenario 73.
     #[test]

@@ -5,18 +5,18 @@ use traj_core::json::{Json, Object};
 /// A message from the server.
 #[derive(Debug, PartialEq)]
 pub(crate) enum RpcFrame {
-    /// The server asks; its id is of its own table and is sent back as it came.
+    /// A request from the server. Its id is sent back unchanged.
     Request { id: Json<'static>, method: String, params: Json<'static> },
     /// A notification from the server.
     Notification { method: String, params: Json<'static> },
-    /// The answer to a call of ours.
+    /// The answer to a call of this client.
     Answer { id: u64, result: Json<'static> },
-    /// The refusal of a call of ours.
+    /// An error response to a call of this client.
     Refusal { id: u64, code: i64, message: String },
 }
 
 impl RpcFrame {
-    /// Reads a parsed line. `None` if it is not a message, or answers a call that is not ours.
+    /// Reads a parsed line. `None` if it is not a message, or its id cannot be one of this client.
     pub(crate) fn read(value: Json<'_>) -> Option<Self> {
         let Json::Object(mut object) = value else { return None };
         let id = object.remove("id");
@@ -54,7 +54,7 @@ fn line(object: Object<'_>) -> String {
     text
 }
 
-/// A call.
+/// The line of a call.
 pub(super) fn request_line(id: u64, method: &str, params: &Json<'_>) -> String {
     let mut object = Object::with_capacity(3);
     object.push("id", id);
@@ -63,12 +63,12 @@ pub(super) fn request_line(id: u64, method: &str, params: &Json<'_>) -> String {
     line(object)
 }
 
-/// A notification.
+/// The line of a notification.
 pub(crate) fn notification_line(method: &str) -> String {
     line(std::iter::once(("method", method)).collect())
 }
 
-/// The answer to a request of the server; an error response if there is no answer.
+/// The line of an answer to the server; an error response if there is no answer.
 pub(super) fn answer_line(id: &Json<'_>, answer: Option<Json<'_>>) -> String {
     let mut object = Object::with_capacity(2);
     object.push("id", id.clone());
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_told_apart() {
+    fn messages_are_distinguished() {
         assert!(matches!(read(r#"{"id":1,"result":{}}"#), Some(RpcFrame::Answer { id: 1, .. })));
         let refusal = read(r#"{"error":{"code":-32600,"message":"no"},"id":2}"#);
         assert!(matches!(refusal, Some(RpcFrame::Refusal { id: 2, code: -32600, .. })));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_none() {
+    fn a_line_that_is_not_a_message_is_none() {
         for text in ["[]", "1", "{}", r#"{"id":1}"#, r#"{"id":"x","result":1}"#, r#"{"method":3}"#]
         {
             assert_eq!(read(text), None, "{text}");

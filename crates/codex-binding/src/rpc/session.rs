@@ -1,4 +1,4 @@
-//! Which answer belongs to which call; when a call has waited long enough.
+//! Matches answers to calls, and ends calls at their timeout.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -9,27 +9,27 @@ use traj_core::port::{AppServerError, CloseCause};
 
 use super::frame::{RpcFrame, answer_line, request_line};
 
-/// A retry waits this long, doubled each time.
+/// The delay before the first retry; it doubles each time.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 /// How often a call is sent again after the server was too busy.
 const RETRIES: u32 = 3;
-/// A message broken by raw line ends may be joined up to this size.
+/// A message broken by raw newlines is joined up to this size.
 const LONGEST_BROKEN: usize = 1_000_000;
 const MOST_BROKEN_LINES: u32 = 1_000;
 
-/// The caller's name for a call.
+/// The caller's identifier of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CallToken(pub(crate) u64);
 
-/// Bounds of a session.
+/// The limits of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct RpcLimits {
-    /// Calls that may be under way at once; more wait here. A flooded server drops answers.
+    /// How many calls may be in flight at once; more wait here. A flooded server drops answers.
     pub(crate) in_flight: usize,
     pub(crate) wordings: RefusalWordings,
 }
 
-/// What happened, at a time that the caller measures from any fixed moment.
+/// An input of the session. Times are measured from any fixed moment.
 #[derive(Debug)]
 pub(crate) enum RpcInput<'a> {
     Call { token: CallToken, method: &'static str, params: Json<'static>, timeout: Duration },
@@ -40,7 +40,7 @@ pub(crate) enum RpcInput<'a> {
     Closed(CloseCause),
 }
 
-/// What to do.
+/// An action for the caller.
 #[derive(Debug)]
 pub(crate) enum RpcOutput {
     Write(String),
@@ -90,17 +90,17 @@ impl RpcSession {
         }
     }
 
-    /// Lines that were not a message.
+    /// Lines that were not valid messages.
     pub(crate) const fn garbage(&self) -> u64 {
         self.garbage
     }
 
-    /// Answers that nobody waited for: late, double, or made up.
+    /// Answers that nobody waited for: late, repeated or invented.
     pub(crate) const fn strays(&self) -> u64 {
         self.strays
     }
 
-    /// Whether calls may be written now. While they may not, they wait, and expire in time.
+    /// Sets whether calls may be written now. Until they may, they wait, and can time out.
     pub(crate) const fn set_writable(&mut self, is_writable: bool) {
         self.is_writable = is_writable;
     }
@@ -109,7 +109,7 @@ impl RpcSession {
         self.is_writable && self.pending.len() < self.limits.in_flight
     }
 
-    /// When to come back with [`RpcInput::Tick`], if nothing else happens before.
+    /// When to call `step` with [`RpcInput::Tick`], unless another input comes first.
     pub(crate) fn next_wake(&self) -> Option<Duration> {
         let pending = self.pending.values().map(|call| call.deadline);
         let has_room = self.has_room();
@@ -169,7 +169,7 @@ impl RpcSession {
         }
     }
 
-    /// Joins a message that was written with raw line ends inside a string.
+    /// Joins a message that was written with raw newlines inside a string.
     fn broken_line(&mut self, now: Duration, line: &str, is_cut: bool, out: &mut Vec<RpcOutput>) {
         let begins = is_cut && line.trim_start().starts_with('{');
         if self.broken.is_empty() {
@@ -294,7 +294,7 @@ impl RpcSession {
     }
 }
 
-/// Doubles with each try, and spreads by a quarter either way so that calls do not return together.
+/// Doubles with each try, with a jitter of a quarter either way, so that retries are spread out.
 fn retry_delay(tries: u32, salt: u64) -> Duration {
     let spread = 75 + u32::try_from(salt.wrapping_mul(37) % 51).unwrap_or(0);
     FIRST_RETRY.saturating_mul(1 << tries.min(8)).saturating_mul(spread) / 100

@@ -1,6 +1,6 @@
-//! What the child may know of its host: a list of names, and what the caller adds.
+//! The environment of the child: an allow-list of variables, and those that the caller adds.
 
-/// Variables that a child gets: who and where it is, how it reaches the network, nothing secret.
+/// The variables that are passed to the child: user, locations, network access, no secrets.
 const PASSED: [&str; 36] = [
     "PATH",
     "HOME",
@@ -40,9 +40,9 @@ const PASSED: [&str; 36] = [
     "SYSTEMROOT",
 ];
 
-/// The child's environment: the allowed names as `host` has them, then `added`, which wins.
+/// The child's environment: the allowed variables of `host`, overridden by `added`.
 ///
-/// A key that a model provider needs is added by name, by whoever decided to hand it over.
+/// Add the API key of a model provider explicitly, by name.
 pub fn child_environment<'a>(
     host: impl Fn(&str) -> Option<String>,
     added: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -63,7 +63,7 @@ pub fn child_environment<'a>(
 mod tests {
     use super::*;
 
-    /// Scenario 81, as an allow-list: what is not named stays behind.
+    /// Scenario 81: variables that are not in the allow-list are not passed on.
     #[test]
     fn only_named_variables_reach_the_child() {
         let host = |name: &str| match name {

@@ -1,19 +1,19 @@
-//! A connection inside this process, for servers that are written in Rust, and for tests.
+//! An in-process connection, for servers written in Rust and for tests.
 
 use tokio::io::{DuplexStream, ReadHalf, WriteHalf};
 
 use super::Transport;
 
-/// Bytes that fit into each direction before a writer has to wait.
+/// How many bytes each direction buffers before a writer has to wait.
 const CAPACITY: usize = 64 * 1024;
 
 /// The server's end of an in-process connection.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MemoryPeer {
-    /// What the client writes.
+    /// Reads what the client writes.
     pub reader: ReadHalf<DuplexStream>,
-    /// What the client reads.
+    /// Writes what the client reads.
     pub writer: WriteHalf<DuplexStream>,
 }
 

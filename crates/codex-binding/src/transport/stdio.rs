@@ -1,4 +1,4 @@
-//! An app-server as a child process, spoken to over its standard input and output.
+//! An app-server as a child process, connected through its standard input and output.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 use super::{StderrTail, Transport};
 use traj_core::port::CloseCause;
 
-/// How a server is started. Everything is a value: nothing is taken from this process.
+/// How to start a server. Nothing is inherited implicitly from this process.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServerCommand {
@@ -18,14 +18,14 @@ pub struct ServerCommand {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Its whole environment.
+    /// Its complete environment.
     pub environment: Vec<(String, String)>,
-    /// Where it runs.
+    /// Its working directory.
     pub directory: PathBuf,
 }
 
 impl std::fmt::Debug for ServerCommand {
-    /// Variables are shown by name: their values may be secret.
+    /// Shows variables by name only: their values may be secret.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = self.environment.iter().map(|(name, _)| name.as_str()).collect();
         formatter
@@ -66,7 +66,7 @@ pub struct SpawnError {
     pub source: std::io::Error,
 }
 
-/// Starts a server. It leads a process group of its own, so that what it starts ends with it.
+/// Starts a server in a new process group, so that the processes it starts end with it.
 ///
 /// # Errors
 /// The executable cannot be started.
@@ -89,7 +89,7 @@ pub fn spawn(command: &ServerCommand) -> Result<Transport, SpawnError> {
     let stdout = child.stdout.take().ok_or_else(missing)?;
     let stderr = child.stderr.take().ok_or_else(missing)?;
     let tail = StderrTail::default();
-    // Ends with the child's standard error.
+    // The task ends with the child's standard error.
     drop(tokio::spawn(tail.clone().drain(stderr)));
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let child = ChildProcess { child, group, stderr: tail };
@@ -113,20 +113,21 @@ impl ChildProcess {
         self.child.id()
     }
 
-    /// Waits for the end; how it ended.
+    /// Waits for the process to end. Returns how it ended.
     pub(crate) async fn wait(&mut self) -> CloseCause {
         use std::os::unix::process::ExitStatusExt as _;
         match self.child.wait().await {
-            Ok(status) => CloseCause::Exited { code: status.code(), signal: status.signal() },
-            Err(_) => CloseCause::Exited { code: None, signal: None },
+            Ok(status) => CloseCause::exited(status.code(), status.signal()),
+            Err(_) => CloseCause::exited(None, None),
         }
     }
 
-    /// Ends the process after its input was closed: waits, terminates, kills. No process is left.
+    /// Ends the process after its input was closed: waits, then terminates and kills it. No process
+    /// is left.
     pub(crate) async fn stop(&mut self, patience: Duration) -> CloseCause {
         for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
             if let (Some(signal), Some(group)) = (signal, self.group) {
-                // It may have gone in this moment.
+                // It may have just exited.
                 let _gone = kill_process_group(group, signal);
             }
             if let Ok(cause) = tokio::time::timeout(patience, self.wait()).await {
@@ -134,7 +135,7 @@ impl ChildProcess {
                 return cause;
             }
         }
-        CloseCause::Exited { code: None, signal: None }
+        CloseCause::exited(None, None)
     }
 
     /// Ends the processes that the server started and left running.
@@ -147,7 +148,7 @@ impl ChildProcess {
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        // Once it was waited for, its number may belong to somebody else.
+        // After it was waited for, its id may belong to another process.
         if self.child.id().is_some() {
             self.end_group();
         }

@@ -1,14 +1,15 @@
-//! What a turn said, and how it ended, from events that come early, late, twice or not at all.
+//! Collects the messages and the end of a turn, from events that may be early, late, repeated or
+//! missing.
 
 use std::collections::BTreeMap;
 
 use traj_core::id::TurnId;
 use traj_core::port::{ItemDetail, ThreadEvent, ThreadItem, TokenUsage, TurnStatus};
 
-/// Turns whose early events are kept; a thread has one turn, and perhaps a shadow of the last one.
+/// For how many turns early events are kept: the thread's turn, and perhaps the one before.
 const EARLY_TURNS: usize = 8;
 
-/// How a turn ended, by its own word.
+/// How a turn ended, as reported by the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnEnd {
@@ -16,18 +17,18 @@ pub enum TurnEnd {
     Completed,
     /// It was interrupted.
     Interrupted,
-    /// It failed, in the server's own words.
+    /// It failed.
     Failed {
-        /// The words.
+        /// The server's message.
         message: Option<String>,
     },
 }
 
 /// Collects one turn of a thread.
 ///
-/// Events may come before the turn's id is known: they wait, up to a limit per turn, and only those
-/// of the turn are replayed. The reply is the last completed message that is not commentary; pieces
-/// never count, because a retried stream takes them back.
+/// Events may come before the turn's id is known. They are kept, up to a limit per turn, and only
+/// those of the turn are replayed. The reply is the last completed message that is not commentary.
+/// Deltas never count, because a retried stream discards them.
 #[derive(Debug)]
 pub struct TurnCollector {
     turn: Option<TurnId>,
@@ -59,7 +60,7 @@ impl TurnCollector {
         }
     }
 
-    /// Feeds one event. Returns true if it belongs to the turn and was used now.
+    /// Feeds one event. Returns whether it belongs to the turn and was used now.
     pub fn event(&mut self, event: &ThreadEvent) -> bool {
         let Some(of_turn) = event.turn() else { return false };
         match &self.turn {
@@ -85,7 +86,7 @@ impl TurnCollector {
         early
     }
 
-    /// How the turn ended; none while it runs.
+    /// How the turn ended; `None` while it runs.
     #[must_use]
     pub const fn end(&self) -> Option<&TurnEnd> {
         self.end.as_ref()
@@ -97,18 +98,18 @@ impl TurnCollector {
         let has_text = |message: &&CollectedMessage| !message.text.trim().is_empty();
         let mut spoken = self.messages.iter().rev().filter(has_text);
         let reply = spoken.clone().find(|message| !message.is_commentary);
-        // A turn that only comments has said that.
+        // If there is only commentary, the commentary is the reply.
         let reply = reply.or_else(|| spoken.next());
         reply.map(|message| message.text.trim().to_owned()).unwrap_or_default()
     }
 
-    /// Everything the model said, in order.
+    /// All messages of the model, in order.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         self.messages.iter().map(|message| message.text.clone()).collect()
     }
 
-    /// What was counted.
+    /// The token usage.
     #[must_use]
     pub const fn usage(&self) -> Option<TokenUsage> {
         self.usage
@@ -120,7 +121,7 @@ impl TurnCollector {
         }
         let limit = self.early_limit;
         let early = self.early.entry(turn.clone()).or_default();
-        // The end of a turn is always kept: without it somebody would wait for ever.
+        // The end of a turn is always kept; without it, the caller would wait for ever.
         let is_end = matches!(event, ThreadEvent::TurnCompleted { .. });
         if early.len() < limit || is_end {
             early.push(event.clone());
@@ -198,7 +199,7 @@ mod tests {
         collector
     }
 
-    /// Scenario 65: pieces do not count, other turns do not count, completed text does.
+    /// Scenario 65: only completed messages of this turn count.
     #[test]
     fn the_reply_is_the_last_completed_message() {
         let delta = ThreadEvent::MessageDelta {
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(collector.end(), None);
     }
 
-    /// Scenario 66: of what came early, only the turn's own is replayed; its end always.
+    /// Scenario 66: only the turn's own early events are replayed, and always its end.
     #[test]
     fn early_events_wait_for_their_turn() {
         let mut collector = TurnCollector::new(2);
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(collector.end(), Some(&TurnEnd::Failed { message }));
     }
 
-    /// Scenario 68: an interrupted turn is no success.
+    /// Scenario 68: an interrupted turn is not a success.
     #[test]
     fn interrupted_is_an_end_of_its_own() {
         let collector =

@@ -11,9 +11,9 @@ use traj_core::id::{ThreadId, TurnId};
 use traj_core::json::{Json, Object};
 use traj_core::port::{AppServerError, EventSink, ItemDetail, ThreadEvent, ThreadItem, TokenUsage};
 
-use super::{TurnError, TurnOutcome, TurnReport};
+use super::{StopCause, TurnError, TurnOutcome, TurnReport};
 
-/// What is recorded about a turn besides its events.
+/// The facts that are recorded about a turn besides its events.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct TurnFacts {
@@ -21,7 +21,7 @@ pub struct TurnFacts {
     pub trigger: Option<String>,
     /// The session file.
     pub session_file: Option<String>,
-    /// Where the agent works.
+    /// The directory that the agent works in.
     pub workspace: Option<String>,
     /// The credential profile, by name.
     pub auth_profile: Option<String>,
@@ -42,19 +42,10 @@ impl TurnFacts {
         Self { prompt: prompt.to_owned(), ..Self::default() }
     }
 
-    /// Records the beginning and returns what records the rest.
+    /// Records the beginning, and returns the recorder for the rest.
     pub(super) fn recorder(&self, thread: &ThreadId, sink: &Arc<dyn EventSink>) -> TurnRecorder {
+        sink.record(self.started(Some(thread)).event());
         let tools: Vec<ToolDefinition> = self.tools.iter().filter_map(definition).collect();
-        let started = SessionStarted {
-            trigger: self.trigger.clone(),
-            session_file: self.session_file.clone(),
-            thread_id: Some(thread.as_str().to_owned()),
-            auth_profile_id: self.auth_profile.clone(),
-            workspace_dir: self.workspace.clone(),
-            client_tool_count: u64::try_from(self.tools.len()).ok(),
-            ..SessionStarted::default()
-        };
-        sink.record(started.event());
         let compiled = ContextCompiled {
             system_prompt: self.instructions.clone(),
             prompt: Some(self.prompt.clone()),
@@ -70,6 +61,38 @@ impl TurnFacts {
             images: self.images,
             open: Mutex::default(),
             texts: Mutex::default(),
+        }
+    }
+
+    /// Records a run that ended before its turn could begin.
+    pub(crate) fn never_began(
+        &self,
+        sink: &Arc<dyn EventSink>,
+        stopped: Option<StopCause>,
+        error: &dyn std::error::Error,
+    ) {
+        sink.record(self.started(None).event());
+        let aborted = stopped == Some(StopCause::Cancelled);
+        let ended = SessionEnded {
+            status: if aborted { RunStatus::Interrupted } else { RunStatus::Error },
+            thread_id: None,
+            turn_id: None,
+            timed_out: stopped == Some(StopCause::TimedOut),
+            aborted,
+            prompt_error: Some(error.to_string()),
+        };
+        sink.record(ended.event());
+    }
+
+    fn started(&self, thread: Option<&ThreadId>) -> SessionStarted {
+        SessionStarted {
+            trigger: self.trigger.clone(),
+            session_file: self.session_file.clone(),
+            thread_id: thread.map(|thread| thread.as_str().to_owned()),
+            auth_profile_id: self.auth_profile.clone(),
+            workspace_dir: self.workspace.clone(),
+            client_tool_count: u64::try_from(self.tools.len()).ok(),
+            ..SessionStarted::default()
         }
     }
 }
@@ -88,7 +111,7 @@ pub(super) struct TurnRecorder {
     thread: String,
     prompt: String,
     images: u64,
-    /// Tools that began and have not ended: not every one does.
+    /// Tools that began and have not ended. Some never end.
     open: Mutex<BTreeMap<String, String>>,
     texts: Mutex<Vec<String>>,
 }
@@ -119,7 +142,7 @@ impl TurnRecorder {
         }
     }
 
-    /// Records a tool once when it begins and once when it ends, whichever events arrive.
+    /// Records the beginning and the end of a tool once each, whichever events arrive.
     fn tool(&self, turn: &TurnId, item: &ThreadItem) {
         let ItemDetail::Tool { name, arguments, output, success } = &item.detail else { return };
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +170,10 @@ impl TurnRecorder {
     }
 
     pub(super) fn not_started(&self, error: &AppServerError) {
-        self.session_ended(RunStatus::Error, None, false, false, Some(error.to_string()));
+        let timed_out = matches!(error, AppServerError::TimedOut { .. });
+        let aborted = matches!(error, AppServerError::Cancelled { .. });
+        let status = if aborted { RunStatus::Interrupted } else { RunStatus::Error };
+        self.session_ended(status, None, timed_out, aborted, Some(error.to_string()));
     }
 
     pub(super) fn ended(&self, turn: &TurnId, report: &Result<TurnReport, TurnError>) {

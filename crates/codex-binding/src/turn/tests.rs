@@ -1,10 +1,11 @@
-//! Turns on a server in memory: ends, interruptions, losses, and what is recorded of them.
+//! Tests of turns on an in-memory server: ends, interruptions, losses, and their recording.
 
 use traj_core::json::Json;
 use traj_core::memory::{MemoryAppServer, MemoryCodexHome, MemoryEventSink};
-use traj_core::port::{DenyAll, StartThread, ThreadService as _, ThreadSettings};
+use traj_core::port::{ApprovalDecision, DenyAll, StartThread, ThreadService as _, ThreadSettings};
 
 use super::*;
+use crate::handler::{AllowList, ApprovalAnswer, AskHandler};
 
 fn options() -> TurnOptions {
     TurnOptions::standard(Arc::new(DenyAll::new()))
@@ -70,7 +71,7 @@ async fn a_turn_that_takes_too_long_is_interrupted() {
     assert_eq!(server.calls(), ["thread/start", "turn/start", "turn/interrupt"]);
 }
 
-/// A server that does not confirm is given up in time, and that is told.
+/// If the server does not confirm the interruption in time, the report says so.
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_without_an_answer_is_told() {
     let (server, thread) = opened().await;
@@ -100,40 +101,71 @@ async fn a_turn_that_does_not_start_is_recorded_as_ended() {
     assert_eq!(kinds, ["session.started", "context.compiled", "session.ended"]);
 }
 
-/// What the server asked leave for, and what it was told, is on the timeline.
-#[tokio::test]
-async fn an_approval_is_recorded_with_its_decision() {
+/// The approvals that a turn records while the server asks, or while the request is dropped.
+async fn approvals(handler: Arc<dyn RequestHandler>, is_dropped: bool) -> String {
     let (server, thread) = opened().await;
     server.hold_turns();
     let asking = async {
         tokio::task::yield_now().await;
-        let params = Json::parse(r#"{"itemId":"c1","command":"make test"}"#).unwrap();
+        let params = r#"{"itemId":"c1","command":"make test","reason":"outside"}"#;
+        let params = Json::parse(params).unwrap();
         let mut request =
             crate::protocol::read_request("item/commandExecution/requestApproval", params);
         request.thread = Some(thread.clone());
-        let answer = server.ask(request).await;
+        let asking = server.ask(request);
+        if is_dropped {
+            let timeout = tokio::time::timeout(Duration::from_secs(1), asking).await;
+            assert!(timeout.is_err(), "the handler hangs");
+        } else {
+            asking.await.unwrap();
+        }
         server.finish_turn(&thread);
-        answer
     };
-    let options = options();
+    let options = TurnOptions::standard(handler);
     let kept = MemoryEventSink::new();
     let sink: Arc<dyn EventSink> = Arc::new(kept.clone());
     let facts = TurnFacts::new("hello");
     let turn = run_turn(&server, start(&thread), &options, &facts, &sink);
-    let (report, answer) = tokio::join!(turn, asking);
-    assert_eq!((report.unwrap().outcome, answer), (TurnOutcome::Completed, None));
-    let approvals: Vec<String> = kept
-        .events()
-        .into_iter()
-        .filter(|event| event.kind.as_str().starts_with("approval."))
+    let (report, ()) = tokio::join!(turn, asking);
+    assert_eq!(report.unwrap().outcome, TurnOutcome::Completed);
+    let events = kept.events().into_iter();
+    let approvals = events.filter(|event| event.kind.as_str().starts_with("approval."));
+    let lines: Vec<String> = approvals
         .map(|event| {
             let kind = event.kind.clone();
             let data = Json::Object(event.into_data().unwrap()).to_line();
             format!("{} {}", kind.as_str(), data.replace(thread.as_str(), "THREAD"))
         })
         .collect();
-    insta::assert_snapshot!(approvals.join("\n"), @r#"
-    approval.asked {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test"}
-    approval.decided {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","decision":"denied"}
+    lines.join("\n")
+}
+
+#[tokio::test]
+async fn an_approval_is_recorded_with_who_decided() {
+    insta::assert_snapshot!(approvals(Arc::new(DenyAll::new()), false).await, @r#"
+    approval.asked {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","reason":"outside"}
+    approval.decided {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","reason":"everything is declined","decision":"denied","decidedBy":"policy"}
+    "#);
+    let alice = AskHandler::new(|_| async {
+        ApprovalAnswer::from(ApprovalDecision::AcceptForSession).named("alice")
+    });
+    insta::assert_snapshot!(approvals(Arc::new(alice), false).await, @r#"
+    approval.asked {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","reason":"outside"}
+    approval.decided {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","decision":"approvedForSession","decidedBy":"user","deciderName":"alice","scope":"session"}
+    "#);
+    let list = AllowList::new("build rules").command("make test");
+    insta::assert_snapshot!(approvals(Arc::new(list), false).await, @r#"
+    approval.asked {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","reason":"outside"}
+    approval.decided {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","decision":"approved","decidedBy":"policy","deciderName":"build rules","scope":"once"}
+    "#);
+}
+
+/// A request that nobody answers in time is declined, and the record says so.
+#[tokio::test(start_paused = true)]
+async fn an_approval_that_is_not_answered_is_recorded_as_declined() {
+    let hanging = AskHandler::new(|_| std::future::pending());
+    insta::assert_snapshot!(approvals(Arc::new(hanging), true).await, @r#"
+    approval.asked {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","reason":"outside"}
+    approval.decided {"threadId":"THREAD","approvalId":"c1","toolCallId":"c1","subject":"make test","reason":"no answer in time","decision":"denied","decidedBy":"nobody"}
     "#);
 }

@@ -1,20 +1,22 @@
-//! Listens to a thread for the sake of one turn.
+//! Listens to a thread on behalf of one turn.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::watch;
+use traj_core::event::Approval;
 use traj_core::id::TurnId;
 use traj_core::port::{
-    CloseCause, HostAnswer, RequestHandler, ServerRequest, ThreadEvent, ThreadListener, TokenUsage,
+    CloseCause, HostReply, RequestHandler, RequestKind, ServerRequest, ThreadEvent, ThreadListener,
+    TokenUsage,
 };
 
 use super::collector::{TurnCollector, TurnEnd};
 use super::recording::TurnRecorder;
 use super::{TurnObserver, TurnOptions};
-use crate::protocol::{asked_approval, verdict};
+use crate::protocol::{asked_approval, ruling};
 
-/// What is known of a turn that is listened to.
+/// The state of a turn that is being listened to.
 #[derive(Debug)]
 pub(super) struct TurnWatch {
     collector: Mutex<TurnCollector>,
@@ -45,7 +47,7 @@ impl TurnWatch {
         &self.recorder
     }
 
-    /// The turn has started: its early events are used now.
+    /// Sets the started turn, and uses its early events.
     pub(super) fn begin(&self, turn: &TurnId) {
         *lock(&self.turn) = Some(turn.clone());
         self.recorder.started(turn);
@@ -60,7 +62,7 @@ impl TurnWatch {
         self.settle(end);
     }
 
-    /// Waits for the turn's end, or the server's.
+    /// Waits for the end of the turn or of the server.
     pub(super) async fn end(&self) -> Result<TurnEnd, CloseCause> {
         let mut end = self.end.subscribe();
         match end.wait_for(Option::is_some).await {
@@ -110,8 +112,8 @@ impl ThreadListener for TurnWatch {
         }
     }
 
-    async fn request(&self, request: &ServerRequest) -> Option<HostAnswer> {
-        // A question of an earlier turn of this thread is not ours to answer either.
+    async fn request(&self, request: &ServerRequest) -> Option<HostReply> {
+        // A request of an earlier turn of this thread must not be answered here either.
         let is_other_turn = match (&*lock(&self.turn), &request.turn) {
             (Some(turn), Some(asking)) => turn != asking,
             _ => false,
@@ -119,15 +121,15 @@ impl ThreadListener for TurnWatch {
         if is_other_turn {
             return None;
         }
-        let asked = asked_approval(request);
-        if let Some(approval) = &asked {
-            self.recorder.record(approval.clone().asked());
-        }
-        let answer = self.handler.answer(request).await;
-        if let Some(approval) = asked {
-            self.recorder.record(approval.decided(verdict(request.kind, answer.as_ref())));
-        }
-        answer
+        let mut open = OpenApproval::ask(&self.recorder, request);
+        let reply = self.handler.answer(request).await;
+        open.decide(&reply);
+        Some(reply)
+    }
+
+    fn declined(&self, request: &ServerRequest) {
+        let reply = HostReply::none().because("too many requests are open");
+        OpenApproval::ask(&self.recorder, request).decide(&reply);
     }
 
     fn lost(&self, cause: CloseCause) {
@@ -138,5 +140,35 @@ impl ThreadListener for TurnWatch {
             }
             is_first
         });
+    }
+}
+
+/// A request for approval that is recorded and waits for its decision. If it is dropped before,
+/// nobody decided in time, and nothing is granted.
+struct OpenApproval<'a> {
+    recorder: &'a TurnRecorder,
+    kind: RequestKind,
+    approval: Option<Approval>,
+}
+
+impl<'a> OpenApproval<'a> {
+    fn ask(recorder: &'a TurnRecorder, request: &ServerRequest) -> Self {
+        let approval = asked_approval(request);
+        if let Some(approval) = &approval {
+            recorder.record(approval.clone().asked());
+        }
+        Self { recorder, kind: request.kind, approval }
+    }
+
+    fn decide(&mut self, reply: &HostReply) {
+        if let Some(approval) = self.approval.take() {
+            self.recorder.record(approval.decided(ruling(self.kind, reply)));
+        }
+    }
+}
+
+impl Drop for OpenApproval<'_> {
+    fn drop(&mut self) {
+        self.decide(&HostReply::none().because("no answer in time"));
     }
 }

@@ -1,4 +1,4 @@
-//! Every queue of a client has a limit, whatever the server and the host do.
+//! Tests that every queue of a client has a limit, whatever the server and the host do.
 
 use super::*;
 
@@ -85,7 +85,7 @@ async fn callers_wait_outside_while_too_many_calls_are_open() {
     assert_eq!(client.inner.signals.admission.available_permits(), 8);
 }
 
-/// A caller that goes away gives its place to the next one.
+/// A dropped caller makes room for the next one.
 #[tokio::test]
 async fn an_abandoned_call_makes_room() {
     let (client, mut peer) = connected_with(narrow()).await;

@@ -1,4 +1,4 @@
-//! The session against a server that answers late, twice, wrongly, or not at all.
+//! Tests of the session with a server that answers late, twice, wrongly or not at all.
 
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn said(outputs: &[RpcOutput]) -> String {
     outputs.iter().map(word).collect::<Vec<_>>().join("; ")
 }
 
-/// Scenario 72: answers find their call, whatever their order; late and double ones find nobody.
+/// Scenario 72: answers find their call in any order; late and repeated ones are ignored.
 #[test]
 fn answers_find_their_call() {
     let mut session = session(8);
@@ -57,7 +57,7 @@ fn answers_find_their_call() {
     assert_eq!(session.strays(), 2);
 }
 
-/// The server's ids overlap ours and belong to another table.
+/// The server's request ids are independent of the client's, and may be equal to them.
 #[test]
 fn questions_of_the_server_have_ids_of_their_own() {
     let mut session = session(8);
@@ -77,7 +77,7 @@ fn a_call_times_out_and_its_late_answer_is_ignored() {
     assert_eq!(session.next_wake(), Some(Duration::from_secs(10)));
     assert_eq!(said(&session.step(9 * SECOND, RpcInput::Tick)), "");
     let late = session.step(10 * SECOND, RpcInput::Tick);
-    assert_eq!(said(&late), "10 failed thread/read was not answered in time");
+    assert_eq!(said(&late), "10 failed thread/read timed out");
     assert_eq!(said(&line(&mut session, r#"{"id":1,"result":1}"#)), "");
     assert_eq!(session.next_wake(), None);
 }
@@ -115,21 +115,21 @@ fn overload_is_retried_with_growing_distance() {
     assert_eq!(said(&refused), "10 failed thread/read was refused: overloaded (-32001)");
 }
 
-/// Scenario 75: everybody who waits hears of the end, and so does everybody who comes later.
+/// Scenario 75: the end fails all waiting calls, and all later ones.
 #[test]
 fn the_end_of_the_server_ends_every_call() {
     let mut session = session(1);
     call(&mut session, 10);
     call(&mut session, 20);
     let closed = session.step(SECOND, RpcInput::Closed(CloseCause::BrokenPipe));
-    assert_eq!(said(&closed).matches("its input is broken").count(), 2);
+    assert_eq!(said(&closed).matches("cannot write to its input").count(), 2);
     assert_eq!(said(&session.step(SECOND, RpcInput::Closed(CloseCause::ByUs))), "");
-    assert!(said(&call(&mut session, 30)).contains("its input is broken"));
+    assert!(said(&call(&mut session, 30)).contains("cannot write to its input"));
     let answer = RpcInput::Answer { id: Json::Null, answer: None };
     assert_eq!(said(&session.step(SECOND, answer)), "", "nothing is written after the end");
 }
 
-/// Scenario 74: a message broken by raw line ends is put together, garbage is counted.
+/// Scenario 74: a message broken by raw newlines is joined, and garbage is counted.
 #[test]
 fn broken_and_garbage_lines_are_survived() {
     let mut session = session(8);
@@ -145,7 +145,7 @@ fn broken_and_garbage_lines_are_survived() {
 }
 
 proptest! {
-    /// Whatever the order of answers, each call is settled once, with its own answer.
+    /// In any order of answers, each call is settled once, with its own answer.
     #[test]
     fn every_call_is_settled_once_with_its_own_answer(
         order in Just((1_u64..=12).collect::<Vec<_>>()).prop_shuffle(),
