@@ -1,5 +1,5 @@
-//! Exports a session that exists in memory only, then checks and inspects the
-//! bundle: `cargo run -p traj-export --example in_memory`.
+//! Exports an in-memory session, then verifies and inspects the bundle:
+//! `cargo run -p traj-export --example in_memory`.
 
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -21,7 +21,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sources = MemorySources::new();
     sources.put("s1.jsonl", SESSION);
     let sink = MemoryBundleSink::new();
-    let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+    let key = MarkerKey::from_random(getrandom::fill)?;
+    let redactor = Redactor::new(RedactionPolicy::standard(key));
     let selection = Selection::file("s1.jsonl");
     let request = ExportRequest::new(selection, "/work", UnixMillis::EPOCH, redactor.clone());
 

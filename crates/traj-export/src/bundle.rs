@@ -3,10 +3,12 @@
 //! - `timeline`: `session-branch.json` and `events.jsonl`;
 //! - `blobs`: strings that are too long for their event;
 //! - `last_events`: the few events that the smaller files are made from;
-//! - `metadata`, `artifacts`, `prompts`, `skills`: those files, and the skills in them;
+//! - `metadata`, `artifacts`, `prompts`: those smaller files;
+//! - `skills`: the skills that a run used, for `metadata.json`;
 //! - `manifest`: `manifest.json`, which lists all other files;
-//! - `common`, `pretty`, `output`: shared members, streamed JSON, digested files;
-//! - `schema`: the same files as types, with their JSON Schemas.
+//! - `common`, `pretty`, `output`: shared members, JSON written as a stream,
+//!   files digested while they are written;
+//! - `schema`: the files as types, with their JSON Schemas.
 
 mod artifacts;
 mod blobs;

@@ -14,16 +14,17 @@ pub enum ExportError {
     /// The bundle cannot be written.
     #[error(transparent)]
     Sink(#[from] BundleSinkError),
-    /// The store does not lead to a session.
+    /// The session store cannot be read, or does not contain the session.
     #[error(transparent)]
     Store(#[from] SessionStoreError),
-    /// No dialect knows the session file, or none of its rows gives an event.
-    #[error("the session file gives no events: {why}")]
+    /// The format of the session file is unknown, or none of its rows is an
+    /// event.
+    #[error("cannot read events from the session file: {why}")]
     NoEvents {
         /// Why.
         why: &'static str,
     },
-    /// No session id was given, and the files state none.
+    /// No session id was given, and the files do not state one.
     #[error("the session id is unknown")]
     UnknownSession,
     /// A limit of other exporters was exceeded, and limits are strict.
@@ -31,13 +32,13 @@ pub enum ExportError {
     Limit {
         /// What is limited.
         what: &'static str,
-        /// The actual figure.
+        /// The actual value.
         actual: u64,
         /// The limit.
         limit: u64,
     },
     /// The finished bundle still contains something that the rules redact.
-    #[error("{} findings in the finished bundle{}", findings.len(), first_of(findings))]
+    #[error("secrets remain in the finished bundle: {}{}", findings.len(), first_of(findings))]
     SecretsRemain {
         /// The findings, without the values; at least one.
         findings: Vec<RemainingSecret>,
@@ -55,20 +56,23 @@ pub enum ExportError {
 /// The position of the first finding.
 fn first_of(findings: &[RemainingSecret]) -> String {
     findings.first().map_or_else(String::new, |first| {
-        format!(", the first by rule {} in {} line {}", first.rule, first.file, first.line)
+        format!(
+            " found; the first matches rule {} in {}, line {}",
+            first.rule, first.file, first.line
+        )
     })
 }
 
-/// Something that redaction would hide, found where nothing should be.
+/// A secret that the rules find in a finished bundle.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[schemars(rename = "Finding")]
 #[non_exhaustive]
 pub struct RemainingSecret {
-    /// The rule that applies.
+    /// The rule that matches.
     pub rule: String,
     /// The file of the bundle.
     pub file: String,
-    /// The line in it, 1-based.
+    /// The line in it, 1-based; 0 for a finding in the file's name.
     pub line: u64,
 }
 

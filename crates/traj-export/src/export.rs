@@ -2,7 +2,7 @@
 //!
 //! - `locate`: finds the session file and its sidecar;
 //! - `indexing`: the first pass over both;
-//! - `materials`: the values that every file of the bundle is made with;
+//! - `materials`: the values that all files of the bundle share;
 //! - `timeline`: writes the branch and the events;
 //! - `side_files`: writes the smaller files and the blobs;
 //! - `seal`: writes the manifest, reads everything back and commits;
@@ -16,15 +16,18 @@ mod seal;
 mod side_files;
 mod timeline;
 
+use std::sync::Arc;
+
 use traj_core::id::{BundleName, SessionId};
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleSink, BundleWriter, NameTaken, Sources};
-use traj_core::redaction::{RedactionReport, Redactor};
+use traj_core::redaction::{RedactionReport, Redactor, SecretSearch, SessionSecrets};
 
 use crate::bundle::output::WrittenFile;
 use crate::error::ExportError;
 use crate::progress::{Outlook, Progress, Stage, Watched};
 use crate::read_back::approved_parts::ApprovedParts;
+use crate::read_back::recurrence::recurs;
 use crate::read_back::redaction_pass::LINKS;
 use crate::report::{self, ExportReport};
 use crate::request::ExportRequest;
@@ -35,7 +38,7 @@ use seal::Seal;
 
 /// The ports that an export reads from and writes to.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "an export has these ports; a new one is a new call")]
+#[expect(clippy::exhaustive_structs, reason = "a new port is a breaking change")]
 pub struct ExportPorts<'p> {
     /// Sessions, sidecars, stores and blobs.
     pub sources: &'p dyn Sources,
@@ -43,16 +46,48 @@ pub struct ExportPorts<'p> {
     pub sink: &'p dyn BundleSink,
 }
 
-/// Exports one session as a bundle: complete, checked and sealed, or not at
-/// all.
+/// Exports one session as a complete, checked and sealed bundle, or not at all.
 ///
 /// # Errors
-/// See [`ExportError`]; a failed export leaves nothing in the sink.
+/// See [`ExportError`].
 pub fn export(
     ports: ExportPorts<'_>,
     request: &ExportRequest,
     progress: &dyn Progress,
 ) -> Result<ExportReport, ExportError> {
+    let secrets = Arc::new(SessionSecrets::default());
+    let first =
+        ExportRequest { redactor: request.redactor.collecting(&secrets), ..request.clone() };
+    match attempt(ports, &first, progress, Some(&secrets))? {
+        Attempt::Done(report) => Ok(*report),
+        // A value that one event names as a secret is in another one too.
+        Attempt::Recurs(search) => {
+            let redactor = request.redactor.knowing(search);
+            let second = ExportRequest { redactor, ..request.clone() };
+            match attempt(ports, &second, progress, None)? {
+                Attempt::Done(report) => Ok(*report),
+                Attempt::Recurs(_) => Err(ExportError::SecretsRemain { findings: Vec::new() }),
+            }
+        }
+    }
+}
+
+/// How an attempt to export ended.
+enum Attempt {
+    /// The bundle is complete.
+    Done(Box<ExportReport>),
+    /// A secret of the session is still in a file. Nothing was committed.
+    Recurs(SecretSearch),
+}
+
+/// Writes the bundle once. With `secrets`, it is only committed if none of them is
+/// in it.
+fn attempt(
+    ports: ExportPorts<'_>,
+    request: &ExportRequest,
+    progress: &dyn Progress,
+    secrets: Option<&SessionSecrets>,
+) -> Result<Attempt, ExportError> {
     let mut warnings = Warnings::default();
     let inputs = locate::locate_inputs(ports.sources, request, &mut warnings)?;
     let shown_id = shown(&inputs.session_id, &request.redactor)?;
@@ -71,10 +106,10 @@ pub fn export(
         report: RedactionReport::default(),
         files: Vec::new(),
     };
-    export.run(bundle)
+    export.run(bundle, secrets)
 }
 
-/// A session's id as the bundle shows it: it may be a secret.
+/// A session's id as the bundle shows it: redacted, because it may be a secret.
 fn shown(session_id: &SessionId, redactor: &Redactor) -> Result<SessionId, ExportError> {
     const SESSION_ID: &str = "sessionId";
     let mut object = Object::with_capacity(1);
@@ -82,7 +117,7 @@ fn shown(session_id: &SessionId, redactor: &Redactor) -> Result<SessionId, Expor
     let report = &mut RedactionReport::default();
     let shown = redactor.json_settled(Json::Object(object), &LINKS, report);
     let shown = shown.as_ref().get(SESSION_ID).and_then(Json::as_str).unwrap_or_default();
-    // A marker can make it longer than an id may be.
+    // A marker can make the id too long.
     let short = || SessionId::parse(shown.chars().take(100).collect::<String>());
     SessionId::parse(shown).or_else(|_| short()).map_err(|_| ExportError::UnknownSession)
 }
@@ -103,7 +138,11 @@ struct Export<'e> {
 
 impl<'e> Export<'e> {
     /// The steps of an export, in order.
-    fn run(mut self, mut bundle: Box<dyn BundleWriter>) -> Result<ExportReport, ExportError> {
+    fn run(
+        mut self,
+        mut bundle: Box<dyn BundleWriter>,
+        secrets: Option<&SessionSecrets>,
+    ) -> Result<Attempt, ExportError> {
         self.check_sizes()?;
         let indexed = self.index(&&*bundle)?;
         let sources = SourceFacts::of(self.inputs, &indexed);
@@ -117,9 +156,14 @@ impl<'e> Export<'e> {
         timeline.check_readable()?;
         let seal = self.write_manifest(&mut *bundle, &materials.common, &sources, &timeline)?;
         self.read_back(&*bundle, &materials.pass, approved)?;
+        if let Some(search) = secrets.and_then(SessionSecrets::search)
+            && recurs(&*bundle, &self.files, &search)?
+        {
+            return Ok(Attempt::Recurs(search));
+        }
         self.enter(Stage::Commit);
         let name = bundle.commit()?;
-        Ok(self.into_report(name, timeline.counts, seal))
+        Ok(Attempt::Done(Box::new(self.into_report(name, timeline.counts, seal))))
     }
 
     /// Reports that a step begins.
@@ -169,7 +213,7 @@ impl<'e> Export<'e> {
     }
 }
 
-/// How many events the bundle holds, by their source.
+/// How many events the bundle has, by source.
 #[derive(Clone, Copy, Debug)]
 struct EventCounts {
     runtime: u64,

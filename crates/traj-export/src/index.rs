@@ -1,4 +1,4 @@
-//! The indexing pass: reads both inputs once and keeps a small record of each
+//! The indexing pass: reads both inputs once and keeps a small record for each
 //! row.
 //!
 //! - `visit`: reads every row of a source once;

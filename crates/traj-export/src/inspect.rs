@@ -1,37 +1,40 @@
-//! Summarises a bundle.
+//! Reads a bundle: summarises it, and tells what happened step by step.
 //!
 //! - `report`: the parts of a summary;
-//! - `checked`: verifies a bundle from elsewhere before it is summarised;
-//! - `run_events`: reads the events of a bundle.
+//! - `checked`: verifies an untrusted bundle before it is summarised;
+//! - `run_events`: reads the events of a bundle;
+//! - `in_words`: figures for people;
+//! - `story`: the events as steps of a conversation.
 
 mod checked;
-mod report;
+mod in_words;
+pub(crate) mod report;
 pub(crate) mod run_events;
+pub(crate) mod story;
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use traj_core::dialect::{Dialect, decode_manifest};
+use traj_core::dialect::Dialect;
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSource, BundleSourceError};
 use traj_core::run::{Fold, Place, Prices, Run, RunState};
 use traj_core::timestamp::UnixMillis;
 
 pub use checked::{InspectError, check_before_reading, inspect_checked};
+pub use in_words::{cost_in_words, counted, duration_in_words, grouped, usage_in_words};
 pub use report::{
-    CallSummary, ContextSummary, FailureSummary, TimeSummary, TimelineRow, ToolSummary,
-    UsageSummary,
+    ApprovalSummary, CallSummary, ContextSummary, FailureSummary, TimeSummary, TimelineRow,
+    ToolSummary, UsageSummary,
 };
 
 use crate::bundle::schema::{self, Manifest, ManifestSummary};
-use crate::inspect::run_events::{EventRow, for_each_row};
-use crate::json_stream::long_rows;
-use crate::verify::{BundleProblem, ContentReader, LARGE_MANIFEST, MAX_MANIFEST_BYTES};
+use crate::inspect::run_events::{EventRow, for_each_row, manifest_bytes, manifest_facts};
+use crate::verify::{BundleProblem, LARGE_MANIFEST};
 use crate::warning::Warning;
 
-/// What a bundle tells at a glance. Texts come from a redacted bundle.
+/// The summary of a bundle. Its strings come from a redacted bundle.
 #[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -39,7 +42,7 @@ pub struct Summary {
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The key it ran under.
+    /// The session's key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_key: Option<String>,
     /// When the bundle was made.
@@ -48,28 +51,28 @@ pub struct Summary {
     /// The program that ran the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The format of the session file that the bundle was made of.
+    /// The format of the exported session file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
-    /// How the run ended; `open` when it began and did not end.
+    /// How the run ended; `open` if it began and did not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// What went wrong first.
+    /// The first failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failure: Option<FailureSummary>,
-    /// The first instant of an event.
+    /// The earliest time of an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
-    /// The last one.
+    /// The latest time of an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
     /// The time between them.
     pub duration_millis: i64,
     /// Where that time went.
     pub time: TimeSummary,
-    /// Prompts.
+    /// The number of prompts.
     pub turns: u64,
-    /// What became of all tool calls.
+    /// Totals of all tool calls.
     pub calls: ToolSummary,
     /// The slowest calls.
     pub slowest: Vec<CallSummary>,
@@ -77,77 +80,79 @@ pub struct Summary {
     pub failed: Vec<CallSummary>,
     /// How the context grew.
     pub context: ContextSummary,
-    /// How often somebody was asked to allow something.
+    /// How often an approval was requested.
     pub approvals_asked: u64,
-    /// How often that was denied.
+    /// How often an approval was denied.
     pub approvals_denied: u64,
-    /// Branches of the session that are not in the bundle.
+    /// The first approvals that were decided, and who decided.
+    pub approvals: Vec<ApprovalSummary>,
+    /// The number of branches that were not exported.
     pub other_branches: u64,
-    /// How many entries those have.
+    /// The number of entries on those branches.
     pub other_branch_entries: u64,
-    /// What sub-agents stated, by the id that the source gives each.
+    /// The number of events of each sub-agent, by its id in the source.
     pub sub_runs: BTreeMap<String, u64>,
-    /// Events that a recorder states to be missing.
+    /// The number of events that recorders reported as lost.
     pub lost_events: u64,
-    /// All events.
+    /// The number of events.
     pub events: u64,
-    /// Events by kind, of the first kinds.
+    /// The number of events of each kind, for the first kinds.
     pub kinds: BTreeMap<String, u64>,
-    /// Events of kinds beyond those.
+    /// The number of events of other kinds.
     pub other_kinds: u64,
-    /// Models and how many of their calls are recorded, of the first models.
+    /// The number of recorded calls of each model, for the first models.
     pub models: BTreeMap<String, u64>,
-    /// Calls of models beyond those.
+    /// The number of calls of other models.
     pub other_models: u64,
-    /// Tokens and cost of each model, of the first models.
+    /// Tokens and cost of each model, for the first models.
     pub usage_by_model: BTreeMap<String, UsageSummary>,
-    /// Tools and what became of their calls, of the first tools.
+    /// Totals of each tool's calls, for the first tools.
     pub tools: BTreeMap<String, ToolSummary>,
-    /// Calls of tools beyond those.
+    /// The number of calls of other tools.
     pub other_tools: u64,
-    /// Tokens and cost, where they are known.
+    /// Tokens and cost, where known.
     pub usage: UsageSummary,
-    /// What happened, in order, each thing once; of a long session the first
-    /// and the last of it.
+    /// What happened, in order, without repetitions. A long timeline has only
+    /// its beginning and end.
     pub timeline: Vec<TimelineRow>,
-    /// How many rows there were between those.
+    /// The number of rows left out between those.
     pub timeline_omitted: u64,
-    /// What went wrong, each once, in order.
+    /// The distinct errors, in order.
     pub errors: Vec<String>,
-    /// How many errors came after those.
+    /// The number of further errors.
     pub other_errors: u64,
-    /// How the runs ended, the first ones.
+    /// How the first runs ended.
     pub endings: Vec<String>,
-    /// How many came after those.
+    /// The number of further runs that ended.
     pub other_endings: u64,
-    /// Events of types that are not known, by type.
+    /// The number of events of each unknown type.
     pub unknown: BTreeMap<String, u64>,
-    /// What was hidden, if the bundle says so.
+    /// How much was redacted, if the bundle states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redaction: Option<ManifestSummary>,
-    /// What was skipped, and what else is worth knowing.
+    /// Warnings and notices of the export.
     pub warnings: Vec<Warning>,
-    /// What is damaged, as far as a look shows; `verify` tells all of it.
+    /// Damage that was found while reading; `verify` checks everything.
     pub problems: Vec<BundleProblem>,
-    /// How many more places are.
+    /// The number of further problems.
     pub problems_omitted: u64,
 }
 
-/// Summarises a bundle that you trust; use [`inspect_checked`] for those of
-/// others. `prices` give the cost of calls whose source states none.
+/// Summarises a bundle that you trust; use [`inspect_checked`] for others.
+/// `prices` give the cost of calls whose source states none.
 ///
 /// # Errors
 /// If the bundle cannot be read, or is an archive that is not safe to read.
 pub fn inspect(bundle: &dyn BundleSource, prices: Prices) -> Result<Summary, BundleSourceError> {
-    look_through(bundle, prices, true)
+    look_through(bundle, prices, true).map(|(summary, _)| summary)
 }
 
-/// Summarises a bundle, with or without its events.
-fn look_through(
+/// Summarises a bundle, with or without its events. Also returns its run.
+pub(crate) fn look_through(
     bundle: &dyn BundleSource,
     prices: Prices,
     shows_events: bool,
-) -> Result<Summary, BundleSourceError> {
+) -> Result<(Summary, Run), BundleSourceError> {
     let mut summary = Summary::default();
     let mut reader = EventReader::new(prices);
     let (mut stated, mut has_manifest, mut has_events) = (None, false, false);
@@ -155,18 +160,14 @@ fn look_through(
         match BundleFile::parse(path) {
             Some(BundleFile::Manifest) => {
                 has_manifest = true;
-                let mut bytes = Vec::new();
-                let limit = MAX_MANIFEST_BYTES as u64 + 1;
-                let read = ContentReader(content).take(limit).read_to_end(&mut bytes);
-                read.map_err(|error| BundleSourceError::Damaged { source: error.into() })?;
-                if bytes.len() > MAX_MANIFEST_BYTES {
+                let Some(bytes) = manifest_bytes(content)? else {
                     summary.add_problem(path, None, LARGE_MANIFEST);
                     return Ok(());
-                }
+                };
                 match schema::read::<Manifest>(&bytes) {
                     Some(manifest) => {
                         stated = Some(manifest.event_count);
-                        reader.take_manifest(&bytes);
+                        manifest_facts(&bytes, &mut |event| reader.fold.push(event));
                         summary.take_manifest(manifest);
                     }
                     None => summary.add_problem(path, None, "does not match its schema"),
@@ -186,7 +187,8 @@ fn look_through(
         }
         Ok(())
     })?;
-    reader.finish(&mut summary);
+    let run = reader.fold.finish();
+    summary.take_run(run.clone());
     for (file, is_there) in [(BundleFile::Manifest, has_manifest), (BundleFile::Events, has_events)]
     {
         if !is_there {
@@ -194,10 +196,10 @@ fn look_through(
         }
     }
     if let Some(stated) = stated.filter(|stated| shows_events && *stated != summary.events) {
-        let problem = format!("states {stated} events, there are {}", summary.events);
+        let problem = format!("states {stated} as the number of events, not {}", summary.events);
         summary.add_problem(&BundleFile::Manifest.to_string(), None, &problem);
     }
-    Ok(summary)
+    Ok((summary, run))
 }
 
 impl Summary {
@@ -217,11 +219,12 @@ impl Summary {
     }
 }
 
-/// How many kinds of events are distinguished, and how much of a name is kept.
+/// How many kinds of events are counted separately, and how many characters of
+/// a kind are kept.
 const MOST_KINDS: usize = 200;
 const LONGEST_KIND: usize = 100;
 
-/// Takes events one by one.
+/// Collects the summary, event by event.
 #[derive(Debug)]
 struct EventReader {
     fold: Fold,
@@ -234,19 +237,10 @@ impl EventReader {
         Self { fold: Fold::new(prices), is_told: false }
     }
 
-    /// Takes the facts that the manifest states about the run.
-    fn take_manifest(&mut self, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes);
-        let manifest = Some(bytes).filter(|bytes| !long_rows::is_bomb(bytes));
-        if let Some(Ok(manifest)) = manifest.map(|_| Json::parse(&text)) {
-            decode_manifest(&manifest, &mut |event| self.fold.push(&event));
-        }
-    }
-
     fn take_row(&mut self, number: u64, row: EventRow<'_>, summary: &mut Summary) {
         match row {
             EventRow::Event(event) => self.take(number, event, summary),
-            // `verify` checks it.
+            // Counted only; `verify` checks it.
             EventRow::TooLong => summary.events += 1,
             EventRow::Damaged(problem) if !self.is_told => {
                 self.is_told = true;
@@ -268,10 +262,6 @@ impl EventReader {
         let place = Place::line(number);
         Dialect::Bundle.decode(event, place, &mut |event| self.fold.push(&event));
     }
-
-    fn finish(self, summary: &mut Summary) {
-        summary.take_run(self.fold.finish());
-    }
 }
 
 impl Summary {
@@ -289,6 +279,7 @@ impl Summary {
         self.failed = run.failed.iter().map(CallSummary::of).collect();
         self.context = ContextSummary::of(&run);
         (self.approvals_asked, self.approvals_denied) = (run.approvals_asked, run.approvals_denied);
+        self.approvals = run.approvals.iter().map(ApprovalSummary::of).collect();
         (self.other_branches, self.other_branch_entries) = (run.branches, run.branch_entries);
         self.sub_runs.clone_from(&run.sub_runs);
         self.lost_events = run.lost_events;

@@ -1,13 +1,14 @@
-//! JSON of any size, read in bounded memory.
+//! Reads JSON of any size in bounded memory.
 //!
-//! - `buffer`: bytes that are read piece by piece;
-//! - `splitter`: a document taken apart into members and elements;
+//! - `buffer`: a buffer that is filled piece by piece;
+//! - `splitter`: splits a document into members and items;
 //! - `string`: the content of one JSON string;
 //! - `source_bytes`: a source, or a range of it, from start to end;
 //! - `rows`: the lines of a JSON Lines file;
-//! - `long_rows`: rows too long to hold, shortened until they fit;
-//! - `row_fetcher`: reads rows again that were indexed before;
-//! - `text_blocks`: long strings, cut into blocks that are redacted one by one.
+//! - `long_rows`: shortens rows that do not fit into memory;
+//! - `row_fetcher`: reads indexed rows again;
+//! - `text_blocks`: splits long strings into blocks that are redacted one by
+//!   one.
 
 pub(crate) mod buffer;
 pub(crate) mod long_rows;

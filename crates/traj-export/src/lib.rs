@@ -1,5 +1,5 @@
-//! The export use case: one session with its trajectory becomes a bundle that
-//! is redacted, verifiable and valid at any size, or no bundle at all.
+//! Exports a session with its trajectory as a redacted, verifiable bundle of
+//! any size. An export that fails leaves no bundle.
 //!
 //! [`export`] takes the ports and a request:
 //!
@@ -18,7 +18,8 @@
 //! "#,
 //! );
 //! let sink = MemoryBundleSink::new();
-//! let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
+//! let key = MarkerKey::from_random(getrandom::fill)?;
+//! let redactor = Redactor::new(RedactionPolicy::standard(key));
 //! let selection = Selection::file("s1.jsonl");
 //! let request = ExportRequest::new(selection, "/work", UnixMillis::EPOCH, redactor);
 //!
@@ -27,15 +28,15 @@
 //! assert_eq!(report.transcript_event_count, 1);
 //! let bundle = sink.bundle(&report.name).expect("it was committed");
 //! assert!(bundle[&BundleFile::Events].contains("user.message"));
-//! # Ok::<(), traj_export::ExportError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! `examples/in_memory.rs` continues from here: it checks the bundle with
 //! [`verify`] and summarises it with [`inspect_checked`].
 //!
-//! Memory use does not grow with the length of strings: the inputs are
-//! indexed once as small records, then read again in the order of the output.
-//! Large numbers of records go to scratch files next to the bundle.
+//! Memory use does not grow with the length of strings. The inputs are indexed
+//! once, as small records, and then read again in the order of the output.
+//! Large indexes go to scratch files next to the bundle.
 //!
 //! The modules, in reading order:
 //!
@@ -44,16 +45,21 @@
 //! - `index`: the first pass over the inputs;
 //! - `bundle`: the files of a bundle, one builder each, and their schemas;
 //! - `read_back`: reads finished files back and scans them;
-//! - `verify`, `inspect`: check and summarise a bundle;
+//! - `verify`, `inspect`: check a bundle, summarise it and tell its story;
+//! - `page`: a bundle as one HTML file, with the feature `page`;
+//! - [`chat`]: exports that somebody asks for in a chat;
 //! - `json_stream`: JSON of any size in bounded memory;
-//! - `parallel`: work on several cores, with ordered results.
+//! - `parallel`: runs work on several cores, with ordered results.
 
 mod bundle;
+pub mod chat;
 mod error;
 mod export;
 mod index;
 mod inspect;
 mod json_stream;
+#[cfg(feature = "page")]
+mod page;
 mod parallel;
 mod progress;
 mod read_back;
@@ -67,10 +73,19 @@ pub use bundle::schema::{
 };
 pub use error::{ExportError, RemainingSecret};
 pub use export::{ExportPorts, export};
-pub use inspect::run_events::read_run_events;
+pub use inspect::run_events::{read_run, read_run_events};
+pub use inspect::story::{
+    Excerpt, ModelUse, ShownCall, StepNotes, Story, StoryDetail, StoryStep, TextAmount, What,
+};
 pub use inspect::{
-    CallSummary, ContextSummary, FailureSummary, InspectError, Summary, TimeSummary, TimelineRow,
-    ToolSummary, UsageSummary, check_before_reading, inspect, inspect_checked,
+    ApprovalSummary, CallSummary, ContextSummary, FailureSummary, InspectError, Summary,
+    TimeSummary, TimelineRow, ToolSummary, UsageSummary, check_before_reading, cost_in_words,
+    counted, duration_in_words, grouped, inspect, inspect_checked, usage_in_words,
+};
+#[cfg(feature = "page")]
+pub use page::{
+    PageBundle, PageError, PageFinding, PageOptions, PageReport, find_survivors, verify_page,
+    write_page,
 };
 pub use progress::{Progress, Silent, Stage};
 pub use report::ExportReport;

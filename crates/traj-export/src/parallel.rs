@@ -1,4 +1,4 @@
-//! Work on several cores.
+//! Runs work on several cores.
 //!
 //! - `ordered`: a parallel map whose results come out in the order of the input;
 //! - `reusable`: buffers that are cleared and used again.

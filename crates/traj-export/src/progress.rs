@@ -1,4 +1,4 @@
-//! Reports the progress of an export: its step, and how many bytes are left.
+//! Reports an export's progress: its step, and about how many bytes are left.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,8 @@ pub enum Stage {
     Index,
     /// Writing the active branch and the events in one pass.
     Timeline,
-    /// Writing the active branch alone: its entries are not in order of time.
+    /// Writing the active branch alone, because its entries are not in order of
+    /// time.
     Branch,
     /// Writing the events after the branch.
     Events,
@@ -26,8 +27,8 @@ pub enum Stage {
 
 /// Receives the progress of an export.
 pub trait Progress: Debug + Sync {
-    /// A step begins. About `left` bytes are still to be read, in this step and
-    /// those after it; this replaces earlier figures.
+    /// A step begins. About `left` bytes remain to be read in this step and the
+    /// following ones. This replaces earlier estimates.
     fn enter(&self, stage: Stage, left: u64);
 
     /// This many more bytes were read.
@@ -36,7 +37,7 @@ pub trait Progress: Debug + Sync {
 
 /// Ignores progress.
 #[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::exhaustive_structs, reason = "there is nothing to add to silence")]
+#[expect(clippy::exhaustive_structs, reason = "it needs no state")]
 pub struct Silent;
 
 impl Progress for Silent {
@@ -45,7 +46,7 @@ impl Progress for Silent {
     fn advance(&self, _bytes: u64) {}
 }
 
-/// Estimates how much an export reads, from the lengths of its inputs and
+/// Estimates how many bytes an export reads, from the lengths of its inputs and
 /// output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Outlook {
@@ -56,7 +57,7 @@ pub(crate) struct Outlook {
 }
 
 impl Outlook {
-    /// How much is left to read when a step begins.
+    /// How many bytes are left to read when a step begins.
     pub(crate) fn left_at(&self, stage: Stage) -> u64 {
         let sources = self.session.saturating_add(self.runtime);
         // A message is written twice, an event once, both a little longer.
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_shrinks_step_by_step_and_is_exact_at_the_end() {
+    fn the_estimate_shrinks_and_is_exact_at_the_end() {
         let mut outlook = Outlook { session: 100, runtime: 50, written: None };
         let left = |outlook: &Outlook| {
             [Stage::Index, Stage::Branch, Stage::Events, Stage::SideFiles, Stage::Commit]

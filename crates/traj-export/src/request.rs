@@ -10,11 +10,11 @@ use traj_core::timestamp::UnixMillis;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Selection {
-    /// A session file, by name. It may be missing if its sidecar is not.
+    /// A session file, by name. It may be missing if its sidecar exists.
     File {
         /// The session file.
         session: String,
-        /// The session's id, if the caller knows it better than the file.
+        /// The session's id, if it should override the one in the file.
         session_id: Option<SessionId>,
         /// The key of the session, if it is known.
         session_key: Option<String>,
@@ -29,7 +29,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// A session file, identified by its own content.
+    /// A session file; its content states the session's id.
     #[must_use]
     pub fn file(session: impl Into<String>) -> Self {
         Self::File { session: session.into(), session_id: None, session_key: None }
@@ -56,16 +56,16 @@ impl Selection {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SidecarHints {
-    /// The sidecar, if the user named it.
+    /// The sidecar, if the user named one.
     pub runtime_file: Option<String>,
-    /// The directory that the environment names for sidecars.
+    /// The directory for sidecars that the environment names.
     pub trajectory_dir: Option<String>,
-    /// The directory that relative names start from.
+    /// The directory that relative names are resolved against.
     pub current_dir: String,
 }
 
 impl SidecarHints {
-    /// Hints with only the directory that relative names start from.
+    /// Hints with only the directory that relative names are resolved against.
     #[must_use]
     pub fn new(current_dir: impl Into<String>) -> Self {
         Self { runtime_file: None, trajectory_dir: None, current_dir: current_dir.into() }
@@ -76,15 +76,15 @@ impl SidecarHints {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExportLimits {
-    /// Bytes of a session file.
+    /// The maximum size of a session file, in bytes.
     pub session_bytes: u64,
-    /// Bytes of a sidecar.
+    /// The maximum size of a sidecar, in bytes.
     pub runtime_bytes: u64,
-    /// Events of a sidecar.
+    /// The maximum number of events in a sidecar.
     pub runtime_events: u64,
-    /// Events of a bundle.
+    /// The maximum number of events in a bundle.
     pub total_events: u64,
-    /// Whether exceeding one is an error.
+    /// Whether exceeding a limit is an error.
     pub are_strict: bool,
 }
 
@@ -118,11 +118,11 @@ pub struct ExportRequest {
     pub selection: Selection,
     /// Where its sidecar may be.
     pub sidecar: SidecarHints,
-    /// The workspace, as it is written in the bundle before redaction.
+    /// The workspace directory. The bundle states it, redacted.
     pub workspace_dir: String,
-    /// The bundle's name; derived from session and time by default.
+    /// The bundle's name; by default, derived from the session and the time.
     pub name: Option<traj_core::id::BundleName>,
-    /// The time to write into the bundle.
+    /// The time that the bundle states as its creation.
     pub now: UnixMillis,
     /// The redaction rules.
     pub redactor: Redactor,

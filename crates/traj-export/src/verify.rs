@@ -1,12 +1,12 @@
-//! Checks a bundle: complete, unchanged, well-formed, and free of anything that
-//! the rules redact.
+//! Checks that a bundle is complete, unchanged, well-formed, and free of
+//! secrets that the rules find.
 //!
 //! - `content`: reads and digests a file;
-//! - `facts`: collects what the files state;
+//! - `facts`: collects the facts that the files state;
 //! - `order`: checks the order of the events;
 //! - `sample`: compares sets of ids in bounded memory;
 //! - `files`: compares the files with each other;
-//! - `manifest`: compares them with the manifest.
+//! - `manifest`: compares the files with the manifest.
 
 mod content;
 mod facts;
@@ -36,54 +36,53 @@ use facts::FactCollector;
 
 pub(crate) use content::ContentReader;
 
-/// Manifests are small. A larger one was not written by traj.
+/// The largest manifest that is read; traj does not write larger ones.
 pub(crate) const MAX_MANIFEST_BYTES: usize = limits::Reading::standard().manifest_bytes;
 
-// A manifest with the most blobs that a bundle can have is smaller: a blob
-// takes 258 bytes in it.
+// A manifest with the most blobs is smaller: each blob takes 258 bytes in it.
 const _: () = assert!(BundleFile::MOST_BLOBS * 300 < MAX_MANIFEST_BYTES);
 
-/// The problem reported for a larger one.
+/// The problem that is reported for a larger manifest.
 pub(crate) const LARGE_MANIFEST: &str = "is larger than a manifest can be";
 
-/// Something that is not as the manifest or the schema says.
+/// A defect of a bundle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[schemars(rename = "Problem")]
 #[non_exhaustive]
 pub struct BundleProblem {
     /// The file concerned.
     pub file: String,
-    /// The line concerned, where it is known.
+    /// The line concerned, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// What is wrong.
     pub problem: String,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct VerifyReport {
-    /// The session, as the manifest says.
+    /// The session's id, as the manifest states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// How many files there are.
+    /// The number of files, without unexpected ones.
     pub files: usize,
-    /// How many events there are.
+    /// The number of events.
     pub events: u64,
-    /// The digest of the whole, as the manifest says.
+    /// The digest of the whole bundle, as the manifest states it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What is damaged; the first places of many.
+    /// The first problems.
     pub problems: Vec<BundleProblem>,
-    /// How many more there are.
+    /// The number of further problems.
     pub problems_omitted: u64,
-    /// What should have been hidden; the first places of many.
+    /// The first secrets that the rules found.
     pub findings: Vec<RemainingSecret>,
-    /// How many more there are.
+    /// The number of further secrets.
     pub findings_omitted: u64,
-    /// Files that could not be taken apart to their end.
+    /// Files that could not be parsed to their end.
     #[serde(skip)]
     pub(crate) unfinished: BTreeSet<BundleFile>,
 }
@@ -102,7 +101,12 @@ impl VerifyReport {
         self.problems.is_empty() && self.findings.is_empty()
     }
 
-    fn add(&mut self, file: impl Display, line: Option<u64>, problem: impl Into<String>) {
+    pub(crate) fn add(
+        &mut self,
+        file: impl Display,
+        line: Option<u64>,
+        problem: impl Into<String>,
+    ) {
         let problem = BundleProblem { file: file.to_string(), line, problem: problem.into() };
         scan::add_first(&mut self.problems, &mut self.problems_omitted, [problem]);
     }
@@ -120,13 +124,14 @@ const REMEMBERED: usize = 1 << 18;
 ///
 /// # Errors
 /// If the bundle cannot be read, or is an archive that is not safe to read. If
-/// a secret was found before that, the report states both instead.
+/// a secret was found before that, the report states both, and the check
+/// succeeds.
 pub fn verify(
     bundle: &dyn BundleSource,
     redactor: &Redactor,
     workers: NonZeroUsize,
 ) -> Result<VerifyReport, BundleSourceError> {
-    // Every message is in a bundle twice, as an event and in the branch.
+    // Every message is in the bundle twice, as an event and in the branch.
     let redactor = redactor.remembering(REMEMBERED);
     let mut check = BundleCheck::new(&redactor, workers);
     let visited = bundle.visit(&mut |path, content| match BundleFile::parse(path) {
@@ -134,7 +139,7 @@ pub fn verify(
         None => check.take_stray(path, content),
     });
     let last = std::mem::take(&mut check.last);
-    // This includes the files before the one that cannot be read.
+    // If a file cannot be read, the files before it are still checked.
     let visited_again = check.look_again(bundle);
     let (visited, last) = match visited {
         Ok(()) => (visited_again, std::mem::take(&mut check.last)),
@@ -144,7 +149,7 @@ pub fn verify(
         Ok(()) => Ok(check.finish()),
         Err(error) if check.report.findings.is_empty() => Err(error),
         Err(error) => {
-            // Added first, because the list of problems is limited.
+            // Added first, because the list of problems has a maximum length.
             let problems = std::mem::take(&mut check.report.problems);
             check.report.add(last, None, format!("cannot be read further: {error}"));
             let report = &mut check.report;
@@ -154,14 +159,14 @@ pub fn verify(
     }
 }
 
-/// A check under way.
+/// A check in progress.
 struct BundleCheck<'r> {
     redactor: &'r Redactor,
     workers: NonZeroUsize,
     report: VerifyReport,
     found: BTreeMap<BundleFile, CheckedFile>,
     facts: FactCollector,
-    /// The file that was read last, by a name that is safe to show.
+    /// The name of the file that was read last, redacted.
     last: String,
     /// Files with a problem.
     broken: BTreeSet<BundleFile>,
@@ -213,8 +218,8 @@ impl<'r> BundleCheck<'r> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Scans an unexpected file, and its name: whoever receives the bundle
-    /// receives it, too.
+    /// Scans an unexpected file and its name, because both are passed on with
+    /// the bundle.
     fn take_stray(
         &mut self,
         path: &str,
@@ -247,8 +252,8 @@ impl<'r> BundleCheck<'r> {
         self.add_broken(file, Some(line), problem);
     }
 
-    /// Reads the JSON files again: valid ones to check their schema, others to
-    /// scan them as text.
+    /// Reads the files again: valid ones to check their schema, those that
+    /// could not be parsed to their end to scan them as text.
     fn look_again(&mut self, bundle: &dyn BundleSource) -> Result<(), BundleSourceError> {
         bundle.visit(&mut |path, content| {
             let Some(file) = BundleFile::parse(path) else { return Ok(()) };
@@ -281,7 +286,7 @@ impl<'r> BundleCheck<'r> {
         self.report
     }
 
-    /// Ends the check with the findings so far.
+    /// Ends the check early, with the findings so far.
     fn close(mut self) -> VerifyReport {
         self.report.events = self.facts.finish().lines;
         self.report.files = self.found.len();

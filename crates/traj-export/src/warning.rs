@@ -1,4 +1,5 @@
-//! Warnings: rows that an export skipped or took in part, by code and row.
+//! Warnings and notices of an export: rows that were skipped or shortened, and
+//! other notes.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ pub enum WarningSource {
     Export,
 }
 
-/// A kind of warning and how often it occurred.
+/// A kind of warning, and how often it occurred.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -29,9 +30,9 @@ pub struct Warning {
     pub code: String,
     /// How often.
     pub count: u64,
-    /// The first rows concerned, 1-based; 0 where a row is not known.
+    /// The first rows concerned, 1-based; 0 if the warning is not about a row.
     pub rows: Vec<u64>,
-    /// The kind in words.
+    /// The message for this kind.
     pub message: String,
 }
 
@@ -115,8 +116,8 @@ warning_codes! {
 }
 
 impl Code {
-    /// Whether the original exporter has this kind. Its readers expect only
-    /// those as warnings; the others are notices.
+    /// Whether the original exporter has this kind. Its readers expect no other
+    /// warnings, so the other kinds are notices.
     const fn is_original(self) -> bool {
         matches!(
             self,
@@ -154,7 +155,7 @@ impl Warnings {
         self.groups.append(&mut others.groups);
     }
 
-    /// The warnings that the original exporter has, and the notices.
+    /// The warnings that the original exporter also has, and the notices.
     pub(crate) fn finish(self) -> (Vec<Warning>, Vec<Warning>) {
         let (original, ours): (Vec<_>, Vec<_>) =
             self.groups.into_iter().partition(|(code, ..)| code.is_original());

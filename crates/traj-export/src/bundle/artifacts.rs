@@ -5,7 +5,7 @@ use traj_core::json::Json;
 
 use super::CommonMembers;
 
-/// The content of the file; `None` if no event states how the run ended.
+/// The file's content; `None` if no event states how the run ended.
 pub(crate) fn artifacts<'a>(
     common: &'a CommonMembers,
     endings: Endings<'_, 'a>,

@@ -3,8 +3,8 @@
 //! - `directory`: the blobs that the recorder stored next to the sidecar;
 //! - `restore`: puts a blob back into the event it was cut from;
 //! - `copy`: copies a blob into the bundle, checked and redacted;
-//! - `lines`: writes a list or object that was too large for its row as a blob;
-//! - `long_texts`: finds the blob that holds the string of an event.
+//! - `lines`: writes a list or an object that was too large for its row;
+//! - `long_texts`: finds the blob that holds an event's string.
 
 mod copy;
 mod directory;

@@ -54,7 +54,7 @@ impl LastEventRows {
         Ok(rows)
     }
 
-    /// Parses the data of each event and restores what the recorder had cut.
+    /// Parses the data of each event and restores what the recorder cut.
     pub(crate) fn parse(
         &self,
         blobs: &RecordedBlobs<'_>,
@@ -99,7 +99,7 @@ impl<'a> LastEvents<'a> {
         EventText::of(particulars::system_prompt(self.compiled.as_ref()?)?, &self.giants)
     }
 
-    /// The content of the prompts file except the submitted prompts.
+    /// The content of `prompts.json`, except the submitted prompts.
     pub(crate) fn prompting(&self) -> Prompting<'_> {
         let described = self.metadata.as_ref().and_then(particulars::prompting);
         Prompting { system: self.system(), described, giants: &self.giants }

@@ -1,5 +1,4 @@
-//! `manifest.json`: the files of the bundle, their sources and what was
-//! redacted.
+//! `manifest.json`: the bundle's files, their sources and the redaction counts.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::dialect::Dialect;
@@ -53,14 +52,14 @@ pub(crate) struct ManifestParts<'m> {
     pub(crate) report: &'m RedactionReport,
     /// The dialect of the session file, if it is known.
     pub(crate) dialect: Option<Dialect>,
-    /// The part of the session that is not on its branch.
+    /// The branches that were not exported.
     pub(crate) others: Branches,
-    /// Entries on the branch that give no event, by type.
+    /// Branch entries that produce no event, by type.
     pub(crate) unknown: &'m NameCounts,
     pub(crate) tool_version: &'m str,
 }
 
-/// The member that names the inputs, and the role of each.
+/// The member that holds the paths of the inputs, by role.
 pub(crate) const SOURCE_FILES: &str = "sourceFiles";
 pub(crate) const SOURCE_ROLES: [&str; 2] = ["session", "runtime"];
 
@@ -94,12 +93,13 @@ pub(crate) fn manifest(
     object.push_some("unknownEntries", unknown_entries(parts.unknown));
     object.push("redaction", redaction_summary(parts.report));
     object.push("sources", Json::Array(parts.sources.iter().map(source).collect()));
-    // The manifest states the redactions made before it; those of its own paths
-    // are not counted.
+    // The manifest counts the redactions in the other files, not those of its
+    // own paths.
     let report = &mut RedactionReport::default();
     let manifest = redactor.json_settled(Json::Object(object), &LINKS, report);
     let manifest = manifest.with_names(SOURCE_FILES, &SOURCE_ROLES);
-    // Sealed with its own digest, which covers the digest of every file.
+    // The seal is the manifest's own digest, which covers the digest of every
+    // file.
     let digest = digest_without_seal(manifest.as_ref());
     let mut text = RedactedText::new();
     text.push_pretty(manifest.with_sha256(DIGEST, &digest).view(), 0).push_static("\n");
@@ -114,8 +114,8 @@ fn other_branches(others: Branches) -> Option<Json<'static>> {
     (others.entries > 0).then_some(Json::Object(object))
 }
 
-/// The entries that give no event, if there are any. A list, not an object: a
-/// type is text from the session and must be redacted as such.
+/// The entries that produce no event, if there are any. A list, not an object:
+/// a type is text from the session, so it must be redacted as a value.
 fn unknown_entries(unknown: &NameCounts) -> Option<Json<'_>> {
     let of_type = |(name, count): (&'_ String, &u64)| {
         let mut of_type = Object::with_capacity(2);
@@ -129,7 +129,7 @@ fn unknown_entries(unknown: &NameCounts) -> Option<Json<'_>> {
     (unknown.total() > 0).then_some(Json::Object(object))
 }
 
-/// The paths of the inputs, without the names that they have in the manifest.
+/// The paths of the inputs, without their member names in the manifest.
 fn source_files<'m>(parts: &ManifestParts<'m>) -> Json<'m> {
     let [_, runtime] = SOURCE_ROLES;
     let runtime = parts.sources.iter().find(|source| source.role == runtime);

@@ -14,7 +14,7 @@ pub(crate) fn is_metadata_member(name: &str) -> bool {
     MEMBERS.contains(&name)
 }
 
-/// Provider, name and interface of a model, as events carry them.
+/// Provider, name and interface of a model, as an event states them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelNames<'a> {
     provider: Option<Json<'a>>,

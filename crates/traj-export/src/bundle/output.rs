@@ -1,4 +1,4 @@
-//! Writes the files of the bundle, counted and digested.
+//! Writes the bundle's files; counts and digests their bytes.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::port::{BundleFile, BundleFileWriter, BundleSinkError, BundleWriter};

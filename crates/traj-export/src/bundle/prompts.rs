@@ -1,4 +1,5 @@
-//! `prompts.json`: the complete prompts.
+//! `prompts.json`: the system prompt and the submitted prompts, complete or
+//! with a note on the file that holds the rest.
 
 use traj_core::json::Json;
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, SourceError};
@@ -17,7 +18,7 @@ use crate::index::sorter::Sorted;
 use crate::json_stream::long_rows::Giant;
 use crate::read_back::redaction_pass::LINKS;
 
-/// A submitted prompt that is kept aside.
+/// A submitted prompt that is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PromptRecord {
     /// Its position in the sidecar.
@@ -52,7 +53,7 @@ impl FixedRecord for PromptRecord {
     }
 }
 
-/// The submitted prompts, which are kept aside until the file is written.
+/// The submitted prompts, which are set aside until the file is written.
 pub(crate) struct SubmittedPrompts {
     /// In the order of the sidecar.
     pub(crate) records: Sorted<PromptRecord>,
@@ -64,9 +65,9 @@ pub(crate) struct SubmittedPrompts {
 pub(crate) struct Prompting<'a> {
     /// The system prompt of the last compiled context, if it is a string.
     pub(crate) system: Option<EventText<'a>>,
-    /// The prompting part of the run's description.
+    /// The prompt details of the event that describes the run.
     pub(crate) described: Option<&'a Json<'a>>,
-    /// The values that were cut from the row of that description.
+    /// The values that were cut from that event's row.
     pub(crate) giants: &'a [Giant],
 }
 
@@ -166,8 +167,8 @@ fn put(
     facts.view().get(name).map_or(Ok(()), |value| file.member(name, value))
 }
 
-/// A prompt that was kept as a literal, or restored from its event's data if it
-/// was cut.
+/// A prompt: the literal that was set aside or, if the prompt was cut, restored
+/// from its event's data.
 fn whole_prompt(
     kept: Redacted<String>,
     texts: &mut LongTexts<'_>,

@@ -1,4 +1,4 @@
-//! The files of a bundle as types: their JSON Schemas, and validation.
+//! The files of a bundle as types, with their JSON Schemas and validation.
 
 mod any;
 mod branch;
@@ -35,7 +35,7 @@ pub enum SchemaName {
 }
 
 impl SchemaName {
-    /// All of them.
+    /// All schemas.
     pub const ALL: [Self; 7] = [
         Self::Manifest,
         Self::Event,
@@ -112,7 +112,7 @@ fn fits_type<T: DeserializeOwned>(content: impl std::io::Read) -> bool {
     T::deserialize(&mut deserializer).is_ok() && deserializer.end().is_ok()
 }
 
-/// Deserializes a value of any depth; our own parser has checked it before.
+/// Deserializes a value of any depth; our own parser has already checked it.
 pub(crate) fn read<T: DeserializeOwned>(json: &[u8]) -> Option<T> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     deserializer.disable_recursion_limit();

@@ -1,17 +1,17 @@
-//! Detects the skills that a run used, by the files in its tool calls.
+//! Detects the skills that a run used from the file paths in its tool calls.
 
 use std::collections::HashMap;
 
 use traj_core::dialect::particulars;
 use traj_core::json::{Json, Object};
 
-/// The paths of the skills of a run, to compare with tool calls.
+/// The paths of a run's skills, to compare with its tool calls.
 #[derive(Debug, Default)]
 pub(crate) struct SkillPaths {
     /// One for each entry of the skill list; `None` if it has no path.
     paths: Vec<Option<SkillPath>>,
-    /// The skills whose path ends with these two parts: runs have many calls,
-    /// and some have many skills.
+    /// The skills by the last two parts of their path: a fast lookup, because a
+    /// run can have many calls and many skills.
     by_ending: HashMap<String, Vec<usize>>,
     /// The skills with a shorter path.
     short: Vec<usize>,
@@ -51,11 +51,11 @@ impl SkillMarks {
 }
 
 impl SkillPaths {
-    /// The paths of the skills that the run's description lists.
+    /// The paths of the skills that the run's metadata lists.
     pub(crate) fn of_metadata(data: Option<&Json<'_>>) -> Self {
         let paths = skill_entries(data).unwrap_or_default().iter().map(|entry| {
             let whole = normalise(entry.get("filePath")?.as_str()?);
-            // Every path ends with the empty path.
+            // An empty path would match every path.
             if whole.is_empty() {
                 return None;
             }
@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn bare_array_items_are_no_candidates_but_nested_members_are() {
+    fn array_items_are_not_candidates_but_nested_members_are() {
         let skills = r#"[{"filePath":"git/skill.md"}]"#;
         assert!(!invoked(skills, &[r#"["/a/git/skill.md"]"#]).contains("true"));
         assert!(invoked(skills, &[r#"{"n":[{"f":"/a/git/skill.md"}]}"#]).contains("true"));
     }
 
     #[test]
-    fn a_path_is_found_by_its_own_end_or_by_its_folder() {
+    fn a_path_matches_by_its_ending_or_its_directory() {
         let skills = r#"[{"filePath":"/x/y/deploy.md"},{"filePath":"git/skill.md"},{"filePath":"notes.md"},{"filePath":"/a/b/tool.md"}]"#;
         let marked = |call: &str| {
             let marked = invoked(skills, &[call]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_path_is_no_path() {
+    fn an_empty_path_never_matches() {
         let skills = r#"[{"filePath":""},{"filePath":"  "},{"filePath":"git/skill.md"}]"#;
         let marked = invoked(skills, &[r#"{"path":"/a/git/skill.md"}"#]);
         assert_eq!(marked.matches(r#""invoked":true"#).count(), 1, "{marked}");
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_no_object_stays_what_it_is() {
+    fn an_entry_that_is_not_an_object_is_unchanged() {
         let skills = r#"["git",7,["x"],{"name":"deploy"}]"#;
         assert_eq!(invoked(skills, &[]), r#"["git",7,["x"],{"name":"deploy","invoked":false}]"#);
     }

@@ -1,10 +1,10 @@
 //! `session-branch.json` and `events.jsonl`: every row is parsed and redacted
 //! once for both.
 //!
-//! If the entries of the branch are in order of time, as they are unless a
-//! clock was set back, both files are written in one pass. Otherwise the branch
-//! is written first, and the events of its entries are kept aside until their
-//! position among the others is known.
+//! Branch entries are in order of time unless a clock was set back. If they
+//! are, both files are written in one pass. Otherwise the branch is written
+//! first, and the events of its entries are set aside until their position
+//! among the others is known.
 
 mod branch_file;
 mod entries;
@@ -51,13 +51,13 @@ pub(crate) struct TimelineContext<'c> {
     pub(crate) pass: &'c RedactionPass,
     pub(crate) frame: &'c EventFrame,
     pub(crate) skills: &'c SkillPaths,
-    /// The blobs of call arguments that were cut.
+    /// For call arguments that were cut.
     pub(crate) blobs: &'c RecordedBlobs<'c>,
     pub(crate) names: SourceNames<'c>,
     pub(crate) workers: NonZeroUsize,
 }
 
-/// The names of the sources in errors.
+/// The names of the sources, for errors.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceNames<'c> {
     pub(crate) session: &'c str,
@@ -94,13 +94,13 @@ pub(crate) struct SideInputs {
     pub(crate) prompts: SubmittedPrompts,
     /// The blobs that events refer to.
     pub(crate) blobs: BTreeSet<BlobDigest>,
-    /// Values that were too long for their entry, and for their event.
+    /// Values that were too long for their entry or their event.
     pub(crate) session_giants: Vec<Giant>,
     pub(crate) runtime_giants: Vec<Giant>,
 }
 
-/// Writes both files, and calls `enter` when a step begins. Submitted prompts
-/// are kept aside.
+/// Writes both files, and calls `enter` when a step begins. Sets the submitted
+/// prompts aside.
 pub(crate) fn write_timeline(
     bundle: &mut dyn BundleWriter,
     context: TimelineContext<'_>,

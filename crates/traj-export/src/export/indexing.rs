@@ -25,7 +25,7 @@ pub(super) struct IndexedSources {
 }
 
 impl Export<'_> {
-    /// Reads both sources once, in parallel if there is a worker for each.
+    /// Reads both sources once, in parallel if there are two workers.
     pub(super) fn index(&mut self, spool: &dyn Spool) -> Result<IndexedSources, ExportError> {
         self.enter(Stage::Index);
         let (session_file, sidecar) = (self.watched_session(), self.watched_runtime());
@@ -74,7 +74,7 @@ pub(super) struct SourceFacts {
     pub(super) files: Vec<SourceFact>,
     /// The session file, if there is one.
     pub(super) session: Option<SessionNature>,
-    /// The part of the session that is not on its branch.
+    /// The branches that are not exported.
     pub(super) others: Branches,
 }
 
@@ -94,7 +94,8 @@ impl SourceFacts {
         }
     }
 
-    /// The dialect of the session file, or of the sidecar if there is only that.
+    /// The dialect of the session file, or of the sidecar if there is no
+    /// session file.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         self.session.map_or(Some(Dialect::Sidecar), |session| session.writer.dialect())
     }

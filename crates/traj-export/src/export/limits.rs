@@ -1,4 +1,4 @@
-//! The limits of other exporters: exceeding one is a warning, or an error in
+//! The limits of other exporters. Exceeding one is a warning, or an error in
 //! strict mode.
 
 use traj_core::dialect::Dialect;
@@ -26,7 +26,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Compares a figure with a limit.
+    /// Compares a value with a limit.
     pub(super) fn check(
         &mut self,
         code: Code,
@@ -44,7 +44,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Checks how many events the bundle holds.
+    /// Checks the number of events in the bundle.
     pub(super) fn check_events(
         &mut self,
         sources: &SourceFacts,
@@ -55,7 +55,7 @@ impl Export<'_> {
         self.check(Code::TooManyEvents, "the number of events", total, limit)
     }
 
-    /// Checks that a session file gives events, unless the session is empty: an
+    /// Checks that a session file has events, unless the session is empty: an
     /// unreadable file must not look like a run in which nothing happened.
     fn check_session(
         &mut self,

@@ -10,7 +10,7 @@ use crate::error::ExportError;
 use crate::request::{ExportRequest, Selection, SidecarHints};
 use crate::warning::{Code, Warnings};
 
-/// Stores are small. A larger file is not a store.
+/// A session store is small; a larger file is not one.
 const MAX_STORE_BYTES: u64 = Reading::standard().store_bytes as u64;
 
 /// An input that was found.
@@ -25,7 +25,7 @@ impl FoundSource {
     }
 }
 
-/// The inputs of an export. At least one of the two files is there.
+/// The inputs of an export. At least one of the two files exists.
 pub(super) struct ExportInputs {
     /// The name of the session file, even if it is missing.
     pub(super) session_file: String,

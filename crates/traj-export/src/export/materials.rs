@@ -1,4 +1,4 @@
-//! The values that every file of the bundle is made with.
+//! The values that all files of the bundle share.
 
 use traj_core::dialect::transcript::EventFrame;
 
@@ -9,7 +9,7 @@ use crate::error::ExportError;
 use crate::index::RuntimeIndex;
 use crate::read_back::redaction_pass::RedactionPass;
 
-/// The values that every file of the bundle is made with.
+/// The values that all files of the bundle share.
 pub(super) struct Materials<'e> {
     pub(super) pass: RedactionPass,
     pub(super) common: CommonMembers,

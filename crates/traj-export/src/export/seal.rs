@@ -1,4 +1,4 @@
-//! The last steps: the manifest is written and everything is read back.
+//! The last steps: writes the manifest and reads everything back.
 
 use traj_core::port::{BundleFile, BundleWriter};
 
@@ -15,7 +15,7 @@ use crate::read_back::redaction_pass::RedactionPass;
 use crate::read_back::scan::Scan;
 use crate::warning::Warning;
 
-/// What the manifest and the report both state at the end.
+/// The facts that the manifest and the report both state.
 pub(super) struct Seal {
     /// The digest of the whole bundle.
     pub(super) digest: String,

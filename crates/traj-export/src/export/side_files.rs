@@ -1,7 +1,7 @@
-//! The smaller files, each written if there is something to write.
+//! Writes the smaller files, except those that would be empty.
 //!
 //! [`SIDE_FILES`] lists them. To add a file, write its method and add it to the
-//! list: the manifest states every file that was written.
+//! list. The manifest picks up every file that was written.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::json_stream::long_rows::Giant;
 use crate::progress::Stage;
 use crate::read_back::redaction_pass::LINKS;
 
-/// Writes one file, if there is something to write.
+/// Writes one file, unless it would be empty.
 type WriteSideFile = fn(&mut SideFiles<'_>) -> Result<(), ExportError>;
 
 /// The smaller files, in the order in which they are written.

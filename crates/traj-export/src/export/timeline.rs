@@ -12,19 +12,20 @@ use crate::bundle::{
 use crate::error::ExportError;
 use crate::read_back::approved_parts::ApprovedParts;
 
-/// What the manifest and the report state about the timeline.
+/// The facts that the manifest and the report state about the timeline.
 pub(super) struct TimelineFacts {
     pub(super) counts: EventCounts,
     pub(super) leaf_id: Option<String>,
     /// Entries of unknown types.
     pub(super) unknown: NameCounts,
-    /// The lines of `events.jsonl`, and the first that is not a valid event.
+    /// The number of lines in `events.jsonl`; `unfit` is the first one that is
+    /// not a valid event.
     lines: u64,
     unfit: Option<u64>,
 }
 
 impl TimelineFacts {
-    /// Checks that every event is in the file, and valid.
+    /// Checks that every event is in the file and valid.
     pub(super) fn check_readable(&self) -> Result<(), ExportError> {
         let missing = (self.lines != self.counts.total()).then_some(self.lines);
         match self.unfit.or(missing) {
@@ -35,7 +36,7 @@ impl TimelineFacts {
 }
 
 impl Export<'_> {
-    /// Writes both files. Returns also what the smaller files are made from.
+    /// Writes both files. Also returns the inputs of the smaller files.
     pub(super) fn write_timeline(
         &mut self,
         bundle: &mut dyn BundleWriter,

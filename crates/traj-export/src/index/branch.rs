@@ -1,5 +1,5 @@
-//! The active branch of an indexed session. Ids and links are sorted and
-//! joined, so no table of ids is kept in memory.
+//! The active branch of an indexed session. Ids and links are joined by
+//! sorting, so no table of ids is kept in memory.
 
 use traj_core::dialect::transcript::{
     BranchNode, BranchTable, BranchWarning, EntryKey, ParentLink, RowKind, branches_left,
@@ -26,7 +26,7 @@ pub(crate) struct Branch {
     steps: RecordStore<u64>,
     /// Whether the leaf is an entry with an empty id, which has no branch.
     pub(crate) leaf_is_empty: bool,
-    /// The part of the session that is not on it.
+    /// The other branches of the session.
     pub(crate) others: Branches,
 }
 
@@ -105,8 +105,8 @@ struct EntryTable<'i> {
 }
 
 impl EntryTable<'_> {
-    /// Whether a leaf row leads, perhaps through others, to a missing row or in
-    /// a circle.
+    /// Whether a leaf row leads to a missing row or into a cycle, possibly
+    /// through other leaf rows.
     fn leads_nowhere(&mut self, start: u64) -> Result<bool, BundleSinkError> {
         let mut at = start;
         for _ in 0..self.entries.len() {
@@ -191,7 +191,7 @@ impl FixedRecord for ParentRecord {
     }
 }
 
-/// The ordinal of the parent of every row. If several rows have one id, the
+/// The ordinal of every row's parent. If several rows have the same id, the
 /// last one counts.
 fn join_parents(
     entries: &mut RecordStore<EntryRecord>,

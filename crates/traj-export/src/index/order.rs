@@ -9,14 +9,14 @@ use traj_core::timestamp::UnixMillis;
 use crate::index::record_store::{Decoder, Encoder, FixedRecord};
 use crate::json_stream::rows::ByteRange;
 
-/// The source of an event, and where its content is. Among events of one
+/// The source of an event, and where its content is. Among events of the same
 /// instant, runtime events come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventOrigin {
     /// A row of the sidecar.
     Runtime(ByteRange),
-    /// Head and tail of a transcript event, kept aside one after the other.
-    /// Also records whether the rules approved it.
+    /// A transcript event that was set aside: its head, and its tail directly
+    /// after it. `is_seen` says whether the rules approved it.
     Transcript { head: SpillSlot, tail_length: u32, is_seen: bool },
 }
 
@@ -86,9 +86,9 @@ impl FixedRecord for EventRecord {
     }
 }
 
-/// The rank of a runtime row: its source sequence number, otherwise its own,
-/// parsed as leniently as the original exporter does. Values that are not
-/// numbers come last.
+/// The rank of a runtime row: its source sequence number or, without one, its
+/// own. Numbers are parsed as leniently as the original exporter does; other
+/// values come last.
 pub(crate) fn sequence_rank(row: &Json<'_>) -> u64 {
     let number = match row.get("sourceSeq") {
         None | Some(Json::Null) => row.get("seq").and_then(Json::as_f64),

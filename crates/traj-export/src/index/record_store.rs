@@ -1,13 +1,13 @@
-//! Millions of small fixed-size records: in memory while they are few, in
-//! scratch files when they are many.
+//! Stores millions of small fixed-size records: a few in memory, many in a
+//! scratch file.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use traj_core::port::{BundleSinkError, Scratch, ScratchError};
 
-/// Bytes of records that one store keeps in memory. Small, so that a session
-/// ten times as long needs no more memory.
+/// Bytes of records that one store keeps in memory. The limit is low, so a
+/// session ten times as long needs no more memory.
 const IN_MEMORY: usize = 256 * 1024;
 
 /// Records are read back in blocks of about this many bytes.
@@ -51,7 +51,7 @@ pub(crate) struct Decoder<'b>(&'b [u8]);
 
 impl Decoder<'_> {
     pub(crate) fn bytes<const N: usize>(&mut self) -> [u8; N] {
-        // Stores only hold whole records, so a field is never cut.
+        // A store holds only whole records, so a field is never cut.
         let Some((field, rest)) = self.0.split_first_chunk() else { return [0; N] };
         self.0 = rest;
         *field
@@ -82,10 +82,10 @@ impl Spool for &dyn traj_core::port::BundleWriter {
     }
 }
 
-/// Records in the order they were pushed, read back by index.
+/// Records in the order in which they were pushed, read by index.
 pub(crate) struct RecordStore<R> {
     length: u64,
-    /// Records after those in the scratch file.
+    /// The records after those in the scratch file.
     tail: Vec<u8>,
     spilled: Option<SpilledRecords>,
     limit: usize,
@@ -223,7 +223,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn records_come_back_whether_spilled_or_not() {
+    fn records_round_trip_whether_spilled_or_not() {
         let writer = spool();
         for limit in [usize::MAX, 1_000, 8] {
             let mut store = RecordStore::<u64>::with_limit(limit);

@@ -23,7 +23,7 @@ const CODES: RowCodes = RowCodes {
 /// The index of a sidecar.
 #[derive(Debug, Default)]
 pub(crate) struct RuntimeIndex {
-    /// Events of this session.
+    /// The number of events of this session.
     pub(crate) events: u64,
     /// The last event that describes the run.
     pub(crate) metadata: Option<ByteRange>,
@@ -31,7 +31,7 @@ pub(crate) struct RuntimeIndex {
     pub(crate) compiled: Option<ByteRange>,
     /// The last event that names a provider or model.
     pub(crate) model: Option<ByteRange>,
-    /// Results of the latest run.
+    /// How the latest run ended.
     pub(crate) results: RunEndings,
     /// The key of the session, if the events state one.
     pub(crate) session_key: Option<String>,
@@ -56,8 +56,8 @@ impl LatestRun {
         run.map_or(Self::Unnamed, |run| Self::Named(run.to_owned()))
     }
 
-    /// Whether an event belongs to it. Before the first run starts, and for
-    /// events that name no run, the last event counts.
+    /// Whether an event belongs to it. Before the first run starts, every event
+    /// does. An event without a run id always does.
     fn has(&self, run: Option<&str>) -> bool {
         match self {
             Self::Unknown => true,
@@ -66,7 +66,8 @@ impl LatestRun {
         }
     }
 
-    /// Whether a start event starts another run. Without an id it always does.
+    /// Whether a start event starts another run. A start without an id always
+    /// does.
     fn ends_with(&self, run: Option<&str>) -> bool {
         run.is_none() || *self != Self::of(run)
     }

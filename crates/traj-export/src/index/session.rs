@@ -1,4 +1,5 @@
-//! The entries of a session file: where each row is and which row it links to.
+//! Indexes the entries of a session file: where each row is, and which row it
+//! links to.
 
 use traj_core::dialect::transcript::{
     EntryKey, LeafTracker, LegacyLinks, RowKind, SessionVersion, Skeleton, entry_instant,
@@ -32,7 +33,7 @@ pub(crate) struct EntryRecord {
     pub(crate) row: u64,
     pub(crate) instant: UnixMillis,
     pub(crate) skeleton: Skeleton,
-    /// The number of the generated id of an entry in a plain list.
+    /// The number in the generated id of an entry in a plain list.
     pub(crate) made_up: Option<u32>,
 }
 
@@ -93,7 +94,7 @@ pub(crate) struct SessionIndex {
     pub(crate) rows: u64,
     /// Who wrote the file.
     pub(crate) writer: SessionWriter,
-    /// Whether it has no row except perhaps a header.
+    /// Whether it has no rows other than a header.
     pub(crate) is_empty: bool,
 }
 
@@ -128,8 +129,8 @@ impl SessionWriter {
         }
     }
 
-    /// The dialect of a file whose rows become a plain list, each with its
-    /// facts.
+    /// The dialect of a file of another program. Its rows become a plain list
+    /// of entries, each with its facts.
     pub(crate) const fn foreign(self) -> Option<Dialect> {
         match self {
             Self::Known(dialect @ Dialect::CodexRollout) => Some(dialect),
@@ -138,7 +139,7 @@ impl SessionWriter {
     }
 }
 
-/// How much of a file is read to recognise its program.
+/// How much of a file is read to recognise the program that wrote it.
 const HEAD_BYTES: u64 = Reading::standard().header_bytes as u64;
 
 /// The id of the row with this number in a file of another program.
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_to_come_is_told() {
+    fn an_unknown_version_is_reported() {
         let (_, warnings) = index("{\"type\":\"session\",\"version\":9,\"id\":\"s\"}\n");
         let (_, notices) = warnings.finish();
         assert_eq!((&*notices[0].code, &*notices[0].rows), ("unknown-session-version", &[1][..]));
@@ -303,7 +304,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn entry_records_come_back(offset: u64, row: u64, id: Option<String>, next: Option<String>, timed: bool, side: bool, made_up in prop::option::of(0..u32::MAX), millis in -1_000_000_i64..1_000_000) {
+        fn entry_records_round_trip(offset: u64, row: u64, id: Option<String>, next: Option<String>, timed: bool, side: bool, made_up in prop::option::of(0..u32::MAX), millis in -1_000_000_i64..1_000_000) {
             let key = |id: Option<String>| id.map(|id| EntryKey::of(&id));
             let mut skeleton = Skeleton::new(RowKind::Leaf, key(id), key(next));
             skeleton.timed = timed;

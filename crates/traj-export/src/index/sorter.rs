@@ -8,14 +8,16 @@ use traj_core::port::BundleSinkError;
 
 use crate::index::record_store::{FixedRecord, RecordStore, Spool};
 
-/// How many records are sorted in memory at once. Small, so that ten times as
-/// many need no more memory: an ordinary session already fills this.
+/// Bytes of records that are sorted in memory at once. The limit is low: an
+/// ordinary session already reaches it, so ten times as many records need no
+/// more memory.
 const RUN_BYTES: usize = 512 * 1024;
 
-/// Records that are read ahead while runs are merged, of all runs together.
+/// Bytes of records that are read ahead while runs are merged, for all runs
+/// together.
 const AHEAD_BYTES: usize = 256 * 1024;
 
-/// Records of one run that are read ahead, however many runs there are.
+/// The fewest records that are read ahead for one run.
 const LEAST_AHEAD: u64 = 16;
 
 /// Collects records and returns them in order.
@@ -50,8 +52,8 @@ impl<R: FixedRecord + Ord + Copy> Sorter<R> {
 
     fn spill(&mut self, spool: &dyn Spool) -> Result<(), BundleSinkError> {
         self.run.sort();
-        // Most files are in order: records that continue the previous run
-        // extend it, so few runs are merged however many records there are.
+        // Most files are in order. Records that continue the previous run
+        // extend it, so there are few runs to merge.
         if self.run.first().zip(self.last).is_some_and(|(first, last)| last <= *first) {
             self.ends.pop();
         }
@@ -108,7 +110,7 @@ pub(crate) struct Merge<R> {
     store: RecordStore<R>,
     runs: Vec<SortedRun<R>>,
     heads: BinaryHeap<Reverse<(R, usize)>>,
-    /// Records of one run that are read ahead.
+    /// How many records of one run are read ahead.
     ahead: u64,
 }
 
@@ -148,7 +150,7 @@ mod tests {
     use crate::index::record_store::tests::spool;
 
     #[test]
-    fn records_in_order_are_few_runs() {
+    fn ordered_records_form_few_runs() {
         let writer = spool();
         let mut sorter = Sorter::with_run_length(10);
         for value in (0..1_000_u64).chain(500..1_500) {

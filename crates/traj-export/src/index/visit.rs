@@ -1,5 +1,5 @@
-//! Reads every row of a source once: parsed as deep as needed, and counted if
-//! it is not valid.
+//! Reads every row of a source once: parses it as deep as needed, or adds a
+//! warning if it is not valid.
 
 use traj_core::json::Json;
 use traj_core::port::Source;
@@ -10,7 +10,7 @@ use crate::json_stream::long_rows::{self, LoadedRow};
 use crate::json_stream::rows::{ByteRange, RowReader};
 use crate::warning::{Code, Warnings};
 
-/// The warnings that rows of a source give.
+/// The warnings for the rows of a source.
 pub(super) struct RowCodes {
     pub(super) too_large: Code,
     pub(super) shortened: Code,
@@ -27,7 +27,7 @@ pub(super) struct RowsRead {
 }
 
 /// Reads a source once and passes every row that is JSON, parsed to `depth`
-/// levels, to `visit` with its number and range. Other rows are counted.
+/// levels, to `visit` with its number and range. Other rows become warnings.
 pub(super) fn visit_rows(
     source: &dyn Source,
     depth: usize,
@@ -47,7 +47,7 @@ pub(super) fn visit_rows(
                 let code = match &held {
                     LoadedRow::TooLarge => Some(codes.too_large),
                     LoadedRow::NotJson => Some(codes.not_json),
-                    // The row may be too long only because of its white space.
+                    // A row can be too long only because of white space.
                     LoadedRow::Short(short) => short.lacks_values().then_some(codes.shortened),
                     LoadedRow::Whole(_) => None,
                 };

@@ -1,4 +1,4 @@
-//! Inspects a bundle from elsewhere: it is checked before anything is shown.
+//! Inspects an untrusted bundle: verifies it before anything is shown.
 
 use std::num::NonZeroUsize;
 
@@ -25,8 +25,8 @@ pub enum InspectError {
     },
 }
 
-/// Checks a bundle from elsewhere as [`verify`] does, before anything is shown.
-/// Its events may be read if the report [has scanned
+/// Checks an untrusted bundle as [`verify`] does, before anything is shown. Its
+/// events may be read if the report [has scanned
 /// them](VerifyReport::has_scanned_events).
 ///
 /// # Errors
@@ -56,11 +56,11 @@ pub fn inspect_checked(
     prices: Prices,
 ) -> Result<Summary, InspectError> {
     let checked = check_before_reading(bundle, redactor, workers)?;
-    // A summary could also repeat parts that were not scanned.
-    let mut summary = look_through(bundle, prices, checked.has_scanned_events())?;
+    // Events that were not scanned must not be shown.
+    let (mut summary, _) = look_through(bundle, prices, checked.has_scanned_events())?;
     let seen = summary.problems.len();
     for problem in checked.problems {
-        // A problem that the summary already has is not repeated.
+        // Problems that the summary already has are not repeated.
         let is_same =
             |other: &BundleProblem| other.file == problem.file && other.line == problem.line;
         let is_told = match problem.line {

@@ -2,31 +2,31 @@
 
 use serde::Serialize;
 use traj_core::run::{
-    CallExample, CallTotals, Cost, FirstFailure, ModelTotals, Moment, Outcome, Run, TimeSplit,
-    Usage,
+    ApprovalOutcome, CallExample, CallTotals, Cost, DecidedApproval, FirstFailure, ModelTotals,
+    Moment, Outcome, Run, TimeSplit, Usage,
 };
 use traj_core::timestamp::UnixMillis;
 
-/// What became of the calls of one tool.
+/// Totals of the calls of a tool, or of all tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolSummary {
     /// How often it was called.
     pub calls: u64,
-    /// How often it went wrong: it failed, or took too long.
+    /// How often it failed or timed out.
     pub errors: u64,
-    /// How often it took too long.
+    /// How often it timed out.
     pub timed_out: u64,
     /// How often a person or a policy declined it.
     pub declined: u64,
-    /// How often somebody stopped it.
+    /// How often it was interrupted.
     pub interrupted: u64,
     /// How often no result is recorded.
     pub unanswered: u64,
-    /// The time of all calls whose end is recorded.
+    /// The total duration of all calls whose end is recorded.
     pub total_millis: i64,
-    /// The longest of them.
+    /// The duration of the longest one.
     pub longest_millis: i64,
 }
 
@@ -47,30 +47,67 @@ impl ToolSummary {
     }
 }
 
-/// Tokens and cost, where they are known.
+/// An approval with its decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ApprovalSummary {
+    /// The number of the event that states the decision.
+    pub seq: u64,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The decision, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<&'static str>,
+    /// Who decided, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decider: Option<String>,
+    /// How long the permission lasts: `once`, `turn` or `session`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl ApprovalSummary {
+    pub(super) fn of(approval: &DecidedApproval) -> Self {
+        Self {
+            seq: approval.seq,
+            subject: approval.subject.clone(),
+            decision: approval.decision.map(ApprovalOutcome::as_str),
+            decider: approval.decider.clone(),
+            scope: approval.scope.clone(),
+            reason: approval.reason.clone(),
+        }
+    }
+}
+
+/// Tokens and cost, where known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UsageSummary {
     /// How many model calls are recorded.
     pub calls: u64,
-    /// Tokens that the model read, cached ones included.
+    /// Input tokens, including cached ones.
     pub input_tokens: u64,
-    /// Of these, tokens that came from a cache.
+    /// Input tokens that were read from a cache.
     pub cached_tokens: u64,
-    /// Of these, tokens that were written to a cache.
+    /// Input tokens that were written to a cache.
     pub cache_write_tokens: u64,
-    /// Tokens that the model wrote, reasoning included.
+    /// Output tokens, including reasoning.
     pub output_tokens: u64,
-    /// Of these, tokens of reasoning.
+    /// Output tokens of reasoning.
     pub reasoning_tokens: u64,
-    /// The cost; missing where it is not known.
+    /// The cost; missing if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// Its currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// Whether the source states the cost, or it is tokens times a price.
+    /// Where the cost comes from: the source, or tokens multiplied by a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_origin: Option<&'static str>,
 }
@@ -94,14 +131,14 @@ impl UsageSummary {
         }
     }
 
-    /// All tokens together.
+    /// Input and output tokens together.
     #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 
-/// One call.
+/// One tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -113,10 +150,10 @@ pub struct CallSummary {
     pub call_id: Option<String>,
     /// The tool.
     pub tool: String,
-    /// What it ran or worked on.
+    /// The command it ran, or what it worked on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: &'static str,
     /// Its exit code.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +164,7 @@ pub struct CallSummary {
     /// When it began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
-    /// The last lines of what it printed, if it failed.
+    /// The last lines of its output, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
@@ -147,7 +184,7 @@ impl CallSummary {
         }
     }
 
-    /// The outcome as people read it: `exit 3`.
+    /// The outcome for display, such as `exit 3`.
     #[must_use]
     pub fn outcome_in_words(&self) -> String {
         match (self.outcome, self.exit_code) {
@@ -158,7 +195,7 @@ impl CallSummary {
     }
 }
 
-/// What went wrong first: a call, or an error outside a tool.
+/// The first failure: a tool call, or an error outside of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -189,18 +226,18 @@ impl FailureSummary {
     }
 }
 
-/// Where the time went.
+/// How the duration was spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TimeSummary {
-    /// Waiting for the model.
+    /// Time spent waiting for the model.
     pub model_millis: i64,
-    /// Waiting for tools.
+    /// Time spent waiting for tools.
     pub tool_millis: i64,
-    /// Waiting for a person.
+    /// Time spent waiting for a person.
     pub person_millis: i64,
-    /// Anything else.
+    /// The rest of the time.
     pub idle_millis: i64,
 }
 
@@ -222,11 +259,11 @@ impl TimeSummary {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ContextSummary {
-    /// Tokens of the first model call, read and written.
+    /// Input and output tokens of the first model call.
     pub first_tokens: u64,
-    /// Tokens of the largest.
+    /// Tokens of the largest model call.
     pub peak_tokens: u64,
-    /// Tokens of the last.
+    /// Tokens of the last model call.
     pub last_tokens: u64,
     /// How often the conversation was replaced by a summary.
     pub compactions: u64,
@@ -248,17 +285,17 @@ impl ContextSummary {
     }
 }
 
-/// One thing that happened.
+/// One row of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineRow {
     /// The number of its event.
     pub seq: u64,
-    /// When; empty when the source states no readable time.
+    /// Its time; empty if the source states no readable one.
     pub ts: String,
-    /// What kind of thing.
+    /// The kind of row.
     pub kind: &'static str,
-    /// What it was about.
+    /// A short description.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub about: String,
 }

@@ -2,15 +2,17 @@
 
 mod lines;
 
+use std::io::Read as _;
 use std::ops::ControlFlow;
 
-use traj_core::dialect::Dialect;
+use traj_core::dialect::{Dialect, decode_manifest};
 use traj_core::json::Json;
 use traj_core::json::lines::Line;
 use traj_core::port::{BundleContent, BundleFile, BundleSource, BundleSourceError};
-use traj_core::run::{Place, RunEvent};
+use traj_core::run::{Fold, Place, Prices, Run, RunEvent};
 
 use crate::json_stream::long_rows;
+use crate::verify::{ContentReader, MAX_MANIFEST_BYTES};
 use lines::for_each_line;
 
 /// A row of `events.jsonl`.
@@ -20,12 +22,11 @@ pub(crate) enum EventRow<'l> {
     Event(&'l Json<'l>),
     /// An event that is too long to read.
     TooLong,
-    /// A row that is not an event, and why.
+    /// A row that is not an event, and the reason.
     Damaged(&'static str),
 }
 
-/// Passes every row with its 1-based number to `visit`, until that returns a
-/// break.
+/// Passes every row with its 1-based number to `visit`, until `visit` breaks.
 pub(crate) fn for_each_row(
     content: &mut dyn BundleContent,
     visit: &mut dyn FnMut(u64, EventRow<'_>) -> ControlFlow<()>,
@@ -52,11 +53,32 @@ pub(crate) fn for_each_row(
     })
 }
 
+/// The bytes of a manifest; `None` if it is larger than a manifest can be.
+pub(crate) fn manifest_bytes(
+    content: &mut dyn BundleContent,
+) -> Result<Option<Vec<u8>>, BundleSourceError> {
+    let mut bytes = Vec::new();
+    let limit = MAX_MANIFEST_BYTES as u64 + 1;
+    let read = ContentReader(content).take(limit).read_to_end(&mut bytes);
+    read.map_err(|error| BundleSourceError::Damaged { source: error.into() })?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() <= MAX_MANIFEST_BYTES))
+}
+
+/// Passes the facts that a manifest states about the run to `emit`.
+pub(crate) fn manifest_facts(bytes: &[u8], emit: &mut dyn FnMut(&RunEvent<'_>)) {
+    if long_rows::is_bomb(bytes) {
+        return;
+    }
+    if let Ok(manifest) = Json::parse(&String::from_utf8_lossy(bytes)) {
+        decode_manifest(&manifest, &mut |event| emit(&event));
+    }
+}
+
 const NOT_AN_EVENT: &str = "is not an event";
 
-/// Reads the events of a bundle as facts, in order, until `visit` has seen
-/// enough. Returns how many rows are too long to read. Rows that are not events
-/// are skipped: [`verify`](crate::verify()) reports them.
+/// Reads the events of a bundle as facts, in order, until `visit` breaks.
+/// Returns how many rows are too long to read. Rows that are not events are
+/// skipped: [`verify`](crate::verify()) reports them.
 ///
 /// # Errors
 /// If the bundle cannot be read, or is an archive that is not safe to read.
@@ -64,26 +86,72 @@ pub fn read_run_events(
     bundle: &dyn BundleSource,
     visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
 ) -> Result<u64, BundleSourceError> {
-    let mut too_long = 0;
-    let mut flow = ControlFlow::Continue(());
+    let mut reader = FactReader { too_long: 0, flow: ControlFlow::Continue(()) };
+    bundle.visit(&mut |path, content| match BundleFile::parse(path) {
+        Some(BundleFile::Events) => reader.read(content, visit),
+        _ => Ok(()),
+    })?;
+    Ok(reader.too_long)
+}
+
+/// Reads a bundle's run from its manifest and its events. Returns it with the
+/// number of events that are too long to read. `prices` give the cost of calls
+/// whose source states none.
+///
+/// # Errors
+/// As [`read_run_events`].
+pub fn read_run(
+    bundle: &dyn BundleSource,
+    prices: Prices,
+) -> Result<(Run, u64), BundleSourceError> {
+    let mut fold = Fold::new(prices);
+    let mut reader = FactReader { too_long: 0, flow: ControlFlow::Continue(()) };
     bundle.visit(&mut |path, content| {
-        if BundleFile::parse(path) != Some(BundleFile::Events) || flow.is_break() {
+        match BundleFile::parse(path) {
+            Some(BundleFile::Manifest) => {
+                if let Some(bytes) = manifest_bytes(content)? {
+                    manifest_facts(&bytes, &mut |event| fold.push(event));
+                }
+            }
+            Some(BundleFile::Events) => reader.read(content, &mut |event| {
+                fold.push(event);
+                ControlFlow::Continue(())
+            })?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((fold.finish(), reader.too_long))
+}
+
+/// Reads `events.jsonl` as facts.
+struct FactReader {
+    too_long: u64,
+    flow: ControlFlow<()>,
+}
+
+impl FactReader {
+    fn read(
+        &mut self,
+        content: &mut dyn BundleContent,
+        visit: &mut dyn FnMut(&RunEvent<'_>) -> ControlFlow<()>,
+    ) -> Result<(), BundleSourceError> {
+        if self.flow.is_break() {
             return Ok(());
         }
         for_each_row(content, &mut |number, row| {
             match row {
                 EventRow::Event(row) => {
                     Dialect::Bundle.decode(row, Place::line(number), &mut |event| {
-                        if flow.is_continue() {
-                            flow = visit(&event);
+                        if self.flow.is_continue() {
+                            self.flow = visit(&event);
                         }
                     });
                 }
-                EventRow::TooLong => too_long += 1,
+                EventRow::TooLong => self.too_long += 1,
                 EventRow::Damaged(_) => {}
             }
-            flow
+            self.flow
         })
-    })?;
-    Ok(too_long)
+    }
 }

@@ -51,7 +51,7 @@ fn calls_usage_and_models_are_added_up() {
 }
 
 #[test]
-fn an_answer_before_its_call_is_one() {
+fn a_result_before_its_call_is_counted() {
     let mut bundle = MemoryBundleSource::default();
     bundle.push(
         "events.jsonl",
@@ -64,7 +64,7 @@ fn an_answer_before_its_call_is_one() {
 }
 
 #[test]
-fn a_manifest_without_end_is_not_read_to_it() {
+fn an_endless_manifest_is_not_read_to_its_end() {
     let mut bundle = MemoryBundleSource::default();
     bundle.push("manifest.json", " ".repeat(MAX_MANIFEST_BYTES + 1));
     let problems = inspect(&bundle, Prices::shipped()).unwrap().problems;
@@ -72,7 +72,7 @@ fn a_manifest_without_end_is_not_read_to_it() {
 }
 
 #[test]
-fn a_long_timeline_says_how_much_of_it_is_left_out() {
+fn a_long_timeline_reports_how_many_rows_are_left_out() {
     let mut bundle = MemoryBundleSource::default();
     let line = |seq: u32| {
         format!(r#"{{"type":"x","ts":"2026-06-01T10:00:00Z","seq":{seq},"data":{{}}}}"#) + "\n"
@@ -87,7 +87,7 @@ fn a_long_timeline_says_how_much_of_it_is_left_out() {
 }
 
 #[test]
-fn sums_of_any_numbers_are_numbers() {
+fn sums_saturate() {
     let mut bundle = MemoryBundleSource::default();
     let most = u64::MAX;
     let usage = format!(
@@ -109,7 +109,7 @@ fn sums_of_any_numbers_are_numbers() {
 }
 
 #[test]
-fn very_many_long_names_are_told_in_few_words() {
+fn many_long_names_are_cut_and_counted() {
     let mut bundle = MemoryBundleSource::default();
     let lines = (0..1_000).flat_map(|number| {
         let name = format!("{number}{}", "x".repeat(10_000));
@@ -135,7 +135,7 @@ fn very_many_long_names_are_told_in_few_words() {
 }
 
 #[test]
-fn why_a_run_failed_is_told() {
+fn the_causes_of_a_failed_run_are_reported() {
     let mut bundle = MemoryBundleSource::default();
     let event = |seq: u32, kind: &str, data: &str| {
         format!(r#"{{"type":"{kind}","ts":"2026-06-01T10:00:0{seq}Z","seq":{seq},"data":{data}}}"#)

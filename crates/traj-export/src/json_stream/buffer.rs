@@ -1,10 +1,10 @@
 //! A read buffer: bytes are read in pieces and examined in place.
 
-/// A buffer that keeps its memory: new bytes overwrite those that are done
-/// with, and nothing is cleared only to be overwritten.
+/// A buffer that keeps its memory. New bytes overwrite used ones, and memory is
+/// not cleared before it is overwritten.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBuffer {
-    /// The memory; its length is the largest that was needed so far.
+    /// The memory, as long as the most content so far.
     bytes: Vec<u8>,
     /// How many bytes from the front are content.
     filled: usize,
@@ -58,7 +58,7 @@ impl ReadBuffer {
         self.bytes.capacity()
     }
 
-    /// Makes room after the content; returns where the room ends.
+    /// Makes room after the content, and returns its end.
     fn make_room(&mut self, length: usize) -> usize {
         let end = self.filled + length;
         if self.bytes.len() < end {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_moves_to_the_front() {
+    fn kept_bytes_move_to_the_front() {
         let mut window = ReadBuffer::default();
         assert_eq!(fill(&mut window, 0, 4, b"abcd"), 4);
         assert_eq!(fill(&mut window, 3, 6, b"ef"), 2);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_kept_until_it_is_given_back() {
+    fn memory_is_kept_until_it_is_freed() {
         let mut window = ReadBuffer::default();
         window.push(&[7; 1_000]);
         window.truncate(2);

@@ -1,14 +1,14 @@
-//! Rows that are too long, or hold too many values, to keep in memory.
+//! Rows that are too long or have too many values to keep in memory.
 //!
 //! A row of a hundred megabytes is read as a stream and copied without its
-//! giant strings. Each one is replaced by a marker that states its length and
-//! names the blob it becomes. The rest is small enough to parse: the row keeps
-//! its ids, its place on the branch and every ordinary value. In a row of
-//! millions of tiny values, the heaviest lists and objects are cut in the same
-//! way.
+//! giant strings. A marker replaces each of them; it states the string's length
+//! and names the blob that holds it. The rest is small enough to parse: the row
+//! keeps its ids, its position on the branch and every ordinary value. In a row
+//! of millions of tiny values, the heaviest lists and objects are replaced in
+//! the same way.
 //!
-//! Images and other media are not treated as strings: they get the marker that
-//! they have in ordinary rows, and no blob.
+//! Images and other media are not treated as strings: they get the same marker
+//! as in ordinary rows, and no blob.
 
 mod copy;
 mod media;
@@ -25,7 +25,7 @@ use crate::json_stream::rows::{ByteRange, MAX_ROW_BYTES};
 use copy::{GiantValue, Shortener};
 use plan::{CutPlan, PlanOutcome, Planner};
 
-/// Why a value of a row is missing.
+/// The reason that the marker of a giant states.
 pub(crate) const SHORTENED: &str = "export-row-size-limit";
 
 /// Rows up to this length are parsed without checking their structure first.
@@ -56,9 +56,9 @@ pub(crate) enum LoadedRow {
     Whole(Vec<u8>),
     /// The row with markers in place of its giants.
     Short(ShortenedRow),
-    /// Nothing useful fits.
+    /// The row does not fit, whatever is cut.
     TooLarge,
-    /// It is not JSON, and too long to find out where it breaks.
+    /// The row is not JSON, and too long to keep.
     NotJson,
 }
 
@@ -95,22 +95,23 @@ impl LoadedRow {
     }
 }
 
-/// No part of a bundle has more values than this: a light row has at most one
-/// per byte.
+/// No part of a bundle has more values than this, because a light row has at
+/// most one per byte.
 const MAX_WRITTEN_VALUES: usize = LIGHT_BYTES;
 
-/// Whether parsing these bytes would cost much more memory than they do.
+/// Whether parsing these bytes would take far more memory than the bytes
+/// themselves.
 pub(crate) fn is_heavy(bytes: &[u8]) -> bool {
     bytes.len() > LIGHT_BYTES && count_values(bytes) > MAX_VALUES
 }
 
-/// Whether these bytes hold more values than any part of a bundle, and would
-/// need far more memory when parsed.
+/// Whether these bytes have more values than any part of a bundle, and would
+/// take far more memory when parsed.
 pub(crate) fn is_bomb(bytes: &[u8]) -> bool {
     bytes.len() > MAX_WRITTEN_VALUES && count_values(bytes) > MAX_WRITTEN_VALUES
 }
 
-/// An estimate of the number of values, without parsing them.
+/// Estimates the number of values without parsing them.
 fn count_values(bytes: &[u8]) -> usize {
     let mut values = 0_usize;
     let mut in_text = false;
@@ -171,7 +172,8 @@ pub(crate) fn shorten(source: &dyn Source, place: ByteRange) -> Result<LoadedRow
     Ok(LoadedRow::TooLarge)
 }
 
-/// Passes the bytes of a range to `visit`, piece by piece, until it has enough.
+/// Passes the bytes of a range to `visit`, piece by piece, until `visit` stops
+/// it.
 fn read_pieces(
     source: &dyn Source,
     place: ByteRange,
@@ -191,7 +193,7 @@ fn read_pieces(
     Ok(())
 }
 
-/// Sets the marker of each giant, once the whole row is known.
+/// Sets the marker of each giant, once the whole row has been read.
 fn settle(
     source: &dyn Source,
     row: ByteRange,

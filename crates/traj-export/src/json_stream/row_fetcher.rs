@@ -10,7 +10,8 @@ use crate::json_stream::rows::ByteRange;
 /// How much is read ahead while rows are requested in file order.
 const WINDOW: usize = 512 * 1024;
 
-/// How much is read when they are not; it grows again with rows in order.
+/// How much is read ahead otherwise. It grows again when rows are requested in
+/// order.
 const SMALL_WINDOW: usize = 8 * 1024;
 
 /// Reads rows by position, through a buffer that moves with them.
@@ -38,8 +39,8 @@ impl<'s> RowFetcher<'s> {
         }
     }
 
-    /// Appends the row at `place`; returns where it starts and ends, unless
-    /// nothing of it fits.
+    /// Appends the row at `place` to `rows`, and returns its range there;
+    /// `None` if the row does not fit.
     pub(crate) fn fetch_into(
         &mut self,
         place: ByteRange,
@@ -68,8 +69,8 @@ impl<'s> RowFetcher<'s> {
         Ok(loaded)
     }
 
-    /// The row at `place` in the buffer, which moves there; `None` if the row
-    /// is too long.
+    /// Moves the buffer to `place`, and returns the row there; `None` if it is
+    /// too long.
     fn window(&mut self, place: ByteRange) -> Result<Option<&[u8]>, SourceError> {
         if place.length > WINDOW as u64 {
             return Ok(None);

@@ -1,7 +1,8 @@
 //! Rows of a JSON Lines file, read in pieces.
 //!
-//! The reader has its own buffer instead of using `traj_core::json::lines`, because a
-//! row that is too long to keep is located and read again later, in pieces.
+//! The reader does not use `traj_core::json::lines`, because it must know where
+//! a row that is too long to keep starts and ends: such a row is read again
+//! later, in pieces.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::limits::Reading;
@@ -98,7 +99,7 @@ impl<'s> RowReader<'s> {
             bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         }
         let place = ByteRange { offset, length: bytes.len() as u64 };
-        // A row may also be too long when its end is in the last piece.
+        // A row whose end was just read may also be too long.
         let bytes = (place.length <= MAX_ROW_BYTES).then_some(bytes);
         ReadRow { number: self.number, place, bytes }
     }
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_held_up_to_the_limit_and_no_further() {
+    fn rows_are_kept_up_to_the_limit() {
         for (length, is_held) in [
             (MAX_ROW_BYTES, true),
             (MAX_ROW_BYTES + 1, false),
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_across_pieces_are_whole_and_giants_are_passed() {
+    fn rows_across_pieces_are_whole_and_giants_are_skipped() {
         let mut content = vec![b'x'; PIECE + 10];
         content.push(b'\n');
         let giant_at = content.len() as u64;

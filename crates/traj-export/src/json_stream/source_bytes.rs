@@ -1,4 +1,4 @@
-//! A source, or a range of it, read from start to end; optionally digested.
+//! A source or a range of it, read from start to end and optionally digested.
 
 use sha2::{Digest as _, Sha256};
 use traj_core::port::Source;
@@ -6,7 +6,7 @@ use traj_core::port::Source;
 use crate::json_stream::rows::ByteRange;
 use crate::json_stream::splitter::{ByteStream, ReadError};
 
-/// How much is read at once if nobody uses the bytes.
+/// How much is read at once when the bytes are only digested.
 const PIECE: usize = 64 * 1024;
 
 /// The bytes of a range of a source.

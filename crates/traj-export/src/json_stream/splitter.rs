@@ -19,11 +19,11 @@ pub(crate) enum SplitError {
     Read(ReadError),
 }
 
-/// The error of a read.
+/// Why a read failed.
 pub(crate) type ReadError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The bytes of a document. Fills the buffer from the front and returns how
-/// many bytes there were; zero at the end.
+/// The bytes of a document. `read` fills the buffer from the front and returns
+/// the number of bytes; zero at the end.
 pub(crate) trait ByteStream: Send {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError>;
 }
@@ -31,7 +31,8 @@ pub(crate) trait ByteStream: Send {
 /// A member of an object, or an item of an array.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Element<'s> {
-    /// The name of the member that it is, or is an item of, as a JSON literal.
+    /// The name of the member, or of the member that contains the item, as a
+    /// JSON literal.
     pub(crate) name: Option<&'s [u8]>,
     /// Whether it is an item of that member.
     pub(crate) is_item: bool,
@@ -86,9 +87,9 @@ impl<'b> Splitter<'b> {
         }
     }
 
-    /// The next element. If it is an item and its length is known, its end is
-    /// not searched for. A parser decides whether those bytes are one value, as
-    /// it does in any case.
+    /// The next element. If it is an item and `item_length` is known, its end
+    /// is not searched for. The caller parses the bytes in any case, and so
+    /// detects a wrong length.
     pub(crate) fn next(
         &mut self,
         item_length: Option<usize>,
@@ -215,8 +216,8 @@ impl<'b> Splitter<'b> {
         Ok(())
     }
 
-    /// Skips the value that starts here. A parser decides whether it is
-    /// well-formed inside.
+    /// Skips the value that starts here, without checking whether it is
+    /// well-formed.
     fn pass_value(&mut self) -> Result<(), SplitError> {
         let mut depth = 0_usize;
         loop {
@@ -303,8 +304,8 @@ impl<'b> Splitter<'b> {
         Ok(())
     }
 
-    /// The next byte that is not white space. The white space before it is
-    /// dropped, so any amount of it is fine.
+    /// The next byte that is not white space. White space is dropped, so its
+    /// amount does not matter.
     fn peek_solid(&mut self) -> Result<Option<u8>, SplitError> {
         loop {
             self.start = self.at;

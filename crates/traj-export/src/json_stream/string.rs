@@ -1,4 +1,4 @@
-//! The content of a JSON string in a source, of any length.
+//! The content of a JSON string of any length, read from a source.
 
 use traj_core::port::Source;
 
@@ -8,7 +8,7 @@ use crate::json_stream::splitter::{ByteStream, ReadError};
 /// How much of the literal is read at once.
 const PIECE: usize = 64 * 1024;
 
-/// The longest escape: a pair of surrogates.
+/// The length of the longest escape: a surrogate pair.
 const LONGEST_ESCAPE: usize = 12;
 
 /// The content of a JSON string, with its escapes decoded.
@@ -78,7 +78,7 @@ impl ByteStream for LiteralBytes<'_> {
 }
 
 /// The character that an escape stands for, and the length of the escape. Half
-/// of a surrogate pair becomes the replacement character.
+/// a surrogate pair becomes the replacement character.
 fn unescape(escape: &[u8]) -> (char, usize) {
     let letter = match escape.get(1) {
         Some(b'n') => '\n',
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_taken_out_wherever_a_piece_ends() {
+    fn escapes_are_decoded_wherever_a_piece_ends() {
         assert_eq!(text_of(r#"a\n\"\\\/\u00e9\ud83d\ude00"#), "a\n\"\\/é😀");
         assert_eq!(text_of(r"\ud83d x \ude00"), "\u{fffd} x \u{fffd}");
         for filler in PIECE - 14..PIECE + 2 {
@@ -145,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn texts_come_back(text in ".{0,300}") {
+        fn strings_round_trip(text in ".{0,300}") {
             let literal = Json::from(text.as_str()).to_line();
             let inside = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             prop_assert_eq!(text_of(inside.unwrap()), text);

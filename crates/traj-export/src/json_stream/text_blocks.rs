@@ -1,9 +1,9 @@
 //! Strings of any length, split into blocks that are redacted one by one.
 //!
 //! A block ends at an empty line or a line end, never inside a key block. A
-//! line longer than a block is cut at a space or a comma, and only where the
-//! text around the cut is redacted the same in one piece and in two: then no
-//! rule matches across it.
+//! line longer than a block is cut at a space or a comma, and only where
+//! redaction gives the same result with and without the cut: no rule matches
+//! across it.
 
 use traj_core::redaction::{RedactionReport, Redactor, block_end};
 
@@ -13,8 +13,8 @@ use crate::json_stream::splitter::{ByteStream, ReadError};
 /// A block is at most this long.
 pub(crate) const BLOCK: usize = 4 * 1024 * 1024;
 
-/// The size of blocks of very many small JSON values: parsing them costs many
-/// times their length.
+/// The block size for text with very many small JSON values: parsing it takes
+/// many times its length.
 const HEAVY_BLOCK: usize = 1024 * 1024;
 
 /// How much text is compared on each side of a cut.
@@ -29,9 +29,9 @@ const PIECE: usize = 256 * 1024;
 /// What to do if a text has no position for a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoSeam {
-    /// Stop: text that is redacted must not be cut anywhere else.
+    /// Stop. For redaction, the text must not be cut anywhere else.
     GiveUp,
-    /// Continue with an overlap: text that is only scanned may be seen twice.
+    /// Continue with overlapping blocks. In a scan, text may be seen twice.
     Overlap,
 }
 
@@ -81,7 +81,7 @@ impl<'b> TextBlocks<'b> {
     }
 
     fn fill(&mut self) -> Result<(), ReadError> {
-        // One byte more than a block shows whether it is the last one.
+        // One byte more than a block shows whether another block follows.
         while !self.is_drained && self.buffer.len() <= self.longest {
             let length = self.buffer.len();
             self.buffer.resize(length + PIECE, 0);
@@ -125,8 +125,8 @@ fn cut(text: &[u8], redactor: &Redactor) -> Option<usize> {
     None
 }
 
-/// Whether the text around a position is redacted the same in one piece and in
-/// two.
+/// Whether the text around a position is redacted to the same result in one
+/// piece and in two.
 fn is_seam(text: &[u8], at: usize, redactor: &Redactor) -> bool {
     let side = |from: usize, to: usize| {
         String::from_utf8_lossy(text.get(from..to).unwrap_or_default()).into_owned()
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Gives a few bytes at a time.
+    /// Returns a few bytes at a time.
     struct Crumbs<'b>(&'b [u8]);
 
     impl ByteStream for Crumbs<'_> {
@@ -194,8 +194,8 @@ mod tests {
 
     #[test]
     fn a_cut_never_goes_through_a_secret() {
-        // A pair that contains a space is at every preferred position for a
-        // cut.
+        // Every preferred position for a cut is inside a secret that contains a
+        // space.
         let secret = ["Authorization: Bearer ", "q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
         let text = format!("{secret} and words without a line end, ").repeat(2 * SHORT / 90);
         let redactor = redactor();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_cut_is_given_up_or_overlaps() {
+    fn text_without_a_seam_is_given_up_or_overlaps() {
         for text in [
             "x".repeat(SHORT + 10),
             "xä€😀".repeat(SHORT / 10 + 10),

@@ -1,7 +1,7 @@
 //! An ordered parallel map: results come out in the order of the input.
 //!
-//! Data that one core has written is slow for another core to write again: it
-//! moves between their caches line by line. So batches never change threads.
+//! Memory that one core has written is slow to write from another core, because
+//! it moves between their caches line by line. So batches never change threads.
 //! Each worker owns one batch and runs all stages on it; only the stages that
 //! need the order wait for their turn.
 
@@ -17,13 +17,13 @@ pub(crate) enum Fill {
     Done,
     /// A batch to work on.
     Batch,
-    /// A batch so large that it runs alone, so that memory does not grow with
+    /// A large batch, which runs alone, so that memory use does not grow with
     /// the number of workers.
     Exclusive,
 }
 
 impl Fill {
-    /// For a batch of this many bytes.
+    /// The result for a batch of this many bytes.
     pub(crate) const fn of(bytes: usize) -> Self {
         const EXCLUSIVE: usize = 1024 * 1024;
         if bytes < EXCLUSIVE { Self::Batch } else { Self::Exclusive }
@@ -34,7 +34,7 @@ impl Fill {
 ///
 /// `fill` and `empty` see the batches in the same order, one at a time; `work`
 /// runs on all of them in parallel, except on exclusive ones. The calling
-/// thread is one of the workers. The first error in that order ends everything.
+/// thread is one of the workers. The first error in that order ends the work.
 pub(crate) fn in_turn<B: Default, E: Send>(
     workers: NonZeroUsize,
     mut fill: impl FnMut(&mut B) -> Result<Fill, E> + Send,
@@ -52,7 +52,8 @@ pub(crate) fn in_turn<B: Default, E: Send>(
     let filling = Mutex::new(BatchFiller { number: 0, action: Some(fill) });
     let emptying = Turns::new(empty);
     let worker = || {
-        // Other threads must not wait for the turn of a thread that panicked.
+        // Without this, other threads would wait for the turn of a thread that
+        // panicked.
         let _guard = EndOnPanic(&emptying);
         let mut batch = B::default();
         loop {
@@ -66,7 +67,7 @@ pub(crate) fn in_turn<B: Default, E: Send>(
             let is_over = emptying.take_turn(number, |empty| {
                 let filled = filled?;
                 if filled == Fill::Exclusive {
-                    // All earlier batches are empty now.
+                    // All earlier batches are done now.
                     work(&mut batch);
                 }
                 let is_filled = filled != Fill::Done;
@@ -91,7 +92,7 @@ pub(crate) fn in_turn<B: Default, E: Send>(
     emptying.finish()
 }
 
-/// Fills one batch after the other, until the input ends or fails.
+/// Fills batches in order, until the input ends or fails.
 struct BatchFiller<F> {
     number: u64,
     /// Fills a batch; `None` once the input has ended.
@@ -115,7 +116,7 @@ impl<F> BatchFiller<F> {
     }
 }
 
-/// An action that the workers run in turn, and whose turn it is.
+/// An action that the workers run in turn, and the number of the next turn.
 struct Turns<F, E> {
     state: Mutex<TurnState<F, E>>,
     passed: Condvar,
@@ -134,8 +135,8 @@ impl<F, E> Turns<F, E> {
         Self { state, passed: Condvar::new() }
     }
 
-    /// Waits for the turn with this number and takes it; `turn` returns whether
-    /// there is another one. Returns whether this was the last one.
+    /// Waits for the turn with this number and takes it. `turn` returns whether
+    /// there is another turn. Returns whether this was the last one.
     fn take_turn(&self, number: u64, turn: impl FnOnce(&mut F) -> Result<bool, E>) -> bool {
         let waits = |state: &mut TurnState<F, E>| state.end.is_none() && state.number != number;
         let state = self.passed.wait_while(lock(&self.state), waits);
@@ -207,7 +208,8 @@ mod tests {
         NonZeroUsize::new(count).unwrap()
     }
 
-    /// Puts the numbers below `end` into batches; returns those taken out again.
+    /// Puts the numbers below `end` into batches, and returns them as they are
+    /// emptied.
     fn count(
         workers: NonZeroUsize,
         end: u64,
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_filled_before_filling_failed_is_still_emptied() {
+    fn batches_filled_before_a_failure_are_still_emptied() {
         for many in 1..=4 {
             let (mut filled, mut emptied) = (0, 0);
             let outcome = in_turn(
@@ -276,8 +278,8 @@ mod tests {
         }
     }
 
-    /// Runs `many` batches on two workers; returns how many existed at a time
-    /// at most, from filled to empty.
+    /// Runs `many` batches on two workers. Returns how many were between
+    /// filling and emptying at the same time, at most.
     fn most_at_a_time(fill: Fill, many: usize, work: impl Fn() + Sync) -> usize {
         let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let mut left = many;
@@ -302,9 +304,9 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_worked_on_at_the_same_time() {
+    fn batches_run_in_parallel() {
         let both_there = Barrier::new(2);
-        // A worker that is alone here waits for ever.
+        // A single worker would wait here for ever.
         let wait = || {
             both_there.wait();
         };
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_any_worker_is_passed_on() {
+    fn a_panic_in_any_worker_is_propagated() {
         for many in 1..=4 {
             let work = |number| {
                 assert_ne!(number, 50);

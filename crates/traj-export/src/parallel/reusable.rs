@@ -1,6 +1,6 @@
 //! Buffers that are cleared and used again.
 
-/// A larger buffer is not kept: it was needed for a row of unusual length.
+/// Larger buffers are not kept: only unusually long rows need them.
 const MOST_ROOM: usize = 4 * 1024 * 1024;
 
 /// A buffer that keeps its memory when it is cleared.
@@ -11,7 +11,7 @@ pub(crate) trait Reusable: Default {
     /// Clears the content.
     fn empty(&mut self);
 
-    /// Clears the content and frees memory of unusual size.
+    /// Clears the content, and frees the memory if it is unusually large.
     fn make_ready(&mut self) {
         if self.room() > MOST_ROOM {
             *self = Self::default();
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn room_of_unusual_size_is_given_back() {
+    fn unusually_large_buffers_are_freed() {
         let mut buffer = vec![0_u64; MOST_ROOM / 8 + 1];
         buffer.make_ready();
         assert_eq!(buffer.capacity(), 0);

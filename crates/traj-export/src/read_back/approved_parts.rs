@@ -1,7 +1,7 @@
 //! Notes on the parts of a file that the rules approved, in the order of the
 //! parts.
 //!
-//! The notes are written together with the bundle and read when it is read
+//! The notes are taken while the bundle is written, and used when it is read
 //! back. A part that the rules saw in full and did not change is not scanned
 //! again.
 
@@ -51,7 +51,7 @@ impl FixedRecord for PartNote {
     }
 }
 
-/// The notes on the two files that hold nearly everything.
+/// The notes on the two largest files.
 pub(crate) struct ApprovedParts {
     /// Notes on the lines of `events.jsonl`.
     pub(crate) events: RecordStore<PartNote>,
@@ -90,7 +90,7 @@ impl FileNotes<'_> {
         Self { store: None, hasher: None, at: 0 }
     }
 
-    /// The note on the next part; an empty one after the last.
+    /// The note on the next part; after the last part, an empty note.
     pub(crate) fn peek(&mut self) -> Result<PartNote, SplitError> {
         match &mut self.store {
             Some(store) if self.at < store.len() => {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_bytes_than_those_seen_are_read() {
+    fn bytes_other_than_the_approved_ones_are_parsed() {
         let hasher = TextHasher::default();
         let note = PartNote::on(b"{\"a\":1}", Some(hasher.hash(b"{\"a\":1}")));
         assert_eq!(parse_unseen("{\"a\":1}", note, &hasher), Ok(None));

@@ -1,8 +1,8 @@
 //! Reads the parts of a file (lines or elements) in groups.
 //!
-//! A group has one buffer for the bytes of all its parts: one buffer each would
-//! cost more than the work on most parts. Lines are therefore split in place,
-//! in the buffer of their group, and not by `traj_core::json::lines`.
+//! A group has one buffer for all its parts: a buffer for each part would cost
+//! more than processing most of them. Lines are therefore split in place, in
+//! the group's buffer, and not by `traj_core::json::lines`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use crate::parallel::ordered::Fill;
 use crate::parallel::reusable::Reusable;
 use crate::read_back::approved_parts::{FileNotes, PartNote};
 
-/// Longer elements and lines were not written by traj.
+/// traj does not write longer elements or lines.
 const LONGEST: usize = Reading::standard().bundle_line_bytes;
 
 /// Groups have about this many bytes.
 const GROUP_BYTES: usize = 256 * 1024;
 
-/// The smallest read: fewer bytes cost as much.
+/// The smallest read. A smaller one would not be cheaper.
 const LEAST_READ: usize = 16 * 1024;
 
-/// The cost of a part besides its bytes: very small parts would fill memory.
+/// The memory that a part takes besides its bytes. It limits the number of very
+/// small parts in a group.
 const PART_BYTES: usize = 64;
 
 /// A part of a file.
@@ -58,7 +59,7 @@ impl Reusable for PartGroup {
     }
 }
 
-/// The range of a part in its group, and its description.
+/// The range of a part in its group, and its name, line and note.
 #[derive(Debug)]
 struct PartRange {
     name: Option<Arc<str>>,
@@ -100,7 +101,7 @@ impl PartGroup {
         if self.places.is_empty() { Fill::Done } else { Fill::of(bytes) }
     }
 
-    /// Whether this many bytes and parts fill a group.
+    /// Whether the group is full with this many bytes and its parts.
     const fn is_full(&self, bytes: usize) -> bool {
         bytes + self.places.len() * PART_BYTES >= GROUP_BYTES
     }
@@ -173,7 +174,8 @@ impl<'b> LineParts<'b> {
         Self { bytes, rest: Vec::new(), line: 0, is_drained: false }
     }
 
-    /// Reads as much as the group holds; the rest is copied to the next one.
+    /// Reads until the group is full. Bytes after its last line are copied to
+    /// the next group.
     fn read_more(&mut self, group: &mut PartGroup) -> Result<(), SplitError> {
         let room = GROUP_BYTES.checked_sub(group.bytes.filled().len());
         let piece = room.map_or(GROUP_BYTES, |room| room.max(LEAST_READ));
@@ -182,7 +184,7 @@ impl<'b> LineParts<'b> {
         Ok(())
     }
 
-    /// A file without events is one line end and nothing else.
+    /// Checks that nothing follows: a file without events is a single line end.
     fn expect_end(&mut self, group: &mut PartGroup) -> Result<Fill, SplitError> {
         loop {
             if group.bytes.filled().len() > 1 {
@@ -221,8 +223,8 @@ impl PartReader for LineParts<'_> {
             }
             searched = filled.len();
             if self.is_drained {
-                // Every line that traj writes ends with a line end; any other
-                // was cut off.
+                // traj ends every line with a line end, so this line was cut
+                // off.
                 if start < searched {
                     return Err(SplitError::NotJson { line: self.line + 1 });
                 }
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_line_stands_alone_and_every_line_ends() {
+    fn an_empty_line_is_alone_and_every_line_needs_a_line_end() {
         assert!(lines(b"\n", 1).unwrap().0.is_empty());
         assert!(lines(b"", 1).unwrap().0.is_empty());
         for (broken, expected) in [(&b"\n1\n"[..], 2), (b"1\n2", 2), (b"1", 1)] {

@@ -1,5 +1,5 @@
-//! Reads the finished files back: everything must parse, and nothing may be
-//! left that the rules would redact.
+//! Reads the finished files back. Everything must parse, and the rules must
+//! find no secret.
 
 use traj_core::port::{BundleWriter, SourceError};
 
@@ -11,7 +11,7 @@ use crate::progress::{Progress, Watched};
 use crate::read_back::approved_parts::ApprovedParts;
 use crate::read_back::scan::{self, Scan};
 
-/// Reads every file of an uncommitted bundle. A finding fails the export.
+/// Reads every file of an uncommitted bundle. A secret fails the export.
 pub(crate) fn recheck(
     bundle: &dyn BundleWriter,
     files: &[WrittenFile],
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_surviving_secret_ends_the_export_and_is_not_told() {
+    fn a_remaining_secret_fails_the_export_and_is_not_shown() {
         // Split so that secret scanners do not flag this file.
         const LINE: &str =
             concat!("{\"a\":1}\n{\"b\":\"ghp", "_0123456789abcdefghijklmnopqrstuvwxyz\"}\n");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_does_not_read_back_ends_the_export() {
+    fn an_unreadable_file_fails_the_export() {
         for (file, content, line) in [
             (BundleFile::Events, "{\"a\":1}\n{\"b\"\n", 2),
             (BundleFile::Events, "{\"a\":1}", 1),

@@ -1,4 +1,4 @@
-//! The redaction rules of one export, with a cache and the hash of approved
+//! The redaction rules of one export, with a cache and a hasher for approved
 //! parts.
 
 use traj_core::json::Json;
@@ -6,9 +6,9 @@ use traj_core::redaction::{Redacted, RedactionReport, Redactor, TextHasher};
 
 use crate::read_back::approved_parts::PartNote;
 
-/// The size of the cache of redacted texts. A text that is no longer cached is
-/// only scanned again. Texts that occur twice, in the session and in the
-/// sidecar, usually do so at about the same time.
+/// The size of the cache of redacted texts. A text that is not cached is
+/// scanned again. A text that occurs in both the session and the sidecar
+/// usually does so at about the same time, so a small cache is enough.
 const REMEMBERED: usize = 1 << 16;
 
 /// The members that link files, entries and events to each other. A secret that
@@ -30,7 +30,7 @@ pub(crate) const LINKS: [&str; 13] = [
     "workspaceDir",
 ];
 
-/// The rules with a cache of texts, and the hash that identifies parts.
+/// The rules with a cache of texts, and the hasher that identifies parts.
 pub(crate) struct RedactionPass {
     redactor: Redactor,
     hasher: TextHasher,
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_rules_have_seen_counts_as_seen() {
+    fn only_values_that_the_rules_have_seen_are_approved() {
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
         let pass = RedactionPass::new(&redactor);
         let redact = |json: &'static str| {

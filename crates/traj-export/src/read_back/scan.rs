@@ -18,7 +18,7 @@ use crate::parallel::reusable::Reusable as _;
 use crate::read_back::approved_parts::{self, FileNotes};
 use crate::read_back::groups::{ElementParts, FilePart, LineParts, PartGroup, PartReader};
 
-/// The findings in a file: the first ones, and how many more there are.
+/// The first findings in a file, and the number of further ones.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
     pub(crate) findings: Vec<RemainingSecret>,
@@ -48,8 +48,8 @@ impl ScanResult {
     }
 }
 
-/// Adds to a list while it is short, and counts the rest: the first ones are
-/// enough, and a hostile file could fill memory.
+/// Adds items to a list up to its maximum length, and counts the rest: a
+/// hostile file must not fill memory.
 pub(crate) fn add_first<T>(
     kept: &mut Vec<T>,
     omitted: &mut u64,
@@ -120,7 +120,7 @@ const NOT_JSON: &str = "not JSON";
 const NOT_UTF8: &str = "not UTF-8";
 const TOO_MANY_VALUES: &str = "has more values than a bundle holds";
 
-/// The values that the workers share while they scan a file.
+/// The values that all workers share during a scan.
 struct ScanContext<'s> {
     file: BundleFile,
     name: String,
@@ -179,8 +179,8 @@ impl ScanContext<'_> {
     }
 }
 
-/// Bytes as text, with U+FFFD for invalid UTF-8. Replacing comes second,
-/// because it is slower when there is nothing to replace.
+/// Bytes as text, with U+FFFD for invalid UTF-8. The strict check comes first,
+/// because it is faster on valid text.
 fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -207,10 +207,10 @@ fn named<'a>(name: impl Into<Cow<'a, str>>, value: Json<'a>) -> Json<'a> {
     Json::Object(object)
 }
 
-/// The paths of the inputs without their names: the value of `session` there is
-/// a path and not a session cookie. Each is in its own list, so that none is
-/// taken for the name of the next. Members that a manifest does not have are
-/// not paths and keep their names.
+/// The paths of the inputs without their member names: the value of `session`
+/// is a path, not a session cookie. Each path is in its own list, so that the
+/// rules do not take it for the name of the next value. Members that a manifest
+/// does not have keep their names.
 fn source_files(value: Json<'_>) -> Json<'_> {
     let Json::Object(files) = value else { return named(SOURCE_FILES, value) };
     let files = files.into_iter().map(|(name, path)| match path {
@@ -252,7 +252,7 @@ pub(crate) fn scan_text(
 }
 
 /// The findings of the rules in a text, each with its line. A finding that
-/// spans several lines has the first line of the text.
+/// spans several lines gets the first line of the text.
 fn find_lines(
     file: &str,
     text: &str,
@@ -286,7 +286,7 @@ fn find_lines(
     findings
 }
 
-/// The findings that are not secrets.
+/// The findings that are host paths or media, not secrets.
 fn others<'r>(report: &RedactionReport) -> impl Iterator<Item = &'r str> + use<'r> {
     let paths = (report.paths() > 0).then_some("host-path");
     paths.into_iter().chain((report.media() > 0).then_some("media"))

@@ -12,12 +12,12 @@ pub(super) struct CheckedFile {
     pub(super) digest: [u8; 32],
     /// The whole content, if it is the manifest.
     pub(super) kept: Option<Vec<u8>>,
-    /// The line without a line end, in a file that needs them.
+    /// The last line, if it has no line end but needs one.
     pub(super) cut_line: Option<u64>,
 }
 
-/// Content that is digested as it is read. It ends where it cannot be read
-/// further, so that everything before that is checked.
+/// Content that is digested as it is read. A read error ends it, so that
+/// everything before the error is checked.
 pub(super) struct DigestedContent<'c> {
     content: &'c mut dyn BundleContent,
     digest: Sha256,
@@ -27,8 +27,8 @@ pub(super) struct DigestedContent<'c> {
     failure: Option<BundleSourceError>,
 }
 
-/// Tracks line ends. A last line without one gets one, so that the lines before
-/// it are checked as well.
+/// Tracks line ends. A last line without a line end gets one, so that the lines
+/// before it are checked.
 #[derive(Default)]
 struct ContentEnding {
     line_ends: u64,
@@ -45,7 +45,7 @@ impl<'c> DigestedContent<'c> {
         }
     }
 
-    /// Content without expectations.
+    /// Content of any file, without checks.
     pub(super) fn plain(content: &'c mut dyn BundleContent) -> Self {
         let (digest, bytes) = (Sha256::new(), 0);
         Self { content, digest, bytes, kept: None, ending: None, failure: None }
@@ -72,8 +72,8 @@ impl<'c> DigestedContent<'c> {
         read
     }
 
-    /// Reads the rest, because a scan may stop early. Also returns why the
-    /// content could not be read to its end.
+    /// Reads the rest, because a scan may stop early. Also returns the read
+    /// error, if there was one.
     pub(super) fn finish(mut self) -> (CheckedFile, Option<BundleSourceError>) {
         let mut buffer = vec![0; 64 * 1024];
         while self.take(&mut buffer) > 0 {}

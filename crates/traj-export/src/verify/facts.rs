@@ -1,4 +1,4 @@
-//! Facts that the files of a bundle state, collected while they are scanned:
+//! Facts that the files of a bundle state. They are collected during the scan:
 //! part by part, on several threads, in no fixed order.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use super::sample::HashSample;
 use crate::bundle::schema::{self, EventSource};
 use crate::read_back::groups::FilePart;
 
-/// How many sessions are distinguished; a sound bundle has one.
+/// How many sessions are recorded; a sound bundle has one.
 const MOST_SESSIONS: usize = 16;
 
 /// The members that identify the run of a file.
@@ -56,7 +56,7 @@ pub(super) struct StatedFacts {
     named: HashSample,
     /// The entries of the branch.
     entries: HashSample,
-    /// Those of them that give events.
+    /// The entries that must have events.
     telling: HashSample,
     /// How many entries the branch has.
     pub(super) entry_count: u64,
@@ -64,7 +64,7 @@ pub(super) struct StatedFacts {
     pub(super) unknown_entries: u64,
     /// The line and id of the branch's last entry.
     pub(super) last_entry: Option<(u64, Option<String>)>,
-    /// The line and id of the branch's leaf, if it states one.
+    /// The line and id of the branch's leaf, if the file states one.
     pub(super) leaf: Option<(u64, Option<String>)>,
     /// The identity that the smaller files state, by file and member.
     pub(super) belongs: BTreeMap<(BundleFile, &'static str), FileIdentity>,
@@ -76,7 +76,8 @@ pub(super) struct StatedFacts {
 #[derive(Debug)]
 pub(super) struct FileIdentity {
     pub(super) line: u64,
-    /// Its string, if it is exactly one.
+    /// The string; `None` if the member is not a string, or occurs with
+    /// different values.
     pub(super) text: Option<String>,
 }
 
@@ -86,13 +87,12 @@ impl StatedFacts {
         self.manifest_lines.get(member).copied()
     }
 
-    /// The first line of an event that refers to an entry which is not on the
-    /// branch.
+    /// The first line of an event that refers to an entry outside the branch.
     pub(super) fn stray_event(&self) -> Option<u64> {
         self.named.first_missing_in(&self.entries)
     }
 
-    /// The first line of an entry that gives events, but has none.
+    /// The first line of an entry that must have events and has none.
     pub(super) fn silent_entry(&self) -> Option<u64> {
         self.telling.first_missing_in(&self.named)
     }
@@ -129,8 +129,8 @@ impl FactCollector {
         None
     }
 
-    /// Takes the identity of a file. A member that occurs twice, or is a list,
-    /// states nothing; all its items count as one.
+    /// Takes the identity of a file. A list, or a member that occurs with
+    /// different values, states no identity.
     fn take_belongs(&self, key: (BundleFile, &'static str), value: &Json<'_>, part: &FilePart<'_>) {
         let text = value.as_str().filter(|_| !part.is_item);
         let mut said = self.said();
@@ -199,7 +199,7 @@ impl FactCollector {
     }
 }
 
-/// The one of these names that a part has.
+/// The part's name, if it is one of these.
 fn one_of(names: &[&'static str], part: &FilePart<'_>) -> Option<&'static str> {
     names.iter().find(|name| part.name == Some(**name)).copied()
 }

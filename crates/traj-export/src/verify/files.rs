@@ -13,7 +13,7 @@ pub(super) fn check(
     found: &BTreeMap<BundleFile, CheckedFile>,
     report: &mut VerifyReport,
 ) {
-    // A missing manifest is reported where it is needed.
+    // The manifest check reports a missing manifest.
     for file in BundleFile::ALWAYS {
         if file != BundleFile::Manifest && !found.contains_key(&file) {
             report.add(file, None, "is missing");
@@ -36,8 +36,8 @@ pub(super) fn check(
     }
 }
 
-/// The leaf is the last entry, if that one has an id. An empty leaf means that
-/// the branch was left.
+/// The leaf must be the last entry, if that entry has an id. An empty leaf
+/// means that there is no branch.
 fn check_leaf(line: u64, leaf: Option<&str>, said: &StatedFacts, report: &mut VerifyReport) {
     let last = said.last_entry.as_ref();
     let id = last.and_then(|(_, id)| id.as_deref());

@@ -1,4 +1,4 @@
-//! Compares a bundle with its manifest: everything that the manifest states is
+//! Compares a bundle with its manifest. Everything that the manifest states is
 //! checked, by itself or against the files.
 
 use std::collections::BTreeMap;
@@ -28,12 +28,12 @@ pub(super) fn check(
         return;
     };
     let Some(manifest) = schema::read::<Manifest>(bytes) else {
-        // Nothing was compared with it, whatever else was reported.
+        // Reported besides other problems: no file was compared with it.
         report.add(NAME, None, "cannot be compared with its files");
         return;
     };
     if manifest.tool.is_none() && manifest.digest.is_none() && manifest.redaction.is_none() {
-        // Other exporters write the same files, and nothing to check them by.
+        // Other exporters write the same files, but no digests.
         report.add(NAME, None, "was not written by traj: it has no digests to check the files by");
         return;
     }
@@ -58,7 +58,7 @@ pub(super) fn check(
             report.add(NAME, None, format!("lists {file} twice"));
         }
         let Some(seen) = found.get(&file) else {
-            // Missing required files were reported already.
+            // Missing required files were already reported.
             if !BundleFile::ALWAYS.contains(&file) {
                 report.add(file, None, "is missing");
             }
@@ -92,12 +92,13 @@ pub(super) fn check(
         ("transcript events", manifest.transcript_event_count, transcript),
     ] {
         if stated != actual {
-            report.add(NAME, None, format!("states {stated} {what}, there are {actual}"));
+            let problem = format!("states {stated} as the number of {what}, not {actual}");
+            report.add(NAME, None, problem);
         }
     }
 }
 
-/// Required members, each checked by itself.
+/// Checks each required member by itself.
 fn check_members(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     let time = &manifest.generated_at;
     if UnixMillis::parse_iso(time).is_none_or(|at| at.to_iso() != *time) {
@@ -134,7 +135,7 @@ fn check_members(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRep
     }
 }
 
-/// Figures that cannot be compared with a file: they must agree with each
+/// Numbers that cannot be compared with a file. They must agree with each
 /// other.
 fn check_figures(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     if let Some(redaction) = &manifest.redaction {
@@ -156,7 +157,8 @@ fn check_figures(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRep
     }
 }
 
-/// The program that wrote the session, and the part that was left out.
+/// Checks the program that wrote the session, unknown entries and branches that
+/// were not exported.
 fn check_origin(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     let dialect = manifest.dialect.as_deref().and_then(Dialect::parse);
     if dialect.is_some_and(|dialect| dialect.agent() != manifest.agent.as_deref()) {
@@ -181,7 +183,7 @@ fn check_origin(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRepo
     }
 }
 
-/// All files must belong to the same session, run and branch.
+/// Checks that all files belong to the same session, export and branch.
 fn check_identity(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyReport) {
     if manifest.trace_id != manifest.session_id {
         report.add(NAME, said.line_of("traceId"), "names a trace that is not its session");
@@ -209,7 +211,7 @@ fn check_identity(manifest: &Manifest, said: &StatedFacts, report: &mut VerifyRe
     }
 }
 
-/// The list of smaller files must match the files that exist.
+/// Checks that the list of supplemental files matches the listed files.
 fn check_supplements(
     manifest: &Manifest,
     listed: &BTreeMap<BundleFile, &ManifestContent>,
@@ -232,14 +234,13 @@ fn check_seal(bytes: &[u8], stated: Option<&str>, report: &mut VerifyReport) {
     }
     let text = String::from_utf8_lossy(bytes);
     let Ok(value) = Json::parse(&text) else { return };
-    // The digest covers the content; the layout must be the one that traj
-    // writes.
+    // The digest covers only the content, so the layout is checked too.
     if text.strip_suffix('\n') != Some(&value.to_pretty()) {
         report.add(NAME, None, "was changed: its layout is not the one traj writes");
     }
     match stated {
-        None => report.add(NAME, None, "has no digest of the whole"),
+        None => report.add(NAME, None, "has no bundle digest"),
         Some(stated) if stated == format!("sha256:{}", hex(&digest_without_seal(&value))) => {}
-        Some(_) => report.add(NAME, None, "was changed: the digest of the whole differs"),
+        Some(_) => report.add(NAME, None, "was changed: the bundle digest differs"),
     }
 }

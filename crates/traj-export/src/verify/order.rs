@@ -1,15 +1,15 @@
-//! Checks the order of lines that are processed out of order.
+//! Checks the order of lines that arrive out of order.
 
 use std::collections::BTreeMap;
 
 use traj_core::timestamp::UnixMillis;
 
-/// How many lines are reported; the first ones are enough.
+/// How many misplaced lines are reported.
 const MOST_PROBLEMS: usize = 1_000;
 
-/// How many lines may wait for an earlier one. In a sound file only lines that
-/// are processed together wait; if a line is missing for good, later lines are
-/// not checked.
+/// How many lines may wait for an earlier one. In a sound file, only lines that
+/// are processed together wait. If a line never arrives, later lines are not
+/// checked.
 const MOST_WAITING: usize = 1 << 20;
 
 /// The sort key of an event: its instant, then runtime before transcript.
@@ -21,10 +21,10 @@ pub(super) struct OrderCheck {
     /// How many lines were compared.
     done: u64,
     last: Option<OrderKey>,
-    /// Lines after one that was not processed yet; `None` for a line without a
+    /// Lines after one that has not arrived yet; `None` for a line without a
     /// key.
     waiting: BTreeMap<u64, Option<OrderKey>>,
-    /// Lines that should come earlier.
+    /// Lines that are earlier than the line before them.
     pub(super) misplaced: Vec<u64>,
 }
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_compared_in_their_order_whatever_order_they_are_seen_in() {
+    fn lines_are_compared_in_order_however_they_arrive() {
         let key = |second: i64| (UnixMillis::new(second * 1_000).unwrap(), false);
         let mut order = OrderCheck::default();
         for line in [3, 1, 5, 2] {

@@ -1,16 +1,16 @@
-//! A sample of hashes in bounded memory, for comparison with another one.
+//! A sample of hashes in bounded memory, to compare with another sample.
 
 use std::collections::HashMap;
 
-/// How many hashes are kept. If there are more, only the smallest are kept,
-/// which is a fair sample.
+/// How many hashes are kept. If there are more, only the smallest are kept: a
+/// random sample.
 const MOST: usize = 1 << 19;
 
 /// Hashes, each with its first line.
 #[derive(Debug)]
 pub(super) struct HashSample {
     kept: HashMap<u64, u64>,
-    /// The highest hash that is kept: it falls when there are too many.
+    /// Hashes above this are not kept. It is halved when there are too many.
     highest: u64,
 }
 
@@ -33,8 +33,8 @@ impl HashSample {
         }
     }
 
-    /// The first line with a hash that `others` does not have, as far as both
-    /// samples reach.
+    /// The first line with a hash that `others` lacks, in the range that both
+    /// samples cover.
     pub(super) fn first_missing_in(&self, others: &Self) -> Option<u64> {
         let missing = |hash: u64| hash <= others.highest && !others.kept.contains_key(&hash);
         let lines = self.kept.iter().filter(|(hash, _)| missing(**hash));
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_lack_is_told_by_its_first_line() {
+    fn a_missing_hash_is_reported_with_its_first_line() {
         let (mut named, mut there) = (HashSample::default(), HashSample::default());
         for (hash, line) in [(1, 1), (9, 5), (7, 4), (9, 3)] {
             named.add(hash, line);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_a_share_is_kept_and_compared() {
+    fn a_sample_of_very_many_hashes_is_compared() {
         let hasher = RandomState::new();
         let (mut named, mut there) = (HashSample::default(), HashSample::default());
         let many = 3 * MOST as u64;

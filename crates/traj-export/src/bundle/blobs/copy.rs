@@ -1,4 +1,4 @@
-//! Copies blobs of any length into the bundle: checked and redacted again.
+//! Copies blobs of any length into the bundle, verified and redacted again.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +125,7 @@ pub(super) fn copy_giant(
     copy_text(&giant.digest, file, &mut text(), bundle, redactor, report)
 }
 
-/// Why an existing text cannot be copied.
+/// Why a text that exists cannot be copied.
 fn unread(error: BlockError, digest: &BlobDigest) -> Uncopied {
     match error {
         BlockError::NoSeam => Uncopied::Warned(Code::BlobTooLarge),
@@ -133,7 +133,7 @@ fn unread(error: BlockError, digest: &BlobDigest) -> Uncopied {
     }
 }
 
-/// The error of an unreadable source.
+/// The error for an unreadable source.
 pub(super) fn unreadable(error: ReadError, digest: &BlobDigest) -> Uncopied {
     match error.downcast::<SourceError>() {
         Ok(error) => Uncopied::Failed((*error).into()),
@@ -181,8 +181,8 @@ fn copy_text(
 }
 
 /// Passes every block of a text to `visit`, until it refuses one. A media value
-/// of several blocks has no position for a cut: only its first block identifies
-/// it.
+/// longer than one block cannot be cut: only its first block shows that it is
+/// media.
 fn visit_blocks(
     bytes: &mut dyn ByteStream,
     redactor: &Redactor,

@@ -30,10 +30,10 @@ impl<'s> RecordedBlobs<'s> {
         Self { sources, folder: sidecar.map(blobs_beside) }
     }
 
-    /// A blob, if it exists and may be read.
+    /// Opens a blob, if it exists and may be read.
     ///
     /// # Errors
-    /// If it exists and the storage fails: that is not a missing blob.
+    /// If the blob exists, but the storage fails.
     pub(super) fn open(&self, digest: &BlobDigest) -> Result<Option<Box<dyn Source>>, SourceError> {
         let Some(folder) = &self.folder else { return Ok(None) };
         match self.sources.open_relocated(&format!("{folder}/{digest}")) {
@@ -55,7 +55,7 @@ impl<'s> RecordedBlobs<'s> {
         }
     }
 
-    /// A text of at most this many bytes.
+    /// Reads a blob of at most this many bytes.
     pub(super) fn look_up(
         &self,
         digest: &BlobDigest,
@@ -77,12 +77,12 @@ impl<'s> RecordedBlobs<'s> {
     }
 }
 
-/// The reason and the blob of a cut value.
+/// The reason and the blob that a cut value's marker states.
 pub(super) fn cut_marker<'e>(value: &'e Json<'_>) -> Option<(&'e str, BlobDigest)> {
     marker_of(value.as_object()?)
 }
 
-/// The reason and the blob that an object states.
+/// The reason and the blob that a marker object states.
 pub(super) fn marker_of<'e>(object: &'e Object<'_>) -> Option<(&'e str, BlobDigest)> {
     let is_cut = object.get("truncated").and_then(Json::as_bool) == Some(true);
     let digest = BlobDigest::parse(object.get("blob")?.as_str()?)?;
@@ -90,7 +90,7 @@ pub(super) fn marker_of<'e>(object: &'e Object<'_>) -> Option<(&'e str, BlobDige
 }
 
 /// Collects the blobs that a value refers to, up to one more than a bundle can
-/// have: that one shows that there are more.
+/// have: the extra one shows that the limit was exceeded.
 pub(crate) fn referenced(value: &Json<'_>, digests: &mut BTreeSet<BlobDigest>) {
     if digests.len() > BundleFile::MOST_BLOBS {
         return;
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_blob_that_was_changed_is_not_believed() {
+    fn a_changed_blob_is_not_trusted() {
         let sources = MemorySources::new();
         let digest = BlobDigest::of(b"original");
         sources.put(format!("s.trajectory.blobs/{digest}"), "something else");

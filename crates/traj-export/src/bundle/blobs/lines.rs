@@ -1,8 +1,8 @@
 //! Writes lists and objects that were too large for their row as blobs: each
 //! item or member is redacted as JSON, on its own line.
 //!
-//! As one text, they would be cut at positions where no rule can recognise a
-//! value; as one JSON document, they would not fit into memory.
+//! As plain text, they would be cut at positions where no rule can recognise a
+//! value. As one JSON document, they would not fit into memory.
 
 use traj_core::json::{Json, Object};
 use traj_core::port::{BundleFile, BundleSinkError, BundleWriter, Source};
@@ -41,8 +41,8 @@ pub(super) fn copy_lines(
     let mut lines = RedactedText::new();
     let mut next_try = LINES;
     let mut append = |lines: &RedactedText, end: usize, report: &mut RedactionReport| {
-        // Readers treat the file as text, and so do the rules when it is
-        // checked.
+        // Readers treat the file as text, and so do the rules when they check
+        // it.
         let mut head = RedactedText::with_capacity(end);
         head.push_part(lines, 0..end);
         let mut content = RedactedText::with_capacity(end);
@@ -58,7 +58,7 @@ pub(super) fn copy_lines(
         // Not inside a key that continues on the next lines.
         let end = block_end(lines.as_bytes()).filter(|end| *end > 0);
         let Some(end) = end.or((lines.len() > BLOCK).then_some(lines.len())) else {
-            // Scanning every line again would cost a scan of all of them.
+            // Trying after every line would scan the whole buffer each time.
             next_try = lines.len() + LINES;
             return Ok(());
         };
@@ -111,7 +111,8 @@ fn visit(
     }
 }
 
-/// An item as it is; a member, or an item of one, under its name.
+/// The value of a line: an item as it is; a member, or an item of a member, in
+/// an object under the member's name.
 fn line_of<'e>(element: &Element<'e>) -> Option<Json<'e>> {
     let value = Json::parse_lossy(element.value).ok()?;
     let Some(literal) = element.name else { return Some(value) };
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_fails_is_not_a_source_that_changed() {
+    fn a_disk_failure_is_not_reported_as_a_changed_source() {
         let name = BundleName::parse("b").unwrap();
         let mut bundle = MemoryBundleSink::new().begin(&name, NameTaken::Refuse).unwrap();
         let redactor = Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));

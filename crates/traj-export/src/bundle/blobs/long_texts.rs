@@ -1,5 +1,5 @@
-//! Strings of events that are too long to restore: which file of the bundle
-//! holds them, and how they become files of their own.
+//! Event strings that are too long to restore: which file of the bundle holds
+//! each, and how to write one as a separate file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +30,8 @@ pub(crate) struct CutText<'a> {
 }
 
 impl<'a> EventText<'a> {
-    /// The string that a value is or refers to, if there is one. A marker of an
-    /// export counts only if it refers to one of these giants.
+    /// The string that a value is or refers to, if any. An export's marker
+    /// counts only if it refers to one of these giants.
     pub(crate) fn of(value: &'a Json<'_>, giants: &'a [Giant]) -> Option<Self> {
         if let Some(text) = value.as_str() {
             return Some(Self::Whole(text));
@@ -46,7 +46,7 @@ impl<'a> EventText<'a> {
     }
 }
 
-/// Finds strings that were cut, and knows which were copied.
+/// Finds strings that were cut, and tracks which of them were copied.
 pub(crate) struct LongTexts<'f> {
     pub(crate) folder: &'f RecordedBlobs<'f>,
     /// The sidecar that contains the giants.
@@ -112,9 +112,9 @@ impl<'f> LongTexts<'f> {
         Ok(length)
     }
 
-    /// Writes a string as a file of its own, redacted block by block. If it
-    /// cannot be redacted, the file says so; if it is missing, there is no
-    /// file. That was reported when the blobs were copied.
+    /// Writes a string as a separate file, redacted block by block. If it
+    /// cannot be redacted, the file says so. If it is missing, no file is
+    /// written: copying the blobs already reported it.
     pub(crate) fn write(
         &mut self,
         text: CutText<'_>,

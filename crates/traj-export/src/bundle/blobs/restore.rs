@@ -1,4 +1,4 @@
-//! Restores values that the recorder had cut and stored as blobs.
+//! Restores values that the recorder cut and stored as blobs.
 
 use traj_core::capture::BlobDigest;
 use traj_core::json::{Json, Object};
@@ -9,7 +9,7 @@ use super::long_texts::LongTexts;
 use crate::json_stream::long_rows::{self, SHORTENED};
 use crate::json_stream::text_blocks::BLOCK;
 
-/// How many bytes one restorer restores; beyond that, markers stay.
+/// The most bytes that one restorer restores; markers beyond that stay.
 const MOST: usize = 4 * BLOCK;
 
 /// Restores strings, lists and objects that were cut.
@@ -23,8 +23,8 @@ impl<'f> Restorer<'f> {
         Self { folder, left: MOST }
     }
 
-    /// A restorer for values that are only searched: none may be longer than a
-    /// string that is restored.
+    /// A restorer for values that are only searched. Its limit is that of a
+    /// single restored string.
     pub(crate) const fn for_search(folder: &'f RecordedBlobs<'f>) -> Self {
         Self { folder, left: BLOCK }
     }
@@ -46,8 +46,8 @@ impl<'f> Restorer<'f> {
         texts.place(digest, length.filter(|_| reason == SHORTENED))
     }
 
-    /// Some members of an object, each restored. Others may be huge and are
-    /// dropped first.
+    /// The named members of an object, each restored. The others may be huge,
+    /// so they are dropped first.
     pub(crate) fn members<'a>(
         &mut self,
         data: Json<'a>,
@@ -68,8 +68,8 @@ impl<'f> Restorer<'f> {
         Ok(Json::Object(kept))
     }
 
-    /// The complete value of one that was cut; the value itself if nothing was
-    /// cut or the blob is missing.
+    /// The complete value if `value` was cut; `value` itself if nothing was cut
+    /// or the blob is missing.
     fn value<'a>(&mut self, value: Json<'a>) -> Result<Json<'a>, SourceError> {
         match value {
             Json::Object(object) => self.object(object),
@@ -138,7 +138,7 @@ mod tests {
     use crate::bundle::blobs::referenced;
 
     #[test]
-    fn what_was_cut_is_restored_from_its_blob() {
+    fn cut_values_are_restored_from_their_blobs() {
         let sources = MemorySources::new();
         let blob = |text: &str| {
             let digest = BlobDigest::of(text.as_bytes());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_named_again_and_again_is_not_put_back_without_end() {
+    fn repeated_references_are_restored_up_to_a_limit() {
         let sources = MemorySources::new();
         let text = "t".repeat(BLOCK);
         let digest = BlobDigest::of(text.as_bytes());

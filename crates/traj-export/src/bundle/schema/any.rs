@@ -1,15 +1,16 @@
-//! Values whose content is not ours to describe.
+//! Types for values that the schemas do not describe further, and for required
+//! members that may be null.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 
-/// The schema of a member that has to be there, if only as null. It is read
-/// with [`nullable`]: an option alone may be missing.
+/// The schema of a required member that may be null. Such a member is read with
+/// [`nullable`]; a plain `Option` would also accept a missing one.
 pub(crate) struct Nullable<T>(std::marker::PhantomData<T>);
 
-/// Reads such a member.
+/// Reads a [`Nullable`] member.
 pub(crate) fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -65,7 +66,8 @@ impl<'de> Deserialize<'de> for AnyObject {
 }
 
 impl AnyObject {
-    /// An object where there is anything; nothing is not null.
+    /// Reads an optional member that must be an object if it is present, not
+    /// null.
     pub(crate) fn present<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Self>, D::Error> {
@@ -102,7 +104,7 @@ impl JsonSchema for AnyObject {
     }
 }
 
-/// Any text, checked without keeping it.
+/// Any string, checked without keeping it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AnyText;
 
@@ -146,7 +148,7 @@ pub(crate) struct Version;
 
 impl<'de> Deserialize<'de> for Version {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Sidecars of others may write 1.0.
+        // Other recorders may write 1.0.
         let version = f64::deserialize(deserializer)?;
         if (version - 1.0).abs() < f64::EPSILON {
             return Ok(Self);

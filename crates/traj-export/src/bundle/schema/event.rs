@@ -15,7 +15,7 @@ pub(crate) enum EventSource {
     Transcript,
 }
 
-/// One event of a bundle. Unknown members are kept from the source.
+/// One event of a bundle. It keeps unknown members of its source.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(title = "Event")]
@@ -32,10 +32,10 @@ pub(crate) struct BundleEvent {
     kind: String,
     /// When it happened, as its source wrote it.
     pub(crate) ts: String,
-    /// Its place in the bundle, from 1.
+    /// Its position in the bundle, from 1.
     #[schemars(range(min = 1))]
     pub(crate) seq: u64,
-    /// Its place in its source.
+    /// Its position in its source.
     #[serde(default)]
     source_seq: Option<Any>,
     /// The session of the bundle.
@@ -52,10 +52,10 @@ pub(crate) struct BundleEvent {
     model_id: Option<Any>,
     #[serde(default)]
     model_api: Option<Any>,
-    /// The entry of the branch that the event stands for.
+    /// The branch entry that the event comes from.
     #[serde(default)]
     entry_id: Option<Any>,
-    /// The entry before it on the branch.
+    /// The entry before that one on the branch.
     #[serde(default)]
     parent_entry_id: Option<Any>,
     #[serde(default, deserialize_with = "AnyObject::present")]

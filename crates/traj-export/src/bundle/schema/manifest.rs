@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::any::{Nullable, TraceSchema, Version, nullable};
 use crate::warning::Warning;
 
-/// What the bundle holds, where it came from, what was hidden.
+/// The bundle's files, their sources and the redaction counts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(title = "Manifest")]
@@ -15,7 +15,7 @@ pub(crate) struct Manifest {
     trace_schema: TraceSchema,
     schema_version: Version,
     pub(crate) generated_at: String,
-    /// The same as the session.
+    /// The same as `sessionId`.
     pub(crate) trace_id: String,
     pub(crate) session_id: String,
     #[serde(default)]
@@ -28,15 +28,16 @@ pub(crate) struct Manifest {
     pub(crate) runtime_event_count: u64,
     pub(crate) transcript_event_count: u64,
     pub(crate) source_files: SourceFiles,
-    /// Rows that had to be skipped.
+    /// Rows that were skipped, and defects of the branch.
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
-    /// Those of `metadata.json`, `artifacts.json` and `prompts.json` that are there.
+    /// Those of `metadata.json`, `artifacts.json` and `prompts.json` that
+    /// exist.
     #[serde(default)]
     pub(crate) supplemental_files: Vec<String>,
-    /// Every file but this one.
+    /// Every file except this one.
     pub(crate) contents: Vec<ManifestContent>,
-    /// What else is worth knowing.
+    /// Other notes on the export.
     #[serde(default)]
     pub(crate) notices: Vec<Warning>,
     #[schemars(required)]
@@ -44,18 +45,18 @@ pub(crate) struct Manifest {
     /// The program that wrote the session file.
     #[serde(default)]
     pub(crate) agent: Option<String>,
-    /// The format of that file; `sidecar` where there is none but a sidecar.
+    /// The format of that file; `sidecar` if there is only a sidecar.
     #[serde(default)]
     pub(crate) dialect: Option<String>,
-    /// What of the session is not on the branch, if anything is.
+    /// The branches that were not exported, if there are any.
     #[serde(default)]
     pub(crate) other_branches: Option<OtherBranches>,
-    /// Entries of the branch whose type is not known; they give no event.
+    /// Branch entries of unknown types, which produce no event.
     #[serde(default)]
     pub(crate) unknown_entries: Option<UnknownEntries>,
     #[schemars(required)]
     pub(crate) redaction: Option<ManifestSummary>,
-    /// The files that were read.
+    /// The input files.
     #[schemars(required, length(min = 1, max = 2))]
     pub(crate) sources: Option<Vec<ManifestSource>>,
     /// SHA-256 of this manifest on one line, without this member.
@@ -63,29 +64,30 @@ pub(crate) struct Manifest {
     pub(crate) digest: Option<String>,
 }
 
-/// Branches that the session has beside the one that was exported.
+/// Branches of the session that were not exported.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OtherBranches {
-    /// How many begin at an entry of the exported branch, or at none.
+    /// The number of branches that start at an entry of the exported branch, or
+    /// have no parent.
     pub(crate) count: u64,
-    /// How many entries they have together.
+    /// The number of entries on all of them.
     pub(crate) entries: u64,
 }
 
-/// Entries of types that are not known, counted.
+/// The number of entries of unknown types.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct UnknownEntries {
     /// How many there are.
     pub(crate) count: u64,
-    /// How many there are of each type, of the first 200 types.
+    /// The number of entries of each type, for the first 200 types.
     pub(crate) types: Vec<UnknownType>,
 }
 
-/// Entries of one type that is not known.
+/// The number of entries of one unknown type.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct UnknownType {
-    /// The type, or its first 100 characters.
+    /// The type, cut to 100 characters.
     #[serde(rename = "type")]
     #[expect(dead_code, reason = "members are read to be checked")]
     name: String,
@@ -93,7 +95,7 @@ pub(crate) struct UnknownType {
     pub(crate) count: u64,
 }
 
-/// The inputs by path.
+/// The paths of the inputs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[expect(dead_code, reason = "members are read to be checked")]
 pub(crate) struct SourceFiles {
@@ -109,9 +111,9 @@ pub(crate) struct SourceFiles {
 pub struct ManifestContent {
     /// Its path in the bundle.
     pub path: String,
-    /// The kind of content.
+    /// Its media type.
     pub media_type: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
     /// SHA-256 of its content, in hexadecimal.
     #[schemars(required, regex(pattern = r"^[0-9a-f]{64}$"))]
@@ -127,23 +129,23 @@ pub(crate) struct ManifestTool {
     version: String,
 }
 
-/// What was hidden, counted.
+/// How much was redacted.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ManifestSummary {
-    /// All secrets.
+    /// The number of secrets.
     pub total: u64,
-    /// Secrets by rule.
+    /// The number of secrets by rule.
     pub rules: Vec<RuleCount>,
-    /// Media replaced by a digest.
+    /// The number of media values replaced by a digest.
     #[serde(default)]
     pub media: u64,
-    /// Host paths and names replaced by a label.
+    /// The number of host paths and names replaced by a label.
     #[serde(default)]
     pub paths: u64,
 }
 
-/// How often one rule hid something.
+/// How often a rule matched.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RuleCount {
@@ -153,7 +155,7 @@ pub struct RuleCount {
     pub count: u64,
 }
 
-/// What a file that was read was.
+/// The role of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -164,19 +166,19 @@ pub enum SourceRole {
     Runtime,
 }
 
-/// A file that was read.
+/// An input file.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ManifestSource {
-    /// What it was.
+    /// Its role.
     pub role: SourceRole,
-    /// Where it was.
+    /// Its path.
     pub path: String,
-    /// How much of it was read.
+    /// The number of bytes that were read.
     pub bytes: u64,
-    /// How many rows that was.
+    /// The number of rows that were read.
     pub rows: u64,
-    /// SHA-256 of what was read, in hexadecimal.
+    /// SHA-256 of those bytes, in hexadecimal.
     #[schemars(regex(pattern = r"^[0-9a-f]{64}$"))]
     pub sha256: String,
 }

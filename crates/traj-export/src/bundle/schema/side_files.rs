@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::any::{Any, AnyText, TraceSchema, Version};
 
-/// What the run was made of.
+/// The setup of the run.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(title = "Metadata")]
@@ -26,7 +26,7 @@ pub(crate) struct Metadata {
     config: Option<Any>,
     #[serde(default)]
     plugins: Option<Any>,
-    /// Each entry is marked with whether it was invoked.
+    /// The skills of the run. Each object states whether it was invoked.
     #[serde(default)]
     skills: Option<Any>,
     #[serde(default)]
@@ -98,7 +98,7 @@ pub(crate) struct Artifacts {
     last_tool_error: Option<Any>,
 }
 
-/// What the model was told.
+/// The prompts that the model received.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(title = "Prompts")]
@@ -111,10 +111,10 @@ pub(crate) struct Prompts {
     session_id: String,
     #[serde(default)]
     session_key: Option<String>,
-    /// The system prompt, whole.
+    /// The system prompt, or a note on the file that holds it.
     #[serde(default)]
     system: Option<AnyText>,
-    /// Submitted prompts in the order of the sidecar, whole.
+    /// Submitted prompts, in the order of the sidecar.
     submitted_prompts: Vec<AnyText>,
     #[serde(default)]
     latest_submitted_prompt: Option<AnyText>,

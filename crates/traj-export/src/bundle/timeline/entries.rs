@@ -15,19 +15,19 @@ use crate::json_stream::row_fetcher::RowFetcher;
 
 /// An entry to process.
 pub(super) struct BranchEntry {
-    /// The range of its row among those fetched with it.
+    /// The range of its row in the batch's rows.
     pub(super) place: Range<usize>,
     pub(super) instant: UnixMillis,
     pub(super) version: SessionVersion,
     pub(super) links: LegacyLinks,
-    /// The parent that replaces the one the row names.
+    /// The parent to write instead of the row's own.
     pub(super) relink: Option<Option<String>>,
-    /// The dialect of the row, if it is not an entry itself; `links` are its
-    /// links.
+    /// The dialect of a row that another program wrote; `links` holds its id
+    /// and parent.
     pub(super) foreign: Option<Dialect>,
 }
 
-/// The session's first row.
+/// The session's first header row.
 pub(super) struct SessionHeader {
     row: Vec<u8>,
     version: SessionVersion,
@@ -38,7 +38,7 @@ impl SessionHeader {
         row_text(&self.row).0
     }
 
-    /// Parses the header.
+    /// Parses the header and brings it to version 3.
     pub(super) fn parse<'t>((header, text): (&Self, &'t Cow<'_, str>)) -> Json<'t> {
         let Ok(mut value) = Json::parse(text) else { return Json::Null };
         if let Some(object) = value.as_object_mut() {
@@ -54,7 +54,7 @@ pub(crate) struct EntryRows<'s> {
     index: SessionIndex,
     branch: Branch,
     at: u64,
-    /// The entry at `at`, once it was requested.
+    /// The entry at `at`, once it was peeked at.
     next: Option<(BranchStep, EntryRecord)>,
 }
 
@@ -154,7 +154,7 @@ impl<'s> EntryRows<'s> {
         let (text, _) = row_text(row);
         let row = Json::parse_shallow(&text, 1).unwrap_or_default();
         let first_kept = row.get("firstKeptEntryIndex").and_then(Json::as_f64);
-        // Positions count all valid rows, including the header.
+        // The position counts all valid rows, including the header.
         let first_kept = first_kept.filter(|at| *at >= 0.0 && at.fract() == 0.0);
         if let Some(at) = first_kept.map(|at| at as u64).filter(|at| *at < self.index.entries.len())
             && self.index.entries.get(at)?.skeleton.kind != RowKind::Header

@@ -1,7 +1,7 @@
-//! The known members of an event, each of them once.
+//! Keeps each known member of an event once.
 //!
-//! A row of a sidecar may repeat a member; readers that know its name treat
-//! that as damage.
+//! A sidecar row may repeat a member. Readers that know the member treat that
+//! as damage.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use traj_core::dialect::particulars;
 use traj_core::event::TRACE_SCHEMA;
 use traj_core::json::{Json, Object};
 
-/// The member that states an event's number. Events are numbered when all
-/// before them are known; until then it holds a placeholder.
+/// The member that holds an event's number. An event is numbered when all
+/// events before it are known; until then, the member holds a placeholder.
 pub(super) const PLACE: &str = "seq";
 
 /// The number of known members.
@@ -41,8 +41,8 @@ fn number_of(name: &str) -> Option<usize> {
     })
 }
 
-/// Makes room for an event's number, and keeps each known member once: at its
-/// first position, with its last value.
+/// Adds the placeholder for the number, and keeps each known member once: at
+/// its first position, with its last value.
 pub(super) fn settle(event: &mut Object<'_>) {
     let mut seen = 0_u32;
     let mut is_repeated = false;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_what_the_schema_takes() {
+    fn fits_agrees_with_the_schema() {
         const GOOD: &str = r#"{"traceSchema":"openclaw-trajectory","schemaVersion":1,"source":"runtime","type":"x","ts":"t","seq":3,"sessionId":"s","data":{}}"#;
         let spoiled = [
             ("openclaw-trajectory", "<redacted:x>"),

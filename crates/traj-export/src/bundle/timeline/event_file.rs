@@ -1,5 +1,4 @@
-//! Writes `events.jsonl`: events get their numbers once their position is
-//! known.
+//! Writes `events.jsonl`, and numbers the events.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +19,7 @@ use crate::read_back::redaction_pass::RedactionPass;
 /// The result of writing the events.
 pub(crate) struct EventsWritten {
     pub(crate) written: WrittenFile,
-    /// How many there are.
+    /// How many events there are.
     pub(crate) lines: u64,
     /// The first line that does not match the event schema.
     pub(crate) unfit: Option<u64>,
@@ -31,7 +30,8 @@ pub(crate) struct EventsWritten {
 /// The file, positioned at its end.
 pub(super) struct EventFile {
     output: FileOutput,
-    /// The events so far, and how many of the transcript were numbered here.
+    /// The number of events so far; `fresh` counts the transcript events that
+    /// were numbered here.
     lines: u64,
     fresh: u64,
     unfit: Option<u64>,

@@ -20,9 +20,9 @@ const GROUP_BYTES: usize = 256 * 1024;
 #[derive(Default)]
 pub(super) struct TimelineBatch {
     pub(super) items: Vec<BatchItem>,
-    /// The bytes of their rows, one after the other.
+    /// The rows of the items, concatenated.
     pub(super) rows: Vec<u8>,
-    /// The bytes of their kept events, likewise.
+    /// The events that were set aside, concatenated.
     pub(super) kept: RedactedText,
 }
 
@@ -38,16 +38,16 @@ impl Reusable for TimelineBatch {
     }
 }
 
-/// An item, in order.
+/// An item of a batch.
 pub(super) enum BatchItem {
     Entry(BranchEntry),
-    /// A row of the sidecar, by its range among the rows.
+    /// A sidecar row, as a range of `rows`.
     Runtime {
         place: Range<usize>,
         position: u64,
     },
-    /// The two parts of an event that was kept, and its number among those of
-    /// the transcript.
+    /// An event that was set aside: the lengths of its two parts, and its
+    /// number among the transcript's events.
     Kept {
         head: usize,
         tail: usize,
@@ -81,7 +81,7 @@ impl<'f, 's> Feed<'f, 's> {
         Self { entries, order: None, record: None, runtime: None, kept: None }
     }
 
-    /// Runtime events and those that were kept.
+    /// Runtime events and those that were set aside.
     pub(super) const fn of_events(
         order: Sorted<EventRecord>,
         runtime: Option<&'f mut RowFetcher<'s>>,
@@ -97,7 +97,7 @@ impl<'f, 's> Feed<'f, 's> {
                 Some(entries) => entries.next_instant()?,
                 None => None,
             };
-            // Of one instant, runtime events come first.
+            // At the same instant, runtime events come first.
             let is_before = |event: &EventRecord| entry_at.is_none_or(|at| event.instant <= at);
             match (self.peek_event()?.filter(is_before), &mut self.entries) {
                 (Some(event), _) => {

@@ -1,4 +1,4 @@
-//! Rows of other programs, as entries and as events.
+//! Turns rows of other programs into entries and events.
 
 use traj_core::dialect::{Dialect, encode_event};
 use traj_core::json::{Json, Object};
@@ -6,7 +6,7 @@ use traj_core::run::Place;
 
 use super::entries::BranchEntry;
 
-/// A row as an entry of the branch.
+/// Wraps a row as a branch entry.
 pub(super) fn wrapped<'r>(dialect: Dialect, entry: &BranchEntry, row: Json<'r>) -> Json<'r> {
     let text = |name: &str| row.get(name).and_then(Json::as_str);
     let custom_type = format!("{}/{}", dialect.as_str(), text("type").unwrap_or("unknown"));
@@ -21,7 +21,8 @@ pub(super) fn wrapped<'r>(dialect: Dialect, entry: &BranchEntry, row: Json<'r>) 
     Json::Object(object)
 }
 
-/// Shows each fact that a row states as the `type` and `data` of an event.
+/// Passes each fact that a row states to `show`, as the `type` and `data` of an
+/// event.
 pub(super) fn each_event(dialect: Dialect, row: &Json<'_>, mut show: impl FnMut(Json<'_>)) {
     dialect.decode(row, Place::line(0), &mut |event| {
         let (kind, data) = encode_event(&event);

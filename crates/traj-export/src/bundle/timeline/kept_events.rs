@@ -1,4 +1,4 @@
-//! Events of the transcript whose position among the others is not known yet.
+//! Transcript events whose position among the others is not known yet.
 
 use traj_core::dialect::transcript::TranscriptEvents;
 use traj_core::port::{BundleSinkError, Scratch};
@@ -20,7 +20,7 @@ impl KeptEvents {
         Self { spill: RedactedSpill::new(scratch), count: 0 }
     }
 
-    /// How many there are.
+    /// How many events there are.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
@@ -30,7 +30,7 @@ impl KeptEvents {
         &mut self.spill
     }
 
-    /// Keeps the events of a batch, and adds them to the order.
+    /// Sets the events of a batch aside, and adds their records to `order`.
     pub(super) fn add(
         &mut self,
         done: &mut BatchOutput,

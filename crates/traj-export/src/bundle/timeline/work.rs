@@ -1,5 +1,5 @@
-//! The work on a batch: its rows are parsed, redacted and rendered, entries for
-//! both files, events for theirs.
+//! Processes a batch: parses, redacts and renders its rows. An entry goes into
+//! both files, an event into `events.jsonl`.
 
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -31,13 +31,13 @@ use crate::read_back::approved_parts::PartNote;
 /// The indentation level of entries.
 const ENTRY_LEVEL: usize = 2;
 
-/// Events without this string refer to no blob.
+/// An event without this string refers to no blob.
 static BLOB_MEMBER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"blob\""));
 
-/// The results of the work on a batch.
+/// The results of processing a batch.
 #[derive(Default)]
 pub(super) struct BatchOutput {
-    /// The entries, one after the other, with their separators.
+    /// The entries, concatenated with their separators.
     pub(super) entries: RedactedText,
     /// A note on each entry.
     pub(super) entry_notes: Vec<PartNote>,
@@ -51,13 +51,13 @@ pub(super) struct BatchOutput {
     pub(super) numbered: RedactedText,
     pub(super) prompts: Vec<(u64, Redacted<String>)>,
     pub(super) marks: SkillMarks,
-    /// The unknown type of each such entry.
+    /// The type of each entry of an unknown type.
     pub(super) unknown: Vec<String>,
     pub(super) blobs: BTreeSet<BlobDigest>,
     pub(super) report: RedactionReport,
-    /// The source of a row that changed since it was indexed.
+    /// The source that changed since it was indexed, if one did.
     pub(super) changed: Option<ChangedSource>,
-    /// Why a blob could not be read.
+    /// Why a blob could not be read, if one could not.
     pub(super) failed: Option<SourceError>,
 }
 
@@ -68,7 +68,7 @@ pub(super) enum ChangedSource {
     Runtime,
 }
 
-/// An event: the lengths of the parts before and after its numbers.
+/// An event, as the lengths of the parts before and after its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventLine {
     pub(super) head: usize,
@@ -132,7 +132,7 @@ impl<'c> Worker<'c> {
         Self { context, is_frame_seen: frame_passes(context), restoring: Mutex::new(()) }
     }
 
-    /// Processes a batch; the results go into empty buffers.
+    /// Processes a batch into `done`, whose buffers are empty.
     pub(super) fn work(&self, group: &mut TimelineBatch, done: &mut BatchOutput) {
         let mut kept = 0;
         for item in group.items.drain(..) {
@@ -200,14 +200,14 @@ impl<'c> Worker<'c> {
             tail: parts.tail,
             numbers: EventNumbers::Fresh,
             instant: entry.instant,
-            // The rules treat a string the same way in the event.
+            // The rules treat a message the same in its entry and in its event.
             is_seen: self.is_frame_seen && is_entry_seen && parts.is_message,
             fits: true,
         }));
     }
 
-    /// A row of another program: it is wrapped as an entry, and each of its
-    /// facts is an event.
+    /// Processes a row of another program: wraps it as an entry, and makes an
+    /// event of each of its facts.
     fn foreign_row(
         &self,
         dialect: Dialect,
@@ -266,7 +266,7 @@ impl<'c> Worker<'c> {
         let start = done.others.len();
         let gap = done.others.push_json_around(event.view(), envelope::PLACE);
         let end = done.others.len();
-        // An event that the rules left unchanged matches as it did when it was
+        // An unchanged event still matches the schema, as it did when it was
         // indexed.
         let is_unchanged = done.report.changes() == changes;
         let fits = gap.is_some() && (is_unchanged || envelope::fits(event.as_ref()));
@@ -342,9 +342,9 @@ fn mark_skills(skills: &SkillPaths, entry: &Json<'_>, marks: &mut SkillMarks) {
     }
 }
 
-/// The prompt of a redacted event as a JSON literal. If it was cut, the event's
-/// data, to be restored when it is written: the prompts of a batch together may
-/// exceed memory.
+/// The prompt of a redacted event, as a JSON literal. For a prompt that was
+/// cut, the event's data: the prompt is restored when it is written, because
+/// all prompts of a batch may not fit into memory.
 fn submitted_prompt(event: &Redacted<Json<'_>>) -> Option<Redacted<String>> {
     let mut kept = RedactedText::new();
     kept.push_json(particulars::submitted_prompt(event.view())?);

@@ -1,4 +1,4 @@
-//! Tests of `branch`: laws, formats and corner cases.
+//! Tests of `branch`: leaf rows, missing parents, cycles and duplicate ids.
 
 use traj_core::memory::MemorySources;
 use traj_core::port::Sources as _;
@@ -8,8 +8,8 @@ use crate::index::record_store::tests::spool;
 use crate::index::session::index_session;
 use crate::warning::Warnings;
 
-/// Rows of the branch from the root (1-based), relinked ones with a mark, and
-/// the warnings.
+/// The branch's rows from the root (1-based; relinked ones are marked), and the
+/// warnings.
 fn branch_of(rows: &[&str]) -> (Vec<String>, Vec<String>) {
     let header = r#"{"type":"session","version":3,"id":"s"}"#;
     let sources = MemorySources::new();

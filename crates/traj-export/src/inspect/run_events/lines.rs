@@ -6,8 +6,8 @@ use traj_core::json::lines::{Line, Lines};
 use traj_core::limits::Reading;
 use traj_core::port::{BundleContent, BundleSourceError};
 
-/// Passes every line to `visit`, until that returns a break. A file without
-/// events is a single line end.
+/// Passes every line to `visit`, until `visit` breaks. A file without events is
+/// a single line end.
 pub(super) fn for_each_line(
     content: &mut dyn BundleContent,
     show: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>,
@@ -15,7 +15,7 @@ pub(super) fn for_each_line(
     let mut lines = Lines::new(Reading::standard().bundle_line_bytes);
     let (mut is_first, mut is_blank) = (true, false);
     let mut take = |line: Line<'_>| {
-        // Passed on only if it is not the only line.
+        // An empty first line is passed on only if others follow.
         if std::mem::take(&mut is_first) && line == Line::Whole(b"") {
             is_blank = true;
             return ControlFlow::Continue(());
@@ -35,7 +35,7 @@ pub(super) fn for_each_line(
             return Ok(());
         }
     }
-    // There is nothing after it.
+    // Nothing comes after the last line.
     let _last = lines.finish(take);
     Ok(())
 }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_seen_enough_stops() {
+    fn a_visitor_can_stop_early() {
         let mut content = Pieces(vec![b"a\nb\nc\n", b"d\n"]);
         let mut count = 0;
         let visited = for_each_line(&mut content, &mut |_| {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_line_alone_means_no_events() {
+    fn a_single_empty_line_means_no_events() {
         assert!(shown(&[b"\n"]).is_empty());
         assert!(shown(&[]).is_empty());
         assert_eq!(shown(&[b"\na\n"]), ["", "a"]);

@@ -1,4 +1,4 @@
-//! The copy of a row, byte by byte, without its giants.
+//! Copies a row byte by byte, without its giants.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(super) struct GiantValue {
     /// Where it is in the row; for a string, without its quotes.
     pub(super) place: ByteRange,
     pub(super) is_text: bool,
-    /// Its name literal in the copy, if it is a member.
+    /// Its name as a literal in the copy, if it is a member.
     pub(super) name: Option<Range<usize>>,
     /// The object that it is a member of, in the copy.
     pub(super) object: Option<Range<usize>>,
@@ -27,7 +27,8 @@ pub(super) struct Shortener {
     max_text: usize,
     /// The start positions of the containers to leave out, in order.
     cuts: Vec<u64>,
-    /// The start of the container being left out, and how many are open in it.
+    /// The start of the container that is being left out, and how many
+    /// containers are open in it.
     skipped: Option<(u64, usize)>,
     /// How many bytes of the row were read.
     passed: u64,
@@ -35,13 +36,13 @@ pub(super) struct Shortener {
     /// A giant string that has ended; the next byte shows whether it was a
     /// name.
     ended: Option<ByteRange>,
-    /// The last literal in the copy, and the last that was a name.
+    /// The last literal in the copy; `name` is the last one that was a name.
     literal: Range<usize>,
     name: Option<Range<usize>>,
     /// The start positions of the open containers in the copy.
     open: Vec<usize>,
     giants: Vec<GiantValue>,
-    /// The giants in objects that are open, each with its depth.
+    /// The giants in open objects, each with its depth.
     members: Vec<(usize, usize)>,
 }
 
@@ -153,7 +154,7 @@ impl Shortener {
         }
     }
 
-    /// Ends the innermost container; its giants now know their object.
+    /// Ends the innermost container, and sets the object of the giants in it.
     fn close(&mut self) {
         let Some(start) = self.open.pop() else { return };
         let depth = self.open.len() + 1;

@@ -1,5 +1,5 @@
-//! Recognises giants that are media, as the rules do in ordinary rows: by the
-//! members next to them and by their first and last bytes.
+//! Recognises giants that are media. As in ordinary rows, the members next to a
+//! value and its first and last bytes identify it.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::json_stream::string::LiteralBytes;
 /// How much of a giant is decoded at once.
 const PIECE: usize = 64 * 1024;
 
-/// The most bytes that one character takes in a literal.
+/// The most bytes of a literal that encode one character.
 const LONGEST_ESCAPE: u64 = 6;
 
 /// The marker of a giant that is a media value.
@@ -23,7 +23,8 @@ pub(super) struct MediaMark {
     pub(super) marker: String,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// Whether the members next to it declare it, and get its figures.
+    /// Whether the members next to it declare it as media; its size is then
+    /// added to them.
     pub(super) is_member: bool,
 }
 
@@ -75,7 +76,7 @@ impl<'s> MediaJudge<'s> {
         Json::parse_shallow(text, depth).ok()
     }
 
-    /// The start and end of a string, as far as the rules look at them.
+    /// The part of a string's start and end that the rules examine.
     fn sample(&self, place: ByteRange) -> Result<String, ReadError> {
         let (head, tail) = (MediaStream::SAMPLE_HEAD, MediaStream::SAMPLE_TAIL);
         let ends = |length: usize| (length as u64 * LONGEST_ESCAPE).min(place.length);
@@ -104,7 +105,7 @@ impl<'s> MediaJudge<'s> {
     }
 }
 
-/// A literal is read from a source, so its errors are a source's.
+/// The source error of a failed read: a literal is read from a source.
 fn source_error(error: ReadError) -> SourceError {
     match error.downcast::<SourceError>() {
         Ok(error) => *error,

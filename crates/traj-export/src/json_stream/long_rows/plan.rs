@@ -1,17 +1,17 @@
 //! Decides which containers of a row are cut, so that the rest fits into
 //! memory.
 //!
-//! A row is usually too heavy because of one list in it. Every container is
-//! charged for its direct content, that is, for values that are not in another
-//! heavy container. When the row exceeds its budget, the heaviest container is
-//! cut and its siblings stay.
+//! A row is usually too heavy because of a single list. Each container is
+//! charged for its own content: values that are not in another heavy container.
+//! When the row exceeds its budget, the heaviest container is cut and its
+//! siblings stay.
 
 /// The budget of a shortened row: its bytes, plus the cost of each value.
 const BUDGET: u64 = 4 * 1024 * 1024;
 
-/// The cost of a value besides its bytes: parsed, it takes more memory than
-/// they do. A row that is heavy because of its values exceeds the budget by
-/// them, too.
+/// The cost of a value besides its bytes, because a parsed value takes more
+/// memory than its bytes. With it, a row that is heavy only because of its
+/// values also exceeds the budget.
 const VALUE_COST: u64 = 20;
 
 /// The cost of an object, even with a single member.
@@ -48,7 +48,7 @@ impl CutPlan {
 pub(super) enum PlanOutcome {
     /// The start positions of the containers to cut, in order.
     Cuts(Vec<u64>),
-    /// The strings alone exceed the budget: shorter ones must be cut.
+    /// The strings alone exceed the budget: shorter ones must be cut, too.
     LongTexts,
     /// The row is not JSON.
     NotJson,
@@ -56,17 +56,18 @@ pub(super) enum PlanOutcome {
     TooLarge,
 }
 
-/// Plans the cuts of a row, byte by byte.
+/// Plans the cuts of a row, reading it byte by byte.
 pub(super) struct Planner {
     measure: CutPlan,
     open: Vec<OpenContainer>,
-    /// How many containers are open inside the innermost one, which is cut.
+    /// How many containers are open inside the innermost one, if that one is
+    /// cut.
     skipped: Option<usize>,
     /// Heavy containers that have ended.
     ended: Vec<EndedContainer>,
     cuts: Vec<u64>,
-    /// The cost of everything that is not cut, and the part of it due to
-    /// strings that a smaller threshold would replace.
+    /// The cost of everything that is not cut; `texts` is the part of it that
+    /// strings cause and a smaller threshold would replace.
     total: u64,
     texts: u64,
     passed: u64,

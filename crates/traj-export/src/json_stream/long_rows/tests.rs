@@ -34,7 +34,7 @@ fn giant_texts_are_replaced_and_the_rest_stays() {
     assert!(short.bytes().unwrap().len() < 600);
     let LoadedRow::Short(ShortenedRow { giants, .. }) = &short else { panic!("shortened") };
     let place = giants[0].place;
-    assert_eq!(giants.len(), 1, "names are no texts");
+    assert_eq!(giants.len(), 1, "names are not strings");
     let start = usize::try_from(place.offset).unwrap();
     assert_eq!(row.get(start..start + giant.len()), Some(giant.as_str()));
     assert_eq!(giants[0].digest, BlobDigest::of(giant.as_bytes()));
@@ -79,7 +79,7 @@ fn a_row_of_millions_of_values_keeps_its_outer_levels() {
 }
 
 #[test]
-fn whatever_byte_exceeds_the_budget_the_row_stays_one() {
+fn a_row_stays_valid_whichever_byte_exceeds_the_budget() {
     // The brackets of the items, of their list and of its object, one by one.
     let items = r#"{"a":1},"#.repeat(45_000);
     for pad in 0..120 {
@@ -93,7 +93,7 @@ fn whatever_byte_exceeds_the_budget_the_row_stays_one() {
 }
 
 #[test]
-fn texts_of_middle_length_go_before_their_list_does() {
+fn medium_strings_are_cut_before_their_list() {
     let text = format!(r#"{{"type":"text","text":"{}"}}"#, "words ".repeat(20_000));
     let row = format!(r#"{{"id":"a","content":[{}]}}"#, vec![text.as_str(); 40].join(","));
     let LoadedRow::Short(short) = shortened(&row) else { panic!("shortened") };
@@ -106,13 +106,13 @@ fn texts_of_middle_length_go_before_their_list_does() {
 }
 
 #[test]
-fn a_row_of_too_many_members_is_given_up() {
+fn a_row_with_too_many_members_is_too_large() {
     let members = r#""k":1,"#.repeat(MAX_VALUES * 2);
     assert_eq!(shortened(&format!(r#"{{{members}"z":1}}"#)), LoadedRow::TooLarge);
 }
 
 #[test]
-fn what_is_no_json_is_told_from_what_is_too_large() {
+fn invalid_json_is_distinguished_from_a_large_row() {
     for garbage in ["garbage", "aaaa", "{\"a\":[1,2,", "]]", "\u{1}", "{\"open"] {
         let row = garbage.repeat(2 * 1024 * 1024 / garbage.len());
         assert_eq!(shortened(&row), LoadedRow::NotJson, "{garbage}");
@@ -127,14 +127,14 @@ fn only_long_rows_with_many_values_are_heavy() {
 }
 
 #[test]
-fn what_no_export_writes_is_a_bomb() {
+fn more_values_than_an_export_writes_are_a_bomb() {
     assert!(!is_bomb(format!("[{}1]", "1,\n".repeat(LIGHT_BYTES / 2)).as_bytes()));
     assert!(!is_bomb(format!("[\"{}\"]", "[".repeat(2 * LIGHT_BYTES)).as_bytes()));
     assert!(is_bomb(format!("[{}1]", "{},".repeat(LIGHT_BYTES)).as_bytes()));
 }
 
 #[test]
-fn a_giant_that_is_a_medium_gets_the_marker_of_ordinary_rows() {
+fn a_giant_media_value_gets_the_ordinary_marker() {
     // Its first bytes do not identify it; only the members next to it do.
     let bytes = "q83vASNF".repeat(MAX_TEXT / 8 + 1);
     let picture = format!("iVBORw0KGgoA{bytes}");

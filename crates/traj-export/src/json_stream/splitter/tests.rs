@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Returns one byte at a time, the hardest case for a reader.
+/// Returns one byte at a time: the hardest case for a reader.
 struct Drops<'b>(&'b [u8]);
 
 impl ByteStream for Drops<'_> {
@@ -69,7 +69,7 @@ fn items_of_known_length_are_not_searched_for_their_end() {
 }
 
 #[test]
-fn blanks_between_values_are_not_kept() {
+fn spaces_between_values_are_not_kept() {
     /// This many spaces before the document.
     struct Blanks(usize, Drops<'static>);
     impl ByteStream for Blanks {
@@ -87,7 +87,7 @@ fn blanks_between_values_are_not_kept() {
 }
 
 #[test]
-fn what_is_no_document_is_refused() {
+fn invalid_documents_are_refused() {
     for broken in ["", "{", "{\"a\"}", "{\"a\":1 \"b\":2}", "[1", "{} {}", "[1]]", "{,}", "[,]"] {
         assert!(split(broken).is_err(), "{broken}");
     }
@@ -96,7 +96,7 @@ fn what_is_no_document_is_refused() {
 
 proptest! {
     #[test]
-    fn any_bytes_end(document in ".{0,200}") {
+    fn any_input_terminates(document in ".{0,200}") {
         split(&document).ok();
     }
 }
