@@ -1,5 +1,4 @@
-//! The command line as typed: global flags, and usage errors in the form that
-//! was asked for.
+//! The command line as typed: global flags, and usage errors as text or JSON.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -11,7 +10,7 @@ use crate::command::Command;
 use crate::compose::Host;
 use crate::{help, output};
 
-/// The flags of all commands are listed after the command's own flags.
+/// The position of the global flags in help texts: after a command's own flags.
 const LAST: usize = 900;
 
 #[derive(Debug, Parser)]
@@ -35,7 +34,7 @@ const LAST: usize = 900;
         "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 findings · 4 damaged input"
     )
 )]
-// A doc comment would hide the texts above.
+// A doc comment would override the `about` texts above.
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -65,7 +64,7 @@ pub(crate) enum ColorChoice {
 }
 
 impl ColorChoice {
-    /// As a preference of the user.
+    /// The user's color preference.
     pub(crate) const fn preference(self) -> Color {
         match self {
             Self::Auto => Color::Auto,
@@ -80,7 +79,7 @@ pub(crate) fn definition() -> clap::Command {
     help::with_groups(Cli::command())
 }
 
-/// Parses the command line; prints help and usage errors itself.
+/// Parses the command line. Prints help and usage errors itself.
 pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
     let parsed = definition().try_get_matches_from(host.arguments()).and_then(|mut matches| {
         Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut definition()))
@@ -96,7 +95,7 @@ pub(crate) fn parse(host: &Host) -> Result<Cli, ExitCode> {
     })
 }
 
-/// Whether `--json` is among the options. There are none after `--`.
+/// Whether `--json` is among the options. Words after `--` are not options.
 fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
     let mut options = arguments.take_while(|argument| argument != "--");
     options.any(|argument| argument == "--json")
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_looks_like_the_option_is_not_one() {
+    fn json_after_a_double_dash_is_a_name() {
         let asks = |line: &str| asks_for_json(line.split(' ').map(OsString::from));
         assert!(asks("traj verify --bogus --json"));
         assert!(asks("traj --json verify --bogus -- x"));

@@ -1,7 +1,7 @@
 //! The commands, one file each. A command turns its flags into library calls and
-//! their results into output; it decides nothing.
+//! their results into output; the decisions are made in the libraries.
 //!
-//! In the order of `traj --help`: `sessions`, `show`, `inspect` and `tail` read runs;
+//! In the order of `traj --help`: `sessions`, `show`, `view`, `inspect` and `tail` read runs;
 //! `export`, `verify`, `scan`, `redact` and `rules` share them; `record` and `codex`
 //! record them; `trim`, `repair` and `prune` maintain them; `config`, `doctor`,
 //! `schema`, `completions` and `man` set traj up.
@@ -25,6 +25,7 @@ mod show;
 mod tail;
 mod trim;
 pub(crate) mod verify;
+mod view;
 
 use std::process::ExitCode;
 
@@ -35,10 +36,10 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
 
-/// What a verb returns: the exit code, or why it failed.
+/// What a verb returns: its exit code, or the error that made it fail.
 pub(crate) type Outcome = Result<ExitCode, CommandError>;
 
-// A doc comment would hide the `long_about` of the arguments.
+// A doc comment would override the `long_about` of the arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(about = "Record events from standard input into a session's sidecar")]
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     #[command(about = "Read the conversation of a session or bundle")]
     Show(show::Arguments),
+    #[command(about = "Write a session or bundle as one HTML page")]
+    View(view::Arguments),
     #[command(about = "Check that a bundle is complete, unchanged and free of secrets")]
     Verify(verify::Arguments),
     #[command(about = "Print the JSON Schema of a bundle file or of --json output")]
@@ -82,8 +85,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether it can be done with a configuration file that cannot be used.
-    /// A recorder must not stop its host over a typo.
+    /// Whether the command runs even if the configuration file is invalid. A
+    /// recorder must not stop its host over a typo.
     const fn works_without_configuration(&self) -> bool {
         match self {
             Self::Record(_) | Self::Doctor(_) | Self::Schema(_) => true,
@@ -118,6 +121,7 @@ pub(crate) fn run(cli: Cli, host: &Host, output: &CommandOutput) -> Outcome {
         Command::Codex(arguments) => codex::run(arguments, host, output),
         Command::Inspect(arguments) => inspect::run(&arguments, host, output),
         Command::Show(arguments) => show::run(&arguments, host, output),
+        Command::View(arguments) => view::run(&arguments, host, output),
         Command::Verify(arguments) => verify::run(&arguments, host, output),
         Command::Schema(arguments) => schema::run(&arguments, output),
         Command::Redact(arguments) => redact::run(&arguments, host, output),

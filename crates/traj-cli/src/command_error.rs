@@ -1,25 +1,30 @@
 //! Why a verb failed, for people and for scripts.
 
 mod advice;
+mod export_failure;
+mod unreadable_bundle;
 
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What an error means for whoever called us.
+pub(crate) use export_failure::explain_export;
+pub(crate) use unreadable_bundle::explain_unreadable;
+
+/// What an error means for the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
-    /// It could not be done.
+    /// The command failed.
     Failure,
-    /// It was asked for in a way that makes no sense.
+    /// The command was used wrongly.
     Usage,
-    /// Something was found that must not be there.
+    /// Secrets were found, or a rule failed.
     Findings,
-    /// What was given to read is damaged.
+    /// The input is damaged.
     Damaged,
-    /// A signal ended the work.
+    /// A signal ended the command.
     Interrupted { signal: u8 },
-    /// Whoever read our output stopped reading; not worth a word.
+    /// The reader closed the pipe; no message is printed.
     ClosedPipe,
 }
 
@@ -31,7 +36,7 @@ impl ErrorKind {
             Self::Usage => 2,
             Self::Findings => 3,
             Self::Damaged => 4,
-            // As shells tell it.
+            // The convention of shells.
             Self::Interrupted { signal } => signal.saturating_add(128),
         })
     }
@@ -48,13 +53,13 @@ impl ErrorKind {
     }
 }
 
-/// An error with what to do about it.
+/// An error with hints on what to do about it.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     pub(crate) kind: ErrorKind,
     pub(crate) message: String,
     hints: Vec<String>,
-    /// What to say when no verb had a hint.
+    /// The hint to use if the verb has none.
     advice: Option<&'static str>,
     pub(crate) source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -72,19 +77,19 @@ impl CommandError {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// Says that a file cannot be named in what we write, or at all.
+    /// The error for a file whose name is not UTF-8.
     pub(crate) fn not_utf8(path: &Path) -> Self {
         Self::usage(format!("{} is not named in UTF-8", path.display()))
             .hint("rename it, or copy it to another name")
     }
 
-    /// Adds what the user can do about it.
+    /// Adds a hint on what the user can do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Gives this hint instead of all others.
+    /// Replaces all hints with this one.
     pub(crate) fn only_hint(mut self, hint: impl Into<String>) -> Self {
         self.hints = vec![hint.into()];
         self
@@ -105,7 +110,7 @@ impl CommandError {
         self
     }
 
-    /// What the user can do about it, the most helpful first.
+    /// Hints on what the user can do about it, the most helpful first.
     pub(crate) fn hints(&self) -> Vec<&str> {
         let general = self.advice.filter(|_| self.hints.is_empty());
         self.hints.iter().map(String::as_str).chain(general).collect()
@@ -124,7 +129,7 @@ impl CommandError {
     }
 }
 
-/// An error as its message, for chains that outlive the errors themselves.
+/// The message of an error, for chains that outlive the errors themselves.
 #[derive(Debug)]
 struct Cause {
     message: String,

@@ -1,9 +1,10 @@
-//! The composition root: the only place that reads the environment, looks at the
+//! The composition root: the only place that reads the environment, reads the
 //! clock and opens directories by path. It opens the root directory once and keeps
-//! the handle in [`Host`]; everything else works on what it gets from there.
+//! the handle in [`Host`]; all other code gets its handles from there.
 
 mod configuration_file;
 mod marker_keys;
+mod programs;
 mod zone;
 
 pub(crate) use configuration_file::ConfigurationFile;
@@ -23,19 +24,19 @@ use traj_fs::{ProcessTable, TemporaryFolder};
 use crate::command_error::CommandError;
 pub(crate) use zone::Zone;
 
-/// The machine we run on.
+/// The machine that traj runs on.
 #[derive(Debug)]
 pub(crate) struct Host {
-    /// What it knows about itself.
+    /// Its environment and settings.
     pub(crate) facts: HostFacts,
-    /// Its configuration file, which the facts contain already.
+    /// Its configuration file, already merged into the facts.
     pub(crate) configuration: ConfigurationFile,
     arguments: Vec<OsString>,
     root: std::io::Result<Dir>,
 }
 
 impl Host {
-    /// Reads everything once.
+    /// Reads the environment and the configuration file, once.
     #[expect(clippy::disallowed_methods, reason = "the composition root reads the environment")]
     pub(crate) fn read() -> Self {
         let readable = |(name, value): (OsString, OsString)| {
@@ -58,7 +59,7 @@ impl Host {
         host.with_configuration()
     }
 
-    /// The filesystem's root, which was opened once.
+    /// The filesystem root, opened once.
     fn opened_root(&self) -> Result<&Dir, CommandError> {
         self.root.as_ref().map_err(|error| {
             let cause = std::io::Error::new(error.kind(), error.to_string());
@@ -66,23 +67,23 @@ impl Host {
         })
     }
 
-    /// A handle of the filesystem's root, for adapters that follow absolute paths.
+    /// A handle of the filesystem root, for adapters that follow absolute paths.
     pub(crate) fn root(&self) -> Result<Dir, CommandError> {
         self.opened_root()?
             .try_clone()
             .map_err(|error| CommandError::failure("cannot open the root directory").because(error))
     }
 
-    /// Lets a write beyond the limit on the size of files fail, instead of
-    /// ending the process in the middle of it. Files of ours do not come to
-    /// that, but standard output can be any file.
+    /// Handles `SIGXFSZ`, so that a write beyond the file size limit fails
+    /// instead of ending the process. This matters for standard output, which
+    /// can be any file.
     pub(crate) fn outlive_file_limit() {
         let noted = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        // Without it everything works up to the limit.
+        // If this fails, everything still works up to the limit.
         signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted).ok();
     }
 
-    /// How much is read of what.
+    /// The limits on how much is read.
     pub(crate) fn reading(&self) -> Reading {
         Reading::from_host(&self.facts)
     }
@@ -92,7 +93,7 @@ impl Host {
         self.arguments.clone().into_iter()
     }
 
-    /// The time now.
+    /// The current time.
     #[expect(clippy::disallowed_methods, reason = "the composition root looks at the clock")]
     pub(crate) fn now() -> UnixMillis {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -100,14 +101,14 @@ impl Host {
         i64::try_from(millis).ok().and_then(UnixMillis::new).unwrap_or_default()
     }
 
-    /// What a path the user gave leads to, through all links; the path itself
-    /// where it leads to nothing.
+    /// The target of a path that the user named, through all links; the path
+    /// itself if it does not exist.
     pub(crate) fn real_path(&self, path: &Path) -> PathBuf {
         let path = self.absolute(path);
         real_path(&path).unwrap_or(path)
     }
 
-    /// The absolute form of a path the user gave, without `.` and `..`.
+    /// The absolute form of a path that the user named, without `.` and `..`.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         let text = path.to_string_lossy();
         let absolute = if text.starts_with('~') {
@@ -129,14 +130,14 @@ impl Host {
     }
 
     /// Opens a directory that the user named. It must not be a link itself;
-    /// links above it are the user's own, such as a linked home.
+    /// links above it are followed, since a home directory can be one.
     pub(crate) fn folder(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
         let real = below_links(&path);
         traj_fs::open_folder(self.opened_root()?, &real).map_err(|error| cannot_open(&path, error))
     }
 
-    /// Opens a directory the user named, if it is there.
+    /// Opens a directory that the user named, if it exists.
     pub(crate) fn folder_if_any(&self, path: &Path) -> Result<Option<Dir>, CommandError> {
         let path = self.absolute(path);
         match traj_fs::open_folder(self.opened_root()?, &below_links(&path)) {
@@ -146,8 +147,8 @@ impl Host {
         }
     }
 
-    /// Opens a directory the user named, making it and its parents (0700) where
-    /// they are missing. Links above it are followed, as by [`Self::folder`].
+    /// Opens a directory that the user named. Creates it and its parents (0700)
+    /// if they are missing. Follows links above it, like [`Self::folder`].
     pub(crate) fn folder_or_new(&self, path: &Path) -> Result<Dir, CommandError> {
         let path = self.absolute(path);
         traj_fs::create_folder(self.opened_root()?, &below_links(&path)).map_err(|error| {
@@ -156,12 +157,11 @@ impl Host {
         })
     }
 
-    /// Opens a directory that the user named as a root. As it was named, it may
-    /// also be reached through a link.
+    /// Opens a directory that the user named as a root. It may itself be a link.
     pub(crate) fn named_root(&self, path: &Path) -> Result<Dir, CommandError> {
         match self.named_root_if_any(path)? {
             Some(folder) => Ok(folder),
-            // Says why not.
+            // Fails with the reason.
             None => self.folder(path),
         }
     }
@@ -175,8 +175,8 @@ impl Host {
         opened.map(Some).map_err(|error| cannot_open(&absolute, error))
     }
 
-    /// A directory that the user named as a root and that may be missing: the
-    /// nearest directory that is there, and the names of those below it.
+    /// For a directory that the user named as a root and that may be missing:
+    /// the nearest existing directory, and the names of the missing ones.
     pub(crate) fn nearest_root(&self, path: &Path) -> Result<(Dir, Vec<String>), CommandError> {
         if let Some(folder) = self.named_root_if_any(path)? {
             return Ok((folder, Vec::new()));
@@ -194,8 +194,8 @@ impl Host {
         }
     }
 
-    /// Refuses a directory that lies in a bundle, or is one: with more in it the
-    /// bundle would not be sound any more.
+    /// Rejects a directory that is a bundle or is inside one: an additional file
+    /// would make the bundle invalid.
     pub(crate) fn check_outside_bundles(&self, path: &Path) -> Result<(), CommandError> {
         for folder in self.absolute(path).ancestors().filter(|folder| folder.parent().is_some()) {
             // A directory that cannot be read is reported when it is used.
@@ -209,8 +209,8 @@ impl Host {
         Ok(())
     }
 
-    /// The paths and names of this host, and of the workspace of a run if it
-    /// is known. A path through links stands for what it leads to as well.
+    /// The paths and names of this host, and of the run's workspace if known.
+    /// Includes the targets of paths that contain links.
     pub(crate) fn path_labels(&self, workspace: Option<&Path>) -> PathLabels {
         let workspace = workspace.map(|path| self.absolute(path).to_string_lossy().into_owned());
         let mut labels = PathLabels::of_host(&self.facts, workspace.as_deref());
@@ -224,21 +224,21 @@ impl Host {
         labels
     }
 
-    /// How many threads work on a bundle: one for each core, but more than a
-    /// few only wait for each other, and each holds something in memory.
+    /// How many threads work on a bundle: one per core, up to a few. More would
+    /// wait for each other, and each one needs memory.
     pub(crate) fn workers() -> NonZeroUsize {
         const MOST: NonZeroUsize = NonZeroUsize::new(4).unwrap();
         std::thread::available_parallelism().map_or(NonZeroUsize::MIN, |cores| cores.min(MOST))
     }
 
-    /// The table of running processes, where the system has one.
+    /// The table of running processes, if the system has one.
     pub(crate) fn process_table(&self) -> Option<Arc<ProcessTable>> {
         let folder = self.opened_root().ok()?.open_dir("proc").ok()?;
         Some(Arc::new(ProcessTable::new(folder)))
     }
 
-    /// Whether this process was started with a signal ignored. Where the
-    /// system does not tell, it was not.
+    /// Whether this process was started with a signal ignored. `false` if the
+    /// system does not report it.
     pub(crate) fn ignores_signal(&self, signal: i32) -> bool {
         let status = self.opened_root().and_then(|root| {
             root.read_to_string("proc/self/status")
@@ -252,7 +252,7 @@ impl Host {
         mask.zip(bit).is_some_and(|(mask, bit)| mask & bit != 0)
     }
 
-    /// The directory where temporary files lie, if there is one.
+    /// The directory for temporary files, if there is one.
     pub(crate) fn temporary_place(&self) -> Option<Dir> {
         self.named_root(Path::new(self.temporary_path())).ok()
     }
@@ -261,7 +261,7 @@ impl Host {
         self.facts.variables.get("TMPDIR").unwrap_or("/tmp")
     }
 
-    /// A directory of our own that goes away with the value.
+    /// A new temporary directory, which is removed on drop.
     pub(crate) fn temporary_folder(&self) -> Result<TemporaryFolder, CommandError> {
         const HINT: &str = "set TMPDIR to a directory for temporary files";
         let parent = self.named_root(Path::new(self.temporary_path()));
@@ -270,13 +270,13 @@ impl Host {
         })
     }
 
-    /// Opens the directory a file lies in; returns it with the file's name.
+    /// Opens the directory of a file. Returns it with the file's name.
     pub(crate) fn folder_of(&self, file: &Path) -> Result<(Dir, String), CommandError> {
         let (parent, name) = self.parent_and_name(file)?;
         Ok((self.folder(&parent)?, name))
     }
 
-    /// The directory a file lies in and the file's name there.
+    /// The directory of a file and the file's name in it.
     pub(crate) fn parent_and_name(&self, file: &Path) -> Result<(PathBuf, String), CommandError> {
         let path = self.absolute(file);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -289,35 +289,8 @@ impl Host {
 }
 
 impl Host {
-    /// The program to start: as named, as `TRAJ_<variable>` says, or as found on the `PATH`.
-    pub(crate) fn program(
-        &self,
-        named: Option<&Path>,
-        variable: &str,
-        name: &str,
-    ) -> Option<PathBuf> {
-        let variables = &self.facts.variables;
-        let named = named.map(Path::to_path_buf);
-        if let Some(program) = named.or_else(|| variables.shared(variable).map(PathBuf::from)) {
-            // A plain name is looked for on the PATH, like any other command.
-            let is_plain = program.components().count() == 1;
-            return if is_plain {
-                self.on_path(&program.to_string_lossy())
-            } else {
-                Some(self.absolute(&program))
-            };
-        }
-        self.on_path(name)
-    }
-
-    fn on_path(&self, name: &str) -> Option<PathBuf> {
-        let path = self.facts.variables.get("PATH")?;
-        let candidates = path.split(':').map(|folder| self.absolute(Path::new(folder)).join(name));
-        candidates.into_iter().find(|candidate| candidate.is_file())
-    }
-
-    /// How many columns the terminal has: as `COLUMNS` says, as the terminal
-    /// says, else a hundred.
+    /// The width of the terminal in columns: from `COLUMNS`, from the terminal,
+    /// else 100.
     pub(crate) fn terminal_width(&self) -> usize {
         const NARROWEST: usize = 30;
         const WIDEST: usize = 400;
@@ -329,7 +302,7 @@ impl Host {
         stated.or_else(asked).unwrap_or(100).clamp(NARROWEST, WIDEST)
     }
 
-    /// The text of a file the user named.
+    /// The text of a file that the user named.
     pub(crate) fn read_text(&self, file: &Path) -> Result<String, CommandError> {
         let cannot_read = || format!("cannot read {}", file.display());
         let (folder, name) = self.folder_of(file)?;
@@ -348,21 +321,20 @@ impl Host {
             .map_err(|error| CommandError::failure("cannot read standard input").because(error))
     }
 
-    /// Ends at once, as an interrupted command does.
-    pub(crate) fn exit_interrupted() {
-        std::process::exit(130);
+    /// Exits at once, with the exit code for a signal.
+    pub(crate) fn exit_after_signal(signal: u8) {
+        std::process::exit(i32::from(signal) + 128);
     }
 }
 
-/// What a path leads to, through all links; `None` where it leads to nothing.
-/// A handle of the root would not follow links with absolute targets.
+/// The target of a path, through all links; `None` if there is none. A handle
+/// of the root would not follow links with absolute targets.
 #[expect(clippy::disallowed_methods, reason = "the user named this path, links and all")]
 fn real_path(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }
 
-/// A path of which only the last part may be a link, and parts that do not
-/// exist yet.
+/// Resolves all links in a path except in its last part. Parts need not exist.
 fn below_links(path: &Path) -> PathBuf {
     for parent in path.ancestors().skip(1).filter(|parent| parent.components().count() > 1) {
         if let (Some(real), Ok(rest)) = (real_path(parent), path.strip_prefix(parent)) {
@@ -379,7 +351,7 @@ fn cannot_open(
     CommandError::failure(format!("cannot open the directory {}", path.display())).because(error)
 }
 
-/// The filesystem's root: where ambient authority becomes a value.
+/// Opens the filesystem root, the one use of ambient authority.
 #[expect(clippy::disallowed_methods, reason = "the composition root holds ambient authority")]
 fn open_root() -> std::io::Result<Dir> {
     Dir::open_ambient_dir("/", cap_std::ambient_authority())

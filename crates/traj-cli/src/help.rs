@@ -1,23 +1,33 @@
 //! `traj --help`: the commands in groups.
 //!
-//! The list is made from the definition of the command line. A command that no
-//! group names is still listed, after all others.
+//! The list is built from the clap definition. Commands without a group are
+//! listed last.
 
 use std::fmt::Write as _;
 
-/// The headings, and the commands below each.
+/// The exit codes of verbs that show a session or a bundle, for their help.
+macro_rules! reading_exit_codes {
+    () => {
+        "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
+         survived · 4 damaged or not a bundle, shown as far as possible · 128+N ended by signal \
+         N"
+    };
+}
+pub(crate) use reading_exit_codes;
+
+/// The headings and the commands under each.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Look at runs", &["sessions", "show", "inspect", "tail"]),
+    ("Look at runs", &["sessions", "show", "view", "inspect", "tail"]),
     ("Share runs", &["export", "verify", "scan", "redact", "rules"]),
     ("Record runs", &["record", "codex"]),
     ("Maintain sessions", &["trim", "repair", "prune"]),
     ("Set up", &["config", "doctor", "schema", "completions", "man", "help"]),
 ];
 
-/// The heading of commands that belong to no group.
+/// The heading for commands without a group.
 const UNGROUPED: &str = "Other commands";
 
-/// Gives a command line the help that lists its commands in groups.
+/// Replaces the help template with one that lists the commands in groups.
 pub(crate) fn with_groups(command: clap::Command) -> clap::Command {
     let commands = grouped_commands(&command);
     let header = *command.get_styles().get_header();
@@ -43,7 +53,7 @@ fn grouped_commands(command: &clap::Command) -> String {
         if !verbs.is_empty() {
             let lines: String =
                 verbs.iter().map(|(name, about)| format!("  {name:width$}  {about}\n")).collect();
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _written = write!(text, "{header}{heading}:{header:#}\n{lines}\n");
         }
     };

@@ -1,12 +1,12 @@
-//! The lines of an input with their numbers, without carriage returns.
+//! Numbered input lines, without carriage returns.
 
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
 use traj_core::json::lines::Line;
 
-/// Shows every line, of up to `limit` bytes, to `visit` with its number,
-/// counted from 1.
+/// Calls `visit` for every line with its number, counted from 1. The text of a
+/// line longer than `limit` bytes is not read.
 pub(crate) fn for_each_line<E: From<io::Error>>(
     input: impl BufRead,
     limit: usize,

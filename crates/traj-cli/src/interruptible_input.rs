@@ -1,5 +1,5 @@
-//! Standard input that a signal can end: what was read so far is still worked
-//! on, and the exit code reports the signal.
+//! Standard input that a signal can end: the command still processes what it
+//! has read, and its exit code reports the signal.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -19,42 +19,42 @@ use signal_hook::{flag, low_level};
 #[derive(Debug)]
 pub(crate) struct InterruptibleInput {
     input: io::Stdin,
-    /// The signal that came, or 0.
+    /// The signal that arrived, or 0.
     signal: Arc<AtomicUsize>,
-    /// Can be read from when one came: waiting for input ends.
+    /// Becomes readable when a signal arrives, which ends the wait for input.
     wake: UnixStream,
     cut_short: CutShort,
 }
 
-/// Whether a signal cut the input short.
+/// A record of whether a signal cut the input short.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CutShort(Rc<Cell<Option<u8>>>);
 
 impl CutShort {
-    /// Whether it did.
+    /// Whether a signal cut the input short.
     pub(crate) fn happened(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// The name of the signal that did.
+    /// The name of the signal that cut the input short.
     pub(crate) fn signal_name(&self) -> Option<&'static str> {
         self.0.get().and_then(|signal| low_level::signal_name(signal.into()))
     }
 
-    /// The exit code of a command that a signal ended.
+    /// The exit code for that signal.
     pub(crate) fn exit_code(&self) -> Option<ExitCode> {
         self.0.get().map(|signal| ExitCode::from(signal.saturating_add(128)))
     }
 }
 
 impl InterruptibleInput {
-    /// Listens for signals from here on. No thread is needed for it.
+    /// Starts listening for signals. Needs no thread.
     pub(crate) fn new() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         let signal = Arc::new(AtomicUsize::new(0));
         let is_second = Arc::new(AtomicBool::new(false));
         for number in [SIGINT, SIGTERM] {
-            // In this order: the first signal finds the flag unset.
+            // The order matters: the first signal must find the flag unset.
             flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&is_second))?;
             flag::register(number, Arc::clone(&is_second))?;
             let value = usize::try_from(number).unwrap_or(0);
@@ -65,17 +65,17 @@ impl InterruptibleInput {
         Ok(Self { input: io::stdin(), signal, wake, cut_short })
     }
 
-    /// Tells whether a signal cut this input short.
+    /// A handle that reports whether a signal cut this input short.
     pub(crate) fn cut_short(&self) -> CutShort {
         self.cut_short.clone()
     }
 
-    /// Waits for input; `false` when a signal came instead.
+    /// Waits for input. Returns `false` if a signal arrived instead.
     fn wait(&self) -> io::Result<bool> {
         let handles =
             [PollFd::new(&self.input, PollFlags::IN), PollFd::new(&self.wake, PollFlags::IN)];
         match poll(&mut handles.clone(), None) {
-            // A signal; which one is seen below.
+            // A signal interrupted the wait; it is examined below.
             Err(Errno::INTR) => {}
             polled => drop(polled?),
         }
@@ -87,14 +87,14 @@ impl InterruptibleInput {
 }
 
 impl Read for InterruptibleInput {
-    /// Reads past the buffer of the standard library: nothing else reads, and
-    /// what waits there would not be seen when waiting for input.
+    /// Reads without the buffer of the standard library: `wait` cannot see
+    /// bytes that are in that buffer. Nothing else reads standard input.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.wait()? {
             return Ok(0);
         }
         match rustix::io::read(&self.input, buffer) {
-            // Closed from the start: as good as empty.
+            // Standard input was closed from the start: treat it as empty.
             Err(Errno::BADF) => Ok(0),
             read => Ok(read?),
         }

@@ -1,6 +1,5 @@
-//! Signals that end an export. The first one is a wish: the work stops at the
-//! next read or write and cleans up. The second one is obeyed at
-//! once.
+//! Signals that end an export. After the first one, the export stops at the
+//! next read or write and cleans up. The second one ends the process at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +10,7 @@ use signal_hook::flag;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 
-/// Whether, and by which signal, we were asked to end.
+/// Whether a signal asked this process to end, and which one.
 #[derive(Debug)]
 pub(crate) struct Interruption {
     stop: Arc<AtomicBool>,
@@ -19,10 +18,10 @@ pub(crate) struct Interruption {
 }
 
 impl Interruption {
-    /// Listens from now on.
+    /// Starts listening.
     pub(crate) fn watch(host: &Host) -> Result<Self, CommandError> {
         let watched = Self { stop: Arc::default(), signal: Arc::default() };
-        // Whoever started us may have said that some do not concern us, as
+        // The parent process may have set some of them to be ignored, as
         // `nohup` does.
         let heeded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter();
         for signal in heeded.filter(|signal| !host.ignores_signal(*signal)) {
@@ -34,8 +33,8 @@ impl Interruption {
     }
 
     fn register(&self, signal: i32) -> std::io::Result<()> {
-        // What is registered first is done first: a signal finds the flag
-        // raised only if another one came before.
+        // Actions run in the order of registration, so only the second signal
+        // finds the flag raised.
         flag::register_conditional_default(signal, Arc::clone(&self.stop))?;
         let number = usize::try_from(signal).unwrap_or_default();
         flag::register_usize(signal, Arc::clone(&self.signal), number)?;
@@ -43,12 +42,12 @@ impl Interruption {
         Ok(())
     }
 
-    /// What adapters look at to know when to stop.
+    /// The flag that adapters check to know when to stop.
     pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// The error of work that was stopped, else the one it ended with.
+    /// The error to report: the interruption if there was one, else `error`.
     pub(crate) fn explain(&self, error: CommandError) -> CommandError {
         match u8::try_from(self.signal.load(Ordering::Relaxed)) {
             Ok(signal) if signal > 0 => {

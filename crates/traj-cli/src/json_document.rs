@@ -1,6 +1,6 @@
 //! The documents that `--json` prints, and their JSON Schemas.
 //!
-//! A schema comes from the type that is printed. `docs/schema/cli` has a copy of
+//! Each schema is derived from the printed type. `docs/schema/cli` has a copy of
 //! each, and `docs/json.md` lists them.
 
 use schemars::generate::SchemaSettings;
@@ -18,38 +18,37 @@ pub(crate) struct JsonDocument {
 }
 
 impl JsonDocument {
-    /// What a verb prints in the envelope of all documents.
+    /// The document of a verb that prints one, in the common envelope.
     pub(crate) const fn of<R: Serialize + JsonSchema>(verb: &'static str) -> Self {
         Self { verb, schema: in_envelope::<R> }
     }
 
-    /// What a verb prints on every line, without an envelope.
+    /// The document of a verb that prints one per line, without an envelope.
     pub(crate) const fn of_lines<L: Serialize + JsonSchema>(verb: &'static str) -> Self {
         Self { verb, schema: by_itself::<L> }
     }
 
-    /// The JSON Schema, indented, with a line end.
+    /// The JSON Schema, indented, with a final newline.
     pub(crate) fn to_json(self) -> String {
         let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
         let mut schema = (self.schema)(&mut generator);
         let words = self.verb.replace('-', " ");
         schema.insert("title".to_owned(), format!("traj {words} --json").into());
-        // A schema is a JSON value; there is nothing in it that cannot be
-        // printed.
+        // A schema is a JSON value, so it can always be serialized.
         let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
         text.push('\n');
         text
     }
 }
 
-/// A result that has one of two forms.
+/// A result that takes one of two forms.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is only described; a verb prints the form itself")]
 pub(crate) enum Either<A, B> {
-    /// The one.
+    /// The first form.
     One(A),
-    /// The other.
+    /// The second form.
     Other(B),
 }
 
@@ -59,7 +58,7 @@ fn in_envelope<R: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     whole(generator, envelope)
 }
 
-/// Lines, or why there are none.
+/// The schema of a line, or of an error document.
 fn by_itself<L: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let line = generator.subschema_for::<L>();
     let failure = envelope(generator, None);
@@ -85,7 +84,7 @@ fn envelope(generator: &mut SchemaGenerator, result: Option<Schema>) -> Schema {
     envelope
 }
 
-/// A schema with all that it refers to.
+/// A schema together with the definitions that it refers to.
 fn whole(generator: &mut SchemaGenerator, mut schema: Schema) -> Schema {
     let dialect = "https://json-schema.org/draft/2020-12/schema";
     schema.insert("$schema".to_owned(), dialect.into());

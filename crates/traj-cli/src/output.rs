@@ -1,5 +1,5 @@
-//! What a verb says: results on standard output, everything else on standard
-//! error; as text, or as one JSON document.
+//! The output of a verb, as text or as one JSON document: results on standard
+//! output, everything else on standard error.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -13,11 +13,11 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::terminal_text::{escape_control, escape_json};
 
-/// Names the form of every JSON document we print. Members are only ever
-/// added within a version.
+/// The schema name and version of every printed JSON document. Within a
+/// version, members are only ever added.
 pub(crate) const ENVELOPE_SCHEMA: &str = "traj-cli/2";
 
-/// One JSON document: what was done, or why not.
+/// One JSON document: a result, an error, or both.
 #[derive(Serialize)]
 struct Envelope<'a, R: Serialize> {
     schema: &'static str,
@@ -43,7 +43,7 @@ pub(crate) struct ErrorDocument<'a> {
     hints: Vec<&'a str>,
 }
 
-/// Where output goes and in which form.
+/// Where output goes, and in which form.
 #[derive(Debug)]
 pub(crate) struct CommandOutput {
     json: bool,
@@ -62,24 +62,30 @@ impl CommandOutput {
         Self { json: cli.json, quiet: cli.quiet }
     }
 
-    /// Whether a JSON document was asked for.
+    /// Whether `--json` was given.
     pub(crate) const fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Whether progress may be shown: on a terminal, as text, not silenced.
+    /// Whether notes are not printed.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether progress may be shown: on a terminal, with neither `--json` nor
+    /// `--quiet`.
     pub(crate) fn shows_progress(&self) -> bool {
         !self.json && !self.quiet && io::stderr().is_terminal()
     }
 
-    /// How many columns a line may have; `None` where it is not a terminal
-    /// that shows it.
+    /// The terminal's width in columns; `None` if output does not go to a
+    /// terminal.
     pub(crate) fn terminal_width(&self, host: &Host) -> Option<usize> {
         io::stdout().is_terminal().then(|| host.terminal_width())
     }
 
-    /// Prints the result of work that was done: the document, or the text made
-    /// by `human`.
+    /// Prints the result of a successful verb: the document, or the text that
+    /// `human` returns.
     pub(crate) fn result<R: Serialize>(
         &self,
         result: &R,
@@ -88,8 +94,8 @@ impl CommandOutput {
         self.verdict(result, None, human).map(|_| ())
     }
 
-    /// Prints a result that may be a bad one, and returns its exit code; `ok`
-    /// in the document says the same.
+    /// Prints a result that may report problems, and returns its exit code,
+    /// which agrees with `ok` in the document.
     pub(crate) fn verdict<R: Serialize>(
         &self,
         result: &R,
@@ -107,8 +113,8 @@ impl CommandOutput {
         }
     }
 
-    /// Prints a result that is not what was asked for, and why, in one
-    /// document; returns the exit code of the error.
+    /// Prints a result together with the error that made it incomplete, as one
+    /// document. Returns the exit code of the error.
     pub(crate) fn failed_result<R: Serialize>(
         &self,
         result: &R,
@@ -126,9 +132,9 @@ impl CommandOutput {
         Ok(error.kind.exit_code())
     }
 
-    /// Says what was done where standard output carries the data: the
-    /// document, or the text made by `human`, goes to standard error. Returns
-    /// the exit code, as [`CommandOutput::verdict`] does.
+    /// For verbs whose standard output carries data: prints the document, or
+    /// the text that `human` returns, to standard error. Returns the exit code,
+    /// as [`CommandOutput::verdict`] does.
     pub(crate) fn summary<R: Serialize>(
         &self,
         result: &R,
@@ -144,20 +150,20 @@ impl CommandOutput {
         fault.map_or(ExitCode::SUCCESS, ErrorKind::exit_code)
     }
 
-    /// Writes text, styled where the terminal can show it. Data in it has to
-    /// be escaped by the caller (see [`escape_control`]).
+    /// Writes text, styled if the terminal supports it. The caller must escape
+    /// any data in it (see [`escape_control`]).
     pub(crate) fn write_text(&self, text: &str) -> Result<(), CommandError> {
         let mut stdout = anstream::stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(cannot_print)
     }
 
-    /// Writes data as it is.
+    /// Writes data unchanged.
     pub(crate) fn write_bytes(&self, bytes: &[u8]) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(cannot_print)
     }
 
-    /// Says something by the way, for people.
+    /// Prints a note for people on standard error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             // Standard error may be closed; the work goes on.
@@ -165,13 +171,13 @@ impl CommandOutput {
         }
     }
 
-    /// Prints an error in the form that was asked for; returns its exit code.
+    /// Prints an error as text or JSON. Returns its exit code.
     pub(crate) fn fail(&self, error: &CommandError) -> ExitCode {
         if error.kind == ErrorKind::ClosedPipe {
             return error.kind.exit_code();
         }
         if self.json {
-            // Where standard output is gone, the exit code has to do.
+            // If standard output is closed, the exit code has to suffice.
             self.write_bytes(error_document(error).as_bytes()).ok();
         } else {
             let mut lines = vec![format!("error: {}", error.message)];
@@ -185,24 +191,25 @@ impl CommandOutput {
     }
 }
 
-/// Help, or a usage error that clap found, as text.
+/// Prints help, or a usage error that clap found, as text.
 pub(crate) fn print_usage(error: &clap::Error) {
     let plain = error.render().to_string();
     let lines: Vec<_> = plain.lines().map(escape_control).collect();
     let is_harmless = lines.iter().all(|line| matches!(line, Cow::Borrowed(_)));
-    // Nothing is left to do when even this cannot be printed.
+    // If even this cannot be printed, nothing is left to do.
     if is_harmless {
         error.print().ok();
     } else {
-        // It repeats what was typed, without colours then.
+        // The message repeats control characters that the user typed; they are
+        // escaped here, and colours are dropped.
         writeln!(io::stderr(), "{}", lines.join("\n")).ok();
     }
 }
 
-/// A usage error that clap found, as a document.
+/// Prints a usage error that clap found as a JSON document.
 pub(crate) fn usage_error_as_json(error: &clap::Error) -> ExitCode {
     let rendered = error.to_string();
-    // Up to the blank line it says what is wrong, then how to call it.
+    // The problem comes before the empty line, the usage after it.
     let said = rendered.lines().map(str::trim).take_while(|line| !line.is_empty());
     let message = said.collect::<Vec<_>>().join(" ");
     let message = message.strip_prefix("error: ").unwrap_or(&message);
@@ -228,14 +235,14 @@ fn described(error: &CommandError) -> ErrorDocument<'_> {
 }
 
 fn document(envelope: &impl Serialize) -> String {
-    // Only a map with keys that are not text cannot be printed; ours have none.
+    // Serialization fails only for maps with non-string keys; there are none.
     let mut text = serde_json::to_string_pretty(envelope).unwrap_or_default();
     text.push('\n');
     escape_json(text)
 }
 
-/// What was printed of bad news. Where nobody read it to its end, the exit code
-/// still tells it: `verify | head` must not call a bundle sound.
+/// Ignores a closed pipe, so that the exit code still reports the problem:
+/// `verify | head` must not report a damaged bundle as valid.
 fn whoever_reads(printed: Result<(), CommandError>) -> Result<(), CommandError> {
     printed.or_else(|error| match error.kind {
         ErrorKind::ClosedPipe => Ok(()),

@@ -1,4 +1,4 @@
-//! A bar for long work, on a terminal only.
+//! A progress bar for long operations, on terminals only.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use traj_export::{Progress, Stage};
 
 use crate::output::CommandOutput;
 
-/// The line while it is known how much there is to do.
+/// The template while the total is known.
 const KNOWN: &str = "{msg:20} [{wide_bar}] {bytes} of {total_bytes}, {eta} left";
-/// The line while it is not.
+/// The template while the total is unknown.
 const UNKNOWN: &str = "{spinner} {msg} {bytes}";
 
-/// Work that is done before this needs no bar, which would only flash.
+/// Operations shorter than this show no bar: it would only flash.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// Shows which step is under way and how far it has come, once the work has
-/// lasted a while. Where nobody looks it shows nothing.
+/// Shows the current step and its progress once the operation has taken a
+/// while. Shows nothing without a terminal.
 #[derive(Debug)]
 pub(crate) struct WorkBar {
     bar: ProgressBar,
-    /// When it is time to show it; `None` where nobody looks.
+    /// The time after which the bar appears; `None` without a terminal.
     patience: Option<Duration>,
     shown: Once,
 }
@@ -45,7 +45,7 @@ impl WorkBar {
         Self { bar: ProgressBar::hidden(), patience, shown: Once::new() }
     }
 
-    /// Shows the bar if it is time to.
+    /// Shows the bar once it is due.
     fn show_in_time(&self) {
         if self.shown.is_completed() {
             return;
@@ -66,7 +66,7 @@ impl WorkBar {
 
 impl Drop for WorkBar {
     fn drop(&mut self) {
-        // An error that is printed next needs the line.
+        // The next output, perhaps an error, needs the line.
         self.finish();
     }
 }
@@ -96,7 +96,7 @@ const fn name(stage: Stage) -> &'static str {
     }
 }
 
-/// A bundle that shows how much of it was read.
+/// A bundle that reports how much of it was read.
 #[derive(Debug)]
 pub(crate) struct WatchedBundle<B> {
     bundle: B,
@@ -104,10 +104,15 @@ pub(crate) struct WatchedBundle<B> {
 }
 
 impl<B: BundleSource> WatchedBundle<B> {
-    pub(crate) fn new(bundle: B, output: &CommandOutput) -> Self {
+    pub(crate) fn new(bundle: B, work: &'static str, output: &CommandOutput) -> Self {
         let bar = WorkBar::with_line(output, UNKNOWN);
-        bar.bar.set_message("checking");
+        bar.bar.set_message(work);
         Self { bundle, bar }
+    }
+
+    /// The bundle itself.
+    pub(crate) const fn inner(&self) -> &B {
+        &self.bundle
     }
 }
 
@@ -147,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_is_shown_only_when_the_work_lasts() {
+    fn a_bar_is_shown_only_for_long_operations() {
         for (patience, is_shown) in
             [(None, false), (Some(Duration::MAX), false), (Some(Duration::ZERO), true)]
         {
@@ -162,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_are_ones_that_can_be_drawn() {
+    fn the_templates_are_valid() {
         for line in [KNOWN, UNKNOWN] {
             assert!(ProgressStyle::with_template(line).is_ok(), "{line}");
         }

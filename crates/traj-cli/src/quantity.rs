@@ -2,27 +2,10 @@
 
 use std::time::Duration;
 
-/// A number of things: `1 file`, `2 files`.
-pub(crate) fn counted(number: u64, thing: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{ending}", grouped(number))
-}
+pub(crate) use traj_export::{counted, grouped};
 
-/// A number with its thousands apart.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// Reads a size: digits with an optional `K`, `M`, `G` (1024 each; `KB`, `KiB`
-/// and lower case are the same).
+/// Parses a size: digits with an optional `K`, `M` or `G` (powers of 1024;
+/// `KB`, `KiB` and lower case mean the same).
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text)?;
     let factor: u64 = match unit.to_ascii_lowercase().trim_end_matches('b').trim_end_matches('i') {
@@ -35,7 +18,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(factor).ok_or_else(|| "the size is too large".to_owned())
 }
 
-/// Reads a duration: digits with `s`, `m`, `h`, `d` or `w`.
+/// Parses a duration: digits with `s`, `m`, `h`, `d` or `w`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text)?;
     let seconds: u64 = match unit {
@@ -51,7 +34,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// A size for people.
+/// A size for people, such as `1.5 MiB`.
 pub(crate) fn shown_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1_024 {
@@ -78,14 +61,6 @@ fn split(text: &str) -> Result<(u64, &str), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_thing_has_no_plural() {
-        let things = [0, 1, 2].map(|number| counted(number, "file"));
-        assert_eq!(things, ["0 files", "1 file", "2 files"]);
-        assert_eq!(counted(1_234_567, "call"), "1,234,567 calls");
-        assert_eq!(counted(999, "call"), "999 calls");
-    }
 
     #[test]
     fn sizes_and_durations_are_read_as_people_write_them() {

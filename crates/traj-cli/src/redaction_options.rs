@@ -1,4 +1,4 @@
-//! Flags that say what to hide, shared by the verbs that hide or look.
+//! Flags that select what to hide, shared by the verbs that redact or search.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use traj_fs::open_file;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
-/// Which rules are in force.
+/// The flags that select the rules.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RuleOptions {
     /// Add rules and allow-lists from a TOML file, such as a gitleaks configuration
@@ -25,7 +25,7 @@ pub(crate) struct RuleOptions {
 }
 
 impl RuleOptions {
-    /// The built-in rules with those of the files.
+    /// The built-in rules and those of the files.
     pub(crate) fn rule_set(&self, host: &Host) -> Result<RuleSet, CommandError> {
         let mut rules = RuleSet::builtin();
         for path in &self.rules {
@@ -34,7 +34,7 @@ impl RuleOptions {
         Ok(rules)
     }
 
-    /// A redactor with these rules; `paths` are replaced as well.
+    /// A redactor with these rules that also replaces `paths`.
     pub(crate) fn redactor(
         &self,
         host: &Host,
@@ -53,7 +53,7 @@ impl RuleOptions {
     }
 }
 
-/// Adds the rules of one file.
+/// Adds the rules of a file.
 pub(crate) fn add_file(rules: RuleSet, host: &Host, path: &Path) -> Result<RuleSet, CommandError> {
     let text = read_text(host, path)?;
     rules.with_file(&text).map_err(|error| {
@@ -71,14 +71,14 @@ pub(crate) fn read_text(host: &Host, path: &Path) -> Result<String, CommandError
     let (folder, name) = host.folder_of(path)?;
     let file = open_file(&folder, &name).map_err(|error| cannot(error.into()))?;
     let mut text = String::new();
-    // One byte more than is read: a larger file is refused, not cut.
+    // One byte above the limit, so that a larger file is rejected, not cut.
     file.take(Reading::standard().rule_file_bytes as u64 + 1)
         .read_to_string(&mut text)
         .map_err(|error| cannot(error.into()))?;
     Ok(text)
 }
 
-/// Where the marker key comes from.
+/// The flags that select the marker key.
 #[derive(Debug, clap::Args)]
 pub(crate) struct KeyOptions {
     /// The key file for markers; created if it is missing

@@ -1,11 +1,13 @@
-//! The session the user means, the same way for every verb: a path, a key, an
-//! id, the beginning of a key or id that no other session has, or a bundle.
+//! Finds the session or bundle that the user named, the same way for every
+//! verb: by path, key, id, or an unambiguous beginning of a key or id.
 //!
 //! A verb flattens [`SubjectArguments`] and calls [`subject()`] or [`session()`].
 
+pub(crate) mod bundle;
 pub(crate) mod export;
 mod listing;
 mod named;
+mod opened;
 mod places;
 mod session;
 mod store;
@@ -19,7 +21,8 @@ use traj_core::id::SessionId;
 use traj_core::location::session_stem;
 use traj_fs::is_bundle;
 
-pub(crate) use self::places::{STORE, is_transcript_name, rollouts_of_codex};
+pub(crate) use self::opened::OpenedBundle;
+pub(crate) use self::places::{STORE, codex_home, is_transcript_name, rollouts_of_codex};
 pub(crate) use self::session::{Session, Sidecar};
 pub(crate) use self::store::StorePlace;
 
@@ -29,19 +32,19 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
 
-/// This many candidates are listed when a word matches several sessions.
+/// How many candidates are listed when a word matches several sessions.
 const LISTED: usize = 10;
 
-/// This many transcripts are opened to find one of this workspace.
+/// How many transcripts are opened to find one of this workspace.
 const MOST_HEADERS: usize = 500;
 
-/// How to list the sessions.
+/// The hint for a session that was not found.
 const LIST_HINT: &str = "run `traj sessions` to list the sessions";
 
-/// How paths to sessions and bundles end.
-const PATH_ENDINGS: [&str; 5] = [".jsonl", ".json", ".zip", ".tar.zst", ".tzst"];
+/// The file name endings of sessions and bundles.
+const PATH_ENDINGS: [&str; 6] = [".jsonl", ".json", ".zip", ".tar.zst", ".tzst", ".html"];
 
-/// Which session or bundle.
+/// The flags that name a session or bundle.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SubjectArguments {
     /// The session: a file, a key, an id, or the beginning of a key or id. Commands that read
@@ -65,19 +68,19 @@ pub(crate) struct SubjectArguments {
 /// What to do when the user names nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unnamed {
-    /// Take the newest session of this workspace, else of this machine. For
+    /// Use the newest session of this workspace, else of this machine. For
     /// verbs that only read.
     Newest,
-    /// Refuse. For verbs that change, remove or send something.
+    /// Fail. For verbs that change, remove or send something.
     Refused,
 }
 
-/// What the user means.
+/// The session or bundle that the user named.
 #[derive(Debug)]
 pub(crate) enum Subject {
     /// A bundle: a directory or an archive.
     Bundle {
-        /// Where it lies, as it was named.
+        /// Its path, as the user named it.
         path: PathBuf,
     },
     /// A session.
@@ -86,14 +89,14 @@ pub(crate) enum Subject {
     Stream,
 }
 
-/// The session that the user means. Nothing of it need exist.
+/// The session that the user named. Its files need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChosenSession {
-    /// Its transcript, by its absolute path.
+    /// The absolute path of its transcript.
     pub(crate) file: PathBuf,
-    /// The key that it was named or found by, if any.
+    /// The key by which it was named or found, if any.
     pub(crate) key: Option<String>,
-    /// The sidecar, if that is what the user named.
+    /// The sidecar, if the user named that instead.
     pub(crate) sidecar: Option<PathBuf>,
 }
 
@@ -102,7 +105,7 @@ impl ChosenSession {
         Self { file, key, sidecar: None }
     }
 
-    /// Its id, as its files state it, else as its file is named.
+    /// Its id: as stated in its files, else its file name.
     pub(crate) fn id(&self, host: &Host) -> Result<SessionId, CommandError> {
         let (parent, name) = host.parent_and_name(&self.file)?;
         if host.folder_if_any(&parent)?.is_some() {
@@ -112,7 +115,7 @@ impl ChosenSession {
     }
 }
 
-/// Finds out what the user means.
+/// Finds the session or bundle that the user named.
 pub(crate) fn subject(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
@@ -142,7 +145,7 @@ pub(crate) fn subject(
     }
 }
 
-/// As [`subject`], for verbs that need a session.
+/// Like [`subject`], for verbs that need a session.
 pub(crate) fn chosen(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
@@ -165,7 +168,7 @@ pub(crate) fn chosen(
     }
 }
 
-/// As [`chosen`], opened.
+/// Like [`chosen`], but opens the session.
 pub(crate) fn session(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
@@ -175,8 +178,8 @@ pub(crate) fn session(
     Session::open(&chosen(arguments, unnamed, host, output)?, host)
 }
 
-/// As [`subject`], for verbs that work on one file of lines, whatever it holds:
-/// the file that was named, else the transcript of the session.
+/// Like [`subject`], for verbs that work on any one JSON Lines file: the file
+/// that was named, else the transcript of the session.
 pub(crate) fn file(
     arguments: &SubjectArguments,
     unnamed: Unnamed,
@@ -195,7 +198,12 @@ pub(crate) fn file(
     }
 }
 
-/// Where sessions are looked for.
+/// The directories with the sessions of one agent, or of this machine, in order.
+pub(crate) fn session_folders(agent: Option<&str>, host: &Host) -> Vec<PathBuf> {
+    SessionListing::read(None, agent, host).folders
+}
+
+/// Where to look for sessions.
 struct Listed<'a> {
     store: Option<&'a Path>,
     agent: Option<&'a str>,
@@ -208,12 +216,12 @@ impl Listed<'_> {
     }
 }
 
-/// What a word stands for: a file or bundle at this path, else a key or id,
-/// else a path where nothing exists yet.
+/// Resolves a word: the file or bundle at this path, else a key or id, else a
+/// path at which nothing exists yet.
 fn by_word(word: &Path, listed: &Listed<'_>) -> Result<Subject, CommandError> {
     let host = listed.host;
     let lies_there = exists(word, host);
-    // A directory that is not a bundle does not hide a session of its name.
+    // A directory that is not a bundle does not hide a session with its name.
     if is_path(word) || lies_there && !is_plain_directory(word, host) {
         return by_path(word, host);
     }
@@ -231,9 +239,9 @@ fn by_word(word: &Path, listed: &Listed<'_>) -> Result<Subject, CommandError> {
     }
 }
 
-/// Says which sessions a word fits.
+/// The error for a word that matches several sessions; lists them.
 fn ambiguous(word: &str, count: usize, fitting: &[KnownSession]) -> CommandError {
-    let error = CommandError::usage(format!("{word} fits {count} sessions"));
+    let error = CommandError::usage(format!("{word} matches {count} sessions"));
     let candidates = fitting.iter().take(LISTED).map(KnownSession::shown);
     let error = candidates.fold(error, CommandError::hint);
     match count.saturating_sub(LISTED) {
@@ -251,8 +259,8 @@ fn by_path(path: &Path, host: &Host) -> Result<Subject, CommandError> {
     })
 }
 
-/// The sessions that a word fits: by their key or id, else by the id that
-/// their transcript states, else by how one of these begins.
+/// The sessions that a word matches: by key or id, else by the id stated in
+/// the transcript, else by the beginning of one of these.
 fn fitting(sessions: &[KnownSession], word: &str, host: &Host) -> Vec<KnownSession> {
     let own = |known: &KnownSession| [known.key.clone(), Some(known.id.clone()), None];
     let exact = by_names(sessions, own, |name| name == word);
@@ -271,8 +279,8 @@ fn fitting(sessions: &[KnownSession], word: &str, host: &Host) -> Vec<KnownSessi
     if exact.is_empty() { by_names(sessions, all, |name| name.starts_with(word)) } else { exact }
 }
 
-/// The sessions one of whose names fits, each file once: several keys may lead
-/// to one.
+/// The sessions with a matching name, each file once: several keys may point
+/// to the same file.
 fn by_names(
     sessions: &[KnownSession],
     names: impl Fn(&KnownSession) -> [Option<String>; 3],
@@ -288,7 +296,7 @@ fn by_names(
 /// The newest session of this workspace, else of this machine.
 fn newest(listed: &Listed<'_>) -> Result<(KnownSession, &'static str), CommandError> {
     let host = listed.host;
-    let SessionListing { sessions, problem } = listed.read();
+    let SessionListing { sessions, problem, .. } = listed.read();
     let mut timed: Vec<_> = sessions
         .into_iter()
         .filter_map(|known| Some((SessionListing::modified(&known, host)?, known)))
@@ -310,13 +318,13 @@ fn newest(listed: &Listed<'_>) -> Result<(KnownSession, &'static str), CommandEr
     }
 }
 
-/// Whether something lies at this path.
+/// Whether this path exists.
 fn exists(path: &Path, host: &Host) -> bool {
     let found = host.folder_of(path);
     found.is_ok_and(|(folder, name)| folder.symlink_metadata(name).is_ok())
 }
 
-/// Whether a directory lies at this path that is not a bundle.
+/// Whether this path is a directory that is not a bundle.
 fn is_plain_directory(path: &Path, host: &Host) -> bool {
     host.folder(path).is_ok_and(|folder| !is_bundle(&folder))
 }

@@ -1,12 +1,12 @@
-//! Text from files on its way to a terminal: nothing in it may steer the
-//! terminal or reorder what is read.
+//! Makes text from files safe to print: it must not control the terminal or
+//! reorder what the user sees.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Shows control and direction characters instead of sending them.
+/// Replaces control and direction characters with visible escapes.
 pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.contains(steers_terminal) {
         return Cow::Borrowed(text);
@@ -18,7 +18,7 @@ pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
             '\r' => escaped.push_str("\\r"),
             '\t' => escaped.push_str("\\t"),
             steering if steers_terminal(steering) => {
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 write!(escaped, "\\u{{{:x}}}", u32::from(steering)).ok();
             }
             plain => escaped.push(plain),
@@ -27,12 +27,12 @@ pub(crate) fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// How many columns a text takes.
+/// The width of a string in columns.
 pub(crate) fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// One line of at most `width` columns; an ellipsis stands for the rest.
+/// Cuts a line to at most `width` columns; an ellipsis marks the cut.
 pub(crate) fn clip(text: &str, width: usize) -> String {
     let text = escape_control(text);
     if columns(&text) <= width {
@@ -51,10 +51,10 @@ pub(crate) fn clip(text: &str, width: usize) -> String {
     clipped
 }
 
-/// JSON with the same characters written as its own escapes; what it says
-/// stays the same. They stand in strings only, as the rest is plain ASCII.
+/// JSON with the same characters as JSON escapes, so the value is unchanged.
+/// They only occur in strings: the rest of a document is plain ASCII.
 pub(crate) fn escape_json(json: String) -> String {
-    // Line ends are between values here: in strings they are escaped anyway.
+    // Newlines only occur between values; in strings they are already escaped.
     let steers = |character: char| character != '\n' && steers_terminal(character);
     if !json.contains(steers) {
         return json;
@@ -62,7 +62,7 @@ pub(crate) fn escape_json(json: String) -> String {
     let mut escaped = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         if steers(character) {
-            // Writing to a string does not fail. None of them needs a pair.
+            // Writing to a string cannot fail. No surrogate pairs are needed.
             write!(escaped, "\\u{:04x}", u32::from(character)).ok();
         } else {
             escaped.push(character);
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_reaches_the_terminal_that_could_steer_it() {
+    fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(escape_control("plain ünï 😀"), "plain ünï 😀");
         assert_eq!(
             escape_control("a\u{1b}[31mb\n\u{202e}c\u{9b}"),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same_without_characters_that_steer() {
+    fn escaped_json_has_the_same_value_without_control_characters() {
         let text = "a\u{7f}\u{9b}\u{61c}\u{200e}\u{2028}\u{202e}\u{2069} ü😀\n";
         let json = serde_json::to_string_pretty(&[text]).unwrap();
         let escaped = escape_json(json);

@@ -5,6 +5,7 @@ mod detach;
 mod explain;
 mod list;
 mod plan;
+pub(crate) mod provider;
 mod server;
 mod status;
 mod turn;
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
     verb: Verb,
 }
 
-// A doc comment would hide the `long_about` of the arguments.
+// A doc comment would override the `long_about` of the arguments.
 #[derive(Debug, Subcommand)]
 enum Verb {
     #[command(about = "Bind a session to a new or existing thread")]
@@ -83,17 +84,21 @@ pub(super) fn run(arguments: Arguments, host: &Host, output: &CommandOutput) -> 
     }
 }
 
-/// Where the binding of a session file is kept, and under which key.
+/// The store of a session file's binding, and the key of the binding.
 fn store(session: &Path, host: &Host) -> Result<(Arc<dyn BindingStore>, BindingKey), CommandError> {
     let (folder, name) = host.folder_of(session)?;
-    let key = BindingKey::parse(&name).map_err(|error| {
-        CommandError::usage("the session's file name cannot be used").because(error)
-    })?;
+    let key = key_of(&name)?;
     let store = FsBindingStore::new(folder, Arc::new(SystemClock::new()));
     Ok((Arc::new(store), key))
 }
 
-/// A session's binding as it is, and what is wanted of its thread.
+fn key_of(name: &str) -> Result<BindingKey, CommandError> {
+    BindingKey::parse(name).map_err(|error| {
+        CommandError::usage("the session's file name cannot be used").because(error)
+    })
+}
+
+/// A session's stored binding, and the requested plan for its thread.
 struct Bound {
     store: Arc<dyn BindingStore>,
     stored: Option<LoadedBinding>,
@@ -104,9 +109,32 @@ impl Bound {
     fn read(session: &Path, wanted: &PlanArguments, host: &Host) -> Result<Self, CommandError> {
         let (store, key) = store(session, host)?;
         let stored = store.load(&key).map_err(store_error)?;
-        let cwd = stored.as_ref().map(|loaded| loaded.record.cwd.as_str());
-        let plan = wanted.plan(key, host, cwd)?;
+        let mut plan = wanted.plan(key, host)?;
+        let record = stored.as_ref().map(|loaded| &loaded.record);
+        plan.cwd = plan.working_directory(record).to_owned();
         Ok(Self { store, stored, plan })
+    }
+
+    /// Checks that the directory of the agent exists: in a missing one, every tool would fail.
+    fn check_workspace(&self, host: &Host) -> Result<(), CommandError> {
+        let cwd = Path::new(&self.plan.cwd);
+        if host.named_root(cwd).is_ok() {
+            return Ok(());
+        }
+        let message = format!("the workspace {} does not exist", cwd.display());
+        let is_bound = self.record().is_some_and(|record| record.cwd == self.plan.cwd);
+        let hint = if is_bound {
+            "the session is bound to this workspace; pass another directory with --workspace"
+        } else {
+            "create the directory, or pass another one with --workspace"
+        };
+        Err(CommandError::failure(message).hint(hint))
+    }
+
+    /// The provider of the model, if the flags or the binding name one.
+    fn provider(&self) -> Option<&str> {
+        let stored = || self.record().and_then(|record| record.model_provider.as_deref());
+        self.plan.settings.model_provider.as_deref().or_else(stored)
     }
 
     fn record(&self) -> Option<&BindingRecord> {
@@ -118,7 +146,7 @@ fn lifecycle(store: &Arc<dyn BindingStore>) -> ThreadLifecycle {
     ThreadLifecycle::new(Arc::clone(store), Arc::new(SystemClock::new()))
 }
 
-/// A failure of the store, with what to do about it.
+/// Converts a failure of the store to an error with a hint.
 fn store_error(error: BindingStoreError) -> CommandError {
     match &error {
         BindingStoreError::Unreadable { .. } => {
@@ -130,18 +158,22 @@ fn store_error(error: BindingStoreError) -> CommandError {
     }
 }
 
-/// A failure of the lifecycle, with what to do about it.
+/// Converts a failure of the lifecycle to an error with a hint.
 fn lifecycle_error(error: LifecycleError) -> CommandError {
     let hint = match &error {
         LifecycleError::Archived { thread } => Some(format!("run `codex unarchive {thread}`")),
         LifecycleError::OpenElsewhere { .. } => {
             Some("end the other process that has the thread open, then try again".to_owned())
         }
-        LifecycleError::DamagedThread { .. } | LifecycleError::InvalidThread { .. } => Some(
-            "nothing was given up; `traj codex detach` gives the binding up for good".to_owned(),
-        ),
+        LifecycleError::OtherHome { stored, .. } => Some(format!(
+            "the binding is unchanged; run the turn with CODEX_HOME={stored}, or start a new thread \
+             with `traj codex bind --replace`"
+        )),
+        LifecycleError::DamagedThread { .. } | LifecycleError::InvalidThread { .. } => {
+            Some("the binding is unchanged; `traj codex detach` removes it for good".to_owned())
+        }
         LifecycleError::Store(_) => None,
-        _ => Some("nothing was given up; the next turn tries the same thread again".to_owned()),
+        _ => Some("the binding is unchanged; the next turn tries the same thread again".to_owned()),
     };
     match error {
         LifecycleError::Store(error) => store_error(error),

@@ -1,4 +1,4 @@
-//! `traj completions`: completions for a shell, on standard output.
+//! `traj completions`: prints a completion script for a shell.
 
 use std::process::ExitCode;
 
@@ -66,14 +66,14 @@ pub(crate) fn run(arguments: &Arguments, output: &CommandOutput) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lets a script complete the keys of sessions by asking `traj sessions`.
+/// Adds the completion of session keys, by calling `traj sessions`, to a script.
 fn with_session_keys(shell: Shell, script: String) -> String {
     match shell {
         Shell::Bash => script + BASH_KEYS,
         Shell::Fish => script + FISH_KEYS,
         Shell::Zsh => {
             let script = script.replace(":KEY:_default", ":KEY:_traj_session_keys");
-            // The first line says what the script completes.
+            // The first line names the completed command.
             match script.split_once('\n') {
                 Some((first, rest)) => format!("{first}\n{ZSH_KEYS}{rest}"),
                 None => script,

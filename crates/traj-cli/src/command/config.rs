@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     verb: Verb,
 }
 
-// A doc comment would hide the `long_about` of the arguments.
+// A doc comment would override the `long_about` of the arguments.
 #[derive(Debug, Subcommand)]
 enum Verb {
     #[command(about = "Show every setting in effect")]
@@ -73,7 +73,7 @@ struct ShowArguments {
 )]
 struct PathArguments {}
 
-/// What `config show` reports.
+/// The report of `config show`.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[schemars(rename = "Shown")]
 struct ConfigReport {
@@ -163,7 +163,7 @@ pub(crate) fn run(
 }
 
 impl Arguments {
-    /// Whether it can be done with a configuration file that cannot be used.
+    /// Whether the command runs even if the configuration file is invalid.
     pub(super) const fn works_without_configuration(&self) -> bool {
         matches!(self.verb, Verb::Path(_))
     }
@@ -182,7 +182,7 @@ fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A setting, or what a flag of this command makes of it.
+/// A setting, overridden by `--color` where that applies.
 fn of_flag(setting: EffectiveSetting, color: Option<ColorChoice>) -> ConfigSetting {
     let EffectiveSetting { name, key, variable, value, origin, .. } = setting;
     match color {

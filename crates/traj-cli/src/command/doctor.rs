@@ -1,4 +1,4 @@
-//! `traj doctor`: what is in effect, where it came from, and whether it works.
+//! `traj doctor`: the settings in effect, where they come from, and whether they work.
 
 mod probe;
 
@@ -7,11 +7,13 @@ use std::process::{Command, Stdio};
 
 use cap_std::fs::MetadataExt as _;
 use clap::Args;
+use codex_binding::{TESTED_VERSIONS, is_newer_than_tested};
 use serde::Serialize;
 use traj_core::settings::Settings;
 use traj_core::settings::report::effective_settings;
 
 use super::Outcome;
+use super::codex::provider::ProviderReport;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
@@ -49,10 +51,10 @@ struct DoctorReport {
     configuration: Configuration,
     /// The settings in effect.
     settings: Vec<DoctorSetting>,
-    /// The places that are written to.
+    /// The locations that traj writes to.
     places: Vec<PlaceReport>,
     codex: Codex,
-    /// What became of the canaries, with `--probe`.
+    /// The results of `--probe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     probes: Option<Vec<probe::Probe>>,
 }
@@ -60,7 +62,7 @@ struct DoctorReport {
 /// The configuration file.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Configuration {
-    /// Where it is, or would be; none where there is no home directory.
+    /// Where it is, or would be; null without a home directory.
     path: Option<String>,
     /// `absent`, `read` or `unusable`.
     state: &'static str,
@@ -79,7 +81,7 @@ struct DoctorSetting {
     source: String,
 }
 
-/// A file or directory we use.
+/// A file or directory that traj uses.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[schemars(rename = "Place")]
 struct PlaceReport {
@@ -96,13 +98,19 @@ struct PlaceReport {
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct Codex {
     /// The executable, if there is one.
     path: Option<String>,
     /// Its version.
     version: Option<String>,
-    /// What named it.
+    /// Whether it is newer than every version that this release of traj was tested with.
+    newer_than_tested: bool,
+    /// The versions that this release of traj was tested with.
+    tested_versions: Vec<&'static str>,
+    /// Where its path comes from.
     source: &'static str,
+    provider: ProviderReport,
 }
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<DoctorReport>("doctor");
@@ -157,7 +165,7 @@ fn places(host: &Host) -> Vec<PlaceReport> {
     places
 }
 
-/// Looks at a place; `open_bits` are those that others should not have.
+/// Checks a location; `open_bits` are the permissions that others must not have.
 fn place(name: &'static str, path: &str, open_bits: u32, host: &Host) -> PlaceReport {
     let metadata = host
         .folder_of(Path::new(path))
@@ -165,13 +173,13 @@ fn place(name: &'static str, path: &str, open_bits: u32, host: &Host) -> PlaceRe
         .and_then(|(folder, name)| folder.symlink_metadata(name).ok());
     let warning = metadata.as_ref().and_then(|metadata| {
         if metadata.is_symlink() {
-            Some("it is a symbolic link and will be refused")
+            Some("it is a symbolic link, which traj may reject")
         } else if metadata.uid() != 0 && metadata.uid() != rustix::process::geteuid().as_raw() {
             Some("it belongs to another user")
         } else if metadata.mode() & open_bits & 0o022 != 0 {
             Some("others can write to it")
         } else if metadata.mode() & open_bits != 0 {
-            Some("others can look into it")
+            Some("others can read it")
         } else {
             None
         }
@@ -199,12 +207,20 @@ fn codex(named: Option<&Path>, host: &Host) -> Codex {
         let text = String::from_utf8_lossy(&started.stdout).trim().to_owned();
         (started.status.success() && !text.is_empty()).then_some(text)
     });
-    Codex { path: path.map(|path| path.to_string_lossy().into_owned()), version, source }
+    let number = version.as_deref().and_then(|version| version.split_whitespace().last());
+    Codex {
+        path: path.map(|path| path.to_string_lossy().into_owned()),
+        newer_than_tested: number.is_some_and(is_newer_than_tested),
+        tested_versions: TESTED_VERSIONS.to_vec(),
+        version,
+        source,
+        provider: ProviderReport::of(None, host),
+    }
 }
 
 fn human(report: &DoctorReport) -> String {
     let configuration = &report.configuration;
-    let path = configuration.path.as_deref().unwrap_or("no place for it");
+    let path = configuration.path.as_deref().unwrap_or("no location is known");
     let mut lines =
         vec![format!("configuration: {} ({})\n", escape_control(path), configuration.state)];
     let problems = configuration.problems.iter();
@@ -218,7 +234,7 @@ fn human(report: &DoctorReport) -> String {
     lines.push("places\n".to_owned());
     for place in &report.places {
         let state = match (&place.mode, place.warning) {
-            (None, _) => "not there yet".to_owned(),
+            (None, _) => "does not exist yet".to_owned(),
             (Some(mode), None) => mode.clone(),
             (Some(mode), Some(warning)) => format!("{mode}, WARNING: {warning}"),
         };
@@ -230,10 +246,14 @@ fn human(report: &DoctorReport) -> String {
         Some(path) => format!(
             "codex: {} ({}, from {})\n",
             escape_control(path),
-            escape_control(codex.version.as_deref().unwrap_or("does not say its version")),
+            escape_control(codex.version.as_deref().unwrap_or("unknown version")),
             codex.source
         ),
     });
+    let tested = codex.tested_versions.join(", ");
+    let newer = if codex.newer_than_tested { "; WARNING: yours is newer" } else { "" };
+    lines.push(format!("  tested with      {tested}{newer}\n"));
+    lines.push(format!("  provider         {}\n", codex.provider.shown()));
     if let Some(probes) = &report.probes {
         lines.push("probes\n".to_owned());
         for probe in probes {

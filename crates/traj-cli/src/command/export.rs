@@ -1,7 +1,6 @@
 //! `traj export`: a session with its trajectory as a redacted bundle.
 
-mod explain;
-
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,13 +10,14 @@ use serde::Serialize;
 use traj_core::care::session_store::{agent_of_key, default_store_path, is_safe_id};
 use traj_core::id::{BundleName, SessionId};
 use traj_core::timestamp::UnixMillis;
+use traj_export::chat::ChatExport;
 use traj_export::{
     ExportError, ExportLimits, ExportPorts, ExportReport, ExportRequest, Selection, export,
 };
 use traj_fs::{BundleForm, FsSources};
 
 use super::Outcome;
-use crate::command_error::CommandError;
+use crate::command_error::{CommandError, explain_export};
 use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::json_document::JsonDocument;
@@ -26,12 +26,11 @@ use crate::progress::WorkBar;
 use crate::resolve::export::{ExportDestination, setup as export_setup};
 use crate::resolve::{self, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
-pub(crate) use explain::explain_end;
 
 /// The times that an export accepts, in milliseconds: 1970 to 9999.
 const NOW: std::ops::RangeInclusive<i64> = 0..=253_402_300_799_999;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(
     long_about = "Exports a session as a support bundle: its events in order, the active \
                   branch, prompts, tools and results. Secrets and local paths are \
@@ -82,6 +81,32 @@ pub(crate) struct Arguments {
     /// Export the session even if it contains no events
     #[arg(long)]
     allow_empty: bool,
+    /// A request from a chat, as traj_export::chat encodes it
+    #[arg(
+        long,
+        value_name = "WORD",
+        conflicts_with_all = ["subject", "session", "session_key", "store", "agent", "output"]
+    )]
+    request: Option<String>,
+}
+
+impl Arguments {
+    /// The arguments with the members of a request from a chat in their places.
+    fn with_request(&self) -> Result<Cow<'_, Self>, CommandError> {
+        let Some(word) = &self.request else { return Ok(Cow::Borrowed(self)) };
+        let request = ChatExport::decode(word).map_err(|error| {
+            CommandError::usage("--request is not a request for an export")
+                .because(error)
+                .hint("make it with traj_export::chat::ChatExport::encode")
+        })?;
+        let mut arguments = self.clone();
+        arguments.subject.session_key = Some(request.session_key);
+        arguments.subject.store = request.store.map(PathBuf::from);
+        arguments.subject.agent = request.agent;
+        arguments.workspace = PathBuf::from(request.workspace);
+        arguments.output = request.output.map(|name| name.as_str().to_owned());
+        Ok(Cow::Owned(arguments))
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -91,13 +116,13 @@ enum Archive {
     TarZst,
 }
 
-/// What was exported, for scripts.
+/// The exported bundle, for scripts.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Exported {
-    /// Where the bundle is, absolute.
+    /// The absolute path of the bundle.
     output_dir: String,
-    /// Where it is as seen from the workspace.
+    /// Its path relative to the workspace.
     display_path: String,
     #[serde(flatten)]
     report: ExportReport,
@@ -106,6 +131,7 @@ struct Exported {
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Exported>("export");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
+    let arguments = &*arguments.with_request()?;
     let workspace = host.absolute(&arguments.workspace);
     let request = request(arguments, host, output, &workspace)?;
     let interruption = Interruption::watch(host)?;
@@ -117,7 +143,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &bar).map_err(
         |error| {
             let is_missing = matches!(&error, ExportError::Source(error) if error.is_not_found());
-            let explained = explain_end(error, &interruption);
+            let explained = explain_export(error, &interruption);
             if is_missing { explained.hint(where_else(&request.selection)) } else { explained }
         },
     )?;
@@ -146,7 +172,8 @@ fn request(
     let redactor = export_setup::redactor(host, output, workspace)?;
     let workspace = workspace.to_string_lossy();
     let (selection, sidecar) = selection(arguments, host, output)?;
-    let mut request = ExportRequest::new(selection, workspace, now(arguments, host)?, redactor);
+    let mut request =
+        ExportRequest::new(selection, workspace, now(arguments.now.as_deref(), host)?, redactor);
     let name = arguments.output.as_deref().filter(|name| !name.trim().is_empty());
     request.name = name.map(bundle_name).transpose()?;
     let runtime = arguments.runtime.as_deref();
@@ -162,8 +189,8 @@ fn request(
     Ok(request)
 }
 
-/// The session as it was named: the file by the words of the user, a key by its
-/// store, anything else by what it stands for.
+/// The session to export: a file as the user named it, a key with its store,
+/// anything else as resolved.
 fn selection(
     arguments: &Arguments,
     host: &Host,
@@ -190,8 +217,8 @@ fn selection(
         return Err(CommandError::usage("--agent is not the id of an agent")
             .hint("give its id, such as main; pass another store with --store FILE"));
     }
-    let store = match (&subject.store, host.facts.state_dir()) {
-        // Its entries name files by where the store lies.
+    let store = match (&subject.store, host.facts.agents_root()) {
+        // Its entries name files relative to the store.
         (Some(store), _) => export_setup::text_of(&host.absolute(store))?,
         (None, Some(state_dir)) => default_store_path(&state_dir, agent),
         (None, None) => {
@@ -202,15 +229,16 @@ fn selection(
     Ok((Selection::key(session_key, store), None))
 }
 
-/// A file as the user named it, unless that name would not be unique.
+/// A file as the user named it, or its absolute path if that name is not plain.
 fn name_of(file: &Path, host: &Host) -> Result<String, CommandError> {
     let text = export_setup::text_of(file)?;
     let is_plain = !text.starts_with('~') && !text.split('/').any(|part| part == "..");
     if is_plain { Ok(text) } else { export_setup::text_of(&host.absolute(file)) }
 }
 
-fn now(arguments: &Arguments, host: &Host) -> Result<UnixMillis, CommandError> {
-    if let Some(text) = &arguments.now {
+/// The time of an export: as named, as `SOURCE_DATE_EPOCH` says, or now.
+pub(super) fn now(named: Option<&str>, host: &Host) -> Result<UnixMillis, CommandError> {
+    if let Some(text) = named {
         let time = UnixMillis::parse_lenient(text);
         return time.filter(|time| NOW.contains(&time.as_millis())).ok_or_else(|| {
             CommandError::usage("--now is not a time since 1970")
@@ -232,7 +260,7 @@ fn now(arguments: &Arguments, host: &Host) -> Result<UnixMillis, CommandError> {
     }
 }
 
-/// A number of threads: at least one, and no more than could be of use.
+/// Parses a number of threads: at least one, up to a sensible maximum.
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
     const MOST: usize = 16;
     let number = text.parse().ok().filter(|threads: &NonZeroUsize| threads.get() <= MOST);
@@ -260,15 +288,15 @@ fn sources(host: &Host, request: &ExportRequest) -> Result<FsSources, CommandErr
     export_setup::readable(&named, host, request)
 }
 
-/// Where else to look for what is missing.
+/// The hint for a missing input: where else it may be.
 const fn where_else(selection: &Selection) -> &'static str {
     match selection {
-        Selection::Key { .. } => "another store is named with --store, another agent with --agent",
-        _ => "a sidecar elsewhere is named with --runtime",
+        Selection::Key { .. } => "name another store with --store, or another agent with --agent",
+        _ => "if the sidecar is elsewhere, name it with --runtime",
     }
 }
 
-/// The directory that the bundle goes into.
+/// The directory for the bundle.
 fn place(
     arguments: &Arguments,
     host: &Host,

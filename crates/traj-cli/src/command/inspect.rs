@@ -5,14 +5,17 @@ mod describe;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use traj_core::timestamp::UnixMillis;
 use traj_export::{InspectError, Summary, inspect, inspect_checked};
 
-use super::{Outcome, verify};
-use crate::command_error::{CommandError, ErrorKind};
+use super::Outcome;
+use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
 use crate::compose::Host;
+use crate::help::reading_exit_codes;
 use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::progress::WatchedBundle;
+use crate::resolve::bundle::{NamedBundle, rules};
 use crate::resolve::export::temporary::{export_session, secret_left};
 use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
 use describe::describe;
@@ -32,9 +35,7 @@ use describe::describe;
         "  traj inspect bug-1234.zip          a bundle\n",
         "  traj inspect --prices prices.toml  with your own prices\n",
         "\n",
-        "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
-         survived · 4 damaged or not a bundle, shown as far as possible · 128+N ended by signal \
-         N"
+        reading_exit_codes!()
     )
 )]
 pub(crate) struct Arguments {
@@ -56,8 +57,12 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         Subject::Bundle { path } => inspect_bundle(&path, arguments, host, output)?,
         Subject::Session(session) => {
             let prices = host.prices(arguments.prices.as_deref())?;
-            let exported = export_session(&session, &arguments.workspace, host, output)?;
-            inspect(&exported.bundle, prices).map_err(verify::explain)?
+            let exported =
+                export_session(&session, &arguments.workspace, UnixMillis::EPOCH, host, output)?;
+            let mut summary = inspect(&exported.bundle, prices).map_err(explain_unreadable)?;
+            // The bundle is temporary; its creation time means nothing to the user.
+            summary.generated_at = None;
+            summary
         }
         Subject::Stream => {
             return Err(CommandError::usage("a bundle cannot be read from standard input")
@@ -75,10 +80,10 @@ fn inspect_bundle(
     output: &CommandOutput,
 ) -> Result<Summary, CommandError> {
     let prices = host.prices(arguments.prices.as_deref())?;
-    let bundle = WatchedBundle::new(verify::open(path, host)?, output);
-    let looked = inspect_checked(&bundle, &verify::rules()?, Host::workers(), prices);
+    let bundle = WatchedBundle::new(NamedBundle::open(path, host)?, "checking", output);
+    let looked = inspect_checked(&bundle, &rules()?, Host::workers(), prices);
     looked.map_err(|error| match error {
-        InspectError::Source(error) => verify::explain(error),
+        InspectError::Source(error) => explain_unreadable(error),
         secret => secret_left(secret.to_string()),
     })
 }

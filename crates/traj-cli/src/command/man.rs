@@ -1,4 +1,4 @@
-//! `traj man`: the man page, on standard output; used when packaging.
+//! `traj man`: prints the man page; used when packaging.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `traj prune`: what is left of sessions that are gone.
+//! `traj prune`: removes the files of sessions that no longer exist.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     {
         remains = remains.with_sidecars(folder, path);
     }
-    // The directory of sessions was read already.
+    // The directory of the sessions was already read.
     let looked_at = sidecars.as_deref().unwrap_or(&path);
     let found = remains.look(&listed).map_err(|error| unreadable(looked_at, error))?;
     let age = i64::try_from(arguments.older_than.as_millis()).unwrap_or(i64::MAX);
@@ -148,7 +148,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     output.verdict(&report, fault, human)
 }
 
-/// Ids, and stems of files, of the sessions that the store lists.
+/// The ids and file stems of the sessions that the store lists.
 fn listed(
     arguments: &Arguments,
     host: &Host,

@@ -27,7 +27,7 @@ use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::resolve::{self, ChosenSession, SubjectArguments, Unnamed};
 
-/// Bytes that are read at once.
+/// How many bytes are read at once.
 const INPUT_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Args)]
@@ -38,8 +38,8 @@ const INPUT_BYTES: usize = 64 * 1024;
                   Unknown fields are ignored with a warning. --json lists the first 10000 line \
                   numbers of each kind. A full queue applies backpressure; no events are \
                   dropped.\n\nSIGINT and SIGTERM stop reading. Events that were read by then \
-                  are still recorded and reported, as long as the flush timeout allows. A \
-                  second signal ends the command at once.",
+                  are still recorded and reported, within the flush timeout. A second signal \
+                  ends the command at once.",
     after_help = concat!(
         "Examples:\n",
         "  agent | traj record chat.jsonl       a session that need not exist yet\n",
@@ -90,8 +90,8 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &CommandOutput) -> 
         return pass_over(&session.file, host, &settings, &context.session, output);
     }
     let (store, sidecar) = store(&session.file, host, &settings, &context.session)?;
-    // Recording must not fail for want of a key; markers are then only
-    // comparable within this run.
+    // Recording must not fail for lack of a key. With a temporary key, markers
+    // are comparable within this run only.
     let key = host.marker_key().or_else(|error| {
         output.note(&format!("{}; using a temporary key for this run", error.message));
         Host::passing_key()
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &CommandOutput) -> 
     let cut_short = input.cut_short();
     let input = BufReader::with_capacity(INPUT_BYTES, input);
     for_each_line(input, longest_line, |number, line| {
-        // What a signal cut off may be half a line, which is nobody's mistake.
+        // A signal may have cut off the last line; that is not an invalid line.
         let event = problems.event_on(number, line, cut_short.happened(), output);
         if let Some(event) = event {
             recorder.record_waiting(event);
@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: Arguments, host: &Host, output: &CommandOutput) -> 
     Ok(cut_short.exit_code().unwrap_or(code))
 }
 
-/// Reads everything and touches nothing: whoever writes to us must not notice
+/// Reads all input and records nothing: the writing program must not notice
 /// that recording is off.
 fn pass_over(
     session_file: &Path,
@@ -153,7 +153,7 @@ fn cannot_read(error: io::Error) -> CommandError {
     CommandError::failure("cannot read standard input").because(error)
 }
 
-/// The session that the user means.
+/// The session that the user named.
 fn session(
     arguments: &Arguments,
     host: &Host,
@@ -184,7 +184,7 @@ fn context(
     Ok(context)
 }
 
-/// The context of a session with the id that was given, else with its own.
+/// The context of a session, with the given id or else its own.
 pub(super) fn context_of(
     given: Option<&str>,
     session: &ChosenSession,
@@ -231,7 +231,7 @@ pub(super) fn store(
     Ok((store, sidecar))
 }
 
-/// The path that a new sidecar would have; nothing is looked at.
+/// The path that a new sidecar would have. Reads no files.
 fn sidecar_path(
     session_file: &Path,
     host: &Host,

@@ -1,4 +1,4 @@
-//! `traj redact`: hides secrets in what comes in and writes it out.
+//! `traj redact`: copies standard input to standard output without secrets.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Read as _, Write as _};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use serde::Serialize;
-use traj_core::json::Json;
 use traj_core::json::lines::Line;
+use traj_core::json::{Json, MAX_DEPTH, exceeds_depth};
 use traj_core::redaction::{PathLabels, RedactionReport, Redactor, RevealMap, block_end};
 
 use crate::command::Outcome;
@@ -18,9 +18,9 @@ use crate::json_document::JsonDocument;
 use crate::output::{CommandOutput, cannot_print};
 use crate::redaction_options::{KeyOptions, RuleOptions};
 
-/// A text is redacted in blocks of about this size.
+/// Plain text is redacted in blocks of about this size.
 const BLOCK_BYTES: usize = 64 << 20;
-/// How many lines that are not JSON are listed.
+/// How many lines that are not JSON are reported one by one.
 const NAMED_LINES: usize = 20;
 
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ const NAMED_LINES: usize = 20;
         "  traj redact --jsonl < s.jsonl > clean.jsonl  JSON lines\n",
         "  traj redact --rules gitleaks.toml < log.txt  with additional rules\n",
         "\n",
-        "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 some lines were not JSON"
+        "Exit codes: 0 done · 1 failed · 2 wrong usage · 4 some lines were not JSON, or were cut"
     )
 )]
 pub(crate) struct Arguments {
@@ -78,22 +78,25 @@ struct Summary {
     paths: u64,
     /// Strings that look like a marker but are not ours.
     foreign_markers: u64,
-    /// Texts that look like a secret and were not hidden.
+    /// Strings that look like a secret and were not hidden.
     survivors: u64,
     /// Lines that are not JSON.
     invalid_lines: u64,
-    /// Lines that were left out.
+    /// Lines that were omitted.
     omitted_lines: u64,
+    /// Lines nested too deeply, of which the inner levels were omitted.
+    cut_lines: u64,
 }
 
-/// A redaction under way.
+/// A redaction in progress.
 struct Work {
     redactor: Redactor,
     report: RedactionReport,
     reveal: Option<RevealMap>,
     invalid_lines: u64,
     omitted_lines: u64,
-    /// A line longer than this is left out, with a word about it.
+    cut_lines: u64,
+    /// Lines longer than this are omitted and reported.
     longest_line: usize,
 }
 
@@ -113,6 +116,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         reveal: recipient.is_some().then(RevealMap::new),
         invalid_lines: 0,
         omitted_lines: 0,
+        cut_lines: 0,
         longest_line: host.reading().scanned_line_bytes,
     };
     let mut input = io::BufReader::with_capacity(1 << 16, io::stdin().lock());
@@ -146,14 +150,15 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         survivors: work.report.survivors(),
         invalid_lines: work.invalid_lines,
         omitted_lines: work.omitted_lines,
+        cut_lines: work.cut_lines,
     };
-    let is_damaged = summary.invalid_lines + summary.omitted_lines > 0;
+    let is_damaged = summary.invalid_lines + summary.omitted_lines + summary.cut_lines > 0;
     Ok(output.summary(&summary, is_damaged.then_some(ErrorKind::Damaged), describe))
 }
 
 impl Work {
-    /// One JSON value per line. Any other line becomes a JSON string with
-    /// its redacted text, so that the output always parses.
+    /// Redacts one JSON value per line. Any other line becomes a JSON string
+    /// with its redacted text, so that the output always parses.
     fn lines(
         &mut self,
         input: impl io::BufRead,
@@ -166,7 +171,7 @@ impl Work {
                 Line::TooLong { .. } => {
                     self.omitted_lines += 1;
                     let longest = self.longest_line;
-                    output.note(&format!("line {number}: longer than {longest} bytes, left out"));
+                    output.note(&format!("line {number}: longer than {longest} bytes, omitted"));
                     return writeln!(out, "\"<omitted: line too long>\"");
                 }
                 Line::Whole(bytes) | Line::Cut(bytes) => bytes,
@@ -181,6 +186,14 @@ impl Work {
                 }
                 Json::String(String::from_utf8_lossy(bytes))
             });
+            if !matches!(value, Json::String(_)) && exceeds_depth(bytes) {
+                self.cut_lines += 1;
+                if self.cut_lines <= NAMED_LINES as u64 {
+                    output.note(&format!(
+                        "line {number}: nested deeper than {MAX_DEPTH} levels, cut"
+                    ));
+                }
+            }
             let redacted = match &mut self.reveal {
                 Some(reveal) => self.redactor.json_revealing(value, &mut self.report, reveal),
                 None => self.redactor.json(value, &mut self.report),
@@ -192,7 +205,7 @@ impl Work {
         outcome.map_err(cannot_print)
     }
 
-    /// Plain text, block by block.
+    /// Redacts plain text, block by block.
     fn texts(
         &mut self,
         mut input: impl io::BufRead,
@@ -210,7 +223,7 @@ impl Work {
                 return Ok(());
             }
             let end = if last { buffer.len() } else { block_end(&buffer).unwrap_or(0) };
-            // Nothing to cut at: more is needed, up to a limit.
+            // Without a place to cut, read more, up to a limit.
             let end =
                 if end == 0 && buffer.len() >= self.longest_line { buffer.len() } else { end };
             if end > 0 {
@@ -248,7 +261,7 @@ fn recipient(text: &str) -> Result<age::x25519::Recipient, CommandError> {
     })
 }
 
-/// Writes the map for its owner's eyes only.
+/// Writes the encrypted map to a file that only its owner can read.
 fn write_reveal_map(
     host: &Host,
     path: &Path,
@@ -274,13 +287,14 @@ fn describe(summary: &Summary) -> String {
     for (count, what) in [
         (summary.media, "media replaced"),
         (summary.paths, "paths and names replaced"),
-        (summary.foreign_markers, "markers were there before"),
-        (summary.survivors, "strings look like secrets and stayed (see --report)"),
-        (summary.invalid_lines, "lines were no JSON"),
-        (summary.omitted_lines, "lines left out"),
+        (summary.foreign_markers, "markers were already there"),
+        (summary.survivors, "strings look like secrets and were kept (see --report)"),
+        (summary.invalid_lines, "lines were not JSON"),
+        (summary.omitted_lines, "lines omitted"),
+        (summary.cut_lines, "lines nested too deeply and cut"),
     ] {
         if count > 0 {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, ", {count} {what}");
         }
     }

@@ -1,4 +1,4 @@
-//! `traj repair`: what is wrong with a file of lines, and a sound copy of it.
+//! `traj repair`: finds problems in a JSON Lines file and writes a repaired copy.
 
 use std::error::Error;
 use std::io::{self, BufReader, BufWriter, Seek as _, Write as _};
@@ -20,7 +20,7 @@ use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
-/// Findings that are listed one by one.
+/// How many findings are listed one by one.
 const SHOWN: usize = 50;
 
 #[derive(Debug, Args)]
@@ -57,17 +57,17 @@ struct RepairReport {
     file: String,
     /// What it is.
     kind: &'static str,
-    /// Its lines.
+    /// The number of its lines.
     lines: u64,
     /// Rows that can be read.
     rows: u64,
-    /// What is wrong, by line.
+    /// The problems, by line.
     findings: Vec<FindingReport>,
-    /// Findings beyond those.
+    /// The number of findings that are not listed.
     more_findings: u64,
-    /// How often each thing is wrong.
+    /// How often each problem occurs.
     counts: Vec<Count>,
-    /// The sound copy, if one was written.
+    /// The repaired copy, if one was written.
     copy: Option<String>,
     /// Its rows.
     copy_rows: Option<u64>,
@@ -135,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     output.verdict(&report, (!is_fine).then_some(ErrorKind::Damaged), human)
 }
 
-/// A line without the zero bytes that a crash left before it.
+/// A line without the leading zero bytes that a crash left.
 fn without_zeros(line: &[u8]) -> &[u8] {
     let start = line.iter().position(|byte| *byte != 0).unwrap_or(line.len());
     line.get(start..).unwrap_or_default()
@@ -189,15 +189,15 @@ fn human(report: &RepairReport) -> String {
         lines.push(format!("and {} more\n", report.more_findings));
     }
     match &report.copy {
-        _ if report.counts.is_empty() => lines.push("nothing is wrong\n".to_owned()),
-        Some(copy) => lines.push(format!("sound copy: {copy}\n")),
-        None => lines.push("run again with --write for a sound copy\n".to_owned()),
+        _ if report.counts.is_empty() => lines.push("no problems found\n".to_owned()),
+        Some(copy) => lines.push(format!("repaired copy: {copy}\n")),
+        None => lines.push("run again with --write to write a repaired copy\n".to_owned()),
     }
     lines.concat()
 }
 
-/// Where notes about the rows go when there are many: beside the file, or where
-/// temporary files lie.
+/// The scratch space for notes about many rows: next to the file, or in the
+/// directory for temporary files.
 fn notes(folder: &Dir, host: &Host) -> Result<FsScratch, CommandError> {
     let beside = folder
         .try_clone()
@@ -206,8 +206,8 @@ fn notes(folder: &Dir, host: &Host) -> Result<FsScratch, CommandError> {
     Ok(FsScratch::new(places))
 }
 
-/// Shows every line. One that is longer than `longest` bytes is an error: a copy
-/// without it would not be sound.
+/// Visits every line. A line longer than `longest` bytes is an error: a copy
+/// without it would be incomplete.
 fn each_line(
     mut file: &File,
     longest: usize,
@@ -251,7 +251,7 @@ fn write_copy(
     Ok(rows)
 }
 
-/// A name for the copy that nothing has.
+/// An unused name for the copy.
 fn free_name(folder: &Dir, stem: &str) -> Result<String, CommandError> {
     let names = (1_u32..1_000).map(|number| match number {
         1 => format!("{stem}.repaired.jsonl"),

@@ -1,4 +1,4 @@
-//! `traj rules`: lists, checks and explains what is hidden.
+//! `traj rules`: lists, checks and explains the redaction rules.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use crate::output::CommandOutput;
 use crate::redaction_options::RuleOptions;
 use crate::terminal_text::escape_control;
 
-/// Those of all verbs.
+/// The exit codes of all subcommands.
 const EXIT_CODES: &str =
     "Exit codes: 0 done · 1 failed · 2 wrong usage · 3 a rule fails its examples";
 
@@ -28,6 +28,7 @@ fn help_end(examples: &[&str]) -> String {
 #[command(after_help = help_end(&[
     "traj rules                          list all rules",
     "traj rules explain aws-bedrock-key  show one rule",
+    "traj rules explain name-token       show which field names mean a token",
     "traj rules check --rules mine.toml  test the rules of a file",
 ]))]
 pub(crate) struct Arguments {
@@ -85,6 +86,9 @@ struct Explanation<'r> {
     user: bool,
     /// What a value looks like.
     pattern: Option<&'r str>,
+    /// For a rule about names of fields: which names, and what happens to their
+    /// values. The examples are names.
+    names: Option<&'r str>,
     /// Words of which one must be near.
     keywords: &'r [&'r str],
     /// How random a value must be.
@@ -124,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
                     .iter()
                     .map(|problem| format!("{}\n", escape_control(problem)))
                     .collect::<String>();
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ =
                     writeln!(text, "{} rules, {} problems", report.rules, report.problems.len());
                 text
@@ -175,6 +179,7 @@ fn explain(rule: &RuleInfo<'_>, output: &CommandOutput) -> Outcome {
         class: rule.class.name(),
         user: rule.user,
         pattern: rule.pattern,
+        names: rule.names.as_deref(),
         keywords: &rule.keywords,
         entropy: rule.entropy,
         examples: &rule.examples,
@@ -183,24 +188,29 @@ fn explain(rule: &RuleInfo<'_>, output: &CommandOutput) -> Outcome {
     output.result(&explanation, |rule| {
         let mut lines = vec![
             format!("{}: {}", escape_control(rule.id), escape_control(rule.title)),
-            format!("marker:   <redacted:{}:…>", escape_control(rule.id)),
             format!("class:    {}", rule.class),
-            format!(
-                "pattern:  {}",
-                rule.pattern.map_or("the surroundings of the value decide".into(), escape_control)
-            ),
         ];
+        match (rule.names, rule.pattern) {
+            (Some(names), _) => lines.push(format!("names:    {}", escape_control(names))),
+            (None, pattern) => {
+                let context = || "decided by the context of the value".into();
+                lines.insert(1, format!("marker:   <redacted:{}:…>", escape_control(rule.id)));
+                lines.push(format!("pattern:  {}", pattern.map_or_else(context, escape_control)));
+            }
+        }
         if !rule.keywords.is_empty() {
             lines.push(format!("keywords: {}", escape_control(&rule.keywords.join(", "))));
         }
         if let Some(bits) = rule.entropy {
-            lines.push(format!("entropy:  at least {bits} bits a character"));
+            lines.push(format!("entropy:  at least {bits} bits per character"));
         }
         for example in rule.examples {
-            lines.push(format!("hides:    {}", escape_control(example)));
+            let word = if rule.names.is_some() { "matches:  " } else { "hides:    " };
+            lines.push(format!("{word}{}", escape_control(example)));
         }
         for example in rule.counter_examples {
-            lines.push(format!("leaves:   {}", escape_control(example)));
+            let word = if rule.names.is_some() { "not:      " } else { "leaves:   " };
+            lines.push(format!("{word}{}", escape_control(example)));
         }
         lines.join("\n") + "\n"
     })?;

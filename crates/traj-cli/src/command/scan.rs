@@ -1,5 +1,5 @@
-//! `traj scan`: looks for what a rule would hide in files, folders and
-//! bundles.
+//! `traj scan`: searches files, directories and bundles for secrets that a rule
+//! would hide.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -60,7 +60,7 @@ struct FileFinding {
     /// The line.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
-    /// The place in the JSON of that line.
+    /// The location in the JSON of that line.
     #[serde(skip_serializing_if = "String::is_empty")]
     path: String,
     /// The rule that found it.
@@ -71,15 +71,15 @@ struct FileFinding {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Report")]
 struct ScanReport {
-    /// Files that were looked at.
+    /// The number of files searched.
     files: u64,
-    /// Those that are not text.
+    /// The number of files that are not text.
     binary_files: u64,
     /// Findings by rule.
     rules: BTreeMap<String, u64>,
     /// All findings, never with their values.
     findings: Vec<FileFinding>,
-    /// What could not be looked at, and why.
+    /// The files that were skipped, and why.
     skipped: Vec<Skipped>,
 }
 
@@ -88,7 +88,7 @@ struct ScanReport {
 struct Skipped {
     /// The file.
     file: String,
-    /// Why it was not looked at.
+    /// Why it was skipped.
     reason: String,
 }
 
@@ -103,7 +103,7 @@ enum Form {
 struct Look {
     redactor: Redactor,
     report: ScanReport,
-    /// A line or document longer than this is not looked at.
+    /// Lines and documents longer than this are skipped.
     longest: usize,
 }
 
@@ -191,7 +191,7 @@ impl Look {
         Ok(())
     }
 
-    /// Looks at the files of an archived bundle where they are.
+    /// Searches an archived bundle without unpacking it.
     fn archive(
         &mut self,
         folder: &Dir,
@@ -213,7 +213,7 @@ impl Look {
     fn stream(&mut self, name: &str, shown: &str, mut input: impl io::BufRead) -> io::Result<()> {
         self.report.files += 1;
         let mut report = RedactionReport::listing();
-        // A file's name can hold a secret as well.
+        // A file name can also contain a secret.
         self.redactor.text(name, &mut report);
         let head = input.fill_buf()?;
         if head.contains(&0)
@@ -330,7 +330,7 @@ fn describe(report: &ScanReport) -> String {
         .collect();
     for skipped in &report.skipped {
         lines.push(format!(
-            "{}: not looked at: {}",
+            "{}: skipped: {}",
             escape_control(&skipped.file),
             escape_control(&skipped.reason)
         ));

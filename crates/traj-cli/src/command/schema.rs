@@ -1,4 +1,4 @@
-//! `traj schema`: the JSON Schemas of bundle files and of what `--json` prints.
+//! `traj schema`: the JSON Schemas of bundle files and of `--json` output.
 
 mod documents;
 
@@ -14,7 +14,7 @@ use crate::command_error::CommandError;
 use crate::json_document::{Either, JsonDocument};
 use crate::output::CommandOutput;
 
-/// What the names of documents begin with.
+/// The prefix of the names of `--json` documents.
 const DOCUMENTS: &str = "cli/";
 
 #[derive(Debug, Args)]
@@ -66,14 +66,14 @@ pub(crate) fn run(arguments: &Arguments, output: &CommandOutput) -> Outcome {
         CommandError::usage("there is no schema with this name")
             .hint(format!("one of: {}", names().join(", ")))
     })?;
-    // By itself a schema is a document of its own and goes out as it is.
+    // Without `--json`, the schema is printed as it is.
     let schema = serde_json::from_str(&text)
         .map_err(|error| CommandError::failure("the schema cannot be printed").because(error))?;
     output.result(&NamedSchema { name: name.clone(), schema }, |_| text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Files of bundles first, then documents.
+/// The names of all schemas: first of bundle files, then of documents.
 fn names() -> Vec<String> {
     let files = SchemaName::ALL.into_iter().map(|name| name.as_str().to_owned());
     files

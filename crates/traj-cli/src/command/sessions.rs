@@ -1,4 +1,4 @@
-//! `traj sessions`: which sessions there are.
+//! `traj sessions`: lists sessions.
 
 mod collect;
 mod look;
@@ -21,7 +21,7 @@ use crate::terminal_text::escape_control;
 use collect::Collection;
 use report::{Keys, ListingProblem, SessionRow, SessionsReport};
 
-/// So many files that cannot be listed are named.
+/// How many files that cannot be listed are named.
 const SHOWN_PROBLEMS: usize = 10;
 
 #[derive(Debug, Args)]
@@ -76,7 +76,7 @@ pub(crate) struct Arguments {
 /// How far back a listing goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Since {
-    /// So many milliseconds.
+    /// This many milliseconds ago.
     Ago(i64),
     At(UnixMillis),
 }
@@ -95,9 +95,9 @@ fn since(text: &str) -> Result<Since, String> {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Status {
-    /// It began and did not end
+    /// Started, but did not end
     Open,
-    /// It is open, and its store says that it runs
+    /// Open, and marked as running in the store
     Running,
     /// With an answer
     #[value(alias = "ok")]
@@ -111,7 +111,7 @@ enum Status {
     Cleanup,
     /// Some other way
     Other,
-    /// Nothing states it
+    /// Not stated in the files
     Unknown,
 }
 
@@ -147,7 +147,7 @@ impl Status {
     }
 }
 
-/// Which of the sessions are listed.
+/// The filter for the listed sessions.
 #[derive(Clone, Debug, Default)]
 struct Filter {
     since: Option<UnixMillis>,
@@ -169,7 +169,7 @@ impl Filter {
             && (self.status.is_empty() || self.status.iter().any(|status| status.fits(session)))
     }
 
-    /// Whether something that changed last at this time may be listed.
+    /// Whether a session that last changed at this time may be listed.
     fn is_new(&self, at: Option<UnixMillis>) -> bool {
         self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
     }
@@ -211,7 +211,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     output.failed_result(&report, &unlisted(&report.problems), human)
 }
 
-/// Says which files are missing from a listing.
+/// The error that names the files missing from a listing.
 fn unlisted(problems: &[ListingProblem]) -> CommandError {
     let files = if problems.len() == 1 { "file" } else { "files" };
     let mut error = CommandError::failure(format!("cannot list {} {files}", problems.len()));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn every_session_fits_one_of_the_states_that_are_not_running() {
+    fn every_session_has_one_status_besides_running() {
         let with = |status: Option<&str>| {
             let session = SessionRow { status: status.map(str::to_owned), ..SessionRow::default() };
             let fits = Status::value_variants().iter().filter(|one| one.fits(&session));

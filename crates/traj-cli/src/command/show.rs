@@ -1,41 +1,38 @@
 //! `traj show`: the conversation of a session or bundle, for people.
 
-mod excerpt;
-mod in_words;
 mod layout;
+mod markdown;
 mod overview;
 mod page;
 mod pager;
 mod render;
 mod select;
-mod step;
-mod story;
 
+use std::io::{self, Write as _};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use traj_core::port::BundleSource;
-use traj_core::run::{Fold, Prices, Run};
-use traj_export::{InspectError, check_before_reading, read_run_events};
-use traj_fs::FsBundleSource;
+use traj_core::port::{BundleSource, BundleSourceError};
+use traj_core::run::{Prices, Run};
+use traj_core::timestamp::UnixMillis;
+use traj_export::{
+    PageError, Story, StoryDetail, StoryStep, TextAmount, read_run, read_run_events,
+};
 
-use super::{Outcome, verify};
-use crate::command_error::{CommandError, ErrorKind};
+use super::Outcome;
+use crate::command_error::{CommandError, ErrorKind, explain_unreadable};
 use crate::compose::Host;
+use crate::help::reading_exit_codes;
 use crate::json_document::JsonDocument;
-use crate::output::CommandOutput;
-use crate::progress::WatchedBundle;
-use crate::resolve::export::temporary::{ExportedSession, export_session, secret_left};
-use crate::resolve::{self, Subject, SubjectArguments, Unnamed};
+use crate::output::{CommandOutput, cannot_print};
+use crate::resolve::{OpenedBundle, SubjectArguments};
 use overview::Overview;
 use pager::Paper;
 use render::Renderer;
 use select::{Selection, Wanted};
-use step::StoryStep;
-use story::{Detail, Story};
 
 /// A document contains at most this many steps, and this many bytes of them.
 const MOST_STEPS: usize = 2_000;
@@ -47,8 +44,8 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
                   outcome, duration and output, model calls with tokens, context size and cost, \
                   approvals, errors, and how the run ended.\n\nSESSION can be a bundle \
                   (directory, zip, tar.zst), a session or its sidecar. A session is first \
-                  exported to a temporary directory, so all output is redacted. What both the \
-                  transcript and the sidecar state is shown once. Times are in the time zone of \
+                  exported to a temporary directory, so all output is redacted. Steps in both \
+                  the transcript and the sidecar are shown once. Times are in the time zone of \
                   TZ, or else of the machine. Without SESSION, shows the newest session of this \
                   workspace, or else of this machine.\n\nOn a terminal, the text goes through \
                   the pager in TRAJ_PAGER or PAGER.",
@@ -59,10 +56,9 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
         "  traj show BUNDLE --failed            start at the first failure\n",
         "  traj show BUNDLE --turn 2 --full     one turn, with all lines\n",
         "  traj show BUNDLE --call call_7Hq2vN  one call, with its full output\n",
+        "  traj show BUNDLE --format markdown   for an issue or a wiki\n",
         "\n",
-        "Exit codes: 0 shown · 1 not found or not readable · 2 wrong usage · 3 a secret \
-         survived · 4 damaged or not a bundle, shown as far as possible · 128+N ended by signal \
-         N"
+        reading_exit_codes!()
     )
 )]
 pub(crate) struct Arguments {
@@ -83,6 +79,9 @@ pub(crate) struct Arguments {
     /// Include the model's reasoning
     #[arg(long)]
     reasoning: bool,
+    /// The form of the text
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = TextFormat::Text)]
+    format: TextFormat,
     /// Do not use a pager
     #[arg(long)]
     no_pager: bool,
@@ -92,6 +91,15 @@ pub(crate) struct Arguments {
     /// A price file that overrides the built-in prices [default: as configured]
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
+}
+
+/// How the conversation is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum TextFormat {
+    /// For a terminal
+    Text,
+    /// Markdown for a code host, with tool calls to unfold
+    Markdown,
 }
 
 impl Arguments {
@@ -104,8 +112,10 @@ impl Arguments {
         }
     }
 
-    const fn detail(&self) -> Detail {
-        Detail { is_full: self.full || self.call.is_some(), has_reasoning: self.reasoning }
+    const fn detail(&self) -> StoryDetail {
+        let is_full = self.full || self.call.is_some();
+        let texts = if is_full { TextAmount::Full } else { TextAmount::Excerpt };
+        StoryDetail { texts, has_reasoning: self.reasoning, is_complete: false }
     }
 }
 
@@ -113,25 +123,24 @@ impl Arguments {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Document {
-    /// The run at a glance.
+    /// An overview of the run.
     run: Overview,
     /// The conversation, in order.
     steps: Vec<StoryStep>,
-    /// How many steps were too many.
+    /// The number of steps omitted because there are too many.
     steps_omitted: u64,
-    /// How many events are too long to be read.
+    /// The number of events omitted because they are too long.
     events_omitted: u64,
 }
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<Document>("show");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
-    let opened = Opened::open(arguments, host, output)?;
-    let (bundle, is_damaged) = match &opened {
-        Opened::Bundle { bundle, is_damaged } => (bundle, *is_damaged),
-        Opened::Session(exported) => (&exported.bundle, false),
-    };
-    let conversation = Conversation::read(bundle, host.prices(arguments.prices.as_deref())?)?;
+    let (subject, workspace) = (&arguments.subject, &arguments.workspace);
+    let opened = OpenedBundle::open(subject, workspace, UnixMillis::EPOCH, host, output)?;
+    let is_damaged = opened.is_damaged();
+    let conversation =
+        Conversation::read(opened.bundle(), host.prices(arguments.prices.as_deref())?)?;
     let has_steps = if arguments.failed && conversation.run.first_failure.is_none() {
         false
     } else if output.is_json() {
@@ -156,55 +165,7 @@ fn fault(is_damaged: bool) -> Option<ErrorKind> {
     is_damaged.then_some(ErrorKind::Damaged)
 }
 
-/// What is shown.
-enum Opened {
-    /// A bundle in place. Its events were checked for secrets.
-    Bundle { bundle: FsBundleSource, is_damaged: bool },
-    /// The bundle of a session, which goes away with it.
-    Session(ExportedSession),
-}
-
-impl Opened {
-    fn open(
-        arguments: &Arguments,
-        host: &Host,
-        output: &CommandOutput,
-    ) -> Result<Self, CommandError> {
-        match resolve::subject(&arguments.subject, Unnamed::Newest, host, output)? {
-            Subject::Bundle { path } => {
-                let is_damaged = check(&path, host, output)?;
-                Ok(Self::Bundle { bundle: verify::open(&path, host)?, is_damaged })
-            }
-            Subject::Session(session) => {
-                export_session(&session, &arguments.workspace, host, output).map(Self::Session)
-            }
-            Subject::Stream => {
-                Err(CommandError::usage("a session is not read from standard input")
-                    .hint("name the session, or a bundle"))
-            }
-        }
-    }
-}
-
-/// Checks a bundle from elsewhere; returns whether it is damaged. Its progress
-/// bar is gone before anything is shown.
-fn check(path: &Path, host: &Host, output: &CommandOutput) -> Result<bool, CommandError> {
-    let bundle = WatchedBundle::new(verify::open(path, host)?, output);
-    let checked = check_before_reading(&bundle, &verify::rules()?, Host::workers());
-    let report = checked.map_err(|error| match error {
-        InspectError::Source(error) => verify::explain(error),
-        secret => secret_left(secret.to_string()),
-    })?;
-    if !report.has_scanned_events() {
-        let message = "the events of this bundle cannot be checked for secrets";
-        return Err(
-            CommandError::new(ErrorKind::Damaged, message).hint("run `traj verify` for details")
-        );
-    }
-    Ok(!report.problems.is_empty())
-}
-
-/// A bundle that was read once, to be read a second time step by step.
+/// A bundle that was read once and is read again step by step.
 struct Conversation<'b> {
     bundle: &'b dyn BundleSource,
     run: Run,
@@ -214,16 +175,11 @@ struct Conversation<'b> {
 
 impl<'b> Conversation<'b> {
     fn read(bundle: &'b dyn BundleSource, prices: Prices) -> Result<Self, CommandError> {
-        let mut fold = Fold::new(prices.clone());
-        let events_omitted = read_run_events(bundle, &mut |event| {
-            fold.push(event);
-            ControlFlow::Continue(())
-        })
-        .map_err(verify::explain)?;
-        Ok(Self { bundle, run: fold.finish(), prices, events_omitted })
+        let (run, events_omitted) = read_run(bundle, prices.clone()).map_err(explain_unreadable)?;
+        Ok(Self { bundle, run, prices, events_omitted })
     }
 
-    /// Prints the steps that are wanted; returns whether there were any.
+    /// Prints the selected steps. Returns whether there were any.
     fn print(
         &self,
         arguments: &Arguments,
@@ -234,6 +190,16 @@ impl<'b> Conversation<'b> {
         let overview = Overview::of(&self.run);
         let wanted = arguments.wanted();
         let is_whole = matches!(wanted, Wanted::All | Wanted::FromFailure);
+        let is_markdown = arguments.format == TextFormat::Markdown;
+        if is_markdown {
+            let mut write = |text: &str| io::stdout().write_all(text.as_bytes());
+            let written = self.write_markdown(wanted, arguments.detail(), &mut write);
+            return written.map_err(|error| match error {
+                PageError::Output(error) => cannot_print(error),
+                PageError::Source(error) => explain_unreadable(error),
+                error => CommandError::failure("cannot write Markdown").because(error),
+            });
+        }
         let paper = Paper::new(!arguments.no_pager, host, output);
         let mut renderer = Renderer::new(width, &zone);
         paper.print(|paper| {
@@ -241,7 +207,8 @@ impl<'b> Conversation<'b> {
                 return Ok(true);
             }
             let has_begun = self
-                .tell(wanted, arguments.detail(), &mut |step| paper.write(&renderer.draw(&step)))?;
+                .tell(wanted, arguments.detail(), &mut |step| paper.write(&renderer.draw(&step)))
+                .map_err(explain_unreadable)?;
             if is_whole && has_begun {
                 let _last = paper.write(&overview.closing(width));
             }
@@ -249,7 +216,26 @@ impl<'b> Conversation<'b> {
         })
     }
 
-    /// Prints the steps that are wanted as one document.
+    /// Writes the steps that are wanted as Markdown; returns whether there were
+    /// any.
+    fn write_markdown(
+        &self,
+        wanted: Wanted,
+        detail: StoryDetail,
+        write: &mut dyn FnMut(&str) -> io::Result<()>,
+    ) -> Result<bool, PageError> {
+        if matches!(wanted, Wanted::All | Wanted::FromFailure) {
+            write(&markdown::opening(&self.run)).map_err(PageError::Output)?;
+        }
+        let mut fault = None;
+        let has_begun = self.tell(wanted, detail, &mut |step| {
+            fault = write(&markdown::step(&step)).err();
+            if fault.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        fault.map_or(Ok(has_begun), |error| Err(PageError::Output(error)))
+    }
+
+    /// Prints the selected steps as one document.
     fn document(&self, is_damaged: bool, arguments: &Arguments, output: &CommandOutput) -> Outcome {
         let (mut steps, mut bytes, mut steps_omitted) = (Vec::new(), 0_usize, 0);
         let has_begun = self.tell(arguments.wanted(), arguments.detail(), &mut |step| {
@@ -260,8 +246,8 @@ impl<'b> Conversation<'b> {
                 steps_omitted += 1;
             }
             ControlFlow::Continue(())
-        })?;
-        if !has_begun {
+        });
+        if !has_begun.map_err(explain_unreadable)? {
             nothing_wanted(arguments, output)?;
         }
         let run = Overview::of(&self.run);
@@ -270,15 +256,14 @@ impl<'b> Conversation<'b> {
         output.verdict(&document, fault(is_damaged), |_| String::new())
     }
 
-    /// Shows the steps that are wanted, until whoever reads them has seen
-    /// enough; returns whether there were any. Memory follows the longest
-    /// event, not the run.
+    /// Shows the selected steps until the reader stops. Returns whether there
+    /// were any. Memory use depends on the longest event, not on the run.
     fn tell(
         &self,
         wanted: Wanted,
-        detail: Detail,
+        detail: StoryDetail,
         print: &mut dyn FnMut(StoryStep) -> ControlFlow<()>,
-    ) -> Result<bool, CommandError> {
+    ) -> Result<bool, BundleSourceError> {
         let mut story = Story::new(&self.run, self.prices.clone(), detail);
         let mut selection = Selection::new(wanted);
         let mut flow = ControlFlow::Continue(());
@@ -292,21 +277,35 @@ impl<'b> Conversation<'b> {
         read_run_events(self.bundle, &mut |event| {
             story.take(event, &mut |step| show(step, &mut flow));
             flow
-        })
-        .map_err(verify::explain)?;
+        })?;
         story.finish(&mut |step| show(step, &mut flow));
         Ok(selection.has_begun())
     }
 }
 
-/// What to say when nothing fits what was asked for.
+/// Writes a whole bundle as Markdown.
+pub(super) fn write_markdown(
+    bundle: &dyn BundleSource,
+    prices: Prices,
+    write: &mut dyn FnMut(&str) -> io::Result<()>,
+) -> Result<(), PageError> {
+    let (run, events_omitted) = read_run(bundle, prices.clone())?;
+    let conversation = Conversation { bundle, run, prices, events_omitted };
+    let texts = TextAmount::Full;
+    let detail = StoryDetail { texts, has_reasoning: true, is_complete: false };
+    conversation.write_markdown(Wanted::All, detail, write)?;
+    Ok(())
+}
+
+/// Reports that no step matches the flags.
 fn nothing_wanted(arguments: &Arguments, output: &CommandOutput) -> Result<(), CommandError> {
-    const HINT: &str = "`traj show` without it shows which there are";
     if let Some(id) = &arguments.call {
-        return Err(CommandError::failure(format!("there is no call {id}")).hint(HINT));
+        return Err(CommandError::failure(format!("there is no call {id}"))
+            .hint("run `traj show` without --call to see the ids of the calls"));
     }
     if let Some(turn) = arguments.turn {
-        return Err(CommandError::failure(format!("there is no turn {turn}")).hint(HINT));
+        return Err(CommandError::failure(format!("there is no turn {turn}"))
+            .hint("run `traj show` without --turn to see the turns"));
     }
     output.note(if arguments.failed { "nothing failed" } else { "there is nothing to show" });
     Ok(())

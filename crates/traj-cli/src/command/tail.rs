@@ -26,7 +26,7 @@ use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::resolve::{self, SubjectArguments, Unnamed};
 
-/// How often we look when no notification comes.
+/// The polling interval if no notification arrives.
 const POLL: Duration = Duration::from_millis(1_000);
 
 #[derive(Debug, Args)]
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         let session = open_file(&place.folder, &place.name);
         no_trajectory(arguments, &file, session.err(), output)?;
     }
-    // Without one, the place is watched where it would appear.
+    // Without a sidecar, watch the location where it would appear.
     if let Some(sidecar) = search.found.or(search.awaited) {
         watches.extend(sidecar.path.parent().and_then(|path| watch(path, &sender)));
         files.push(FollowedFile::new(sidecar.folder, sidecar.name, Origin::Runtime));
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     follow(&mut files, &view, &receiver)
 }
 
-/// A session without a sidecar may get one, unless it does not exist.
+/// Reports a session without a sidecar; an error if there is no session at all.
 fn no_trajectory(
     arguments: &Arguments,
     file: &Path,
@@ -168,7 +168,7 @@ fn follow(files: &mut [FollowedFile], view: &View<'_>, wakes: &Receiver<Wake>) -
             polled.map_err(unreadable)?;
         }
         let mut woken = wakes.recv_timeout(POLL);
-        // One look covers all changes that were reported meanwhile.
+        // One read covers all changes that were reported in the meantime.
         while let Ok(Wake::Change) = woken {
             woken = match wakes.try_recv() {
                 Ok(wake) => Ok(wake),
@@ -181,7 +181,7 @@ fn follow(files: &mut [FollowedFile], view: &View<'_>, wakes: &Receiver<Wake>) -
                 return Ok(ExitCode::from(code));
             }
             Ok(Wake::Change) | Err(RecvTimeoutError::Timeout) => {}
-            // Cannot happen while we hold a sender; polling goes on.
+            // Cannot happen while this thread holds a sender; keep polling.
             Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
         }
     }

@@ -1,5 +1,7 @@
-//! `traj trim`: past tool results make room.
+//! `traj trim`: shortens past tool results.
 
+mod locate;
+mod pending;
 mod undo;
 
 use std::path::PathBuf;
@@ -29,7 +31,7 @@ use crate::terminal_text::escape_control;
 #[command(
     long_about = "Replaces the text of past tool results with a short text: in the session, in \
                   its sidecar and in the sidecar's blobs. All other lines stay the same, byte \
-                  for byte, including lines that other programs append meanwhile.\n\n--undo \
+                  for byte, including lines that other programs append at that time.\n\n--undo \
                   restores trimmed text for a limited time, unless the trim was --irreversible. \
                   A sidecar is only changed if its first event belongs to the session. If the \
                   sidecar cannot be used, the command fails and changes nothing.",
@@ -38,16 +40,25 @@ use crate::terminal_text::escape_control;
         "  traj trim 0197f2c4 --tool-call call_7       one result\n",
         "  traj trim agent:main:main --auto --dry-run  list what is old and large\n",
         "  traj trim chat.jsonl --undo                 undo the newest trim\n",
+        "  traj trim --agent main --session-id 0197f2c4 --queue -\n",
+        "                                              run the queue of an agent's session\n",
+        "  traj trim --pending                         list the queues that wait\n",
         "\n",
         "Exit codes: 0 done · 1 failed, or something could not be trimmed or restored · 2 wrong \
          usage"
     )
 )]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true)
-    .args(["tool_call", "queue", "auto", "undo"])))]
+    .args(["tool_call", "queue", "auto", "undo", "pending"])))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     subject: SubjectArguments,
+    /// The session's id, looked up in the sessions of --agent and in --agent-dir
+    #[arg(long, value_name = "ID", conflicts_with_all = ["subject", "session", "session_key"])]
+    session_id: Option<String>,
+    /// The agent's directory; its sessions are in `sessions` in it or next to it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["subject", "session", "session_key"])]
+    agent_dir: Option<PathBuf>,
     /// Trim the result of this tool call
     #[arg(long, value_name = "ID")]
     tool_call: Option<String>,
@@ -63,6 +74,13 @@ pub(crate) struct Arguments {
     /// Only add the trim to the queue, to run after the agent's turn
     #[arg(long, requires_all = ["tool_call", "self_call"])]
     enqueue: bool,
+    /// List the sessions whose queue waits: those of --agent, or all, or those in --folder
+    #[arg(long, conflicts_with_all = ["subject", "session", "session_key", "session_id",
+        "agent_dir", "tool_call", "queue", "auto", "undo", "store"])]
+    pending: bool,
+    /// With --pending: look in this directory only
+    #[arg(long, value_name = "DIR", requires = "pending", conflicts_with = "agent")]
+    folder: Option<PathBuf>,
     /// Trim results that are both old and large, and repeated images
     #[arg(long, conflicts_with_all = ["tool_call", "queue", "undo"])]
     auto: bool,
@@ -83,7 +101,7 @@ pub(crate) struct Arguments {
     /// With --undo: undo every trim that can be undone
     #[arg(long, requires = "undo")]
     all: bool,
-    /// Delete what is needed to undo this trim or an earlier one
+    /// Delete the data needed to undo this trim or an earlier one
     #[arg(long)]
     irreversible: bool,
     /// How long the trim can be undone, such as 12h or 7d
@@ -99,34 +117,44 @@ pub(crate) struct Arguments {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Report")]
 struct TrimReport {
-    /// `trim`, `enqueue`, `auto` or `undo`.
+    /// `trim`, `enqueue`, `auto`, `undo` or `pending`.
     action: &'static str,
     /// Whether nothing was changed because of `--dry-run`.
     dry_run: bool,
-    /// Until when it can be taken back.
+    /// The time until which it can be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     undo_until: Option<String>,
     /// What was changed, or would be; its members depend on the action.
     #[schemars(with = "serde_json::Value")]
     report: Json<'static>,
+    /// The queues that wait, with `--pending`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pending: Option<Vec<pending::PendingQueue>>,
 }
 
 pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<TrimReport>("trim");
 
 pub(crate) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
-    let place = resolve::session(&arguments.subject, Unnamed::Refused, host, output)?;
-    // A queue can be ahead of its session, or outlive it; a call that is named cannot.
+    if arguments.pending {
+        return pending::run(arguments, host, output);
+    }
+    let place = if arguments.session_id.is_some() || arguments.agent_dir.is_some() {
+        locate::session(arguments, host)?
+    } else {
+        resolve::session(&arguments.subject, Unnamed::Refused, host, output)?
+    };
+    // A queue can exist before or after its session; a named call needs the session.
     let names_results = arguments.auto || arguments.tool_call.is_some() && !arguments.enqueue;
     if names_results && place.is_missing() {
         return Err(place.no_session());
     }
     let session = place.rewriter(host)?;
     let sidecar_place = if arguments.enqueue {
-        // The queue lies beside the session.
+        // The queue is next to the session.
         None
     } else {
         match place.sidecar_to_change(host, output) {
-            // The journal keeps what is not put back.
+            // The journal keeps the originals that are not restored.
             Err(error) if arguments.undo.is_some() => {
                 output.note(&error.message);
                 None
@@ -188,7 +216,7 @@ impl<'a> Work<'a> {
         keeps.then(|| JournalWriter::new(self.journal, self.now, self.until()))
     }
 
-    /// Forgets what is too old to be taken back, or everything.
+    /// Deletes undo data that has expired, or all of it.
     fn tidy(&self) -> Result<(), CommandError> {
         if self.mode == RewriteMode::Preview {
             return Ok(());
@@ -270,7 +298,8 @@ impl<'a> Work<'a> {
 
     fn report(&self, action: &'static str, undoable: bool, report: Json<'static>) -> TrimReport {
         let undo_until = (undoable && self.writer().is_some()).then(|| self.until().to_iso());
-        TrimReport { action, dry_run: self.arguments.dry_run, undo_until, report }
+        let dry_run = self.arguments.dry_run;
+        TrimReport { action, dry_run, undo_until, report, pending: None }
     }
 }
 
@@ -310,7 +339,7 @@ fn human(report: &TrimReport, drained: &DrainReport) -> String {
     }
     if drained.rewrite.held_open {
         lines.push(
-            "a writer still holds the old file; what it adds is kept beside the session\n"
+            "a writer still has the old file open; lines that it adds are kept next to the session\n"
                 .to_owned(),
         );
     }
@@ -318,7 +347,7 @@ fn human(report: &TrimReport, drained: &DrainReport) -> String {
         lines.push(format!("note: {}\n", escape_control(error)));
     }
     if let Some(until) = &report.undo_until {
-        lines.push(format!("can be taken back with --undo until {until}\n"));
+        lines.push(format!("can be undone with --undo until {until}\n"));
     }
     lines.concat()
 }

@@ -1,12 +1,12 @@
 //! Hints for files and directories that cannot be used, chosen by the causes of
-//! a failure. For failures for which no verb has a better hint.
+//! a failure. They are used if the verb has no better hint.
 
 use std::error::Error;
 use std::io;
 
 use traj_fs::{FsError, Refusal};
 
-/// The hint for the first of these errors that there is one for.
+/// The hint for the first error in the chain that has one.
 pub(super) fn about(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -29,8 +29,8 @@ const fn about_refusal(refusal: Refusal) -> Option<&'static str> {
         Refusal::HardLink => Some("it must have one name only; make a copy with `cp`"),
         Refusal::NotRegular => Some("name a regular file, not a directory, pipe or device"),
         Refusal::NotAFolder => Some("check the path; a directory is expected there"),
-        Refusal::Swapped => Some("something else changes it; try again"),
-        Refusal::Foreign => Some("move it out of the way; it is not touched"),
+        Refusal::Swapped => Some("another program changed it; try again"),
+        Refusal::Foreign => Some("move it out of the way; traj does not change it"),
         Refusal::UnsafeName => Some("give it a plain name"),
         _ => None,
     }
@@ -39,9 +39,9 @@ const fn about_refusal(refusal: Refusal) -> Option<&'static str> {
 fn about_failure(error: &io::Error) -> Option<&'static str> {
     match error.kind() {
         io::ErrorKind::NotFound => Some("check the path"),
-        io::ErrorKind::PermissionDenied => Some("look with `ls -l` who may read and write it"),
+        io::ErrorKind::PermissionDenied => Some("check its permissions with `ls -l`"),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some("free some space"),
-        io::ErrorKind::ReadOnlyFilesystem => Some("it lies on a disk that is not written to"),
+        io::ErrorKind::ReadOnlyFilesystem => Some("it is on a read-only filesystem"),
         io::ErrorKind::InvalidData => Some("the file must be text in UTF-8"),
         _ => None,
     }

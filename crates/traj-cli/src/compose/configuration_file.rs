@@ -1,5 +1,5 @@
-//! The configuration file of this host and the price file it may name: found,
-//! opened and read.
+//! Finds and reads the configuration file of this host, and the price file
+//! that it may name.
 
 use std::error::Error;
 use std::io::Read as _;
@@ -7,26 +7,28 @@ use std::path::Path;
 
 use traj_core::limits::Reading;
 use traj_core::run::Prices;
+use traj_core::settings::codex::CodexConfiguration;
 use traj_core::settings::configuration::{Configuration, ConfigurationError, ConfigurationPlace};
 use traj_fs::open_file;
 
 use super::{Host, real_path};
 use crate::command_error::CommandError;
+use crate::resolve::codex_home;
 
-/// The configuration file, and what became of it.
+/// The configuration file, and whether it can be used.
 #[derive(Debug, Default)]
 pub(crate) struct ConfigurationFile {
-    /// Where it is, if there is a place for it.
+    /// Where it is or would be, if a location is known.
     pub(crate) place: Option<ConfigurationPlace>,
-    /// Whether it is there.
+    /// Whether it exists.
     pub(crate) exists: bool,
-    /// Why it cannot be used as it is. A verb that needs it fails then; the
-    /// others go on with the keys that can be used.
+    /// Why it cannot be used as it is. A verb that needs it then fails; the
+    /// others use the valid keys.
     pub(crate) fault: Option<CommandError>,
 }
 
 impl Host {
-    /// This host with what its configuration file says.
+    /// This host with the settings of its configuration file.
     pub(super) fn with_configuration(mut self) -> Self {
         self.configuration.place = ConfigurationPlace::of_host(&self.facts);
         if let Err(fault) = self.configure() {
@@ -58,14 +60,24 @@ impl Host {
         fault
     }
 
-    /// The prices in force: those that come with traj, and over them those of
-    /// the file that a flag names, else of the one that is configured.
+    /// The prices in effect: the built-in ones, overridden by those of the file
+    /// that a flag names, else of the configured file.
     pub(crate) fn prices(&self, named: Option<&Path>) -> Result<Prices, CommandError> {
+        let shipped = Prices::shipped();
+        Ok(match self.own_prices(named)? {
+            Some(own) => shipped.overridden_by(own),
+            None => shipped,
+        })
+    }
+
+    /// The prices of the user: of the file that a flag names, else of the one
+    /// that is configured.
+    pub(crate) fn own_prices(&self, named: Option<&Path>) -> Result<Option<Prices>, CommandError> {
         let configured = || self.facts.price_file();
         let Some(path) =
             named.map(|path| self.absolute(path)).or_else(|| configured().map(Into::into))
         else {
-            return Ok(Prices::shipped());
+            return Ok(None);
         };
         let text = self.small_text_if_any(&path)?.ok_or_else(|| {
             CommandError::usage(format!("there is no price file {}", path.display()))
@@ -76,11 +88,19 @@ impl Host {
                 .because(error)
                 .hint("docs/configuration.md describes price files")
         })?;
-        Ok(Prices::shipped().overridden_by(prices))
+        Ok(Some(prices))
     }
 
-    /// The text of a file of the user's, if it is there. Links are followed:
-    /// whoever keeps such files elsewhere links to them.
+    /// Codex's own configuration, as far as it can be read. Codex reports what is
+    /// wrong with it.
+    pub(crate) fn codex_configuration(&self) -> CodexConfiguration {
+        let home = codex_home(self);
+        let text = home.and_then(|home| self.small_text_if_any(&home.join("config.toml")).ok()?);
+        text.and_then(|text| CodexConfiguration::parse(&text)).unwrap_or_default()
+    }
+
+    /// The text of one of the user's files, if it exists. Links are followed,
+    /// since users link to files that they keep elsewhere.
     fn small_text_if_any(&self, path: &Path) -> Result<Option<String>, CommandError> {
         let cannot = |error: Box<dyn Error + Send + Sync>| {
             CommandError::usage(format!("cannot read {}", path.display())).because(error)
@@ -90,7 +110,7 @@ impl Host {
         };
         let (folder, name) = self.folder_of(&real)?;
         let file = open_file(&folder, &name).map_err(|error| cannot(error.into()))?;
-        // One byte more shows that there is more.
+        // One byte above the limit shows that the file is too large.
         let most = Reading::standard().configuration_bytes;
         let mut bytes = Vec::new();
         file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.into()))?;
@@ -101,9 +121,10 @@ impl Host {
     }
 }
 
-/// What is wrong with the file at `path`, with a hint for each key that has one.
+/// The error for an invalid file at `path`, with a hint for each key that has
+/// one.
 fn unusable(path: &Path, problems: &[ConfigurationError]) -> CommandError {
-    /// More are not listed.
+    /// How many problems are listed.
     const MOST: usize = 20;
     let mut said: Vec<_> = problems.iter().take(MOST).map(ToString::to_string).collect();
     if let Some(omitted) = problems.len().checked_sub(MOST).filter(|omitted| *omitted > 0) {

@@ -1,5 +1,5 @@
-//! The keys of redaction's markers: the owner's, one in a file, or one that
-//! nobody keeps.
+//! The keys for redaction markers: the owner's, one in a named file, or a
+//! temporary one.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use traj_core::redaction::MarkerKey;
 use super::{Host, cannot_open};
 use crate::command_error::CommandError;
 
-/// The file of the owner's marker key, in `traj` below the state folder.
+/// The file of the owner's marker key, in `traj` below the state directory.
 const KEY_FILE: &str = "redaction.key";
 
 impl Host {
-    /// The owner's marker key, made with the first use. It lies in the state
-    /// directory, private to its owner.
+    /// The owner's marker key, created on first use in the state directory and
+    /// readable only by its owner.
     pub(crate) fn marker_key(&self) -> Result<MarkerKey, CommandError> {
         let Some(state_dir) = self.facts.state_dir() else {
             return Err(CommandError::failure("there is no state directory for the redaction key")
@@ -28,7 +28,7 @@ impl Host {
         })
     }
 
-    /// Our directory in the state directory, which may be reached through a link.
+    /// The `traj` directory in the state directory, which may be a link.
     fn key_folder(&self, state_dir: &Path) -> Result<Dir, CommandError> {
         const OURS: &str = "traj";
         match self.named_root_if_any(state_dir)? {
@@ -38,7 +38,7 @@ impl Host {
         }
     }
 
-    /// The marker key in a file the user named, made if it is missing.
+    /// The marker key in a file that the user named, created if it is missing.
     pub(crate) fn marker_key_in(&self, file: &Path) -> Result<MarkerKey, CommandError> {
         let (folder, name) = self.folder_of(file)?;
         traj_fs::load_or_create_key(&folder, &name, fresh_key).map_err(|error| {
@@ -48,7 +48,7 @@ impl Host {
         })
     }
 
-    /// A marker key that nobody keeps.
+    /// A temporary marker key, which is not stored.
     pub(crate) fn passing_key() -> Result<MarkerKey, CommandError> {
         fresh_key()
             .map(MarkerKey::new)

@@ -1,4 +1,4 @@
-//! The time zone of the user: what `TZ` names, else the machine's, else UTC.
+//! The user's time zone: as named by `TZ`, else the machine's, else UTC.
 
 use traj_core::settings::configuration::Preferences;
 use traj_core::timestamp::UnixMillis;
@@ -6,7 +6,7 @@ use tz::TimeZone;
 
 use super::Host;
 
-/// A time zone, to show times in.
+/// A time zone for displaying times.
 #[derive(Debug)]
 pub(crate) struct Zone(TimeZone);
 
@@ -19,7 +19,7 @@ impl Host {
 }
 
 impl Zone {
-    /// The zone with this name; UTC where there is none.
+    /// The zone with this name; UTC if there is none.
     fn named(name: &str) -> Self {
         Self(TimeZone::from_posix_tz(name).unwrap_or_else(|_| TimeZone::utc()))
     }
@@ -38,7 +38,7 @@ impl Zone {
         } else if name.starts_with(char::is_alphabetic) {
             format!("{time} {name}")
         } else {
-            // Some zones have no name but their distance from UTC.
+            // Some zones have no name, only an offset from UTC.
             let (hours, minutes) = (offset.abs() / 3_600, offset.abs() % 3_600 / 60);
             let sign = if offset < 0 { '-' } else { '+' };
             format!("{time} {sign}{hours:02}:{minutes:02}")

@@ -1,8 +1,8 @@
-//! Where exports go, and what they read.
+//! Where exports are written, and what they read.
 //!
-//! Directories are created together with the bundle and removed again when it
-//! fails: a failed export leaves nothing. [`setup`] prepares a request for this
-//! host; [`temporary`] exports a session to a temporary directory, to be read.
+//! Directories are created together with the bundle and removed again if the
+//! export fails. [`setup`] prepares a request for this host; [`temporary`]
+//! exports a session to a temporary directory, from which a verb reads it.
 
 pub(crate) mod setup;
 pub(crate) mod temporary;
@@ -14,15 +14,15 @@ use traj_fs::{BundleForm, FsBundleSink, open_subfolder};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
-/// The way from the workspace to its exports.
+/// The path of the exports below the workspace.
 const FOLDERS: [&str; 2] = [".openclaw", "trajectory-exports"];
 
 /// The directory for bundles.
 #[derive(Debug)]
 pub(crate) struct ExportDestination {
-    /// What writes there.
+    /// Writes the bundle.
     pub(crate) sink: FsBundleSink,
-    /// Where bundles will lie.
+    /// The directory in which bundles will appear.
     pub(crate) path: PathBuf,
 }
 
@@ -35,8 +35,8 @@ impl ExportDestination {
         Ok(Self { sink, path: host.absolute(root) })
     }
 
-    /// The exports of a workspace, which has to exist. As the user named it,
-    /// it may be reached through a link; what is below it may not.
+    /// The exports directory of a workspace. The workspace must exist; its path
+    /// may contain links, the directories below it may not.
     pub(crate) fn in_workspace(
         workspace: &Path,
         form: BundleForm,
@@ -45,7 +45,7 @@ impl ExportDestination {
         let root = host.named_root(workspace).map_err(|error| {
             error.hint("bundles are written below the workspace; choose another place with --output-root DIR")
         })?;
-        // Checked before any work is done: a link or a file is rejected.
+        // Reject a link or a file before any work is done.
         let mut folder = None;
         for name in FOLDERS {
             match open_subfolder(folder.as_ref().unwrap_or(&root), name) {

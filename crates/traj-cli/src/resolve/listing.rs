@@ -1,5 +1,5 @@
 //! The sessions of this machine: those below the configured roots, else those of
-//! the agents' stores, the files beside the stores, and the rollouts of Codex.
+//! the agents' stores, the files next to the stores, and the Codex rollouts.
 
 use std::path::{Path, PathBuf};
 
@@ -16,35 +16,35 @@ use super::{ChosenSession, Subject};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
-/// How much of a file is read for its workspace: the header of a rollout can be
-/// long.
+/// How many bytes of a file are read to find its workspace. The header of a
+/// rollout can be long.
 const HEAD_BYTES: u64 = Reading::standard().header_bytes as u64;
 
-/// How much of a file is read for its id.
+/// How many bytes of a file are read to find its id.
 const ID_BYTES: u64 = Reading::standard().id_bytes as u64;
 
-/// How the names of rollouts begin.
+/// The beginning of a rollout's file name.
 const ROLLOUT: &str = "rollout-";
 
-/// The length of the id at the end of a rollout's name.
+/// The length of the id at the end of a rollout's file name.
 const UUID: usize = 36;
 
-/// How many directories below a root are searched: those of agents are two or
-/// three below their common one, those of rollouts four.
+/// How many levels below a root are searched. Sessions of agents are two or
+/// three levels below their common directory, rollouts four.
 const DEEPEST: usize = 5;
 
-/// A session that may be meant.
+/// A session that the user may have named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KnownSession {
-    /// The key it is stored under.
+    /// Its key in the store.
     pub(super) key: Option<String>,
-    /// The id: of the store, else of the file's name.
+    /// The id: from the store, else from the file name.
     pub(super) id: String,
     pub(super) file: PathBuf,
 }
 
 impl KnownSession {
-    /// For people: key or id, and file.
+    /// Key or id, and file, for people.
     pub(super) fn shown(&self) -> String {
         let name = self.key.as_deref().unwrap_or(&self.id);
         format!("{name}, {}", self.file.display())
@@ -60,6 +60,8 @@ impl KnownSession {
 pub(super) struct SessionListing {
     pub(super) sessions: Vec<KnownSession>,
     pub(super) problem: Option<CommandError>,
+    /// The directories that were searched.
+    pub(super) folders: Vec<PathBuf>,
 }
 
 impl SessionListing {
@@ -77,7 +79,7 @@ impl SessionListing {
             }
             return listing;
         }
-        if let Some(state) = host.facts.state_dir() {
+        if let Some(state) = host.facts.agents_root() {
             let agents = Path::new(&state).join("agents");
             for name in folders_in(&agents, host) {
                 if agent.is_none_or(|agent| agent == name) && is_safe_id(&name) {
@@ -93,26 +95,26 @@ impl SessionListing {
         listing
     }
 
-    /// When a file last changed; `None` when it is not there.
+    /// When the files of a session last changed; `None` without a transcript.
     pub(super) fn modified(known: &KnownSession, host: &Host) -> Option<(i64, i64)> {
         use cap_std::fs::MetadataExt as _;
         let (folder, name) = host.folder_of(&known.file).ok()?;
         let metadata = folder.symlink_metadata(&name).ok().filter(Metadata::is_file)?;
-        // A session whose sidecar grows is in use as well.
+        // A growing sidecar also means that the session is in use.
         let sidecar = folder.symlink_metadata(sidecar_beside(&name)).ok();
         let times = [Some(metadata), sidecar].into_iter().flatten();
         times.map(|found| (found.mtime(), found.mtime_nsec())).max()
     }
 
-    /// The workspace of a session, as its transcript or its sidecar states it.
+    /// The workspace of a session, as stated in its transcript or sidecar.
     pub(super) fn workspace(known: &KnownSession, host: &Host) -> Option<String> {
         let beside = PathBuf::from(sidecar_beside(&known.file.to_string_lossy()));
         let stated = |file: &Path| Dialect::stated_workspace(&head_of(file, HEAD_BYTES, host)?);
         stated(&known.file).or_else(|| stated(&beside))
     }
 
-    /// The id that the transcript of a session states. A rollout's is a part of
-    /// its name.
+    /// The id stated in the transcript of a session. Not read for rollouts: their
+    /// id is part of the file name.
     pub(super) fn stated_id(known: &KnownSession, host: &Host) -> Option<String> {
         let name = known.file.file_name()?.to_string_lossy();
         if name.starts_with(ROLLOUT) {
@@ -138,6 +140,7 @@ impl SessionListing {
 
     fn add_agent(&mut self, sessions: &Path, host: &Host) {
         let Ok(Some(folder)) = host.folder_if_any(sessions) else { return };
+        self.folders.push(sessions.to_path_buf());
         if folder.symlink_metadata(STORE).is_ok() {
             self.add_store(&sessions.join(STORE), host);
         }
@@ -149,7 +152,7 @@ impl SessionListing {
         }
     }
 
-    /// Adds what is in a directory and in those below it.
+    /// Adds the sessions in a directory and below it.
     fn add_tree(&mut self, root: &Path, host: &Host) {
         let mut folders = vec![root.to_path_buf()];
         for _ in 0..=DEEPEST {
@@ -174,6 +177,7 @@ impl SessionListing {
         }
         for folder in folders {
             let Ok(Some(opened)) = host.folder_if_any(&folder) else { continue };
+            self.folders.push(folder.clone());
             for name in names_in(&opened, false) {
                 if name.starts_with(ROLLOUT) {
                     self.add(None, id_in(&name).to_owned(), folder.join(&name));
@@ -191,11 +195,11 @@ fn id_in(name: &str) -> &str {
 }
 
 fn folders_in(path: &Path, host: &Host) -> Vec<String> {
-    // The state directory and that of Codex may be reached through links.
+    // The paths of the state directory and of Codex may contain links.
     host.named_root(path).map(|folder| names_in(&folder, true)).unwrap_or_default()
 }
 
-/// The names of the files or directories in a directory, in order.
+/// The sorted names of the files or directories in a directory.
 fn names_in(folder: &Dir, wants_folders: bool) -> Vec<String> {
     let Ok(entries) = folder.entries() else { return Vec::new() };
     let mut names: Vec<String> = entries
@@ -210,7 +214,7 @@ fn names_in(folder: &Dir, wants_folders: bool) -> Vec<String> {
     names
 }
 
-/// How a file begins.
+/// The beginning of a file.
 fn head_of(file: &Path, most: u64, host: &Host) -> Option<Vec<u8>> {
     use std::io::Read as _;
     let (folder, name) = host.folder_of(file).ok()?;

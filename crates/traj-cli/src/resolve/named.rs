@@ -1,5 +1,5 @@
-//! What lies at a path the user named: by what it is, then by how it begins,
-//! then by its name.
+//! Classifies a path that the user named: by file type, then by content, then
+//! by name.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -19,20 +19,20 @@ use super::places::STORE;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
-/// So much of a file is looked at to tell what it is.
+/// How many bytes of a file are read to classify it.
 const HEAD: u64 = Reading::standard().first_line_bytes as u64;
 
 /// Stores are small; a larger file is not a store.
 const LONGEST_STORE: u64 = Reading::standard().store_bytes as u64;
 
-/// How sidecars are named that lie beside their session.
+/// The file name ending of a sidecar next to its session.
 const SIDECAR: &str = ".trajectory.jsonl";
 
-/// What lies at a path.
+/// What a path refers to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NamedPath {
     Bundle,
-    /// A session, which need not exist if its sidecar is named.
+    /// A session. It need not exist if the user named its sidecar.
     Session {
         file: PathBuf,
         sidecar: Option<PathBuf>,
@@ -40,8 +40,8 @@ pub(super) enum NamedPath {
 }
 
 impl NamedPath {
-    /// What the user named. Something that cannot be opened is reported by
-    /// whoever uses it.
+    /// Classifies the path. If it cannot be opened, the verb reports that when
+    /// it uses the path.
     pub(super) fn of(named: &Path, host: &Host) -> Result<Self, CommandError> {
         let path = host.absolute(named);
         let (parent, name) = host.parent_and_name(&path)?;
@@ -55,14 +55,14 @@ impl NamedPath {
         if folder.symlink_metadata(&name).is_ok_and(|metadata| metadata.is_dir()) {
             return Ok(Self::Bundle);
         }
-        // An archive is one whatever its name says.
+        // An archive is recognised by its content, not by its name.
         if FsBundleSource::open(&folder, &name).is_ok() {
             return Ok(Self::Bundle);
         }
         let Ok(file) = open_file(&folder, &name) else { return Ok(unseen) };
         let Some(head) = head_of(&file) else { return Ok(unseen) };
         if BundleFile::parse(&name).is_some() && is_bundle(&folder) {
-            return Err(CommandError::usage(format!("{} is a part of a bundle", named.display()))
+            return Err(CommandError::usage(format!("{} is part of a bundle", named.display()))
                 .hint("name the bundle's directory"));
         }
         let is_json = trim(&head).starts_with('{');
@@ -84,14 +84,14 @@ impl NamedPath {
     }
 }
 
-/// How a file begins.
+/// The beginning of a file.
 fn head_of(file: &File) -> Option<String> {
     let mut bytes = Vec::new();
     file.take(HEAD).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether a file lists sessions.
+/// Whether a file is a session store.
 fn is_store(folder: &Dir, name: &str) -> bool {
     let Ok(file) = open_file(folder, name) else { return false };
     let mut bytes = Vec::new();
@@ -100,8 +100,8 @@ fn is_store(folder: &Dir, name: &str) -> bool {
     store.is_some_and(|store| !store.sessions.is_empty() || name == STORE)
 }
 
-/// The session of a sidecar: by the name of the sidecar, else by what its first
-/// event says. The one that is there, else the first it may be.
+/// The session file of a sidecar: by the sidecar's name, else by its first
+/// event. Returns the candidate that exists, else the first.
 fn session_of(
     (parent, name): (&Path, &str),
     event: Option<&RuntimeRow<'_>>,
@@ -114,11 +114,11 @@ fn session_of(
     }
     if let Some(event) = event.filter(|event| is_safe_id(event.session_id())) {
         let file = format!("{}.jsonl", event.session_id());
-        // A sidecar in a directory of its own is named like its session.
+        // In a separate sidecar directory, a sidecar has its session's file name.
         files.extend((file != name).then(|| parent.join(&file)));
         let key = event.as_json().get("sessionKey").and_then(Json::as_str).unwrap_or_default();
         let store =
-            host.facts.state_dir().map(|state| default_store_path(&state, agent_of_key(key)));
+            host.facts.agents_root().map(|state| default_store_path(&state, agent_of_key(key)));
         files.extend(store.map(|store| Path::new(&store).with_file_name(&file)));
         let stated = head.lines().next().and_then(|line| stated_session_file(line.as_bytes()));
         files.extend(stated.map(PathBuf::from).filter(|file| file.is_absolute()));

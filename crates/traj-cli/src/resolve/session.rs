@@ -18,19 +18,19 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
 
-/// A session in its directory.
+/// A session file in its open directory.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) folder: Dir,
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) id: SessionId,
-    /// The sidecar, if that is what the user named.
+    /// The sidecar, if the user named that instead.
     named_sidecar: Option<PathBuf>,
     identity: SessionIdentity,
 }
 
-/// A sidecar in its directory.
+/// A sidecar in its open directory.
 #[derive(Debug)]
 pub(crate) struct Sidecar {
     pub(crate) folder: Dir,
@@ -38,23 +38,23 @@ pub(crate) struct Sidecar {
     pub(crate) path: PathBuf,
 }
 
-/// What a search for the sidecar found, and what it refused on the way.
+/// The result of a search for the sidecar, and the files that it rejected.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) found: Option<Sidecar>,
-    /// Where it would appear if there is none; nothing when something else lies
-    /// there.
+    /// Where the sidecar would appear if there is none yet; `None` if something
+    /// else is there.
     pub(crate) awaited: Option<Sidecar>,
     pub(crate) refused: Vec<RefusedSidecar>,
 }
 
 impl Session {
-    /// The session in this file, which need not exist.
+    /// The session in this file. The file need not exist.
     pub(crate) fn at(file: &Path, host: &Host) -> Result<Self, CommandError> {
         Self::open(&ChosenSession::at(host.absolute(file), None), host)
     }
 
-    /// The session that was chosen; its directory has to exist.
+    /// Opens the chosen session. Its directory must exist.
     pub(super) fn open(chosen: &ChosenSession, host: &Host) -> Result<Self, CommandError> {
         let path = chosen.file.clone();
         let (folder, name) = host.folder_of(&path)?;
@@ -77,13 +77,13 @@ impl Session {
         Ok(Self { folder, name, path, id, named_sidecar, identity })
     }
 
-    /// Whether there is no such session file.
+    /// Whether the session file does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         let found = self.folder.symlink_metadata(&self.name);
         found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
     }
 
-    /// What to say of a session that is missing.
+    /// The error for a missing session.
     pub(crate) fn no_session(&self) -> CommandError {
         CommandError::failure(format!("there is no session {}", self.path.display()))
             .hint("run `traj sessions` to list the sessions")
@@ -100,7 +100,7 @@ impl Session {
         Ok(Search { found, awaited, refused })
     }
 
-    /// Where a recorder with these settings would make the sidecar.
+    /// Where a recorder with these settings would create the sidecar.
     fn awaited(
         &self,
         refused: &[RefusedSidecar],
@@ -120,9 +120,9 @@ impl Session {
         Ok(is_free.then_some(Sidecar { folder, name, path }))
     }
 
-    /// The session's sidecar, to be changed: its first event has to prove that
-    /// it is the session's. One that may be there and cannot be used is an
-    /// error, because its text would stay.
+    /// The session's sidecar, for changes: its first event must prove that it
+    /// belongs to the session. If there may be a sidecar that cannot be used,
+    /// that is an error, because its text would stay.
     pub(crate) fn sidecar_to_change(
         &self,
         host: &Host,
@@ -141,11 +141,11 @@ impl Session {
             None => Ok(None),
             Some(found) if !self.identity.vouches_for(found.lead) => Err(unusable(
                 &found.file,
-                "only the pointer beside the transcript says whose it is",
+                "only the pointer next to the transcript links it to the session",
             )),
             Some(found) if found.is_proven() => place_of(&found.file, host).map(Some),
             Some(found) if found.source.is_empty() => Ok(None),
-            Some(found) => Err(unusable(&found.file, "no event in it proves whose it is")
+            Some(found) => Err(unusable(&found.file, "no event in it names its session")
                 .hint("`traj repair --write` writes a repaired copy of a torn file")),
         }
     }
@@ -161,31 +161,31 @@ impl Session {
         Ok(find_sidecar(&sources, &self.id, &places))
     }
 
-    /// Rewrites the session.
+    /// A rewriter for the session.
     pub(crate) fn rewriter(&self, host: &Host) -> Result<FsSessionRewriter, CommandError> {
         let folder = clone(&self.folder)?;
         Ok(FsSessionRewriter::new(folder, self.name.clone(), host.process_table()))
     }
 
-    /// A log beside the session.
+    /// A log next to the session.
     pub(crate) fn log(&self, name: String) -> Result<FsLineLog, CommandError> {
         Ok(FsLineLog::new(clone(&self.folder)?, name))
     }
 }
 
 impl Search {
-    /// What was refused, for people.
+    /// The rejected files, for people.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         self.refused.iter().map(passed_over)
     }
 }
 
 fn passed_over(refused: &RefusedSidecar) -> String {
-    format!("passed over {}: {}", refused.file, refused.reason.meaning())
+    format!("skipped {}: {}", refused.file, refused.reason.meaning())
 }
 
 impl Sidecar {
-    /// Rewrites the sidecar.
+    /// A rewriter for the sidecar.
     pub(crate) fn rewriter(&self) -> Result<FsSessionRewriter, CommandError> {
         Ok(FsSessionRewriter::of_sidecar(clone(&self.folder)?, self.name.clone()))
     }
@@ -196,8 +196,8 @@ impl Sidecar {
     }
 }
 
-/// Reads beside a session, beside the sidecar that was named, in the directory
-/// of sidecars, and where a pointer leads.
+/// The directories that are searched for the sidecar: those of the session and
+/// of the named sidecar, the sidecar directory, and the pointer's target.
 fn sources(
     folder: &Dir,
     path: &Path,
@@ -215,7 +215,7 @@ fn sources(
         sources = match host.folder_if_any(Path::new(&directory)) {
             Ok(Some(opened)) => sources.with_root(directory, opened),
             Ok(None) => sources.with_missing_root(directory),
-            // What is looked for there is refused, and reported.
+            // The search then rejects files in it and reports them.
             Err(_) => sources,
         };
     }

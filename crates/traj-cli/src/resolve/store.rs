@@ -1,4 +1,4 @@
-//! Stores of sessions, and the files of the sessions they list.
+//! Session stores, and the files of the sessions that they list.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use traj_fs::open_file;
 use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 
-/// A store in its directory.
+/// A store in its open directory.
 #[derive(Debug)]
 pub(crate) struct StorePlace {
     pub(crate) path: PathBuf,
@@ -19,7 +19,7 @@ pub(crate) struct StorePlace {
 }
 
 impl StorePlace {
-    /// Reads the store the user named, or the default one of an agent.
+    /// Reads the store that the user named, or an agent's default store.
     pub(crate) fn read(
         store: Option<&Path>,
         agent: &str,
@@ -28,7 +28,7 @@ impl StorePlace {
         let path = match store {
             Some(path) => host.absolute(path),
             None => {
-                let state = host.facts.state_dir().ok_or_else(|| {
+                let state = host.facts.agents_root().ok_or_else(|| {
                     CommandError::failure("cannot find the session store")
                         .hint("set HOME, or pass the store with --store")
                 })?;
@@ -60,8 +60,7 @@ impl StorePlace {
         Ok(Self { path, store })
     }
 
-    /// The file of a listed session: the one that exists, else the first it
-    /// may have.
+    /// The file of a listed session: the candidate that exists, else the first.
     pub(crate) fn file_of(
         &self,
         session: &StoredSession,
@@ -84,8 +83,8 @@ impl StorePlace {
             .ok_or_else(|| CommandError::failure("the stored session has no usable file"))
     }
 
-    /// The sessions that the store lists, each with its file. Those without a
-    /// usable file are passed over.
+    /// The sessions that the store lists, each with its file. Sessions without
+    /// a usable file are skipped.
     pub(crate) fn listed(&self, host: &Host) -> impl Iterator<Item = (&StoredSession, PathBuf)> {
         let sessions = self.store.sessions.iter();
         sessions.filter_map(|session| Some((session, self.file_of(session, host).ok()?)))

@@ -10,7 +10,8 @@ use traj_core::id::ThreadId;
 
 use super::super::Outcome;
 use super::plan::PlanArguments;
-use super::server::{ServerArguments, connect, runtime};
+use super::server::{ServerArguments, runtime};
+use super::turn::lease_now;
 use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
@@ -55,6 +56,7 @@ pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<BindReport>("codex-
 
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
+    let _lease = lease_now(&session.file, host)?;
     let found = Bound::read(&session.file, &arguments.plan, host)?;
     let wanted = arguments.thread.as_deref().map(ThreadId::parse).transpose();
     let wanted = wanted
@@ -68,8 +70,9 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         );
     }
     let lifecycle = lifecycle(&found.store);
+    let server = arguments.server.server(found.provider(), host, output)?;
     let report = runtime()?.block_on(async {
-        let client = connect(&arguments.server, host, output).await?;
+        let client = server.connect().await?;
         let report = bind(&lifecycle, &client, &found.plan, wanted.as_ref(), bound).await;
         client.stop().await;
         report
@@ -91,10 +94,8 @@ async fn bind(
         let attached = lifecycle.attach(client, plan, thread).await.map_err(lifecycle_error)?;
         return Ok(BindReport { thread_id: attached.thread.as_str().to_owned(), how: "attached" });
     }
-    if let Some(bound) = bound {
-        lifecycle.clear(&plan.key, bound).await.map_err(lifecycle_error)?;
-    }
     let (loaded, cancel) = (LoadedThreads::new(), CancellationToken::new());
-    let ready = lifecycle.ready(client, &loaded, plan, &cancel).await.map_err(lifecycle_error)?;
-    Ok(BindReport { thread_id: ready.thread().as_str().to_owned(), how: ready.how.as_str() })
+    let started = lifecycle.bind_new(client, &loaded, plan, bound, &cancel).await;
+    let started = started.map_err(lifecycle_error)?;
+    Ok(BindReport { thread_id: started.thread.as_str().to_owned(), how: "started" })
 }

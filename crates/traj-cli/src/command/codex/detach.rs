@@ -1,4 +1,4 @@
-//! `traj codex detach`: gives a session's binding up.
+//! `traj codex detach`: removes a session's binding.
 
 use std::process::ExitCode;
 
@@ -32,7 +32,7 @@ struct DetachReport {
     /// The thread, which stays with Codex.
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<String>,
-    /// The name that a damaged record was kept under.
+    /// The name under which a damaged record was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_as: Option<String>,
 }

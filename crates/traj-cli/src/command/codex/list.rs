@@ -1,4 +1,4 @@
-//! `traj codex list`: the bindings of a folder.
+//! `traj codex list`: the bindings in a directory.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -99,5 +99,5 @@ fn describe(listing: &BindingListing) -> String {
         text.push_str(&rest);
         text.push('\n');
     }
-    if text.is_empty() { "no bindings here\n".to_owned() } else { text }
+    if text.is_empty() { "no bindings\n".to_owned() } else { text }
 }

@@ -1,11 +1,11 @@
-//! What a verb wants of a thread, from its flags.
+//! The plan for a thread, from the flags of a verb.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use codex_binding::ThreadPlan;
 use traj_core::binding::{
-    ApprovalPolicy, CredentialKind, Fingerprint, SandboxMode, ServiceTier, resolve_provider,
+    ApprovalPolicy, CarryOver, ChangePolicy, RotateReason, SandboxMode, ServiceTier,
 };
 use traj_core::json::Json;
 use traj_core::port::BindingKey;
@@ -24,7 +24,7 @@ pub(super) struct PlanArguments {
     /// The provider of the model, by its name in Codex's configuration
     #[arg(long, value_name = "NAME")]
     model_provider: Option<String>,
-    /// When Codex asks for approval; requests are declined
+    /// When Codex asks for approval
     #[arg(long, value_enum, value_name = "WHEN")]
     approval: Option<Approval>,
     /// What Codex may change
@@ -39,6 +39,34 @@ pub(super) struct PlanArguments {
     /// A JSON file with tools to offer: a list of tool specifications
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
+    /// What a new thread gets of the messages of the thread that it replaces
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "nothing")]
+    carry_over: Carry,
+    /// What a changed component does to the thread: ignore, warn or rotate, such as
+    /// dynamic-tools=warn [default: rotate]; may be repeated
+    #[arg(long, value_name = "COMPONENT=POLICY", value_parser = change_policy)]
+    on_change: Vec<(RotateReason, ChangePolicy)>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Carry {
+    /// A new thread knows nothing of the old one
+    Nothing,
+    /// The beginning of each message
+    Summary,
+    /// The messages, without tool calls
+    History,
+}
+
+/// Reads `COMPONENT=POLICY`.
+fn change_policy(text: &str) -> Result<(RotateReason, ChangePolicy), String> {
+    let (component, policy) = text.split_once('=').ok_or("write COMPONENT=POLICY")?;
+    let component = RotateReason::parse(component).ok_or_else(|| {
+        let known: Vec<&str> = RotateReason::ALL.iter().map(|known| known.as_str()).collect();
+        format!("the components are {}", known.join(", "))
+    })?;
+    let policy = ChangePolicy::parse(policy).ok_or("the policies are ignore, warn and rotate")?;
+    Ok((component, policy))
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -56,23 +84,14 @@ enum Sandbox {
 }
 
 impl PlanArguments {
-    /// The plan for a session; without a workspace, `fallback` or the current folder.
-    pub(super) fn plan(
-        &self,
-        key: BindingKey,
-        host: &Host,
-        fallback: Option<&str>,
-    ) -> Result<ThreadPlan, CommandError> {
-        let cwd = match (&self.workspace, fallback.filter(|cwd| !cwd.is_empty())) {
-            (Some(workspace), _) => host.absolute(workspace).to_string_lossy().into_owned(),
-            (None, Some(cwd)) => cwd.to_owned(),
-            (None, None) => host.facts.current_dir.clone(),
-        };
-        let mut plan = ThreadPlan::new(key, &cwd);
+    /// The plan for a session. Without a workspace, the bound or the current directory is used.
+    pub(super) fn plan(&self, key: BindingKey, host: &Host) -> Result<ThreadPlan, CommandError> {
+        let mut plan = ThreadPlan::new(key, &host.facts.current_dir);
+        let absolute = |path: &PathBuf| host.absolute(path).to_string_lossy().into_owned();
+        plan.workspace = self.workspace.as_ref().map(absolute);
         let settings = &mut plan.settings;
         settings.model.clone_from(&self.model);
-        let provider = self.model_provider.as_deref().unwrap_or_default();
-        settings.model_provider = resolve_provider(provider, CredentialKind::Other);
+        settings.model_provider.clone_from(&self.model_provider);
         settings.approval_policy = self.approval.map(|approval| match approval {
             Approval::Never => ApprovalPolicy::Never,
             Approval::OnRequest => ApprovalPolicy::OnRequest,
@@ -84,13 +103,19 @@ impl PlanArguments {
             Sandbox::DangerFullAccess => SandboxMode::DangerFullAccess,
         });
         settings.service_tier = self.service_tier.as_deref().and_then(ServiceTier::parse);
+        plan.carry_over = match self.carry_over {
+            Carry::Nothing => CarryOver::Nothing,
+            Carry::Summary => CarryOver::summary(),
+            Carry::History => CarryOver::history(),
+        };
+        for (component, policy) in &self.on_change {
+            plan.wanted.rotation = plan.wanted.rotation.clone().with(*component, *policy);
+        }
         if let Some(file) = &self.mcp_servers {
-            let servers = read_json(file, host)?;
-            if servers.as_object().is_none() {
+            let Json::Object(servers) = read_json(file, host)? else {
                 return Err(not_usable(file, "one JSON object is expected"));
-            }
-            plan.wanted.user_mcp = Some(Fingerprint::of_mcp_servers(&servers));
-            plan.settings.config.push("mcp_servers", servers);
+            };
+            plan = plan.with_user_mcp(servers);
         }
         if let Some(file) = &self.tools {
             let Json::Array(tools) = read_json(file, host)? else {

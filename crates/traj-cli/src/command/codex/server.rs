@@ -1,23 +1,28 @@
 //! Starting the Codex CLI for a verb.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use clap::Args;
 use codex_binding::transport::{ServerCommand, child_environment, spawn};
-use codex_binding::{Client, ClientOptions};
-use traj_core::port::AppServerError;
+use codex_binding::{Client, ClientOptions, TESTED_VERSIONS, is_newer_than_tested};
+use traj_core::port::{AppServerError, CloseCause};
 use traj_core::redaction::{RedactionPolicy, Redactor};
 
+use super::provider::ProviderReport;
 use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
+
+/// How many lines of Codex's standard error are shown.
+const LAST_LINES: usize = 5;
 
 #[derive(Debug, Args)]
 pub(super) struct ServerArguments {
     /// The Codex executable [default: TRAJ_CODEX, else `codex` on the PATH]
     #[arg(long, value_name = "PATH")]
     codex: Option<PathBuf>,
-    /// Pass this environment variable to Codex, besides the harmless ones; may be repeated
+    /// Also pass this environment variable to Codex; may be repeated
     #[arg(long = "env", value_name = "NAME")]
     variables: Vec<String>,
 }
@@ -30,49 +35,107 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
         .map_err(|error| CommandError::failure("cannot start the runtime").because(error))
 }
 
-/// Hides secrets with the owner's key, or with one of this run.
+/// A redactor with the owner's key, or with a temporary one.
 pub(super) fn redactor(host: &Host) -> Result<Redactor, CommandError> {
     let key = host.marker_key().or_else(|_| Host::passing_key())?;
     Ok(Redactor::new(RedactionPolicy::standard(key)))
 }
 
-/// Starts Codex and connects to it.
-pub(super) async fn connect(
-    arguments: &ServerArguments,
-    host: &Host,
-    output: &CommandOutput,
-) -> Result<Client, CommandError> {
-    let program = host.program(arguments.codex.as_deref(), "CODEX", "codex").ok_or_else(|| {
-        CommandError::failure("`codex` is not on the PATH")
-            .hint("install it with `npm install -g @openai/codex`, or pass its path with --codex")
-    })?;
-    let variables = &host.facts.variables;
-    let asked: Vec<(&str, &str)> = arguments
-        .variables
-        .iter()
-        .filter_map(|name| Some((name.as_str(), variables.get(name)?)))
-        .collect();
-    let environment = child_environment(|name| variables.get(name).map(str::to_owned), asked);
-    let command = ServerCommand::codex(program, environment, &host.facts.current_dir);
-    let transport = spawn(&command).map_err(|error| {
-        CommandError::failure("cannot start Codex")
-            .because(error)
-            .hint("pass the executable with --codex or in TRAJ_CODEX")
-    })?;
-    let connected = Client::connect(transport, ClientOptions::standard(redactor(host)?)).await;
-    connected.map_err(|error| {
-        output.note("Codex did not complete the handshake");
-        server_error(error)
-    })
+/// The Codex that a verb starts.
+pub(super) struct CodexServer<'a> {
+    command: ServerCommand,
+    redactor: Redactor,
+    output: &'a CommandOutput,
+    has_warned: Cell<bool>,
+    /// The provider of the model.
+    pub(super) provider: ProviderReport,
 }
 
-/// A failure of the server.
+impl ServerArguments {
+    /// The Codex to start, with the variables that the configuration of `provider`, or else of the
+    /// configured provider, names.
+    pub(super) fn server<'a>(
+        &self,
+        provider: Option<&str>,
+        host: &Host,
+        output: &'a CommandOutput,
+    ) -> Result<CodexServer<'a>, CommandError> {
+        let program = host.program(self.codex.as_deref(), "CODEX", "codex").ok_or_else(|| {
+            CommandError::failure("`codex` is not on the PATH").hint(
+                "install it with `npm install -g @openai/codex`, or pass its path with --codex",
+            )
+        })?;
+        let provider = ProviderReport::of(provider, host);
+        let variables = &host.facts.variables;
+        let names =
+            self.variables.iter().chain(provider.variables.iter().map(|variable| &variable.name));
+        let added = names.filter_map(|name| Some((name.as_str(), variables.get(name)?)));
+        let environment = child_environment(|name| variables.get(name).map(str::to_owned), added);
+        let command = ServerCommand::codex(program, environment, &host.facts.current_dir);
+        let (redactor, has_warned) = (redactor(host)?, Cell::new(false));
+        Ok(CodexServer { command, redactor, output, has_warned, provider })
+    }
+}
+
+impl CodexServer<'_> {
+    /// Starts Codex and connects to it.
+    pub(super) async fn connect(&self) -> Result<Client, CommandError> {
+        let transport = spawn(&self.command).map_err(|error| {
+            CommandError::failure("cannot start Codex")
+                .because(error)
+                .hint("pass the executable with --codex or in TRAJ_CODEX")
+        })?;
+        let client = Client::connect(transport, ClientOptions::standard(self.redactor.clone()))
+            .await
+            .map_err(not_connected)?;
+        self.warn_of_new_version(&client);
+        Ok(client)
+    }
+
+    /// Warns once about a version that no test has run. It is used all the same: most releases
+    /// work.
+    fn warn_of_new_version(&self, client: &Client) {
+        let version = client.server_version().unwrap_or_default();
+        if is_newer_than_tested(version) && !self.has_warned.replace(true) {
+            let newest = TESTED_VERSIONS.last().copied().unwrap_or_default();
+            self.output.note(&format!(
+                "warning: Codex {version} is newer than {newest}, the newest version that was tested"
+            ));
+        }
+    }
+}
+
+/// The last lines of a text that are not blank.
+pub(super) fn last_lines(text: &str) -> Vec<String> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let mut lines: Vec<String> = lines.rev().take(LAST_LINES).map(str::to_owned).collect();
+    lines.reverse();
+    lines
+}
+
+/// Converts a failed handshake to an error that says what Codex printed.
+fn not_connected(error: AppServerError) -> CommandError {
+    let has_exited = matches!(&error, AppServerError::Closed { cause: CloseCause::Exited { .. } });
+    let words = error.close_cause().and_then(CloseCause::last_words).unwrap_or_default();
+    let words = last_lines(words);
+    let message = if has_exited {
+        "Codex exited before it was ready"
+    } else {
+        "Codex did not complete the handshake"
+    };
+    let failed = CommandError::failure(message).because(error);
+    let failed =
+        words.into_iter().fold(failed, |failed, line| failed.hint(format!("Codex wrote: {line}")));
+    failed.hint("`traj doctor` shows which Codex is started; `codex app-server` must run by itself")
+}
+
+/// Converts a failure of the server to an error.
 pub(super) fn server_error(error: AppServerError) -> CommandError {
     let text = match &error {
         AppServerError::Refused { text, .. } => Some(text.reveal().to_owned()),
         _ => None,
     };
     let failed = CommandError::failure("Codex rejected the request").because(error);
-    // The person whose turn it is may read the server's own words.
+    // The user started the turn, so they may see the server's own message.
     text.into_iter().fold(failed, |failed, text| failed.hint(format!("Codex says: {text}")))
 }

@@ -1,15 +1,15 @@
-//! `traj codex status`: what is remembered of a session, and whether its thread is there.
+//! `traj codex status`: the binding of a session, and whether its thread exists.
 
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use traj_core::binding::{ApprovalPolicy, BindingOrigin, BindingRecord, SandboxMode};
+use traj_core::binding::{ApprovalPolicy, BindingOrigin, BindingRecord, FormerThread, SandboxMode};
 use traj_core::port::ThreadService as _;
 use traj_core::timestamp::UnixMillis;
 
 use super::super::Outcome;
-use super::server::{ServerArguments, connect, runtime};
+use super::server::{ServerArguments, runtime};
 use super::{help_end, store, store_error};
 use crate::compose::Host;
 use crate::json_document::JsonDocument;
@@ -34,10 +34,10 @@ pub(super) struct Arguments {
 struct StatusReport {
     /// Whether the session has a binding.
     bound: bool,
-    /// What is remembered.
+    /// The stored binding.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<BindingSummary>,
-    /// What Codex says of the thread, if it was asked.
+    /// What Codex reports about the thread, if it was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     health: Option<Health>,
 }
@@ -54,19 +54,23 @@ struct BindingSummary {
     cwd: String,
     /// The model.
     model: Option<String>,
-    /// Who serves it.
+    /// The provider of the model.
     model_provider: Option<String>,
-    /// What has to be approved.
+    /// When Codex asks for approval.
     approval_policy: Option<&'static str>,
-    /// What commands may touch.
+    /// What Codex may change.
     sandbox: Option<&'static str>,
     /// The service tier.
     service_tier: Option<String>,
     /// Where Codex keeps the thread.
     rollout_path: Option<String>,
+    /// The Codex home that the thread is in.
+    codex_home: Option<String>,
+    /// The threads that the session was bound to before, oldest first. Codex may still have them.
+    former_threads: Vec<FormerSummary>,
     /// Turns that ended under this binding.
     turns: u64,
-    /// Messages up to this time are known to the thread.
+    /// The thread contains messages up to this time.
     history_covered_through: Option<String>,
     /// When it was bound.
     created_at: String,
@@ -74,7 +78,22 @@ struct BindingSummary {
     updated_at: String,
 }
 
-/// What Codex says about the thread.
+/// A thread that the session was bound to before.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "FormerThread")]
+struct FormerSummary {
+    /// The thread.
+    thread_id: String,
+    /// `rotated`, `gone` or `rebound`.
+    reason: &'static str,
+    /// Turns that ended under the binding.
+    turns: u64,
+    /// When another thread took its place.
+    replaced_at: String,
+}
+
+/// What Codex reports about the thread.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Health {
@@ -82,11 +101,11 @@ struct Health {
     thread: &'static str,
     /// The version of Codex.
     server_version: Option<String>,
-    /// Turns that Codex has.
+    /// The number of turns that Codex has.
     turns: Option<u64>,
-    /// Whether Codex has at least the turns that we know of; none when it does not tell.
+    /// Whether Codex has at least the turns of this binding; null if it does not report them.
     history_complete: Option<bool>,
-    /// Why nothing is known.
+    /// Why the state of the thread is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -121,6 +140,8 @@ fn describe_record(record: &BindingRecord) -> BindingSummary {
         sandbox: record.sandbox.map(SandboxMode::as_str),
         service_tier: record.service_tier.as_ref().map(|tier| tier.as_str().to_owned()),
         rollout_path: record.rollout_path.clone(),
+        codex_home: record.home().map(str::to_owned),
+        former_threads: record.former_threads.iter().map(describe_former).collect(),
         turns: record.turns,
         history_covered_through: record.history_covered_through.map(UnixMillis::to_iso),
         created_at: record.created_at.to_iso(),
@@ -128,7 +149,17 @@ fn describe_record(record: &BindingRecord) -> BindingSummary {
     }
 }
 
-/// Asks Codex. A server that does not start is a finding about health, not a failure of the verb.
+fn describe_former(former: &FormerThread) -> FormerSummary {
+    FormerSummary {
+        thread_id: former.thread.as_str().to_owned(),
+        reason: former.reason.as_str(),
+        turns: former.turns,
+        replaced_at: former.replaced_at.to_iso(),
+    }
+}
+
+/// Asks Codex about the thread. If the server does not start, that is reported in the result and
+/// is not a failure of the verb.
 fn health(
     record: &BindingRecord,
     arguments: &Arguments,
@@ -143,8 +174,9 @@ fn health(
         problem: Some(problem),
     };
     let asked = runtime().and_then(|runtime| {
+        let server = arguments.server.server(record.model_provider.as_deref(), host, output)?;
         runtime.block_on(async {
-            let client = connect(&arguments.server, host, output).await?;
+            let client = server.connect().await?;
             let version = client.server_version().map(str::to_owned);
             let summary = client.read_thread(&record.thread).await;
             client.stop().await;
@@ -178,13 +210,17 @@ fn describe(report: &StatusReport) -> String {
         format!("workspace  {}", escape_control(&record.cwd)),
         format!("model      {} from {}", text(&record.model), text(&record.model_provider)),
         format!("asks       {}", record.approval_policy.unwrap_or("as configured")),
-        format!("may touch  {}", record.sandbox.unwrap_or("as configured")),
+        format!("may change {}", record.sandbox.unwrap_or("as configured")),
         format!(
             "history    {} turns, through {}",
             record.turns,
             text(&record.history_covered_through)
         ),
     ];
+    for former in &record.former_threads {
+        let thread = escape_control(&former.thread_id);
+        lines.push(format!("before     {thread} ({}, {} turns)", former.reason, former.turns));
+    }
     if let Some(health) = &report.health {
         let turns = health.turns.map_or_else(|| "?".to_owned(), |turns| turns.to_string());
         let version = text(&health.server_version);

@@ -1,6 +1,10 @@
 //! `traj codex turn`: one turn on the session's thread.
 
+mod approvals;
 mod events;
+mod lease;
+mod report;
+mod stop;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,43 +12,46 @@ use std::time::Duration;
 
 use clap::Args;
 use codex_binding::{
-    BoundTurn, BoundTurnError, BoundTurnRequest, Client, HowOpened, LoadedThreads, ThreadLifecycle,
-    ThreadPlan, TurnError, TurnFacts, TurnOptions, TurnOutcome, TurnSpec, run_bound_turn,
+    BoundTurn, BoundTurnError, BoundTurnRequest, Client, LoadedThreads, ThreadLifecycle,
+    ThreadPlan, TurnError, run_bound_turn,
 };
-use serde::Serialize;
-use serde_json::Value;
-use tokio_util::sync::CancellationToken;
-use traj_core::binding::{
-    BindingProfile, TurnBlocks, TurnInput, TurnTrigger, collaboration_mode, reasoning_effort,
-};
-use traj_core::port::{DenyAll, EventSink, NoEvents};
+use traj_core::binding::TurnInput;
 use traj_core::settings::Settings;
-use traj_core::timestamp::UnixMillis;
 use traj_fs::{Recorder, SystemClock};
 
 use super::super::{Outcome, record};
 use super::plan::PlanArguments;
-use super::server::{ServerArguments, connect, redactor, runtime, server_error};
+use super::server::{CodexServer, ServerArguments, last_lines, redactor, runtime, server_error};
 use super::{Bound, help_end, lifecycle, lifecycle_error};
 use crate::command_error::CommandError;
 use crate::compose::Host;
-use crate::json_document::JsonDocument;
 use crate::output::CommandOutput;
 use crate::resolve::{self, ChosenSession, SubjectArguments, Unnamed};
 use crate::terminal_text::escape_control;
+use approvals::Approvals;
 use events::{EventList, Stream};
+use lease::lease_in_time;
+use report::{announce, failure, report};
+use stop::Stop;
 
-/// How often a server that exited before the turn began is started again.
+pub(super) use lease::lease_now;
+pub(crate) use report::DOCUMENT;
+
+/// How often a server that exits before the turn begins is started.
 const STARTS: u32 = 3;
 
 #[derive(Debug, Args)]
 #[command(
     long_about = "Runs one turn on the Codex thread that holds the session's history, and \
                   prints the reply. The thread is resumed, or started if there is none. \
-                  Requests for approval are always declined. The turn is recorded in the \
-                  session's sidecar; the sidecar and the binding are files next to the \
-                  session.\n\nCtrl-C interrupts the turn on the server, then exits. A second \
-                  Ctrl-C exits at once.",
+                  The turn is recorded in the session's sidecar; the sidecar and the binding \
+                  are files next to the session. Turns of one session run one after the \
+                  other.\n\nIf Codex asks for approval, a person on the terminal decides: yes, no, \
+                  or always for this kind of request in this turn. Without a terminal, requests \
+                  are declined. Everything declined is reported on standard error and with \
+                  --json.\n\nSIGINT (Ctrl-C), SIGTERM and SIGHUP interrupt the turn on the \
+                  server, record its end, and exit with 130, 143 or 129. A second signal exits \
+                  at once.",
     after_help = help_end(&["traj codex turn --session s.jsonl --prompt 'Summarise this'", "git diff | traj codex turn --session s.jsonl --prompt -", "traj codex turn --session s.jsonl --prompt 'What is this?' --image plot.png"])
 )]
 pub(super) struct Arguments {
@@ -62,12 +69,15 @@ pub(super) struct Arguments {
     /// Additional instructions for this turn only
     #[arg(long, value_name = "TEXT")]
     instructions: Option<String>,
-    /// Interrupt the turn after this many seconds
+    /// Interrupt the turn this many seconds after the start of the command
     #[arg(long, value_name = "SECONDS", default_value_t = 1200)]
     timeout: u64,
     /// The session's id in the recording [default: as in the transcript, else the file name]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
+    /// Fail if a turn of the session is running in another process [default: wait for its end]
+    #[arg(long)]
+    no_wait: bool,
     /// Do not record the turn
     #[arg(long)]
     no_record: bool,
@@ -77,54 +87,9 @@ pub(super) struct Arguments {
     server: ServerArguments,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "Report")]
-struct TurnDocument {
-    /// `completed`, `interrupted`, `timed-out` or `failed`.
-    outcome: &'static str,
-    /// The reply.
-    text: String,
-    /// The thread.
-    thread_id: String,
-    /// The turn.
-    turn_id: String,
-    /// `started`, `resumed`, `rotated`, `replaced` or `transient`.
-    thread: &'static str,
-    /// The thread that was given up.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lost: Option<Lost>,
-    /// Why it was given up.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    reasons: Vec<&'static str>,
-    /// What went wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    /// Tokens of the turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Value>,
-    /// What happened, in order.
-    events: Vec<Value>,
-}
-
-/// A history that is gone.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Lost {
-    /// The thread.
-    thread_id: String,
-    /// Its turns.
-    turns: u64,
-    /// It knew messages up to this time.
-    covered_through: Option<String>,
-}
-
-pub(crate) const DOCUMENT: JsonDocument = JsonDocument::of::<TurnDocument>("codex-turn");
-
 pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) -> Outcome {
+    let stop = Stop::after(Duration::from_secs(arguments.timeout.max(1)));
     let session = resolve::chosen(&arguments.subject, Unnamed::Refused, host, output)?;
-    let found = Bound::read(&session.file, &arguments.plan, host)?;
-    let plan = &found.plan;
     let prompt = match arguments.prompt.as_str() {
         "-" => Host::read_standard_input()?,
         prompt => prompt.to_owned(),
@@ -132,26 +97,36 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
     if prompt.trim().is_empty() {
         return Err(CommandError::usage("the prompt is empty").hint("pass a text with --prompt"));
     }
+    let runtime = runtime()?;
+    let lease = runtime.block_on(async {
+        stop.listen(host, output)?;
+        if arguments.no_wait {
+            return lease_now(&session.file, host);
+        }
+        stop.unless_stopped(lease_in_time(&session.file, host, output)).await
+    })?;
+    // The turn of another process may have changed the binding.
+    let found = Bound::read(&session.file, &arguments.plan, host)?;
+    found.check_workspace(host)?;
+    let plan = &found.plan;
     let recorder = recorder(arguments, &session, plan, host, output)?;
-    let sink: Arc<dyn EventSink> = match &recorder {
-        Some(recorder) => Arc::clone(recorder) as Arc<dyn EventSink>,
-        None => Arc::new(NoEvents::new()),
-    };
     let events = Arc::new(EventList::default());
     let stream = Arc::new(Stream::new(output, &events));
-    let mut options = TurnOptions::standard(Arc::new(DenyAll::new()));
-    options.timeout = Duration::from_secs(arguments.timeout.max(1));
-    options.observer = Some(stream.clone());
-    let facts = facts(arguments, &session, &prompt, plan);
-    let model = found.record().and_then(|record| record.model.as_deref());
-    let spec = spec(arguments, &prompt, plan, model, host);
+    let approvals = Approvals::new(arguments.prompt == "-", output, &stream);
+    let mut request = request(arguments, &session, plan, input(arguments, &prompt, host))
+        .observed_by(stream.clone())
+        .answered_by(approvals.handler())
+        .cancelled_by(stop.cancel.clone());
+    if let Some(recorder) = &recorder {
+        request = request.recorded_in(recorder.clone());
+    }
+    let server = arguments.server.server(found.provider(), host, output)?;
     let lifecycle = lifecycle(&found.store);
-    let turn = runtime()?.block_on(async {
-        interrupt_on_signal(&options.cancel, output);
-        let request =
-            BoundTurnRequest { plan, spec: &spec, options: &options, facts: &facts, sink: &sink };
-        run_with_restarts(&arguments.server, &lifecycle, request, host, output).await
-    });
+    let attempt =
+        Attempt { server: &server, lifecycle: &lifecycle, stream: &stream, stop: &stop, output };
+    let turn = runtime.block_on(attempt.run(request));
+    stream.make_room();
+    drop(lease);
     if let Some(recorder) = &recorder {
         let flushed = recorder.flush();
         if !flushed.is_complete() {
@@ -159,66 +134,62 @@ pub(super) fn run(arguments: &Arguments, host: &Host, output: &CommandOutput) ->
         }
     }
     let turn = turn?;
-    let report = report(&turn, events.take());
+    let report = report(&turn, approvals.declined(), events.take());
     announce(&turn, output);
-    let failed = failure(&turn);
+    let failed = failure(&turn, stop.signal(), &server.provider);
     let fault = failed.as_ref().map(|error| error.kind);
     let code = output.verdict(&report, fault, |report| stream.rest_of(&report.text))?;
     match failed {
         Some(error) if !output.is_json() => Err(error),
-        // The document says so already.
+        // The document already contains the error.
         _ => Ok(code),
     }
 }
 
-/// A server that exits before the turn begins is replaced: it has not seen the prompt yet.
-async fn run_with_restarts(
-    server: &ServerArguments,
-    lifecycle: &ThreadLifecycle,
-    request: BoundTurnRequest<'_>,
-    host: &Host,
-    output: &CommandOutput,
-) -> Result<BoundTurn, CommandError> {
-    let mut starts = 1;
-    loop {
-        let client = connect(server, host, output).await?;
-        let loaded = LoadedThreads::new();
-        let turn = run_bound_turn(lifecycle, &client, &loaded, request).await;
-        client.stop().await;
-        match turn {
-            Ok(turn) => return Ok(turn),
-            Err(error) if error.is_lost_before_start() && starts < STARTS => {
-                starts += 1;
-                output.note("Codex exited before the turn began; starting it again");
-            }
-            Err(error) => {
-                tell_last_words(&client, output);
-                return Err(turn_error(error));
+/// A turn on a server that is started for it.
+struct Attempt<'a> {
+    server: &'a CodexServer<'a>,
+    lifecycle: &'a ThreadLifecycle,
+    stream: &'a Stream,
+    stop: &'a Stop,
+    output: &'a CommandOutput,
+}
+
+impl Attempt<'_> {
+    /// Runs the turn. Restarts a server that exits before the turn begins: it has not seen the
+    /// prompt yet.
+    async fn run(&self, mut request: BoundTurnRequest) -> Result<BoundTurn, CommandError> {
+        let mut starts = 1;
+        loop {
+            self.stream.set_activity("starting Codex");
+            let client = self.stop.unless_stopped(self.server.connect()).await?;
+            self.stream.set_activity("opening the thread");
+            let loaded = LoadedThreads::new();
+            request.options.timeout = self.stop.time_left();
+            let turn = Box::pin(run_bound_turn(self.lifecycle, &client, &loaded, &request)).await;
+            client.stop().await;
+            match turn {
+                Ok(turn) => return Ok(turn),
+                Err(BoundTurnError::TimedOut { .. } | BoundTurnError::Cancelled { .. }) => {
+                    return Err(self.stop.error_before_turn());
+                }
+                Err(error) if error.is_lost_before_start() && starts < STARTS => {
+                    starts += 1;
+                    self.stream.make_room();
+                    self.output.note("Codex exited before the turn began; starting it again");
+                }
+                Err(error) => {
+                    self.stream.make_room();
+                    tell_last_words(&client, self.output);
+                    return Err(turn_error(error));
+                }
             }
         }
     }
 }
 
-/// The first Ctrl-C interrupts the turn; a second one ends us at once.
-fn interrupt_on_signal(cancel: &CancellationToken, output: &CommandOutput) {
-    let cancel = cancel.clone();
-    let is_quiet = !output.shows_progress();
-    drop(tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            cancel.cancel();
-            if !is_quiet {
-                anstream::eprintln!("interrupting the turn …");
-            }
-            if tokio::signal::ctrl_c().await.is_ok() {
-                Host::exit_interrupted();
-            }
-        }
-    }));
-}
-
 fn tell_last_words(client: &Client, output: &CommandOutput) {
-    let tail = client.stderr_tail().unwrap_or_default();
-    for line in tail.lines().rev().take(5).collect::<Vec<_>>().into_iter().rev() {
+    for line in last_lines(&client.stderr_tail().unwrap_or_default()) {
         output.note(&format!("codex: {line}"));
     }
 }
@@ -230,121 +201,24 @@ fn turn_error(error: BoundTurnError) -> CommandError {
         BoundTurnError::Turn(error) => CommandError::failure("Codex exited during the turn")
             .hint("the thread still exists; the next turn resumes it")
             .because(error),
+        BoundTurnError::ModelUnknown => CommandError::failure("the turn did not run")
+            .hint("name the model with --model")
+            .because(error),
         other => CommandError::failure("the turn did not run").because(other),
     }
 }
 
-/// Prints what the user must know even if they only want the reply.
-fn announce(turn: &BoundTurn, output: &CommandOutput) {
-    match &turn.ready.how {
-        HowOpened::Replaced { lost } if lost.turns > 0 => output.note(&format!(
-            "Codex no longer has thread {}; a new thread was started (turns lost: {})",
-            lost.thread, lost.turns
-        )),
-        HowOpened::Rotated { previous, reasons } => {
-            let reasons: Vec<&str> = reasons.iter().map(|reason| reason.as_str()).collect();
-            output.note(&format!(
-                "a new thread replaces {previous}, because of: {}",
-                reasons.join(", ")
-            ));
-        }
-        HowOpened::Transient { reason } => output.note(&format!(
-            "this turn ran on a separate thread ({}); the session keeps its thread",
-            reason.as_str()
-        )),
-        _ => {}
-    }
-}
-
-fn report(turn: &BoundTurn, events: Vec<Value>) -> TurnDocument {
-    let report = &turn.report;
-    let (lost, reasons) = match &turn.ready.how {
-        HowOpened::Replaced { lost } => (
-            Some(Lost {
-                thread_id: lost.thread.as_str().to_owned(),
-                turns: lost.turns,
-                covered_through: lost.covered_through.map(UnixMillis::to_iso),
-            }),
-            vec![],
-        ),
-        HowOpened::Rotated { reasons, .. } => {
-            (None, reasons.iter().map(|reason| reason.as_str()).collect())
-        }
-        _ => (None, vec![]),
-    };
-    let message = match &report.outcome {
-        TurnOutcome::Failed { message } => message.clone(),
-        _ => None,
-    };
-    TurnDocument {
-        outcome: outcome_name(&report.outcome),
-        text: report.text.clone(),
-        thread_id: turn.ready.thread().as_str().to_owned(),
-        turn_id: report.turn.as_str().to_owned(),
-        thread: turn.ready.how.as_str(),
-        lost,
-        reasons,
-        message,
-        usage: report.usage.map(|usage| {
-            serde_json::json!({
-                "input": usage.input, "cachedInput": usage.cached_input, "output": usage.output,
-                "reasoning": usage.reasoning, "total": usage.total,
-            })
-        }),
-        events,
-    }
-}
-
-const fn outcome_name(outcome: &TurnOutcome) -> &'static str {
-    match outcome {
-        TurnOutcome::Completed => "completed",
-        TurnOutcome::Interrupted => "interrupted",
-        TurnOutcome::TimedOut { .. } => "timed-out",
-        _ => "failed",
-    }
-}
-
-/// A turn that did not complete is not a success, whatever it said.
-fn failure(turn: &BoundTurn) -> Option<CommandError> {
-    Some(match &turn.report.outcome {
-        TurnOutcome::Completed => return None,
-        TurnOutcome::Interrupted => CommandError::failure("the turn was interrupted"),
-        TurnOutcome::TimedOut { confirmed: true } => {
-            CommandError::failure("the turn took too long and was interrupted")
-        }
-        TurnOutcome::TimedOut { confirmed: false } => CommandError::failure(
-            "the turn took too long, and Codex did not confirm the interruption",
-        ),
-        TurnOutcome::Failed { message } => {
-            let failed = CommandError::failure("the turn failed");
-            let message = message.as_deref().unwrap_or("no reason given");
-            failed.hint(format!("Codex says: {message}"))
-        }
-        _ => CommandError::failure("the turn did not complete"),
-    })
-}
-
-/// What is said, and how; `known_model` is the one the thread ran with before.
-fn spec(
+fn request(
     arguments: &Arguments,
-    prompt: &str,
+    session: &ChosenSession,
     plan: &ThreadPlan,
-    known_model: Option<&str>,
-    host: &Host,
-) -> TurnSpec {
-    let mut spec = TurnSpec::new(input(arguments, prompt, host));
-    let model = plan.settings.model.as_deref().or(known_model).unwrap_or_default();
-    let level = arguments.effort.as_deref();
-    let effort =
-        level.and_then(|level| reasoning_effort(level, model, &BindingProfile::standard()));
-    spec.effort = level.map(|_| effort.map(str::to_owned));
-    if let Some(text) = arguments.instructions.clone().filter(|_| !model.is_empty()) {
-        let mut blocks = TurnBlocks::default();
-        blocks.turn = Some(text);
-        spec.collaboration_mode =
-            Some(collaboration_mode(model, effort, &TurnTrigger::User, &blocks));
-    }
-    spec
+    input: TurnInput,
+) -> BoundTurnRequest {
+    let mut request =
+        BoundTurnRequest::new(plan.clone(), input).session_file(session.file.to_string_lossy());
+    request.effort.clone_from(&arguments.effort);
+    request.blocks.turn.clone_from(&arguments.instructions);
+    request
 }
 
 fn input(arguments: &Arguments, prompt: &str, host: &Host) -> TurnInput {
@@ -357,22 +231,7 @@ fn input(arguments: &Arguments, prompt: &str, host: &Host) -> TurnInput {
     TurnInput::text(prompt).with_media(&paths, &[], &mimes)
 }
 
-fn facts(
-    arguments: &Arguments,
-    session: &ChosenSession,
-    prompt: &str,
-    plan: &ThreadPlan,
-) -> TurnFacts {
-    let mut facts = TurnFacts::new(prompt);
-    facts.trigger = Some("user".to_owned());
-    facts.session_file = Some(session.file.to_string_lossy().into_owned());
-    facts.workspace = Some(plan.cwd.clone());
-    facts.images = u64::try_from(arguments.image.len()).unwrap_or(0);
-    facts.tools.clone_from(&plan.tools);
-    facts
-}
-
-/// The recorder of the session, unless nothing is to be recorded.
+/// The recorder of the session; `None` if the turn is not recorded.
 fn recorder(
     arguments: &Arguments,
     session: &ChosenSession,

@@ -1,4 +1,4 @@
-//! A canary through every place we write to.
+//! Writes a canary to every location that traj writes to, and reads it back.
 
 use std::io::Read as _;
 use std::ops::ControlFlow;
@@ -23,19 +23,19 @@ use traj_fs::{
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
-/// What is looked for afterwards.
+/// The string that must be found afterwards.
 const CANARY: &str = "traj doctor canary";
 
-/// Shaped like a credential, worth nothing; must never be found. Written in
-/// two parts, so that no scanner takes this file for a leak.
+/// A fake credential that must never be found. Written in two parts, so that
+/// no scanner reports this file.
 const BAIT: &str = concat!("ghp", "_x7Kq2mVw9TzR4bNc8LpY1sJd6FhG3aQe5UoX");
 
-/// One place, and whether the canary came back from it.
+/// A location, and whether the canary was read back from it.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Probe {
-    /// What was tried.
+    /// What was tested.
     pub(super) name: &'static str,
-    /// Whether the canary came through.
+    /// Whether the test passed.
     pub(super) ok: bool,
     /// What happened.
     pub(super) detail: String,
@@ -43,7 +43,7 @@ pub(super) struct Probe {
 
 type Check = Result<String, Box<dyn std::error::Error>>;
 
-/// Tries every place, in a directory of its own where sidecars go.
+/// Tests every location, in a new directory below the sidecar directory.
 pub(super) fn run(host: &Host) -> Vec<Probe> {
     let mut probes = Vec::new();
     let mut note = |name: &'static str, check: Check| {
@@ -105,7 +105,7 @@ impl ProbeTarget {
     }
 
     fn clear(&self) {
-        // The next probe reports what is left by its directory name.
+        // If this fails, the next probe reports the directory that was left.
         self.parent.remove_dir_all(&self.name).ok();
     }
 
@@ -114,7 +114,7 @@ impl ProbeTarget {
         let text = format!("token {BAIT}");
         let hidden = self.redactor.text(&text, &mut report);
         if hidden.as_ref().contains(BAIT) {
-            return Err("a credential passed".into());
+            return Err("a credential was not hidden".into());
         }
         Ok("a credential was hidden".to_owned())
     }
@@ -134,7 +134,9 @@ impl ProbeTarget {
         let flushed = recorder.flush();
         let stats = recorder.stats();
         if !flushed.is_complete() || stats.written_events != 1 {
-            return Err(format!("{} of 1 events were written", stats.written_events).into());
+            return Err(
+                format!("the event was not written ({} written)", stats.written_events).into()
+            );
         }
         Ok("1 event was written".to_owned())
     }
@@ -143,7 +145,7 @@ impl ProbeTarget {
         let mut text = String::new();
         open_file(folder, name)?.read_to_string(&mut text)?;
         if text.contains(BAIT) {
-            return Err(format!("{name} holds the credential in clear").into());
+            return Err(format!("{name} contains the credential in plain text").into());
         }
         Ok(text)
     }
@@ -151,7 +153,7 @@ impl ProbeTarget {
     fn sidecar(&self) -> Check {
         let text = self.text_of(&self.folder()?, "probe.trajectory.jsonl")?;
         if !text.contains(CANARY) {
-            return Err("the sidecar does not hold the canary".into());
+            return Err("the sidecar does not contain the canary".into());
         }
         Ok(format!("{} bytes, credential hidden", text.len()))
     }
@@ -165,9 +167,9 @@ impl ProbeTarget {
     fn pointer(&self) -> Check {
         let text = self.text_of(&self.folder()?, "probe.trajectory-path.json")?;
         if text.contains("probe.trajectory.jsonl") {
-            Ok("leads to the sidecar".to_owned())
+            Ok("points to the sidecar".to_owned())
         } else {
-            Err("does not lead to the sidecar".into())
+            Err("does not point to the sidecar".into())
         }
     }
 
@@ -186,7 +188,7 @@ impl ProbeTarget {
         request.name = Some(traj_core::id::BundleName::parse(name)?);
         let report = export(ExportPorts { sources: &sources, sink: &sink }, &request, &Silent)?;
         if report.runtime_event_count == 0 {
-            return Err("the bundle holds no event".into());
+            return Err("the bundle contains no events".into());
         }
         Ok(format!("{} with {} events", report.name, report.event_count))
     }
@@ -199,7 +201,7 @@ impl ProbeTarget {
         store.save(&key, &record, None)?;
         let loaded = store.load(&key)?;
         if loaded.is_none_or(|loaded| loaded.record.thread != thread) {
-            return Err("the binding did not come back".into());
+            return Err("the binding could not be read back".into());
         }
         store.clear(&key, &thread)?;
         Ok("stored, loaded and cleared".to_owned())

@@ -1,17 +1,16 @@
-//! A summary as text, the answers first: how it ended, what went wrong, where
-//! time and tokens went. Everything in it is data from a bundle, and is
-//! escaped.
+//! A summary as text, most important first: how the run ended, what went wrong,
+//! where time and tokens went. All of it is data from a bundle and is escaped.
 
 use traj_export::{CallSummary, Summary, TimelineRow, UsageSummary};
 
 use crate::command::verify;
 use crate::terminal_text::escape_control;
 
-/// Rows of the timeline that are printed, from its start and from its end.
+/// How many rows of the timeline are printed, from its start and from its end.
 const FIRST_ROWS: usize = 40;
 const LAST_ROWS: usize = 20;
 
-/// Errors and slow calls that are printed.
+/// How many errors and slow calls are printed.
 const ERRORS: usize = 10;
 const SLOWEST: usize = 5;
 
@@ -27,6 +26,7 @@ pub(super) fn describe(summary: &Summary) -> String {
     tokens(summary, &mut lines);
     tools(summary, &mut lines);
     slowest(summary, &mut lines);
+    approvals(summary, &mut lines);
     counts(summary, &mut lines);
     redaction(summary, &mut lines);
     lines.extend(summary.warnings.iter().map(|warning| {
@@ -55,12 +55,12 @@ fn session(summary: &Summary, lines: &mut Vec<String>) {
     }
 }
 
-/// How it ended, and what else went wrong.
+/// How the run ended, and what else went wrong.
 fn ending(summary: &Summary, lines: &mut Vec<String>) {
     match summary.status.as_deref() {
         Some("open") => lines.push("ended     did not end".to_owned()),
         Some(status) => lines.push(format!("ended     {}", escape_control(status))),
-        None => lines.push("ended     is not stated".to_owned()),
+        None => lines.push("ended     not stated".to_owned()),
     }
     if summary.endings.len() > 1 || summary.other_endings > 0 {
         let more = match summary.other_endings {
@@ -80,7 +80,7 @@ fn ending(summary: &Summary, lines: &mut Vec<String>) {
     }
 }
 
-/// What went wrong first, with the last lines that it printed.
+/// The first failure, with the last lines of its output.
 fn failure(summary: &Summary, lines: &mut Vec<String>) {
     let Some(failure) = &summary.first_failure else { return };
     match (&failure.call, &failure.error) {
@@ -112,7 +112,7 @@ fn seconds(millis: i64) -> String {
     format!("{:.1} s", millis as f64 / 1_000.0)
 }
 
-/// How long it took, and where the time went.
+/// The duration of the run, and where the time went.
 fn time(summary: &Summary, lines: &mut Vec<String>) {
     let shown =
         |value: &Option<String>| escape_control(value.as_deref().unwrap_or("-")).into_owned();
@@ -133,7 +133,7 @@ fn time(summary: &Summary, lines: &mut Vec<String>) {
     }
 }
 
-/// Tokens, context and cost, of all models and of each.
+/// Tokens, context and cost, in total and per model.
 fn tokens(summary: &Summary, lines: &mut Vec<String>) {
     if summary.usage.calls > 0 {
         lines.push(format!("usage     {}", usage_in_words(&summary.usage)));
@@ -199,6 +199,35 @@ fn slowest(summary: &Summary, lines: &mut Vec<String>) {
     lines.extend(slowest.map(|call| format!("slowest   {}", call_in_words(call))));
 }
 
+/// Who allowed what.
+fn approvals(summary: &Summary, lines: &mut Vec<String>) {
+    if summary.approvals_asked == 0 && summary.approvals.is_empty() {
+        return;
+    }
+    let (asked, denied) = (summary.approvals_asked, summary.approvals_denied);
+    lines.push(format!("approvals {asked} requested, {denied} denied"));
+    lines.extend(summary.approvals.iter().map(|approval| {
+        let decider = approval.decider.as_deref().map(|decider| format!(" by {decider}"));
+        let scope = approval.scope.as_deref().filter(|scope| *scope != "once");
+        let scope = scope.map(|scope| format!(" for the {scope}"));
+        let reason = approval.reason.as_deref().map(|reason| format!(" ({reason})"));
+        let line = format!(
+            "  {:>6}  {}{}{}: {}{}",
+            approval.seq,
+            // The scope says the rest.
+            approval.decision.map_or("decided", |decision| match decision {
+                "approvedForSession" => "approved",
+                other => other,
+            }),
+            decider.unwrap_or_default(),
+            scope.unwrap_or_default(),
+            approval.subject.as_deref().unwrap_or("something"),
+            reason.unwrap_or_default(),
+        );
+        escape_control(&line).into_owned()
+    }));
+}
+
 fn counts(summary: &Summary, lines: &mut Vec<String>) {
     lines.push(format!("events    {}", summary.events));
     let counted =
@@ -226,7 +255,7 @@ fn timeline(summary: &Summary, lines: &mut Vec<String>) {
 
 fn redaction(summary: &Summary, lines: &mut Vec<String>) {
     let Some(redaction) = &summary.redaction else {
-        lines.push("redacted  is not told".to_owned());
+        lines.push("redacted  unknown".to_owned());
         return;
     };
     lines.push(format!(
@@ -238,7 +267,7 @@ fn redaction(summary: &Summary, lines: &mut Vec<String>) {
         .extend(counted.map(|rule| format!("  {:>6}  {}", rule.count, escape_control(&rule.rule))));
 }
 
-/// How many more there are than are listed.
+/// The line for items that are not listed.
 fn others(width: usize, count: u64, what: &str) -> Option<String> {
     (count > 0).then(|| format!("  {count:>width$}  … {what}"))
 }
@@ -248,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_told_apart_is_counted() {
+    fn items_that_are_not_listed_are_counted() {
         let mut summary = Summary::default();
         (summary.usage.input_tokens, summary.usage.output_tokens) = (u64::MAX, u64::MAX);
         summary.tools.insert("t".to_owned(), Default::default());
@@ -264,14 +293,14 @@ mod tests {
             "             3  … of other tools\n",
             "runs      success, error, … 4 more\n",
             "error     429\nerror     … 2 more\n",
-            "redacted  is not told\n",
+            "redacted  unknown\n",
         ] {
             assert!(text.contains(line), "{line:?} in {text}");
         }
     }
 
     #[test]
-    fn a_cost_that_is_not_known_is_said_to_be_unknown() {
+    fn an_unknown_cost_is_shown_as_unknown() {
         let mut summary = Summary::default();
         let used = |summary: &Summary| {
             let text = describe(summary);

@@ -1,4 +1,4 @@
-//! Events from standard input, and what is wrong with its lines.
+//! Reads events from standard input, and reports invalid lines.
 
 use serde::Serialize;
 use traj_core::event::{Event, InputEvent};
@@ -6,13 +6,13 @@ use traj_core::json::lines::Line;
 
 use crate::output::CommandOutput;
 
-/// Lines of each kind that are reported one by one on standard error.
+/// How many lines of each kind are reported one by one on standard error.
 const TOLD_LINES: u64 = 20;
 
-/// Lines of a kind that are listed in the document; the help text names it.
+/// How many lines of each kind the document lists. The help text states it.
 const LISTED_LINES: usize = 10_000;
 
-/// What some programs put before the first line of a file in UTF-8.
+/// Some programs write this at the start of a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A line that is not a valid event.
@@ -20,7 +20,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub(super) struct InvalidLine {
     /// The line of the input.
     line: u64,
-    /// Why it is not an event.
+    /// Why it is not a valid event.
     reason: String,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct InvalidLine {
 pub(super) struct UnknownMembers {
     /// The line of the input.
     line: u64,
-    /// How many of its members are not known.
+    /// The number of its unknown members.
     members: usize,
 }
 
-/// What was wrong with the lines so far.
+/// The problems found in the lines so far.
 #[derive(Default)]
 pub(super) struct Problems {
     /// Lines longer than this are not read.
@@ -45,13 +45,13 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Nothing is wrong yet with lines of up to this many bytes.
+    /// No problems yet; lines of up to this many bytes are read.
     pub(super) fn new(longest_line: usize) -> Self {
         Self { longest_line, ..Self::default() }
     }
 
-    /// The event on a line; nothing for a blank line, or for one that is
-    /// neither, which is noted unless it `is_cut_off`.
+    /// The event on a line; `None` for an empty or invalid line. An invalid line
+    /// is reported unless it `is_cut_off`.
     pub(super) fn event_on(
         &mut self,
         number: u64,
@@ -86,7 +86,7 @@ impl Problems {
     fn add_unknown(&mut self, line: u64, members: usize, output: &CommandOutput) {
         self.lines_with_unknown_members += 1;
         tell(self.lines_with_unknown_members, output, || {
-            format!("line {line}: members besides type, data and ts, not recorded: {members}")
+            format!("line {line}: unknown fields ignored: {members}")
         });
         if self.unknown_members.len() < LISTED_LINES {
             self.unknown_members.push(UnknownMembers { line, members });
@@ -94,7 +94,7 @@ impl Problems {
     }
 }
 
-/// Reports the first lines of a kind, and that there are more.
+/// Reports the first lines of a kind, then once that there are more.
 fn tell(count: u64, output: &CommandOutput, note: impl FnOnce() -> String) {
     if count <= TOLD_LINES {
         output.note(&note());
@@ -103,7 +103,7 @@ fn tell(count: u64, output: &CommandOutput, note: impl FnOnce() -> String) {
     }
 }
 
-/// An event, nothing for a blank line, or why the line is neither.
+/// Parses a line: an event, `None` for an empty line, or why it is invalid.
 fn read_event(
     number: u64,
     line: Line<'_>,

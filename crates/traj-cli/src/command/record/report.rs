@@ -1,4 +1,4 @@
-//! What `traj record` says when it is done.
+//! The report that `traj record` prints at its end.
 
 use serde::Serialize;
 use traj_fs::RecorderStats;
@@ -16,19 +16,19 @@ pub(super) struct RecordReport {
     enabled: bool,
     /// The sidecar.
     sidecar: String,
-    /// Events that were taken.
+    /// Events that were accepted.
     recorded_events: u64,
     /// Events that were written.
     written_events: u64,
     /// The size of what was written.
     written_bytes: u64,
-    /// Long texts that were kept as blobs.
+    /// Long strings that were stored as blobs.
     stored_blobs: u64,
-    /// Blobs that could not be kept.
+    /// Blobs that were not stored.
     omitted_blobs: u64,
-    /// Those of them that exceeded the size for blobs.
+    /// Blobs that were not stored because they exceeded the limit for blobs.
     blobs_over_budget: u64,
-    /// Old lines that made room.
+    /// Old lines that were dropped to make room.
     rolled_lines: u64,
     /// Events that were lost.
     dropped_events: u64,
@@ -36,16 +36,16 @@ pub(super) struct RecordReport {
     dropped_event_bytes: u64,
     /// Why they were lost.
     dropped: DroppedReport,
-    /// Events that were still on their way when the time ran out.
+    /// Events that were still in the queue when the flush timeout expired.
     pending_events: u64,
-    /// Why the sidecar is not safe from others, if it is not.
+    /// Why other users can access the sidecar, if they can.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
-    /// Lines that are not events.
+    /// Lines that are not valid events.
     invalid_lines: u64,
     /// The first of them.
     invalid: Vec<InvalidLine>,
-    /// Lines with members that are not known.
+    /// Lines with unknown members.
     lines_with_unknown_members: u64,
     /// The first of them.
     unknown_members: Vec<UnknownMembers>,
@@ -57,9 +57,9 @@ pub(super) struct RecordReport {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct DroppedReport {
-    /// Too many waited.
+    /// The queue was full.
     queue_full: u64,
-    /// The sidecar had reached its size.
+    /// The sidecar had reached its size limit.
     sidecar_full: u64,
     /// The sidecar could not be used, or was not safe to use.
     storage: u64,
@@ -109,14 +109,14 @@ impl RecordReport {
         }
     }
 
-    /// The same for people.
+    /// The report as text.
     pub(super) fn describe(&self) -> String {
         let events = counted(self.written_events, "event");
         let bytes = self.written_bytes;
         let sidecar = escape_control(&self.sidecar);
         let mut lines = vec![format!("recorded {events} ({bytes} bytes) in {sidecar}")];
         if self.stored_blobs > 0 {
-            lines.push(format!("stored {} beside it", counted(self.stored_blobs, "long text")));
+            lines.push(format!("stored {} next to it", counted(self.stored_blobs, "long string")));
         }
         if let Some(warning) = &self.warning {
             lines.push(format!("WARNING: {warning}"));

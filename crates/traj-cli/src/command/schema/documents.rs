@@ -1,8 +1,8 @@
-//! What every verb prints with `--json`.
+//! The documents that the verbs print with `--json`.
 
 use super::super::{
     codex, config, doctor, export, inspect, prune, record, redact, repair, rules, scan, sessions,
-    show, tail, trim, verify,
+    show, tail, trim, verify, view,
 };
 use crate::json_document::JsonDocument;
 
@@ -23,6 +23,7 @@ pub(super) fn documents() -> Vec<JsonDocument> {
         tail::DOCUMENT,
         trim::DOCUMENT,
         verify::DOCUMENT,
+        view::DOCUMENT,
     ];
     documents.extend(codex::DOCUMENTS);
     documents.extend(config::DOCUMENTS);

@@ -1,4 +1,4 @@
-//! Where sessions lie: stores, directories with everything below them, files.
+//! Collects sessions from stores, from directories (recursively) and from files.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,15 +24,15 @@ pub(super) struct FoundSession {
     pub(super) file: PathBuf,
     pub(super) updated_at: Option<UnixMillis>,
     pub(super) running: bool,
-    /// Whether somebody said that it is a session: the user, or a store.
+    /// Whether the user or a store named it as a session.
     pub(super) is_named: bool,
 }
 
-/// What was found.
+/// The sessions and sidecars that were found.
 #[derive(Debug, Default)]
 pub(super) struct Collection {
     pub(super) sessions: Vec<FoundSession>,
-    /// Files that are named as sidecars are.
+    /// Files with the name of a sidecar.
     pub(super) sidecars: Vec<PathBuf>,
     pub(super) problems: Vec<ListingProblem>,
     places: HashMap<PathBuf, usize>,
@@ -52,9 +52,9 @@ impl Collection {
                 collection.add_store(&place, host);
                 (Some(place.path), None)
             }
-            // Without a store there may be files all the same.
+            // Even without a store there may be files.
             Err(error) if store.is_none() => {
-                let state = host.facts.state_dir();
+                let state = host.facts.agents_root();
                 let path = state.map(|state| default_store_path(&state, agent.unwrap_or("main")));
                 let is_missing = path.as_deref().is_some_and(|path| !exists(Path::new(path), host));
                 if !is_missing {
@@ -81,7 +81,7 @@ impl Collection {
         }
     }
 
-    /// The sessions below directories, in files and in stores that were named.
+    /// The sessions in the named directories, files and stores.
     pub(super) fn of_roots(roots: &[PathBuf], host: &Host) -> Result<Self, CommandError> {
         let mut collection = Self::default();
         for root in roots {
@@ -108,7 +108,7 @@ impl Collection {
         Ok(collection)
     }
 
-    /// The rollouts of Codex, if there are any.
+    /// Adds the Codex rollouts, if there are any.
     fn add_rollouts(&mut self, host: &Host) {
         let Some(rollouts) = rollouts_of_codex(host) else { return };
         let path = host.real_path(&rollouts);
@@ -117,14 +117,14 @@ impl Collection {
         }
     }
 
-    /// Adds a session; one that is known already may learn its key.
+    /// Adds a session, or completes one that is known without a key.
     fn add(&mut self, found: FoundSession) {
         match self.places.get(&found.file).and_then(|at| self.sessions.get_mut(*at)) {
             Some(known) if known.key.is_none() => {
                 let is_named = known.is_named || found.is_named;
                 *known = FoundSession { is_named, ..found };
             }
-            // Several keys may lead to one file.
+            // Several keys may point to one file.
             Some(known) if found.key.is_some() && found.key != known.key => {
                 self.sessions.push(found);
             }
@@ -159,7 +159,7 @@ impl Collection {
         }
     }
 
-    /// Searches a directory and those below it; returns the stores in them.
+    /// Searches a directory recursively. Returns the stores in it.
     fn search(&mut self, folder: &Dir, path: &Path, depth: usize) -> Vec<PathBuf> {
         let mut stores = Vec::new();
         let entries = match folder.entries() {
@@ -184,7 +184,7 @@ impl Collection {
             };
             if kind.is_dir() && depth < DEEPEST {
                 match open_subfolder(folder, name) {
-                    // What is in a bundle is not a session any more.
+                    // The files of a bundle are not sessions.
                     Ok(inner) if is_bundle(&inner) => {}
                     Ok(inner) => stores.extend(self.search(&inner, &file, depth + 1)),
                     Err(error) => {
@@ -207,14 +207,14 @@ impl Collection {
     }
 }
 
-/// What is wrong with a file, with its causes.
+/// The problem with a file, with its causes.
 pub(super) fn problem(file: &Path, error: &CommandError) -> ListingProblem {
     let said = std::iter::once(error.message.clone()).chain(error.causes());
     let problem = said.collect::<Vec<_>>().join(": ");
     ListingProblem { file: file.to_string_lossy().into_owned(), problem }
 }
 
-/// Whether a file is named as sidecars beside their transcript are.
+/// Whether a file has the name of a sidecar next to its transcript.
 fn is_sidecar(file: &Path) -> bool {
     let kind = file.file_name().and_then(|name| name.to_str()).and_then(classify);
     kind.is_some_and(|(kind, _)| kind == ArtefactKind::Sidecar)

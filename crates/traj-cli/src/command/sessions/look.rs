@@ -1,4 +1,4 @@
-//! What the files of each session state, several sessions at once.
+//! Reads the files of each session, several sessions in parallel.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -23,11 +23,11 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::resolve::Session as Place;
 
-/// With a limit, at least this many sessions are read before it is asked
-/// whether there are enough.
+/// With `--limit`, at least this many sessions are read before checking whether
+/// there are enough.
 const BATCH: usize = 8;
 
-/// How much of a sidecar is read for the id that it states.
+/// How many bytes of a sidecar are read to find its session id.
 const HEAD: u64 = Reading::standard().short_head_bytes as u64;
 
 /// A session whose files are known.
@@ -36,9 +36,9 @@ struct Candidate {
     found: FoundSession,
     id: String,
     sidecar: Option<PathBuf>,
-    /// When one of its files changed last. Nothing in them is newer.
+    /// When its files last changed. No event in them is newer.
     modified: Option<UnixMillis>,
-    /// Whether there is only the sidecar.
+    /// Whether it is a sidecar without a transcript.
     is_alone: bool,
 }
 
@@ -48,14 +48,14 @@ impl Candidate {
     }
 }
 
-/// What came of looking at a session.
+/// The result of reading a session.
 enum Looked {
     Listed { session: Box<SessionRow>, problem: Option<ListingProblem> },
     Unrecognised,
     Unreadable(ListingProblem),
 }
 
-/// Looks at what was found, the newest first.
+/// Reads the sessions that were found, newest first.
 pub(super) fn look_at_all(
     collection: Collection,
     filter: &Filter,
@@ -99,15 +99,15 @@ pub(super) fn look_at_all(
     Ok(report)
 }
 
-/// Whether none of the rest can be among the newest.
+/// Whether none of the remaining sessions can be among the newest.
 fn has_enough(sessions: &[SessionRow], rest: &[Candidate], filter: &Filter) -> bool {
     let newest = rest.first().and_then(Candidate::newest);
     let newer = sessions.iter().filter(|session| session.updated >= newest).count();
     filter.limit.is_some_and(|limit| newer >= limit)
 }
 
-/// Does the work for every item, on several threads; the answers are in the
-/// order of the items.
+/// Runs `work` on every item, on several threads. The results are in the order
+/// of the items.
 fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let take_turns = || {
@@ -130,12 +130,12 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> 
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// Finds the sidecar of a session, and when the files changed.
+/// Finds the sidecar of a session, and when its files changed.
 fn locate(found: &FoundSession, host: &Host) -> Result<Candidate, ListingProblem> {
     let unusable = |error: CommandError| problem(&found.file, &error);
     let place = Place::at(&found.file, host).map_err(unusable)?;
     let sidecar = place.sidecar(host).map_err(unusable)?.found;
-    // A directory of sidecars holds files that are named as sessions are.
+    // In a sidecar directory, sidecars have the file names of sessions.
     let sidecar = sidecar.filter(|sidecar| sidecar.path != found.file);
     let recorded = sidecar.as_ref().and_then(|sidecar| modified(&sidecar.folder, &sidecar.name));
     Ok(Candidate {
@@ -153,7 +153,7 @@ fn without_transcript(sidecar: &Path, host: &Host) -> Candidate {
     let stem = classify(name).map_or(name, |(_, stem)| stem);
     let transcript = format!("{stem}.jsonl");
     let folder = host.folder_of(sidecar).ok().map(|(folder, _)| folder);
-    // A transcript of that name is another session's.
+    // A transcript with that name belongs to another session.
     let is_taken =
         folder.as_ref().is_some_and(|folder| folder.symlink_metadata(&transcript).is_ok());
     let file = if is_taken { sidecar.to_path_buf() } else { sidecar.with_file_name(transcript) };
@@ -166,7 +166,7 @@ fn without_transcript(sidecar: &Path, host: &Host) -> Candidate {
     }
 }
 
-/// When a file changed last, a millisecond later at most.
+/// When a file last changed, rounded up by at most a millisecond.
 fn modified(folder: &Dir, name: &str) -> Option<UnixMillis> {
     let metadata = folder.symlink_metadata(name).ok()?;
     let millis = metadata.mtime().checked_mul(1_000)?;
@@ -241,7 +241,7 @@ fn look_at(candidate: &Candidate, redactor: &Redactor, prices: &Prices, host: &H
     Looked::Listed { session: Box::new(session), problem: faults.into_iter().next() }
 }
 
-/// The id that a sidecar without a transcript states.
+/// The id stated in a sidecar without a transcript.
 fn stated_id(transcript: Option<&dyn Source>, sidecar: Option<&dyn Source>) -> Option<String> {
     let sidecar = sidecar.filter(|_| transcript.is_none())?;
     let mut head = vec![0; usize::try_from(sidecar.len().min(HEAD)).ok()?];
@@ -249,7 +249,7 @@ fn stated_id(transcript: Option<&dyn Source>, sidecar: Option<&dyn Source>) -> O
     Dialect::stated_session(&head)
 }
 
-/// Opens a file; `None` when there is none.
+/// Opens a file; `None` if it does not exist.
 fn open(file: &Path, host: &Host) -> Result<Option<Box<dyn Source>>, CommandError> {
     let (parent, name) = host.parent_and_name(file)?;
     let Some(folder) = host.folder_if_any(&parent)? else { return Ok(None) };
@@ -266,7 +266,7 @@ fn unreadable(error: SourceError) -> CommandError {
     CommandError::failure("cannot be read").because(error)
 }
 
-/// A name from a file, as it may be shown.
+/// A name from a file, redacted.
 fn redacted(text: &str, redactor: &Redactor) -> String {
     let shown = redactor.json(Json::from(text), &mut RedactionReport::default()).into_inner();
     shown.as_str().unwrap_or_default().to_owned()
@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_come_in_the_order_of_the_items() {
+    fn results_are_in_the_order_of_the_items() {
         let items: Vec<u32> = (0..500).collect();
         let doubled = in_parallel(&items, |item| item * 2);
         assert_eq!(doubled, items.iter().map(|item| item * 2).collect::<Vec<_>>());
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_enough_when_nothing_that_is_left_can_be_newer() {
+    fn reading_stops_when_no_remaining_session_can_be_newer() {
         let at = |millis| UnixMillis::new(millis);
         let listed = |millis| SessionRow { updated: at(millis), ..SessionRow::default() };
         let rest = [Candidate { modified: at(5), ..Candidate::default() }];

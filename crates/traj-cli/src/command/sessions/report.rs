@@ -14,7 +14,7 @@ pub(super) struct SessionsReport {
     pub(super) sessions: Vec<SessionRow>,
     /// Files that could not be read.
     pub(super) problems: Vec<ListingProblem>,
-    /// Files that are not sessions.
+    /// The number of files that are not sessions.
     pub(super) unrecognised: u64,
 }
 
@@ -60,12 +60,12 @@ pub(super) struct SessionRow {
     pub(super) usage: UsageSummary,
     pub(super) error_count: u64,
     pub(super) first_failure: Option<Failure>,
-    /// When it changed last, to sort by.
+    /// When it last changed, for sorting.
     #[serde(skip)]
     pub(super) updated: Option<UnixMillis>,
 }
 
-/// What went wrong first, without its texts: those may hold anything.
+/// The first failure, without its text, which may contain anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Failure {
@@ -78,7 +78,7 @@ pub(super) struct Failure {
 }
 
 impl SessionRow {
-    /// Takes over what a run states.
+    /// Fills in the values of a run.
     pub(super) fn take_run(&mut self, run: &Run, shown: &dyn Fn(&str) -> String) {
         let of = |text: &Option<String>| text.as_deref().map(shown);
         self.agent = of(&run.agent).or(self.agent.take());
@@ -109,7 +109,7 @@ impl SessionRow {
         });
     }
 
-    /// The status for people: a run that is open may still go on.
+    /// The status for people: an open run may still be running.
     pub(super) fn status_shown(&self) -> Option<&str> {
         match self.status.as_deref() {
             None | Some("open") if self.running => Some("running"),

@@ -1,26 +1,26 @@
-//! A listing for people: a header and one line for each session.
+//! A listing for people: a header and one line per session.
 
 use super::report::SessionRow;
 use crate::quantity;
 use crate::terminal_text::{clip, columns, escape_control};
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: usize = 2;
 
-/// A column: what it holds, and how it makes room.
+/// A column: its content, and how it shrinks.
 struct Column {
     title: &'static str,
     kind: Kind,
-    /// Columns with a higher rank are left out first where shrinking is not
-    /// enough; 0 stays.
+    /// If shrinking is not enough, columns with a higher rank are dropped first.
+    /// Columns of rank 0 are never dropped.
     rank: u8,
     text: fn(&SessionRow) -> String,
 }
 
 enum Kind {
-    /// Stands on the right, and is shown whole or not at all.
+    /// Right-aligned, and never shortened.
     Number,
-    /// Shrinks to this many columns, not further.
+    /// Shrinks to at least this width.
     Text(usize),
 }
 
@@ -38,7 +38,7 @@ impl Column {
         Self { title, kind: Kind::Text(narrowest), rank, text }
     }
 
-    /// How much narrower it can become.
+    /// How much narrower the column can become.
     const fn room(&self, width: usize) -> usize {
         match self.kind {
             Kind::Number => 0,
@@ -63,7 +63,7 @@ const COLUMNS: [Column; 11] = [
     Column::text("SESSION", 24, 0, name),
 ];
 
-/// The whole listing, at most `width` columns wide if that is given.
+/// The whole listing, at most `width` columns wide if given.
 pub(super) fn describe(sessions: &[SessionRow], width: Option<usize>) -> String {
     if sessions.is_empty() {
         return "there are no sessions\n".to_owned();
@@ -85,7 +85,7 @@ pub(super) fn describe(sessions: &[SessionRow], width: Option<usize>) -> String 
     lines.iter().map(|line| row(line, &widths)).collect()
 }
 
-/// Makes columns narrower, the widest first, then leaves some out.
+/// Shrinks columns, the widest first, then drops some.
 fn fit(mut widths: Vec<usize>, width: Option<usize>) -> Vec<usize> {
     let Some(width) = width else { return widths };
     let total = |widths: &[usize]| {
@@ -108,7 +108,7 @@ fn fit(mut widths: Vec<usize>, width: Option<usize>) -> Vec<usize> {
             *width = 0;
         }
     }
-    // The last column gives what is still missing.
+    // The last column gives up the rest.
     let surplus = total(&widths).saturating_sub(width);
     if let Some(last) = widths.last_mut() {
         *last = last.saturating_sub(surplus).max(1);
@@ -144,7 +144,7 @@ fn or_dash(text: Option<&str>) -> String {
     text.unwrap_or("-").to_owned()
 }
 
-/// To the second, as UTC.
+/// The time of the last change in UTC, to the second.
 fn updated(session: &SessionRow) -> String {
     let at = session.updated_at.as_deref().and_then(|at| at.split_once('.'));
     at.map_or_else(|| "-".to_owned(), |(seconds, _)| format!("{seconds}Z"))
@@ -167,7 +167,7 @@ fn events(session: &SessionRow) -> String {
     session.events.map_or_else(|| "-".to_owned(), |events| events.to_string())
 }
 
-/// Tokens in short.
+/// A token count in short form.
 #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
 fn tokens(count: Option<u64>) -> String {
     match count {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_shrink_and_then_go() {
+    fn columns_shrink_and_are_then_dropped() {
         insta::assert_snapshot!(describe(&sessions(), Some(130)), @r"
         UPDATED               AGENT     STATUS       SIZE  EVENTS  CALLS  FAILED  TOKENS IN  OUT  MODEL          SESSION
         2026-06-01T10:00:05Z  openclaw  error    47.1 KiB     212     14       2      30.8k  821  anthropic/cl…  agent:main:telegram:dire…

@@ -1,5 +1,5 @@
-//! Lines of a given width: wide characters take two columns, and nothing from
-//! a file steers the terminal.
+//! Lines of a given width. Wide characters take two columns, and control
+//! characters from files are escaped.
 
 use unicode_width::UnicodeWidthChar as _;
 
@@ -8,8 +8,8 @@ use crate::terminal_text::{columns, escape_control};
 /// A tab becomes this many spaces.
 const TAB: &str = "    ";
 
-/// A text of a file as lines that fit `width` columns, broken between words
-/// where there are any. Control and direction characters are shown, not sent.
+/// Breaks text from a file into lines of `width` columns, between words where
+/// possible. Escapes control and direction characters.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
@@ -33,7 +33,7 @@ fn wrap_line(line: &str, width: usize, lines: &mut Vec<String>) {
         for character in word.chars() {
             let wide = character.width().unwrap_or_default();
             if used + wide > width && used > 0 {
-                // A space at the end of a full line is not needed.
+                // Drop a space at the end of a full line.
                 if character == ' ' {
                     continue;
                 }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_steers_the_terminal() {
+    fn control_characters_are_escaped() {
         assert_eq!(wrap("a\u{1b}]0;t\u{7}\u{202e}b", 60), ["a\\u{1b}]0;t\\u{7}\\u{202e}b"]);
     }
 }

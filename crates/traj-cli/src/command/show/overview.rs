@@ -1,17 +1,20 @@
-//! What a run was, before its first step, and what it came to, after its last.
+//! An overview of a run: the header before its first step and the line after its
+//! last.
 
 use serde::Serialize;
 use traj_core::run::{Run, RunState};
 use traj_core::timestamp::UnixMillis;
-use traj_export::{FailureSummary, TimeSummary, ToolSummary, UsageSummary};
+use traj_export::{
+    FailureSummary, TimeSummary, ToolSummary, UsageSummary, cost_in_words, duration_in_words,
+    usage_in_words,
+};
 
 use crate::compose::Zone;
 
-use super::in_words::{cost, duration, usage};
 use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, TextPage, YELLOW};
 use crate::quantity::counted;
 
-/// A run at a glance.
+/// An overview of a run.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Overview {
@@ -25,21 +28,21 @@ pub(super) struct Overview {
     model: Option<String>,
     /// The directory that the agent worked in.
     workspace: Option<String>,
-    /// The first time of an event.
+    /// The time of the first event.
     started_at: Option<String>,
-    /// The last one.
+    /// The time of the last event.
     ended_at: Option<String>,
     /// The time between them.
     duration_millis: i64,
     /// Where that time went.
     time: TimeSummary,
-    /// How the run ended; `open` when it began and did not end.
+    /// How the run ended; `open` if it started but did not end.
     status: Option<String>,
-    /// What went wrong first.
+    /// The first failure.
     first_failure: Option<FailureSummary>,
-    /// Prompts.
+    /// The number of prompts.
     turns: u64,
-    /// What became of all tool calls.
+    /// The outcomes of all tool calls.
     calls: ToolSummary,
     /// Tokens and cost.
     usage: UsageSummary,
@@ -105,7 +108,7 @@ impl Overview {
         let (ending, _) = self.ending();
         let mut parts = vec![ending, counted(self.turns, "turn"), self.calls_in_words()];
         if self.usage.calls > 0 {
-            parts.push(cost(&self.usage));
+            parts.push(cost_in_words(&self.usage));
         }
         page.rule(&parts.join(" · "), CYAN);
         page.into_text()
@@ -113,17 +116,18 @@ impl Overview {
 
     fn ending(&self) -> (String, anstyle::Style) {
         let took = u64::try_from(self.duration_millis).unwrap_or_default();
-        let after = if took > 0 { format!(" after {}", duration(took)) } else { String::new() };
+        let after =
+            if took > 0 { format!(" after {}", duration_in_words(took)) } else { String::new() };
         match self.status.as_deref() {
             Some("open") => (format!("did not end{after}"), YELLOW),
             Some("success") => (format!("success{after}"), GREEN),
             Some(status) if status == "error" => (format!("{status}{after}"), RED),
             Some(status) => (format!("{status}{after}"), YELLOW),
-            None => (format!("is not stated{after}"), DIM),
+            None => (format!("not stated{after}"), DIM),
         }
     }
 
-    /// What went wrong first.
+    /// The first failure as text.
     fn failure(&self) -> Option<String> {
         let failure = self.first_failure.as_ref()?;
         match (&failure.call, &failure.error) {
@@ -139,12 +143,12 @@ impl Overview {
         let mut parts = vec![counted(self.turns, "turn"), self.calls_in_words()];
         if self.usage.calls > 0 {
             parts.push(counted(self.usage.calls, "model call"));
-            parts.extend(usage(&self.usage));
+            parts.extend(usage_in_words(&self.usage));
         }
         let shares = [("model", self.time.model_millis), ("tools", self.time.tool_millis)];
         let shares = shares.into_iter().filter_map(|(name, millis)| {
             let millis = u64::try_from(millis).ok().filter(|millis| *millis > 0)?;
-            Some(format!("{name} {}", duration(millis)))
+            Some(format!("{name} {}", duration_in_words(millis)))
         });
         parts.extend(shares);
         parts

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 
-use super::excerpt::Excerpt;
 use super::layout::wrap;
 use crate::terminal_text::{clip, columns};
+use traj_export::Excerpt;
 
-/// How markers of hidden values begin.
+/// The beginning of a marker.
 const MARKER: &str = "<redacted:";
 
 pub(super) const BOLD: Style = Style::new().bold();
@@ -44,14 +44,14 @@ impl TextPage {
         self.text.push('\n');
     }
 
-    /// A title with a rule after it.
+    /// A title followed by a horizontal rule.
     pub(super) fn rule(&mut self, title: &str, style: Style) {
         let title = clip(&format!("── {title} "), self.width);
         let rule = "─".repeat(self.width.saturating_sub(columns(&title)));
         self.line("", &format!("{title}{rule}"), style, &mut false);
     }
 
-    /// A text, with how many of its lines are hidden.
+    /// An excerpt, with the number of its hidden lines.
     pub(super) fn excerpt(&mut self, lead: &str, text: &Excerpt, style: Style) {
         if text.is_empty() {
             return;
@@ -65,14 +65,14 @@ impl TextPage {
         }
     }
 
-    /// One line, cut where it does not fit.
+    /// One line, cut if it does not fit.
     pub(super) fn clipped(&mut self, lead: &str, text: &str, style: Style) {
         let line = clip(text, self.width.saturating_sub(columns(lead)));
         self.line(lead, &line, style, &mut false);
     }
 
-    /// Wrapped lines, each after the lead; a lead that is a word or a sign
-    /// stands before the first one only.
+    /// Wrapped lines, each after the lead. A lead that is a word or a sign only
+    /// appears before the first one.
     pub(super) fn block(&mut self, lead: &str, text: &str, style: Style) {
         let room = self.width.saturating_sub(columns(lead));
         let rest = rest_of(lead);
@@ -82,8 +82,8 @@ impl TextPage {
         }
     }
 
-    /// A line. `is_hidden` says whether it begins within a marker, and then
-    /// whether the next one does.
+    /// A line. `is_hidden` is whether it begins within a marker; it is updated
+    /// for the next line.
     fn line(&mut self, lead: &str, line: &str, style: Style, is_hidden: &mut bool) {
         let lead = if line.is_empty() { lead.trim_end() } else { lead };
         self.put(DIM, lead);
@@ -101,13 +101,13 @@ impl TextPage {
 
     fn put(&mut self, style: Style, part: &str) {
         if !part.is_empty() {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             write!(self.text, "{style}{part}{style:#}").ok();
         }
     }
 }
 
-/// What stands before the second line and those after it.
+/// The lead of the second and later lines.
 fn rest_of(lead: &str) -> String {
     if lead.contains('│') { lead.to_owned() } else { " ".repeat(columns(lead)) }
 }

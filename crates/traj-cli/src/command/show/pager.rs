@@ -1,4 +1,4 @@
-//! Where the text goes: to a pager on a terminal, else to standard output.
+//! Writes text to a pager on a terminal, else to standard output.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -12,11 +12,11 @@ use crate::command_error::{CommandError, ErrorKind};
 use crate::compose::Host;
 use crate::output::{CommandOutput, cannot_print};
 
-/// The pager where none is named. `-R` lets colours through, `-F` ends it at
-/// once when everything fits the screen, `-X` leaves the text there.
+/// The default pager. `-R` passes colours through, `-F` quits at once if
+/// everything fits on the screen, `-X` leaves the text there.
 const USUAL: &str = "less -RFX";
 
-/// Takes the text.
+/// The destination of the text.
 #[derive(Debug)]
 pub(super) struct Paper<'o> {
     output: &'o CommandOutput,
@@ -24,7 +24,7 @@ pub(super) struct Paper<'o> {
     wants_pager: bool,
     is_colored: bool,
     pager: Option<Child>,
-    /// Why nothing more can be written.
+    /// The error after which nothing more can be written.
     fault: Option<CommandError>,
 }
 
@@ -36,8 +36,8 @@ impl<'o> Paper<'o> {
         Self { output, host, wants_pager, is_colored, pager: None, fault: None }
     }
 
-    /// Prints with this; returns when the reader has left the pager. To leave
-    /// it early is not an error.
+    /// Runs `work` and waits until the user quits the pager. Quitting early is
+    /// not an error.
     pub(super) fn print<T>(
         mut self,
         work: impl FnOnce(&mut Self) -> Result<T, CommandError>,
@@ -45,7 +45,7 @@ impl<'o> Paper<'o> {
         let worked = work(&mut self);
         if let Some(mut pager) = self.pager.take() {
             drop(pager.stdin.take());
-            // How it ended says nothing about what was shown.
+            // The exit code of the pager does not matter.
             pager.wait().ok();
         }
         match self.fault.take().filter(|fault| fault.kind != ErrorKind::ClosedPipe) {
@@ -54,8 +54,8 @@ impl<'o> Paper<'o> {
         }
     }
 
-    /// Writes; says whether more can be written. The pager starts with the
-    /// first text.
+    /// Writes text and returns whether more can be written. The first call
+    /// starts the pager.
     pub(super) fn write(&mut self, text: &str) -> ControlFlow<()> {
         if self.fault.is_some() {
             return ControlFlow::Break(());
@@ -80,13 +80,13 @@ impl<'o> Paper<'o> {
     }
 }
 
-/// Starts the pager; one that cannot be started is done without.
+/// Starts the pager; `None` if it cannot be started.
 fn start(host: &Host) -> Option<Child> {
     let named = Preferences::from_host(&host.facts).pager.value;
     let mut words = named.as_deref().unwrap_or(USUAL).split_whitespace();
     let program = words.next().filter(|program| *program != "cat")?;
     let pager = Command::new(program).args(words).stdin(Stdio::piped()).spawn().ok()?;
-    // Ctrl-C is for the pager while it runs; we end when it does.
+    // While the pager runs, it handles Ctrl-C; traj ends when the pager does.
     let noted = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, noted).ok();
     Some(pager)

@@ -1,20 +1,19 @@
-//! Steps as lines for people.
+//! Renders steps as lines for people.
 
 use traj_core::run::{ApprovalOutcome, Outcome};
 
 use crate::compose::Zone;
 
-use super::in_words::{duration, usage};
 use super::page::{BOLD, CYAN, DIM, GREEN, PLAIN, RED, TextPage, YELLOW};
-use super::step::{ModelUse, ShownCall, StoryStep, What};
 use crate::quantity::{counted, grouped};
+use traj_export::{ModelUse, ShownCall, StoryStep, What, duration_in_words, usage_in_words};
 
-/// Draws steps for a terminal.
+/// Renders steps for a terminal.
 #[derive(Debug)]
 pub(super) struct Renderer<'z> {
     width: usize,
     zone: &'z Zone,
-    /// Whose step was drawn last: the agent's own, or that of a sub-agent.
+    /// The sub-agent of the last step; `None` for the main agent.
     sub_agent: Option<String>,
 }
 
@@ -57,20 +56,23 @@ impl<'z> Renderer<'z> {
             What::ModelCall(call) => page.block("  ", &model_line(call), DIM),
             What::Turn { duration_millis, usage: total } => {
                 let mut parts = vec![format!("turn {}", step.turn)];
-                parts.extend(duration_millis.map(duration));
+                parts.extend(duration_millis.map(duration_in_words));
                 if total.calls > 0 {
                     parts.push(counted(total.calls, "model call"));
-                    parts.extend(usage(total));
+                    parts.extend(usage_in_words(total));
                 }
                 page.block("= ", &parts.join(" · "), DIM);
             }
-            What::Approval { subject, decision, reason, waited_millis } => {
+            What::Approval { subject, decision, decider, reason, waited_millis } => {
                 let style =
                     if *decision == Some(ApprovalOutcome::Denied.as_str()) { RED } else { YELLOW };
-                let waited = waited_millis.map(|millis| format!(" after {}", duration(millis)));
-                let answer = decision.map_or("approval was asked for, and not decided", answer);
+                let waited =
+                    waited_millis.map(|millis| format!(" after {}", duration_in_words(millis)));
+                let answer = decision.map_or("approval requested, no decision", answer);
+                let decider = decider.as_deref().map(|decider| format!(" by {decider}"));
                 let line = [
                     answer,
+                    decider.as_deref().unwrap_or_default(),
                     waited.as_deref().unwrap_or_default(),
                     ": ",
                     subject.as_deref().unwrap_or("something"),
@@ -96,6 +98,8 @@ impl<'z> Renderer<'z> {
                 let style = if *is_failure { RED } else { GREEN };
                 page.block("= ", &format!("ended: {status}{error}"), style);
             }
+            // Only a complete story has more.
+            _ => {}
         }
     }
 }
@@ -112,7 +116,7 @@ fn draw_call(call: &ShownCall, page: &mut TextPage) {
     let command = call.command.as_deref().unwrap_or_default();
     page.block("$ ", format!("{} {command}", call.tool).trim_end(), BOLD);
     let mut about = vec![call.in_words.clone()];
-    about.extend(call.duration_millis.map(duration));
+    about.extend(call.duration_millis.map(duration_in_words));
     about.extend(call.id.as_ref().map(|id| format!("id {id}")));
     let style = match call.outcome {
         outcome if outcome == Outcome::Ok.name() => GREEN,
@@ -126,15 +130,15 @@ fn draw_call(call: &ShownCall, page: &mut TextPage) {
     }
     page.excerpt("  │ ", &call.output, PLAIN);
     if call.is_truncated {
-        page.block("  │ ", "the source kept only a part", DIM);
+        page.block("  │ ", "the source kept only part of the output", DIM);
     }
 }
 
 fn model_line(call: &ModelUse) -> String {
     let mut parts = Vec::new();
     parts.extend(call.model.clone());
-    parts.extend(call.duration_millis.map(duration));
+    parts.extend(call.duration_millis.map(duration_in_words));
     parts.push(format!("context {}", grouped(call.context)));
-    parts.extend(usage(&call.usage));
+    parts.extend(usage_in_words(&call.usage));
     parts.join(" · ")
 }

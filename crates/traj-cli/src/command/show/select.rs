@@ -1,13 +1,13 @@
-//! Which steps the user wants to see.
+//! Selects the steps that the user wants to see.
 
 use std::collections::VecDeque;
 
-use super::step::{StoryStep, What};
+use traj_export::{StoryStep, What};
 
-/// So many steps before the first failure are shown.
+/// How many steps before the first failure are shown.
 const LED_TO_IT: usize = 8;
 
-/// Which steps.
+/// The steps to show.
 #[derive(Clone, Debug)]
 pub(super) enum Wanted {
     All,
@@ -16,11 +16,11 @@ pub(super) enum Wanted {
     FromFailure,
 }
 
-/// Passes on the steps that are wanted.
+/// Passes on the selected steps.
 #[derive(Debug)]
 pub(super) struct Selection {
     wanted: Wanted,
-    /// What came before a failure: the prompt, and the last steps.
+    /// The steps before a failure: the prompt, and the last ones.
     prompt: Option<StoryStep>,
     before: VecDeque<StoryStep>,
     has_begun: bool,
@@ -31,7 +31,7 @@ impl Selection {
         Self { wanted, prompt: None, before: VecDeque::new(), has_begun: false }
     }
 
-    /// Whether anything was wanted.
+    /// Whether any step was selected.
     pub(super) const fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -91,7 +91,8 @@ mod tests {
         }
         assert!(!selection.has_begun());
         let error = What::Error { text: "it broke".to_owned(), is_recovered: false };
-        let failure = StoryStep { is_first_failure: true, ..step(1, error) };
+        let mut failure = step(1, error);
+        failure.is_first_failure = true;
         selection.take(failure, &mut show);
         selection.take(step(2, note(20)), &mut show);
         assert!(selection.has_begun());
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn one_turn_is_one_turn() {
+    fn one_turn_is_selected_by_its_number() {
         let mut selection = Selection::new(Wanted::Turn(2));
         let mut shown = Vec::new();
         for turn in 0..4 {

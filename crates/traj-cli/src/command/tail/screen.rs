@@ -1,4 +1,4 @@
-//! Which events `traj tail` shows, and what of them.
+//! Filters and redacts the events that `traj tail` shows.
 
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
@@ -9,7 +9,7 @@ use traj_core::redaction::{RedactionPolicy, RedactionReport, Redactor};
 use crate::command_error::CommandError;
 use crate::compose::Host;
 
-/// The filters of the command line, and redaction of every row that is shown.
+/// The filters of the command line, and the redaction of every shown row.
 pub(super) struct ShownRows<'a> {
     kind: Option<GlobMatcher>,
     grep: Option<&'a Regex>,
@@ -29,6 +29,10 @@ impl<'a> ShownRows<'a> {
 }
 
 impl Screen for ShownRows<'_> {
+    fn wants_every_type(&self) -> bool {
+        self.kind.is_none()
+    }
+
     fn wants_type(&self, kind: &str) -> bool {
         self.kind.as_ref().is_none_or(|glob| glob.is_match(kind))
     }
@@ -48,7 +52,7 @@ impl Screen for ShownRows<'_> {
     }
 }
 
-/// Whether a string of a value matches, as it reads without JSON's escapes.
+/// Whether a string in a value matches, after unescaping.
 fn holds(value: &Json<'_>, grep: &Regex) -> bool {
     match value {
         Json::String(text) => grep.is_match(text),

@@ -1,4 +1,4 @@
-//! How `traj tail` prints events, and which come first.
+//! How `traj tail` prints and orders events.
 
 use std::collections::VecDeque;
 
@@ -14,13 +14,13 @@ use crate::command_error::CommandError;
 use crate::output::CommandOutput;
 use crate::terminal_text::{escape_control, escape_json};
 
-/// So many events are held at once, to be put in order: some 16 MiB.
+/// At most this many events are held in memory for sorting: about 16 MiB.
 const MOST_HELD: usize = 32_768;
 
-/// No event is shorter than this, its line end included.
+/// The length of the shortest event, including the newline.
 const SHORTEST_LINE: u64 = "{\"type\":\"\"}\n".len() as u64;
 
-/// What is there to begin with is printed in portions of this size.
+/// Past events are printed in portions of this size.
 const PAGE: usize = 64 * 1024;
 
 /// An event for scripts.
@@ -47,7 +47,7 @@ pub(super) struct TailLine<'a> {
     duration_ms: Option<u64>,
     /// Tokens that a model read, cached ones included.
     input_tokens: Option<u64>,
-    /// Tokens that it wrote.
+    /// Tokens that the model wrote.
     output_tokens: Option<u64>,
     /// What went wrong.
     error: Option<&'a str>,
@@ -65,7 +65,7 @@ pub(super) fn unreadable(error: FsError) -> CommandError {
     CommandError::failure("cannot read the events of the session").because(error)
 }
 
-/// What is shown, and how.
+/// The events to show, and their form.
 pub(super) struct View<'a> {
     output: &'a CommandOutput,
     tail: usize,
@@ -103,15 +103,14 @@ impl<'a> View<'a> {
         self.print(&page)
     }
 
-    /// As [`Self::begin`], for more events than are held at once: they are
-    /// read in the order of their files, and those of several files put
-    /// together by time.
+    /// Like [`Self::begin`], for more events than fit in memory: reads each file
+    /// in order and merges the files by time.
     fn begin_far_back(&self, files: &mut [FollowedFile]) -> Result<(), CommandError> {
         let mut bytes = 0;
         for file in files.iter() {
             bytes += file.length().map_err(unreadable)?;
         }
-        // Then it is everything, and nobody has to count.
+        // If every event is wanted, there is no need to count.
         let is_counted = bytes / SHORTEST_LINE > self.tail as u64;
         let mut total = 0;
         for file in files.iter_mut() {
@@ -159,7 +158,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The event as it is printed; nothing when it is not wanted.
+    /// The event as printed; empty if it is filtered out.
     fn line(&self, mut event: TailEvent) -> String {
         if !event.is_wanted {
             return String::new();

@@ -1,4 +1,4 @@
-//! `traj trim --undo`: which trims can be taken back, and taking one back.
+//! `traj trim --undo`: lists the trims that can be undone, and undoes them.
 
 use traj_core::care::trim::{TrimError, UndoReport, UndoSelection, UndoableTrim, undo, undoable};
 use traj_core::json::{Json, Object};
@@ -11,7 +11,7 @@ use crate::command_error::CommandError;
 use crate::output::CommandOutput;
 use crate::quantity;
 
-/// Reads the time by which a trim is called.
+/// Parses the time that identifies a trim.
 pub(super) fn made_at(text: &str) -> Result<UnixMillis, String> {
     UnixMillis::parse_iso(text)
         .ok_or_else(|| "a time like 2026-06-01T10:00:05.000Z, as --undo --dry-run lists it".into())
@@ -68,10 +68,10 @@ impl Work<'_> {
     }
 }
 
-/// What is still to be taken back, as an error.
+/// The error for what could not be undone.
 fn left(undone: &UndoReport) -> Option<CommandError> {
     let hints = [
-        (undone.not_found, "lines changed again since and stay as they are"),
+        (undone.not_found, "lines changed after the trim and were kept"),
         (undone.out_of_reach, "events and blobs belong to a sidecar that was not found"),
     ];
     let mut hints = hints.into_iter().filter(|(count, _)| *count > 0).peekable();

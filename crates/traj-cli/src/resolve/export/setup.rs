@@ -1,5 +1,5 @@
-//! What all exports on this host have in common: threads, the redactor, and the
-//! directories that may be read.
+//! The setup that all exports on this host share: threads, the redactor, and
+//! the directories that may be read.
 
 use std::path::{Path, PathBuf};
 
@@ -12,15 +12,15 @@ use crate::command_error::CommandError;
 use crate::compose::Host;
 use crate::output::CommandOutput;
 
-/// Makes a request use what this host has: its cores, where it starts from, and
-/// where it keeps sidecars.
+/// Adapts a request to this host: its cores, its current directory and its
+/// sidecar directory.
 pub(crate) fn adapt(request: &mut ExportRequest, host: &Host) {
     request.workers = Host::workers();
     request.sidecar.current_dir.clone_from(&host.facts.current_dir);
     request.sidecar.trajectory_dir = Settings::from_host(&host.facts).trajectory_dir;
 }
 
-/// The redactor of this owner, with the paths and names of this host.
+/// A redactor with the owner's key and the paths and names of this host.
 pub(crate) fn redactor(
     host: &Host,
     output: &CommandOutput,
@@ -34,14 +34,14 @@ pub(crate) fn redactor(
     Ok(Redactor::new(RedactionPolicy::standard(key).with_paths(labels)))
 }
 
-/// A path as text, which is how inputs are named from here on.
+/// A path as a string, the form in which export requests name their inputs.
 pub(crate) fn text_of(path: &Path) -> Result<String, CommandError> {
     path.to_str().map(str::to_owned).ok_or_else(|| CommandError::not_utf8(path))
 }
 
-/// Reads below directories that the user named, and below those where sessions and
-/// sidecars usually are. A named one that is missing is not an error yet: a sidecar
-/// can be exported without its session.
+/// The directories that may be read: those that the user named, and the usual
+/// locations of sessions and sidecars. A missing one is not an error yet: a
+/// sidecar can be exported without its session.
 pub(crate) fn readable(
     named: &[PathBuf],
     host: &Host,
@@ -58,21 +58,23 @@ pub(crate) fn readable(
         sources = match host.folder_if_any(folder) {
             Ok(Some(opened)) => sources.with_root(folder, opened),
             Ok(None) => sources.with_missing_root(folder),
-            // Reading from it fails later, with a report.
+            // Reading from it fails later, with an error.
             Err(_) => sources,
         };
     }
     let mut others: Vec<PathBuf> = Vec::new();
-    others.extend(host.facts.state_dir().map(PathBuf::from));
+    let roots = [host.facts.state_dir(), host.facts.agents_root()];
+    others.extend(roots.into_iter().flatten().map(PathBuf::from));
+    others.dedup();
     if let Selection::Key { store, .. } = &request.selection {
-        // Sessions of sibling agents lie beside each other.
+        // Sessions of sibling agents are next to each other.
         let store = host.absolute(Path::new(store));
         let agents = store.ancestors().nth(3).filter(|folder| folder.ends_with("agents"));
         others.extend(agents.map(Path::to_path_buf));
     }
     for folder in others {
-        // A directory that is not there holds nothing to read. The state directory
-        // may be reached through a link.
+        // A missing directory has nothing to read. The path of the state directory
+        // may contain links.
         if let Ok(opened) = host.named_root(&folder) {
             sources = sources.with_root(folder, opened);
         }

@@ -1,5 +1,5 @@
-//! A session as a temporary bundle, so that commands that show it read nothing
-//! unredacted.
+//! A session as a temporary bundle, so that commands that show it only read
+//! redacted text.
 
 use std::path::{Path, PathBuf};
 
@@ -8,30 +8,34 @@ use traj_export::{ExportError, ExportPorts, ExportRequest, Selection, export};
 use traj_fs::{BundleForm, FsBundleSink, FsBundleSource, TemporaryFolder};
 
 use super::setup as export_setup;
-use crate::command::{export as export_verb, verify};
-use crate::command_error::{CommandError, ErrorKind};
+use crate::command_error::{CommandError, ErrorKind, explain_export, explain_unreadable};
 use crate::compose::Host;
 use crate::interruption::Interruption;
 use crate::output::CommandOutput;
 use crate::progress::WorkBar;
 use crate::resolve::ChosenSession;
 
-/// A session as a bundle, which goes away with the value.
+/// The hint for a file that no dialect recognises.
+const NAME_A_KNOWN_FILE: &str = "name a transcript of OpenClaw or a rollout of Codex";
+
+/// A session as a bundle, which is removed on drop.
 #[derive(Debug)]
 pub(crate) struct ExportedSession {
     pub(crate) bundle: FsBundleSource,
     _temporary: TemporaryFolder,
 }
 
-/// Refuses to show a bundle that still holds a secret.
+/// The error for a bundle that still contains a secret.
 pub(crate) fn secret_left(message: impl Into<String>) -> CommandError {
     CommandError::new(ErrorKind::Findings, message).hint("run `traj verify` for details")
 }
 
-/// Exports a session, redacted, to a temporary directory.
+/// Exports a session, redacted, to a temporary directory. Its manifest says
+/// that this was done at the time `now`.
 pub(crate) fn export_session(
     session: &ChosenSession,
     workspace: &Path,
+    now: UnixMillis,
     host: &Host,
     output: &CommandOutput,
 ) -> Result<ExportedSession, CommandError> {
@@ -40,7 +44,7 @@ pub(crate) fn export_session(
     let redactor = export_setup::redactor(host, output, &workspace)?;
     let workspace = workspace.to_string_lossy();
     let selection = Selection::file(export_setup::text_of(file)?);
-    let mut request = ExportRequest::new(selection, workspace, UnixMillis::EPOCH, redactor);
+    let mut request = ExportRequest::new(selection, workspace, now, redactor);
     export_setup::adapt(&mut request, host);
     request.sidecar.runtime_file = sidecar.as_deref().map(export_setup::text_of).transpose()?;
     let files = [Some(file.as_path()), sidecar.as_deref()].into_iter().flatten();
@@ -57,16 +61,21 @@ pub(crate) fn export_session(
     let report =
         export(ExportPorts { sources: &sources, sink: &sink }, &request, &WorkBar::new(output))
             .map_err(|error| {
-                let is_ours = matches!(error, ExportError::Sink(_));
-                let explained = export_verb::explain_end(error, &interruption);
+                let hint = match error {
+                    // The user did not choose the directory.
+                    ExportError::Sink(_) => Some("set TMPDIR to use another temporary directory"),
+                    // Only `traj export` has `--allow-empty`.
+                    ExportError::NoEvents { .. } => Some(NAME_A_KNOWN_FILE),
+                    _ => None,
+                };
+                let explained = explain_export(error, &interruption);
                 let is_interrupted = matches!(explained.kind, ErrorKind::Interrupted { .. });
-                // The place was not the user's choice, and cannot be one here.
-                if is_ours && !is_interrupted {
-                    explained.only_hint("set TMPDIR to use another temporary directory")
-                } else {
-                    explained
+                match hint.filter(|_| !is_interrupted) {
+                    Some(hint) => explained.only_hint(hint),
+                    None => explained,
                 }
             })?;
-    let bundle = FsBundleSource::open(temporary.folder(), &report.name).map_err(verify::explain)?;
+    let bundle =
+        FsBundleSource::open(temporary.folder(), &report.name).map_err(explain_unreadable)?;
     Ok(ExportedSession { bundle, _temporary: temporary })
 }

@@ -2,22 +2,28 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use codex_binding::TurnObserver;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
+use traj_core::id::{ThreadId, TurnId};
 use traj_core::port::{ItemDetail, ThreadEvent, TurnStatus};
 
 use crate::output::CommandOutput;
 use crate::terminal_text::escape_control;
 
-/// Events that are kept for the document. Of a longer turn, the first and last ones are kept.
+/// How many events are kept for the document. A longer turn keeps its first and last events.
 const MOST_EVENTS: usize = 100_000;
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// The template of the line that says what is going on.
+const ACTIVITY: &str = "{spinner} {msg} {elapsed}";
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What happened, for `--json`.
+/// The events of the turn, for `--json`.
 #[derive(Debug, Default)]
 pub(super) struct EventList {
     events: Mutex<Vec<Value>>,
@@ -36,71 +42,160 @@ impl EventList {
     }
 }
 
-/// Shows messages while they are written, on a terminal; keeps events, for a document.
+/// Streams messages to a terminal while they are written, shows what the turn does, and collects
+/// events for a document.
 #[derive(Debug)]
 pub(super) struct Stream {
     streams: bool,
     keeps: bool,
     events: Arc<EventList>,
     shown: Mutex<ShownEvents>,
+    activity: Activity,
 }
 
 #[derive(Debug, Default)]
 struct ShownEvents {
     item: String,
     text: String,
+    /// Whether the cursor is not at the beginning of a line.
+    is_inside_line: bool,
 }
 
 impl Stream {
     pub(super) fn new(output: &CommandOutput, events: &Arc<EventList>) -> Self {
         let streams = !output.is_json() && std::io::stdout().is_terminal();
-        let (keeps, events) = (output.is_json(), Arc::clone(events));
-        Self { streams, keeps, events, shown: Mutex::default() }
+        Self {
+            streams,
+            keeps: output.is_json(),
+            events: Arc::clone(events),
+            shown: Mutex::default(),
+            activity: Activity::new(output.shows_progress()),
+        }
     }
 
-    /// What is left to print of the reply after what was shown already.
+    /// Shows what is going on.
+    pub(super) fn set_activity(&self, activity: &str) {
+        self.activity.set(activity);
+    }
+
+    /// Clears what is shown, so that a whole line can be printed.
+    pub(super) fn make_room(&self) {
+        self.activity.clear();
+        let mut shown = lock(&self.shown);
+        if std::mem::take(&mut shown.is_inside_line) {
+            print("\n");
+        }
+    }
+
+    /// What is left to print of the reply after what was already shown.
     pub(super) fn rest_of(&self, reply: &str) -> String {
+        self.make_room();
         let shown = lock(&self.shown);
-        if self.streams && !shown.text.is_empty() {
-            return if shown.text.trim() == reply.trim() {
-                "\n".to_owned()
-            } else {
-                format!("\n{}\n", printable(reply))
-            };
+        if self.streams && !shown.text.is_empty() && shown.text.trim() == reply.trim() {
+            return String::new();
         }
         format!("{}\n", printable(reply))
     }
 
     fn show(&self, item: &str, text: &str) {
+        self.activity.clear();
         let mut shown = lock(&self.shown);
         let mut piece = printable(text);
         if shown.item != item {
-            if !shown.text.is_empty() {
+            if std::mem::take(&mut shown.is_inside_line) {
                 piece.insert(0, '\n');
             }
             item.clone_into(&mut shown.item);
             shown.text.clear();
         }
         shown.text.push_str(text);
-        let mut stdout = anstream::stdout().lock();
-        // A terminal that has gone shows nothing; the turn goes on.
-        stdout.write_all(piece.as_bytes()).and_then(|()| stdout.flush()).ok();
+        shown.is_inside_line = !piece.ends_with('\n');
+        print(&piece);
     }
 }
 
+/// Prints to standard output at once.
+fn print(text: &str) {
+    let mut stdout = anstream::stdout().lock();
+    // If the terminal is gone, the turn continues without it.
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).ok();
+}
+
 impl TurnObserver for Stream {
+    fn started(&self, _thread: &ThreadId, _turn: &TurnId) {
+        self.activity.set("waiting for the model");
+    }
+
     fn event(&self, event: &ThreadEvent) {
         if self.keeps {
             self.events.push(document(event));
         }
-        if let (true, ThreadEvent::MessageDelta { item, text, .. }) = (self.streams, event) {
-            self.show(item, text);
+        match event {
+            ThreadEvent::MessageDelta { item, text, .. } if self.streams => self.show(item, text),
+            ThreadEvent::ItemStarted { item, .. } => {
+                if let ItemDetail::Tool { name, .. } = &item.detail {
+                    self.make_room();
+                    self.activity.set(&format!("running {name}"));
+                }
+            }
+            ThreadEvent::ItemCompleted { item, .. } => {
+                if let ItemDetail::Tool { .. } = &item.detail {
+                    self.activity.set("waiting for the model");
+                }
+            }
+            ThreadEvent::Trouble { will_retry: true, .. } => {
+                self.make_room();
+                self.activity.set("Codex lost the model and tries again");
+            }
+            _ => {}
         }
     }
 }
 
-/// Lines stay lines; everything else that could steer a terminal is shown, not sent.
-fn printable(text: &str) -> String {
+/// A line on standard error that says what is going on, on terminals only.
+#[derive(Debug)]
+struct Activity {
+    is_shown: bool,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Activity {
+    const fn new(is_shown: bool) -> Self {
+        Self { is_shown, bar: Mutex::new(None) }
+    }
+
+    fn set(&self, text: &str) {
+        if !self.is_shown {
+            return;
+        }
+        let mut bar = lock(&self.bar);
+        let bar = bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template(ACTIVITY) {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        bar.set_message(escape_control(text).into_owned());
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = lock(&self.bar).take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        // The next output, perhaps an error, needs the line.
+        self.clear();
+    }
+}
+
+/// Escapes everything that could control the terminal, except newlines.
+pub(super) fn printable(text: &str) -> String {
     let escape = |line: &str| {
         let cells: Vec<_> =
             line.split('\t').map(|cell| escape_control(cell).into_owned()).collect();

@@ -1,15 +1,15 @@
-//! What a failed export means for the user: which exit code, and what to do.
+//! Explains a failed export to the user: its exit code, and what to do.
 
 use traj_core::care::session_store::SessionStoreError;
 use traj_core::port::{BundleSinkError, SourceError};
 use traj_export::ExportError;
 
-use crate::command_error::{CommandError, ErrorKind};
+use super::{CommandError, ErrorKind};
 use crate::interruption::Interruption;
 
-/// What the end of an export means, if it was asked to stop; a secret or a
-/// bundle that stays is reported even so.
-pub(crate) fn explain_end(error: ExportError, interruption: &Interruption) -> CommandError {
+/// Explains how an export ended. If a signal interrupted it, reports that,
+/// unless a secret was found or the bundle was already written.
+pub(crate) fn explain_export(error: ExportError, interruption: &Interruption) -> CommandError {
     match error {
         ExportError::SecretsRemain { .. }
         | ExportError::Sink(BundleSinkError::Unconfirmed { .. }) => explain(error),
@@ -17,7 +17,7 @@ pub(crate) fn explain_end(error: ExportError, interruption: &Interruption) -> Co
     }
 }
 
-/// What a failed export means for the user.
+/// Explains a failed export to the user.
 fn explain(error: ExportError) -> CommandError {
     let kind = match &error {
         ExportError::SecretsRemain { .. } => ErrorKind::Findings,
@@ -31,23 +31,23 @@ fn explain(error: ExportError) -> CommandError {
         ExportError::Source(SourceError::NotRegular { .. }) => {
             Some("links are not followed; name the file itself")
         }
-        ExportError::Source(SourceError::Outside { .. }) => Some("name a file, by a plain path"),
+        ExportError::Source(SourceError::Outside { .. }) => Some("name a file by a plain path"),
         ExportError::Source(SourceError::Changed { .. }) => Some("run the export again"),
         ExportError::Source(SourceError::TooLarge { .. }) => Some("name another file"),
         ExportError::Source(SourceError::Storage { .. }) => {
-            Some("nothing was written; look who may read it, and whether the disk is sound")
+            Some("nothing was written; check the permissions of the file and the state of the disk")
         }
         ExportError::Store(SessionStoreError::UnknownKey) => {
-            Some("run `traj sessions` to see the keys; another agent is named with --agent")
+            Some("run `traj sessions` to list the keys; use --agent for another agent")
         }
-        ExportError::Store(_) => Some("mend the store, or name the file with --session"),
+        ExportError::Store(_) => Some("repair the store, or name the file with --session"),
         ExportError::NoEvents { .. } => Some(
             "name a transcript of OpenClaw or a rollout of Codex; --allow-empty exports it anyway",
         ),
         ExportError::UnknownSession => Some("name it with --session-id"),
         ExportError::Limit { .. } => Some("leave out --strict-limits to export it with a warning"),
         ExportError::SecretsRemain { .. } => {
-            Some("nothing was written; report the rule and the place it names")
+            Some("nothing was written; report the rule and the location named above")
         }
         ExportError::Sink(BundleSinkError::Exists { .. }) => {
             Some("choose another name with --output")
@@ -56,19 +56,19 @@ fn explain(error: ExportError) -> CommandError {
             Some("a bundle must contain only its own files; choose another directory")
         }
         ExportError::Sink(BundleSinkError::ReservedName { .. }) => {
-            Some("names of this form belong to exports under way; give another one")
+            Some("names of this form belong to exports in progress; choose another one")
         }
         ExportError::Sink(BundleSinkError::UnsafePlace { .. }) => {
             Some("name a real directory with --output-root DIR")
         }
         ExportError::Sink(BundleSinkError::Storage { .. }) => {
-            Some("there is no bundle; --output-root DIR names another place")
+            Some("no bundle was written; choose another directory with --output-root DIR")
         }
         ExportError::Sink(BundleSinkError::Unconfirmed { .. }) => {
-            Some("copy it to another disk, and look whether this one is sound")
+            Some("copy it to another disk, and check this one for errors")
         }
         ExportError::Sink(error) if error.is_full() => {
-            Some("free some space; there is no bundle, nor a part of one")
+            Some("free some space; no part of the bundle was left")
         }
         _ => None,
     };
