@@ -17,10 +17,10 @@ use crate::workspace::Workspace;
 
 /// The size of a session and of a sidecar.
 const FULL_MIB: usize = 48;
-/// The same for a trial of the benches themselves.
+/// The same for a smoke test of the benches.
 const SMOKE_MIB: usize = 1;
 
-/// Generates sessions that are just large enough for a trial.
+/// Generates sessions that are just large enough for a smoke test.
 pub(crate) fn smoke_cases(folder: &Path) -> Result<()> {
     Ok(cases::generate(folder, SMOKE_MIB)?)
 }
@@ -38,7 +38,7 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let subjects = &flags.subject;
     let folder = json.join("cases");
     let mut cases = None;
-    let needs_cases = |subject: &String| matches!(subject.as_str(), "export" | "reading");
+    let needs_cases = |subject: &String| matches!(subject.as_str(), "export" | "reading" | "view");
     if subjects.is_empty() || subjects.iter().any(needs_cases) {
         cases::generate(&folder, if flags.smoke { SMOKE_MIB } else { FULL_MIB })?;
         cases = Some(["--cases".into(), folder.clone().into_os_string()]);
@@ -48,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace, flags: &flags::Bench) -> Result<()> {
     let check = flags.check.then_some("--check");
     let measured = cmd!(sh, "cargo bench {all...} --bench figures -- {subjects...} {smoke...} {check...} --json {json} --traj {traj} {cases...}")
         .run();
-    // They take gigabytes, and seconds to generate again.
+    // The sessions take gigabytes and are quick to generate again.
     sh.remove_path(&folder)?;
     measured?;
     println!("written to {}", json.display());

@@ -5,6 +5,7 @@
 //! `sweep` runs its own list in the same way.
 
 mod deny;
+mod page;
 mod steps;
 
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ pub(crate) struct Step {
     pub(crate) run: fn(&Workspace) -> Result<Outcome>,
 }
 
-/// How a step ended, when it did not fail.
+/// How a step ended, unless it failed.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Passed,
@@ -71,7 +72,7 @@ pub(crate) fn run_steps(workspace: &Workspace, all: Vec<Step>, choice: &Choice<'
         return Ok(());
     }
 
-    // A snapshot that changed fails the run; nothing is written or accepted here.
+    // A changed snapshot fails the run; none is written or accepted here.
     workspace.sh.set_var("INSTA_UPDATE", "no");
     let started = Instant::now();
     let mut summary = Vec::new();

@@ -1,8 +1,9 @@
-//! `cargo xtask demo`: the main job on the shipped example, with the real binary.
+//! `cargo xtask demo`: records, exports and verifies the shipped example with the
+//! real binary.
 //!
 //! The example is copied into the target directory first: recording writes
-//! beside the transcript, and a demonstration must not touch the checkout or
-//! the owner's state directory.
+//! next to the transcript, and a demonstration must not change the checkout or
+//! the user's state directory.
 
 mod picture;
 mod readme;
@@ -17,7 +18,7 @@ use crate::workspace::Workspace;
 
 /// Where the example's agent worked; redaction replaces this path.
 const AGENT_WORKSPACE: &str = "/home/dev/importer";
-/// Timeline lines that the picture shows; the rest would only make it long.
+/// How many lines of the timeline the picture shows.
 const PICTURED_MOMENTS: usize = 8;
 /// Made-up credentials that the example's tools print.
 const SECRETS: [&str; 3] = ["ghp_R7kQ2mVx", "tR0ub4dor-and-3", "sk-proj-Zq8Lw3Xn"];
@@ -57,10 +58,10 @@ fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
     let place = format!("{}/", demo.display());
     let mut stage = Stage { sh, traj, place, lines: Vec::new() };
 
-    stage.remark("a transcript as agents leave it: credentials in what its tools printed");
+    stage.remark("a transcript as agents write it, with credentials in the tool output");
     stage.traj("scan session.jsonl", 3)?;
 
-    stage.remark("record the events of the run beside it");
+    stage.remark("record the events of the run next to it");
     let about = format!("session.jsonl --workspace {AGENT_WORKSPACE}");
     stage.traj(&format!("record {about} < events.jsonl"), 0)?;
     let recorded = sh.read_file("session.trajectory.jsonl")?;
@@ -68,22 +69,26 @@ fn perform(workspace: &Workspace, traj: &Path) -> Result<Vec<String>> {
     ensure!(recorded.lines().count() == given.lines().count(), "an event was not recorded");
     ensure_hidden(&recorded)?;
 
-    stage.remark("make a bundle of both that can be sent");
+    stage.remark("export both as a bundle that can be shared");
     let into = "--output-root bundles --output first";
     stage.traj(&format!("export {about} {into}"), 0)?;
     for file in sh.read_dir("bundles/first")? {
         ensure_hidden(&sh.read_file(file)?)?;
     }
 
-    stage.remark("check it, as whoever receives it would");
+    stage.remark("check it, as the recipient would");
     stage.traj("verify bundles/first", 0)?;
     stage.remark("how the run went, and what led to its first failure");
     stage.traj("inspect bundles/first", 0)?;
     stage.traj("show bundles/first --failed", 0)?;
+    stage.remark("the same as one page, for the browser");
+    stage.traj("view bundles/first --output first.html", 0)?;
+    stage.traj("verify first.html", 0)?;
+    ensure_hidden(&sh.read_file("first.html")?)?;
     Ok(stage.lines)
 }
 
-/// The point of it all: none of the example's secrets is left.
+/// Fails if one of the example's secrets is left.
 fn ensure_hidden(text: &str) -> Result<()> {
     for secret in SECRETS {
         ensure!(!text.contains(secret), "a secret of the example survived: {secret}…");
@@ -111,11 +116,11 @@ fn shortened(lines: &[String]) -> Vec<String> {
     short
 }
 
-/// Runs commands and keeps what a spectator sees.
+/// Runs commands and keeps their visible output.
 struct Stage<'a> {
     sh: &'a Shell,
     traj: &'a Path,
-    /// Where all this happens; the same on no two machines, so it is not shown.
+    /// The working directory; it differs between machines, so it is not shown.
     place: String,
     lines: Vec<String>,
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask dist`: the archive that people download.
 //!
-//! Holds the optimised binary, completions for every shell, the man page, the
-//! licences and the README; beside it lies its checksum. Where tar is GNU's,
-//! the same commit gives the same bytes.
+//! Contains the optimised binary, completions for every shell, the man page, the
+//! licences and the README. Its checksum is next to it. With GNU tar, the same
+//! commit gives the same bytes.
 
 use std::path::Path;
 
@@ -103,7 +103,7 @@ fn checksum(workspace: &Workspace, dist: &Path, name: &str) -> Result<String> {
     Ok(line)
 }
 
-/// Unpacks what was packed and starts it: an archive that was never opened is a guess.
+/// Unpacks the archive and starts the binary, to prove that both work.
 fn verify(workspace: &Workspace, staging: &Path, name: &str, archive: &Path) -> Result<()> {
     let sh = &workspace.sh;
     let unpacked = staging.join("unpacked");
@@ -111,6 +111,6 @@ fn verify(workspace: &Workspace, staging: &Path, name: &str, archive: &Path) -> 
     cmd!(sh, "tar -C {unpacked} -xzf {archive}").run()?;
     let traj = unpacked.join(name).join("traj");
     let version = cmd!(sh, "{traj} --version").quiet().read()?;
-    ensure!(version.starts_with("traj "), "the packed binary does not say its version");
+    ensure!(version.starts_with("traj "), "the packed binary does not print its version");
     Ok(())
 }

@@ -39,12 +39,18 @@ xflags::xflags! {
 
         /// Measure ratios in one run; print them and write target/bench/SUBJECT.json.
         cmd bench {
-            /// Subjects to measure (all when none is named).
+            /// Subjects to measure (default: all).
             repeated subject: String
             /// Measure small inputs once: proves that the benches still run.
             optional --smoke
-            /// Exit with an error when a figure misses its target.
+            /// Exit with an error if a figure misses its target.
             optional --check
+        }
+
+        /// Check the laws of redaction on random texts, for an hour by default.
+        cmd fuzz {
+            /// For how many seconds.
+            optional --seconds seconds: u64
         }
 
         /// Record, export and verify the example run, in target/demo.

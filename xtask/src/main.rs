@@ -10,6 +10,7 @@ mod codex;
 mod demo;
 mod dist;
 mod flags;
+mod fuzz;
 mod npm;
 mod openclaw;
 mod release;
@@ -43,6 +44,7 @@ fn run(verb: XtaskCmd) -> anyhow::Result<()> {
         XtaskCmd::Openclaw(_) => openclaw::PINS.run(&workspace),
         XtaskCmd::Tidy(_) => tidy::run(&workspace),
         XtaskCmd::Bench(flags) => bench::run(&workspace, &flags),
+        XtaskCmd::Fuzz(flags) => fuzz::run(&workspace, &flags),
         XtaskCmd::Demo(flags) => demo::run(&workspace, &flags),
         XtaskCmd::Dist(flags) => dist::run(&workspace, &flags),
         XtaskCmd::Release(flags) => release::run(&workspace, &flags),

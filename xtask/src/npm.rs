@@ -1,4 +1,4 @@
-//! Third-party programs that tests run, installed by npm from pins.
+//! Third-party programs that tests run, installed by npm at pinned versions.
 //!
 //! Each pinned version has a directory `tests/NAME/VERSION` with a package file
 //! and its lock. npm checks the packages against the hashes in the lock and puts
@@ -17,7 +17,7 @@ pub(crate) struct Pins {
     /// The name of the directory with the pins, of the directory that they are
     /// installed into, and of the link in it that the tests start.
     pub(crate) name: &'static str,
-    /// What tests cannot use without it, for people.
+    /// The program's name for people.
     pub(crate) title: &'static str,
     /// Finds the target of the link in the directory of an installed version.
     pub(crate) entry: fn(&Workspace, &Path) -> Result<PathBuf>,
@@ -34,11 +34,29 @@ impl Pins {
 
     /// Installs every pinned version that is not installed yet.
     pub(crate) fn install_all(&self, workspace: &Workspace) -> Result<Outcome> {
+        let versions = self.versions(workspace)?;
+        self.install_missing(workspace, &versions)
+    }
+
+    /// Installs the newest pinned version, if it is not installed yet.
+    pub(crate) fn install_newest(&self, workspace: &Workspace) -> Result<Outcome> {
+        let versions = self.versions(workspace)?;
+        let newest = versions.len().saturating_sub(1);
+        self.install_missing(workspace, versions.get(newest..).unwrap_or_default())
+    }
+
+    /// The directories of the pins, oldest version first.
+    fn versions(&self, workspace: &Workspace) -> Result<Vec<PathBuf>> {
+        let mut versions: Vec<PathBuf> =
+            workspace.sh.read_dir(Path::new("tests").join(self.name))?;
+        versions.retain(|pin| pin.join("package.json").exists());
+        versions.sort_by_key(|pin| numbers(pin));
+        Ok(versions)
+    }
+
+    fn install_missing(&self, workspace: &Workspace, versions: &[PathBuf]) -> Result<Outcome> {
         let sh = &workspace.sh;
         let target = workspace.target()?.join(self.name);
-        let mut versions: Vec<PathBuf> = sh.read_dir(Path::new("tests").join(self.name))?;
-        versions.retain(|pin| pin.join("package.json").exists());
-        versions.sort();
         let missing: Vec<&PathBuf> =
             versions.iter().filter(|pin| !self.is_installed(workspace, pin, &target)).collect();
         if missing.is_empty() {
@@ -87,5 +105,23 @@ impl Pins {
         // Last, so that an interrupted installation does not look complete.
         std::os::unix::fs::symlink(entry, folder.join(self.name))?;
         Ok(())
+    }
+}
+
+/// The numbers of a version, for sorting.
+fn numbers(pin: &Path) -> Vec<u64> {
+    let name = pin.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').map(|number| number.parse().unwrap_or(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_sorted_by_number() {
+        let mut pins = ["0.1000.0", "0.99.2", "0.99.10"].map(PathBuf::from);
+        pins.sort_by_key(|pin| numbers(pin));
+        assert_eq!(pins, ["0.99.2", "0.99.10", "0.1000.0"].map(PathBuf::from));
     }
 }

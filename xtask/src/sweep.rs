@@ -1,6 +1,6 @@
-//! `cargo xtask sweep`: the long runs, for the night before a release.
+//! `cargo xtask sweep`: the long checks, for the night before a release.
 //!
-//! Nothing may be skipped here: a tool or an agent that is missing is a failure.
+//! Nothing may be skipped here: a missing tool or agent is a failure.
 
 use anyhow::Result;
 use xshell::cmd;
@@ -9,7 +9,7 @@ use crate::ci::{self, Choice, Outcome, Step};
 use crate::workspace::Workspace;
 use crate::{bench, codex, flags, openclaw};
 
-/// Cases of every property that does not fix a number of its own.
+/// The number of cases for every property that does not set its own.
 const PROPERTY_CASES: &str = "20000";
 
 pub(crate) fn run(workspace: &Workspace, flags: &flags::Sweep) -> Result<()> {
@@ -39,6 +39,7 @@ fn properties(workspace: &Workspace) -> Result<Outcome> {
     cmd!(sh, "cargo test --locked --workspace --all-features --no-fail-fast --lib --bins --tests")
         .env("CI", "true")
         .env("PROPTEST_CASES", PROPERTY_CASES)
+        .env("TRAJ_TEST_SWEEP", "true")
         .run()?;
     Ok(Outcome::Passed)
 }

@@ -10,6 +10,7 @@ mod functions;
 mod interpreters;
 mod list;
 mod manifests;
+mod readmes;
 mod sources;
 mod suites;
 mod type_names;
@@ -32,6 +33,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         let manifest = workspace.read(&member.manifest)?;
         problems.extend(manifests::check(&member.name, &manifest, member.published));
         manifests.push(manifest);
+        if member.published {
+            let packages = workspace.packages_of(&member.name)?;
+            let readme = workspace.read(member.manifest.with_file_name("README.md"))?;
+            problems.extend(readmes::check(&member.name, &readme, &packages));
+        }
     }
     problems.extend(manifests::unused(&workspace.read("Cargo.toml")?, &manifests));
 
@@ -81,4 +87,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         eprintln!("tidy: {problem}");
     }
     bail!("tidy found problems: {}", problems.len());
+}
+
+/// Converts sources to the form that the rules take, for tests.
+#[cfg(test)]
+fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect()
 }

@@ -28,7 +28,7 @@ pub(crate) const SEMVER_CHECKS: Tool = Tool { name: "cargo-semver-checks", versi
 pub(crate) const PUBLIC_API: Tool = Tool { name: "cargo-public-api", version: "0.52.0" };
 
 impl Tool {
-    /// The executable; builds and installs it if the pinned version is missing.
+    /// The path of the executable. Builds and installs it if the pinned version is missing.
     pub(crate) fn install(&self, workspace: &Workspace) -> Result<PathBuf> {
         let sh = &workspace.sh;
         let root = workspace.target()?.join("tools");
@@ -40,7 +40,7 @@ impl Tool {
         let Self { name, version } = self;
         let build = root.join("build");
         println!("installing {name} {version} into {} (once)", root.display());
-        // Built to be built quickly: the checks take seconds at any optimisation level.
+        // Favour a quick build: the checks take seconds at any optimisation level.
         cmd!(sh, "cargo install --quiet --locked --force --version {version} --root {root} --target-dir {build} {name}")
             .env("CARGO_PROFILE_RELEASE_LTO", "off")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
@@ -51,7 +51,7 @@ impl Tool {
         Ok(program)
     }
 
-    /// Whether this is what the pinned version prints about itself: `cargo-deny 0.20.2`.
+    /// Whether this is the version line of the pinned version: `cargo-deny 0.20.2`.
     fn is_pinned(&self, line: &str) -> bool {
         line.split_whitespace().last() == Some(self.version)
     }

@@ -74,6 +74,15 @@ impl Workspace {
         Ok(serde_json::from_str(&text)?)
     }
 
+    /// The packages that a member brings on Linux with its default features,
+    /// one per line. The platform is fixed, so that the answer is the same everywhere.
+    pub(crate) fn packages_of(&self, name: &str) -> Result<String> {
+        let sh = &self.sh;
+        let target = "x86_64-unknown-linux-gnu";
+        let tree = cmd!(sh, "cargo tree --locked --package {name} --edges normal --prefix none");
+        Ok(tree.args(["--target", target]).quiet().read()?)
+    }
+
     /// The members, in the order of their names.
     pub(crate) fn members(&self) -> Result<Vec<Member>> {
         let metadata = self.metadata(&["--no-deps"])?;

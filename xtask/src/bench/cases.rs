@@ -1,4 +1,4 @@
-//! Sessions for the export bench: made up, of any size, the same every time.
+//! Synthetic sessions for the export bench: of any size, the same every time.
 //!
 //! A case is a directory with a session `s.jsonl` and its sidecar
 //! `s.trajectory.jsonl`, of one size each.
@@ -9,33 +9,39 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
+mod text_heavy;
+
 const MIB: usize = 1024 * 1024;
 
-/// What fills a case.
+/// The content of a case.
 #[derive(Clone, Copy, Debug)]
 enum Mix {
-    /// Paragraphs and listings, now and then a credential.
+    /// Paragraphs and listings, with occasional credentials.
     Mixed,
     /// The same with credentials in every entry.
     Secretful,
-    /// Very many events of a few words.
+    /// Very many short events.
     Small,
-    /// A few entries and events of megabytes.
+    /// A few entries and events of several megabytes.
     Long,
+    /// Long prompts, messages and code in several scripts, as agents that record
+    /// their whole context produce them.
+    Texts,
 }
 
-/// The cases: their names, what fills them, and how often the usual size.
-const CASES: [(&str, Mix, usize); 6] = [
+/// The cases: name, content, and size as a multiple of the default.
+const CASES: [(&str, Mix, usize); 7] = [
     ("mixed", Mix::Mixed, 1),
     ("mixed-tenfold", Mix::Mixed, 10),
     ("secret-heavy", Mix::Secretful, 1),
     ("many-small", Mix::Small, 1),
     ("many-small-tenfold", Mix::Small, 10),
     ("long-rows", Mix::Long, 1),
+    ("text-heavy", Mix::Texts, 1),
 ];
 
-/// Writes every case below `folder`; the usual size is `mib` for session and
-/// sidecar each.
+/// Writes every case below `folder`. The default size is `mib` each for session
+/// and sidecar.
 pub(super) fn generate(folder: &Path, mib: usize) -> io::Result<()> {
     for (name, mix, times) in CASES {
         let folder = folder.join(name);
@@ -63,11 +69,14 @@ fn fill(path: &Path, header: &str, bytes: usize, line: impl Fn(usize) -> String)
         written += line.len();
         number += 1;
     }
-    // Whoever is measured must not wait for these to reach the disk.
+    // The measured programs must not wait for these bytes to reach the disk.
     file.into_inner()?.sync_all()
 }
 
 fn entry(number: usize, mix: Mix) -> String {
+    if matches!(mix, Mix::Texts) {
+        return text_heavy::entry(number);
+    }
     let parent =
         number.checked_sub(1).map_or("null".to_owned(), |before| format!("\"{before:08x}\""));
     let message = match number % 4 {
@@ -96,6 +105,9 @@ fn entry(number: usize, mix: Mix) -> String {
 }
 
 fn event(number: usize, mix: Mix) -> String {
+    if matches!(mix, Mix::Texts) {
+        return text_heavy::event(number);
+    }
     let kind = ["tool.call", "tool.result", "prompt.submitted", "model.completed"][number % 4];
     let member = if kind == "prompt.submitted" { "prompt" } else { "text" };
     let (ts, body) = (instant(number), body(number, mix));
@@ -111,7 +123,7 @@ fn instant(number: usize) -> String {
     format!("2026-06-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
-/// JSON text, escapes included.
+/// The content of a JSON string, with escapes.
 fn body(number: usize, mix: Mix) -> String {
     const WORDS: [&str; 12] = [
         "build", "fails", "because", "the", "lock", "file", "is", "stale", "review", "branch",
@@ -122,7 +134,7 @@ fn body(number: usize, mix: Mix) -> String {
         return word(number).to_owned();
     }
     let mut text = String::with_capacity(3_600);
-    // Just short enough to be exported as they are.
+    // Just short enough to be exported in full.
     let words = if matches!(mix, Mix::Long) { 680_000 } else { 120 };
     for at in 0..words {
         text.push_str(word(at));
@@ -130,7 +142,7 @@ fn body(number: usize, mix: Mix) -> String {
     }
     for line in 0..36 {
         let module = number.wrapping_mul(37).wrapping_add(line * 11) % 997;
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         write!(
             text,
             r"\nsrc/module_{module}.rs:{line}:    let value = compute(&input, options)?; // {}",
@@ -148,7 +160,7 @@ fn body(number: usize, mix: Mix) -> String {
     text
 }
 
-/// Assembled here so that no scanner takes this file for a leak.
+/// A fake credential, assembled here so that no scanner reports this file.
 fn credential(number: usize) -> String {
     let digits: String = (0..36)
         .map(|at| {

@@ -1,8 +1,8 @@
-//! What cargo-deny checks, by the rules of `deny.toml`: licences, sources,
-//! banned crates, and known vulnerabilities.
+//! Runs cargo-deny with the rules of `deny.toml`: licences, sources, banned
+//! crates and known vulnerabilities.
 //!
 //! The first three need only the lock file. Vulnerabilities are looked up in
-//! the RustSec database, which has to be fetched: that is a step of its own.
+//! the RustSec database, which has to be fetched; that is a separate step.
 
 use anyhow::Result;
 use xshell::cmd;
@@ -41,8 +41,8 @@ fn not_installed(error: &anyhow::Error) -> Outcome {
     Outcome::Skipped(format!("cargo-deny is NOT INSTALLED, so this was NOT CHECKED: {error:#}"))
 }
 
-/// A machine without a way to the database must still be able to pass. GitHub's
-/// machines have one: there, the check must run.
+/// A machine that cannot reach the database must still be able to pass. GitHub's
+/// machines can reach it, so there the check must run.
 fn without_database(error: &str, on_github: bool) -> Outcome {
     let note = format!("ADVISORIES WERE NOT CHECKED: cannot fetch the database: {error}");
     if on_github { Outcome::Skipped(note) } else { Outcome::Noted(note) }

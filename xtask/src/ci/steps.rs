@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use xshell::cmd;
 
-use super::{Outcome, Step, deny};
+use super::{Outcome, Step, deny, page};
 use crate::workspace::Workspace;
-use crate::{bench, codex, demo, openclaw, tidy};
+use crate::{bench, codex, demo, fuzz, openclaw, tidy};
 
 /// Every step, in order.
 pub(super) fn all() -> Vec<Step> {
@@ -21,14 +21,17 @@ pub(super) fn all() -> Vec<Step> {
         Step { name: "tidy", run: house_rules },
         Step { name: "deny", run: deny::deny },
         Step { name: "advisories", run: deny::advisories },
+        Step { name: "page script", run: page::script },
         Step { name: "clippy", run: clippy },
         Step { name: "crates alone", run: crates_alone },
         Step { name: "docs", run: docs },
-        Step { name: "codex", run: |workspace| codex::PINS.install_all(workspace) },
+        Step { name: "codex", run: |workspace| codex::PINS.install_newest(workspace) },
         Step { name: "openclaw", run: |workspace| openclaw::PINS.install_all(workspace) },
         Step { name: "tests", run: tests },
         Step { name: "doctests", run: doctests },
+        Step { name: "page in a browser", run: page::browser },
         Step { name: "demo", run: demonstration },
+        Step { name: "fuzz", run: short_fuzz },
         Step { name: "benches", run: benches },
     ]
 }
@@ -51,8 +54,8 @@ fn clippy(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Built together, members share the features of their dependencies. A crate
-/// that compiles only in that company cannot be used alone.
+/// Checks each crate alone. Built together, members share the features of their
+/// dependencies, which can hide a missing feature.
 fn crates_alone(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     for member in workspace.members()?.iter().filter(|member| member.published) {
@@ -92,14 +95,14 @@ fn doctests(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The first command of the README works, and prints what the README shows.
+/// Checks that the demonstration works and prints what the README shows.
 fn demonstration(workspace: &Workspace) -> Result<Outcome> {
     let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
     demo::check(workspace, &traj)?;
     Ok(Outcome::Passed)
 }
 
-/// Runs each bench once on a small input, without optimisations. Figures do not count.
+/// Runs each bench once on a small input, without optimisations. The figures do not matter.
 fn benches(workspace: &Workspace) -> Result<Outcome> {
     let sh = &workspace.sh;
     let Some(traj) = built_binary(workspace)? else { return Ok(no_binary()) };
@@ -108,6 +111,18 @@ fn benches(workspace: &Workspace) -> Result<Outcome> {
     cmd!(sh, "cargo bench --locked --profile dev --workspace --all-features --bench figures -- --smoke --traj {traj} --cases {cases}")
         .run()
         .context("a bench no longer runs")?;
+    Ok(Outcome::Passed)
+}
+
+/// A short run of what `cargo xtask fuzz` does for an hour, without optimisations.
+fn short_fuzz(workspace: &Workspace) -> Result<Outcome> {
+    let sh = &workspace.sh;
+    let fuzz = workspace.target()?.join("debug/fuzz-redaction");
+    if !fuzz.exists() {
+        return Ok(no_binary());
+    }
+    let (seconds, texts, seed) = fuzz::SHORT;
+    cmd!(sh, "{fuzz} {seconds} {texts}").env("TRAJ_TEST_SEED", seed).run()?;
     Ok(Outcome::Passed)
 }
 

@@ -5,7 +5,7 @@ const LINE_HEIGHT: f64 = 18.0;
 const PADDING: f64 = 18.0;
 const TITLE_BAR: f64 = 30.0;
 
-/// Draws the lines; those that begin with `$ ` are commands, with `# ` remarks.
+/// Draws the lines. Lines that begin with `$ ` are commands, with `# ` remarks.
 pub(super) fn draw(title: &str, lines: &[String]) -> String {
     let columns = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default();
     let width = (columns as f64 * CHARACTER_WIDTH + 2.0 * PADDING).ceil();
@@ -41,7 +41,7 @@ pub(super) fn draw(title: &str, lines: &[String]) -> String {
     svg
 }
 
-/// Redaction markers are what the picture is about: they get a colour.
+/// Colours redaction markers, which the picture is meant to show.
 fn mark(escaped: &str) -> String {
     let mut marked = String::new();
     let mut rest = escaped;

@@ -1,9 +1,9 @@
-//! Keeps the tour in the README true.
+//! Checks the tour in the README against real output.
 
 /// Lines of the README's `console` blocks that the demonstration did not print.
 ///
-/// Digests and keyed hashes differ from machine to machine and are compared
-/// by their place only; a line of `…` stands for lines left out.
+/// Digests and keyed hashes differ between machines, so their values are not
+/// compared. A line of `…` stands for omitted lines.
 pub(super) fn lines_not_printed(readme: &str, printed: &[String]) -> Vec<String> {
     let printed: Vec<String> = printed.iter().map(|line| without_hashes(line)).collect();
     blocks(readme)

@@ -1,15 +1,15 @@
-//! The changelog in the form of Keep a Changelog.
+//! The changelog, in the format of Keep a Changelog.
 
 use anyhow::{Context as _, Result, ensure};
 
 const UNRELEASED: &str = "## [Unreleased]";
 
-/// Gives what is unreleased a number and a date, and opens an empty section above it.
+/// Gives the unreleased section a number and a date, and adds an empty one above it.
 pub(super) fn release(changelog: &str, version: &str, date: &str) -> Result<String> {
     let (before, after) =
         changelog.split_once(UNRELEASED).with_context(|| format!("no `{UNRELEASED}` section"))?;
     let body = after.split("\n## [").next().unwrap_or_default();
-    ensure!(body.contains("\n- "), "nothing is written under `{UNRELEASED}`: there is no release");
+    ensure!(body.contains("\n- "), "`{UNRELEASED}` is empty: there is nothing to release");
     Ok(format!("{before}{UNRELEASED}\n\n## [{version}] - {date}{after}"))
 }
 
@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_section_is_no_release() {
+    fn an_empty_section_cannot_be_released() {
         let once = release(BEFORE, "0.2.0", "2026-02-02").unwrap();
         assert!(release(&once, "0.3.0", "2026-03-03").is_err());
         assert!(release("# Changelog\n", "0.2.0", "2026-02-02").is_err());

@@ -1,5 +1,5 @@
-//! What must hold before a version is published: the API changes only as far as
-//! the new version allows, and the stated lower bounds of dependencies work.
+//! Checks before a version is published: the API changes only as far as the new
+//! version allows, and the stated lower bounds of dependencies work.
 //!
 //! The tools need rustdoc's JSON and cargo's `-Z direct-minimal-versions`, which
 //! are unstable; `RUSTC_BOOTSTRAP=1` lets the stable toolchain offer both. It is
@@ -57,7 +57,7 @@ fn clone(workspace: &Workspace, room: &Path, commit: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Fails when the API changed more than this kind of release may change it.
+/// Fails if the API changed more than this kind of release allows.
 fn compare_versions(
     workspace: &Workspace,
     head: &Path,
@@ -76,7 +76,7 @@ fn compare_versions(
     Ok(())
 }
 
-/// Writes the public API of each library to a file of its own; returns their directory.
+/// Writes the public API of each library to a separate file. Returns their directory.
 fn list_api(
     workspace: &Workspace,
     room: &Path,
@@ -114,8 +114,8 @@ fn minimal_versions(workspace: &Workspace, room: &Path, head: &Path) -> Result<(
     Ok(())
 }
 
-/// The kind of release, as cargo understands compatibility: below 1.0, the
-/// second number is what breaks.
+/// The kind of release by cargo's compatibility rules: below 1.0, a change of the
+/// second number is a breaking one.
 fn change(current: &str, next: &str) -> Result<&'static str> {
     let [major, minor, _] = version::parse(current)?;
     let [next_major, next_minor, _] = version::parse(next)?;

@@ -4,13 +4,13 @@ use anyhow::{Result, bail};
 
 use crate::workspace::Member;
 
-/// Names of the published members; among those that are ready, alphabetical.
+/// The names of the published members, in order; alphabetical where the order is free.
 pub(super) fn publish_order(members: &[Member]) -> Result<Vec<String>> {
     let mut waiting: Vec<&Member> = members.iter().filter(|member| member.published).collect();
     waiting.sort_by(|left, right| left.name.cmp(&right.name));
     let mut order = Vec::new();
     while !waiting.is_empty() {
-        // Development dependencies with a path are left out of a package: they do not order.
+        // Development dependencies with a path are not packaged, so they do not matter here.
         let ready = waiting.iter().position(|member| {
             member
                 .dependencies
@@ -18,9 +18,7 @@ pub(super) fn publish_order(members: &[Member]) -> Result<Vec<String>> {
                 .filter(|dependency| dependency.normal)
                 .all(|dependency| !waiting.iter().any(|other| other.name == dependency.name))
         });
-        let Some(index) = ready else {
-            bail!("the published crates depend on each other in a circle")
-        };
+        let Some(index) = ready else { bail!("the published crates have a dependency cycle") };
         order.push(waiting.remove(index).name.clone());
     }
     Ok(order)
@@ -57,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_refused() {
+    fn a_cycle_is_rejected() {
         assert!(publish_order(&[member("a", true, &["b"]), member("b", true, &["a"])]).is_err());
     }
 }

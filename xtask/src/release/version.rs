@@ -1,4 +1,4 @@
-//! Version numbers and where the root manifest writes them.
+//! Version numbers, and their places in the root manifest.
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -12,14 +12,14 @@ pub(super) fn parse(text: &str) -> Result<[u64; 3]> {
     numbers.try_into().ok().with_context(|| format!("`{text}` is not MAJOR.MINOR.PATCH"))
 }
 
-/// Replaces the workspace's version and the one of each of our own crates.
+/// Replaces the version of the workspace and of its crates.
 pub(super) fn bump(manifest: &str, current: &str, next: &str) -> Result<String> {
     let old = format!("version = \"{current}\"");
     let new = format!("version = \"{next}\"");
     let mut replaced = 0;
     let mut bumped = String::with_capacity(manifest.len());
     for line in manifest.split_inclusive('\n') {
-        // Ours are the only dependencies with a path; a foreign crate may have the same number.
+        // Only the workspace's crates have a path; an external crate may have the same number.
         let ours = line.trim_end() == old || line.contains("path = ");
         if ours && line.contains(&old) {
             replaced += 1;

@@ -1,7 +1,7 @@
 //! Compares the direct dependencies of each crate with a written list.
 //!
-//! The list gives the reason for each edge of the graph. A dependency that is
-//! not listed fails, and so does an entry that nothing uses any more.
+//! The list gives the reason for each dependency. A dependency that is not
+//! listed is a problem, and so is an unused entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,16 +1,16 @@
-//! Rules for documentation and for text of any kind.
+//! Rules for documentation and for text files in general.
 
-/// Every on-disk format of ours has a page of its own.
+/// The on-disk formats, each of which needs its own page.
 const FORMATS: [&str; 6] =
     ["binding-v1", "bundle-v1", "pointer-v1", "redaction", "sidecar-v1", "trim-v1"];
 
 const FORMAT_FOLDER: &str = "docs/format/";
 
-/// Directories of somebody's machine. Spelled in halves, so that this file passes its own rule.
+/// Directories of one person's machine. Spelled in halves, so that this file passes its own rule.
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Us", "ers/runner/")];
 
-/// Paths that exist only on somebody's machine.
+/// Paths that exist on one person's machine only.
 pub(super) fn machine_paths(path: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -79,7 +79,7 @@ pub(super) fn dead_mentions(path: &str, text: &str, exists: impl Fn(&str) -> boo
         .collect()
 }
 
-/// `target` seen from `folder`, both relative to the root.
+/// Resolves `target` against `folder`, both relative to the root.
 fn resolve(folder: &str, target: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in target.split('/') {
@@ -92,7 +92,7 @@ fn resolve(folder: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// Variables that a library or the command reads, and that the page does not list.
+/// Variables that a library or the command reads but the page does not list.
 pub(super) fn undocumented_variables(path: &str, text: &str, page: &str) -> Vec<String> {
     if !path.starts_with("crates/") {
         return Vec::new();
@@ -110,7 +110,7 @@ pub(super) fn undocumented_variables(path: &str, text: &str, page: &str) -> Vec<
         .collect()
 }
 
-/// The capitals at the start of a string.
+/// The variable name at the start of a string.
 fn name_at(text: &str) -> &str {
     let end = text.find(|character: char| !character.is_ascii_uppercase() && character != '_');
     text.get(..end.unwrap_or(text.len())).unwrap_or_default()
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_from_the_page_they_stand_on() {
+    fn links_are_relative_to_their_page() {
         let dead = |text: &str| {
             dead_links("docs/a.md", text, |path| path == "docs/b.md" || path == "C.md")
         };
@@ -189,7 +189,7 @@ mod tests {
         assert!(missing("| a rule | `crates/a/src/` | `docs/a.md`, `--json` |").is_empty());
         assert_eq!(missing("| a rule | `crates/a/src/` | `docs/b.md` |").len(), 1);
         assert_eq!(missing("| a rule | `crates/b/` | `docs/b.md` |").len(), 2);
-        // A table that was lost or renamed is not a table without faults.
+        // A missing or renamed table is a problem, too.
         assert_eq!(missing("").len(), 1);
         assert_eq!(missing_places("# A\n", exists).len(), 1);
     }

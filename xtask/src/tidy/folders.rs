@@ -1,4 +1,4 @@
-//! Directories whose content fits into one look.
+//! Limits the number of siblings in a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ const MOST: usize = 15;
 /// Compares all directories with the list of wide ones.
 ///
 /// `name.rs` and the directory `name/` are one module and count once; `lib.rs`
-/// and `main.rs` are the module of the directory itself and do not count. Nobody
-/// looks for a file in a directory of snapshots: insta names and finds them.
+/// and `main.rs` are the module of the directory itself and do not count. Neither
+/// do directories of snapshots, whose files insta names and finds.
 pub(super) fn check(files: &[String], explained: &Reasons) -> Vec<String> {
     let mut siblings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in files {

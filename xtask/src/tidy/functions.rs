@@ -1,12 +1,12 @@
-//! Functions that are too long to be read at once.
+//! Limits the length of functions.
 //!
 //! The sources are formatted by rustfmt, so a function ends at the first line
 //! that closes a brace at its own indentation.
 
-/// The longest a function may be, from its signature to its closing brace.
+/// The most lines a function may have, from its signature to its closing brace.
 const LONGEST: usize = 80;
 
-/// Functions of a file that are longer.
+/// The functions of a file that are too long.
 pub(super) fn check(path: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let lines: Vec<&str> = text.lines().collect();

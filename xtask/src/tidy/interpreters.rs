@@ -1,7 +1,7 @@
-//! Who may read events: the run model and its dialects, nobody else.
+//! Only the run model, its dialects and the event types may interpret events.
 //!
-//! A second reader that knows event types or members of `data` by name sooner or
-//! later disagrees with the first.
+//! A second reader that knows event types or members of `data` by name would
+//! sooner or later disagree with the first.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const ROOMS: [&str; 3] =
     ["crates/traj-core/src/run", "crates/traj-core/src/dialect", "crates/traj-core/src/event"];
 
-/// How the payload of an event is read.
+/// Code that reads the payload of an event.
 const PARTICULARS: [&str; 2] = ["get(\"data\")", "get_mut(\"data\")"];
 
 /// Sources whose literals are the names of event types.
@@ -18,7 +18,7 @@ pub(super) const KINDS: &str = "crates/traj-core/src/event/kind.rs";
 /// Sources whose literals are members of `data`: the typed events.
 const TYPED_EVENTS: [&str; 6] = ["run", "model", "prompt", "tool", "turn", "interruptions"];
 
-/// Members that other documents of ours have too.
+/// Members that other documents of traj also have.
 const SHARED: [&str; 8] = [
     "agentId",
     "authProfileId",
@@ -30,10 +30,10 @@ const SHARED: [&str; 8] = [
     "workspaceDir",
 ];
 
-/// A table of names that keeps them and looks at none.
+/// A table of names, which does not interpret events.
 const NAME_TABLE: &str = "crates/traj-core/src/json/shared_name.rs";
 
-/// The names that only the rooms may spell.
+/// The names that only the modules in `ROOMS` may contain.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     kinds: BTreeSet<String>,
@@ -41,7 +41,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Takes the names out of the sources of events.
+    /// Extracts the names from the sources of events.
     pub(super) fn of(sources: &[(String, String)]) -> Self {
         let mut names = Self::default();
         for (path, text) in sources {
@@ -56,7 +56,7 @@ impl Names {
         names
     }
 
-    /// Names that a source outside the rooms spells.
+    /// Reports the names in a source outside `ROOMS`.
     pub(super) fn check(&self, path: &str, text: &str) -> Vec<String> {
         let is_source = path.starts_with("crates/") && path.contains("/src/");
         let is_room =
@@ -65,7 +65,7 @@ impl Names {
         {
             return Vec::new();
         }
-        // It speaks the protocol of a program that has names like ours.
+        // The protocol of Codex has some of the same names.
         let is_wire = path.starts_with("crates/codex-binding/");
         let mut problems = Vec::new();
         for (number, line) in code(text) {
@@ -74,14 +74,13 @@ impl Names {
                     self.kinds.contains(literal) || (!is_wire && self.members.contains(literal));
                 if is_named {
                     problems.push(format!(
-                        "{path}:{number}: `{literal}` is for run, dialect and event to know"
+                        "{path}:{number}: only run, dialect and event may use the name `{literal}`"
                     ));
                 }
             }
             if !is_wire && PARTICULARS.iter().any(|access| line.contains(access)) {
-                problems.push(format!(
-                    "{path}:{number}: `data` is for run, dialect and event to look into"
-                ));
+                problems
+                    .push(format!("{path}:{number}: only run, dialect and event may read `data`"));
             }
         }
         problems
@@ -111,7 +110,7 @@ fn is_kind(literal: &str) -> bool {
         && literal.chars().all(|letter| letter.is_ascii_lowercase() || matches!(letter, '.' | '_'))
 }
 
-/// Whether a name can only be meant as a member: one word is a word.
+/// Whether a name is clearly a member: in camel case, not a single word.
 fn is_distinctive(literal: &str) -> bool {
     literal.starts_with(|letter: char| letter.is_ascii_lowercase())
         && literal.chars().all(|letter| letter.is_ascii_alphanumeric())

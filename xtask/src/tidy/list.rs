@@ -1,4 +1,4 @@
-//! The written lists beside xtask: plain text, one entry and its reason per line.
+//! The lists in `xtask/tidy`: plain text, one entry and its reason per line.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Manifests inherit what the workspace decides.
+//! Checks that manifests inherit the settings of the workspace.
 
 use std::collections::BTreeSet;
 
-/// Keys of `[package]` that every member takes from the workspace.
+/// Keys of `[package]` that every member inherits from the workspace.
 const INHERITED: [&str; 4] = ["version", "edition", "rust-version", "license"];
 
-/// Keys that a published crate must have as well.
+/// Keys that a published crate must also inherit.
 const INHERITED_WHEN_PUBLISHED: [&str; 3] = ["repository", "keywords", "categories"];
 
 pub(super) fn check(name: &str, manifest: &str, published: bool) -> Vec<String> {
@@ -38,7 +38,7 @@ pub(super) fn check(name: &str, manifest: &str, published: bool) -> Vec<String> 
     problems
 }
 
-/// Dependencies that the workspace declares and no member takes.
+/// Dependencies that the workspace declares but no member uses.
 pub(super) fn unused(workspace: &str, members: &[String]) -> Vec<String> {
     let name_of = |line: &str| line.split(['=', '.', ' ']).next().unwrap_or(line).to_owned();
     let used: BTreeSet<String> =
@@ -50,7 +50,7 @@ pub(super) fn unused(workspace: &str, members: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// The entries of every dependency table, one per line as we write them.
+/// The entries of every dependency table, one per line.
 fn dependency_lines(manifest: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     manifest.lines().map(str::trim).filter(move |line| {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_workspace_declares_is_used() {
+    fn an_unused_workspace_dependency_is_a_problem() {
         let members = [GOOD.to_owned()];
         let table =
             "[workspace.dependencies]\ninsta = \"1\"\nserde = \"1\"\ntokio = { version = \"1\" }\n";

@@ -7,7 +7,7 @@ const EXPLAIN_ABOVE: usize = 400;
 /// Above this, no reason is accepted.
 const FAIL_ABOVE: usize = 800;
 
-/// What a source must not contain, and what to do instead.
+/// Code that a source must not contain, and what to do instead.
 const FORBIDDEN: [(&str, &str); 5] = [
     ("todo!(", "finish it or leave it out"),
     ("unimplemented!(", "finish it or leave it out"),
@@ -16,14 +16,14 @@ const FORBIDDEN: [(&str, &str); 5] = [
     ("env::set_var", "tests share one environment: pass a value"),
 ];
 
-/// The rules and their tests have to contain the words.
+/// The rules and their tests themselves contain these words.
 const RULES: &str = "xtask/src/tidy/";
 
-/// Module documentation, file name and forbidden words of one file.
+/// Checks the module documentation, file name and forbidden words of one file.
 pub(super) fn check(path: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if !text.starts_with("//! ") {
-        problems.push(format!("{path}: begins without `//!` saying what the file is for"));
+        problems.push(format!("{path}: does not begin with `//!` documentation"));
     }
     if path.ends_with("/mod.rs") {
         problems.push(format!("{path}: write `name.rs` beside `name/` instead"));
@@ -43,7 +43,7 @@ fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with("//")
 }
 
-/// Lengths of all files; explanations must be needed to be kept.
+/// Checks the lengths of all files, and that every explanation is needed.
 pub(super) fn check_sizes(files: &[(String, String)], explained: &Reasons) -> Vec<String> {
     let mut problems = Vec::new();
     for (path, text) in files {

@@ -1,4 +1,4 @@
-//! Every test file is part of the test binary.
+//! Checks that every test file is part of the test binary.
 //!
 //! Cargo compiles only what a `mod` names. A test file that is not listed never
 //! runs, and so never fails.
@@ -21,7 +21,7 @@ pub(super) fn check(files: &[(String, String)]) -> Vec<String> {
     problems
 }
 
-/// `contract_tests! { suite: ... }`, on one line or on several.
+/// Whether the text has `contract_tests! { suite: ... }`, on one line or on several.
 fn runs_suite(text: &str, suite: &str) -> bool {
     text.split("contract_tests! {")
         .skip(1)
@@ -66,12 +66,11 @@ fn direct_modules<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::owned;
     use super::*;
 
     fn problems(files: &[(&str, &str)]) -> usize {
-        let owned: Vec<(String, String)> =
-            files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect();
-        check(&owned).len()
+        check(&owned(files)).len()
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! Two public types of one crate never share a name.
+//! Checks that no two public types of one crate share a name.
 //!
-//! A `pub` type is one that other crates can reach: the lint `unreachable_pub`
-//! sees to that.
+//! The lint `unreachable_pub` ensures that every `pub` type is visible to other
+//! crates.
 
 use std::collections::BTreeMap;
 
 const KINDS: [&str; 4] = ["pub struct ", "pub enum ", "pub trait ", "pub type "];
 
-/// Public types of each crate, by name, wherever one is declared twice.
+/// The public types of each crate that are declared twice, by name.
 pub(super) fn check(files: &[(String, String)]) -> Vec<String> {
     let mut declared: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for (path, text) in files {
@@ -37,12 +37,11 @@ fn type_name(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::owned;
     use super::*;
 
     fn problems(files: &[(&str, &str)]) -> usize {
-        let owned: Vec<(String, String)> =
-            files.iter().map(|&(path, text)| (path.to_owned(), text.to_owned())).collect();
-        check(&owned).len()
+        check(&owned(files)).len()
     }
 
     #[test]

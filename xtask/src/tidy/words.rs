@@ -1,11 +1,11 @@
-//! Phrases that a reader stumbles over, and what to write instead.
+//! Phrases that are hard to read, and what to write instead.
 //!
-//! Only phrases with no good use are listed: a rule that cries wolf is turned
-//! off. They are looked for in Markdown and in Rust sources, across line
-//! breaks. Every phrase has two words or more, and code has no such names, so
-//! that only comments and strings can contain one.
+//! Only phrases without a good use are listed, since false alarms would make
+//! people turn the rule off. They are searched in Markdown and in Rust sources,
+//! across line breaks. Every phrase has two words or more, so that only comments
+//! and strings can contain one.
 
-/// A phrase, what to write, and the words that make it right after all.
+/// A phrase, its replacement, and the neighbouring words with which it is right.
 struct Phrase {
     words: &'static str,
     instead: &'static str,
@@ -72,10 +72,10 @@ const PHRASES: [Phrase; 30] = [
     phrase("at your choice", "at your option"),
 ];
 
-/// The rule and its tests have to spell the phrases.
+/// The rule and its tests themselves contain the phrases.
 const RULE: &str = "xtask/src/tidy/words.rs";
 
-/// Every phrase in a file.
+/// Reports every phrase in a file.
 pub(super) fn check(path: &str, text: &str) -> Vec<String> {
     if path == RULE || path.starts_with("CHANGELOG") {
         return Vec::new();
@@ -111,7 +111,7 @@ impl Phrase {
 }
 
 /// The words of a file in lower case, each with its line. Punctuation between
-/// two words stays as a word of its own, so that no phrase spans it.
+/// two words counts as a word, so that no phrase spans it.
 fn words_of(path: &str, text: &str) -> Vec<(String, usize)> {
     let mut words = Vec::new();
     let mut in_fence = false;
