@@ -1,4 +1,4 @@
-//! The command line of the bench binary; people use `cargo xtask bench`.
+//! The command line of the bench binary, which `cargo xtask bench` calls.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub(crate) struct Arguments {
     pub(crate) json: Option<PathBuf>,
     pub(crate) traj: Option<PathBuf>,
     pub(crate) cases: Option<PathBuf>,
-    /// The case of which to be the baseline, and nothing else.
+    /// Run only the baseline, on this case.
     pub(crate) reprint: Option<PathBuf>,
 }
 
@@ -28,7 +28,7 @@ impl Arguments {
                 "--cases" => parsed.cases = Some(PathBuf::from(value()?)),
                 "--reprint" => parsed.reprint = Some(PathBuf::from(value()?)),
                 "--traj" => parsed.traj = Some(PathBuf::from(value()?)),
-                // Cargo adds this to tell a bench from a test.
+                // Cargo adds this flag to benches.
                 "--bench" => {}
                 flag if flag.starts_with('-') => return Err(format!("unknown flag {flag}")),
                 _ => parsed.subjects.push(argument),

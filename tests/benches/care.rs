@@ -1,7 +1,7 @@
-//! Trim, tail and repair of a large session, against copying the file.
+//! Trim, tail and repair of a large session, compared with copying the file.
 //!
-//! A trim makes its result durable, so it is measured against a copy that does
-//! the same (`cp`, then `sync` of the copy); the bare copy is shown beside it.
+//! A trim syncs its result, so it is compared with a copy that does the same (`cp`,
+//! then `sync` of the copy). The copy without a sync is shown as well.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -14,7 +14,7 @@ use crate::{Bench, Outcome};
 
 const MIB: usize = 1024 * 1024;
 
-/// Rounds; the best of each contender counts, as other work only ever slows.
+/// Rounds per contender. The best one counts, because other work only adds time.
 const ROUNDS: usize = 3;
 
 pub(crate) fn run(bench: &Bench) -> Outcome {

@@ -1,4 +1,4 @@
-//! What the client costs on top of the server: per turn, at a death, and with many conversations.
+//! The cost of the client on top of the server: per turn, when it dies, with many conversations.
 
 mod scripted;
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use codex_binding::{Client, TurnOptions};
 use serde_json::{Value, json};
 use traj_core::port::DenyAll;
-use traj_tests::codex_rig::CodexRig;
+use traj_tests::codex_rig::{CodexRig, newest};
 use traj_tests::model_server::Reply;
 
 use crate::figure::Figure;
@@ -20,7 +20,7 @@ use crate::{Bench, Outcome};
 pub(crate) fn run(bench: &Bench) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut figures = runtime.block_on(scripted::run(bench))?;
-    if let Some(rig) = CodexRig::new("0.166.0") {
+    if let Some(rig) = CodexRig::new(newest()) {
         figures.extend(runtime.block_on(with_codex(bench, &rig))?);
     }
     Ok(figures)
@@ -34,7 +34,7 @@ async fn with_codex(bench: &Bench, rig: &CodexRig) -> Outcome {
     options.timeout = Duration::from_secs(60);
     let rounds = bench.size(60, 2);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    // One of each in turn: what slows the machine down slows both down.
+    // In turn, so that a slow moment of the machine affects both.
     for round in 0..rounds {
         let prompt = format!("turn {round}");
         let began = Instant::now();
@@ -75,7 +75,7 @@ async fn death(
     killed.elapsed().as_secs_f64()
 }
 
-/// The same server, spoken to by the simplest program that could work.
+/// The same server with the simplest possible client.
 struct BareScript {
     child: Child,
     stdin: ChildStdin,

@@ -1,8 +1,8 @@
-//! Export of large sessions, against a baseline that only parses and reprints the same files.
+//! Export of large sessions, compared with a baseline that only parses and reprints the files.
 //!
 //! The baseline reads session and sidecar line by line into `serde_json::Value` and writes them
-//! back: no ordering, no redaction, no second look. Both are processes of their own, run in turns
-//! and compared by CPU time. The sessions are those that `cargo xtask bench` generates.
+//! back: no ordering, no redaction, no read-back. Both run as separate processes, in turn, and
+//! are compared by CPU time. `cargo xtask bench` generates the sessions.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -15,26 +15,26 @@ use crate::{Bench, Outcome};
 
 const BUFFER: usize = 1024 * 1024;
 
-/// Runs of every contender; the median counts.
+/// Runs per contender; the median counts.
 const ROUNDS: usize = 7;
 /// The same for the cases of ten times the size.
 const LARGE_ROUNDS: usize = 3;
 
-/// What the allocator and the kernel may add to the peak at ten times the
-/// input: the peak itself differs by this much from run to run.
+/// By how much the peak may grow at ten times the input. The peak of the same
+/// input varies by this much between runs, because of allocator and kernel.
 const PEAK_TOLERANCE: f64 = 1.1;
 
-/// A directory in memory, where there is one. Disks of virtual machines take a
-/// burst faster than they take what comes after it: the same ratio was seen
-/// between 8 and 13 on one of them, within minutes.
+/// A directory in memory, if there is one. Disks of virtual machines write a burst
+/// faster than the data after it: on one of them, the same ratio varied between 8
+/// and 13 within minutes.
 const MEMORY: &str = "/dev/shm";
 
-const CASES: [&str; 3] = ["mixed", "secret-heavy", "many-small"];
+const CASES: [&str; 4] = ["mixed", "secret-heavy", "many-small", "text-heavy"];
 
-/// The case of rows that take the most memory.
+/// The case whose rows need the most memory.
 const LONG_ROWS: &str = "long-rows";
 
-/// The cases of which there is one of ten times the size.
+/// The cases that also exist at ten times the size.
 const TENFOLD: [&str; 2] = ["mixed", "many-small"];
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
@@ -52,7 +52,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     let long = export(traj, &cases.join(LONG_ROWS), &cases.join(LONG_ROWS))?;
     figures
         .push(Figure::new(format!("{LONG_ROWS}: peak memory"), long.peak_mib, "MiB").at_most(96.0));
-    // Last, for the disk is busy for a while with what they leave.
+    // Last, because the disk is busy for a while afterwards.
     let memory = Path::new(MEMORY).is_dir().then(|| tempfile::tempdir_in(MEMORY)).transpose()?;
     for name in TENFOLD {
         let figure = |what: &str, value: f64, unit| {
@@ -74,7 +74,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     Ok(figures)
 }
 
-/// What ten times the input takes: time and peak memory as multiples, and the
+/// The cost of ten times the input: time and peak memory as multiples, and the
 /// peak itself.
 struct Growth {
     time: f64,
@@ -82,10 +82,10 @@ struct Growth {
     peak_mib: f64,
 }
 
-/// Exports ten times the input: time must follow it, memory must not.
+/// Exports ten times the input: time may grow in proportion, memory must not grow.
 ///
-/// Hosts let short work run faster than long work. So an export of ten times
-/// the size stands between ten of the usual one, five before it and five after.
+/// Machines run short tasks faster than long ones. Therefore five exports of the
+/// usual size run before the large one, and five after it.
 fn grow(
     traj: &Path,
     cases: &Path,
@@ -96,7 +96,7 @@ fn grow(
     const HALF: usize = 5;
     let (small, large) = (cases.join(name), cases.join(format!("{name}-tenfold")));
     let export = |folder| export(traj, folder, root.unwrap_or(folder));
-    // Read once, so that both are in memory.
+    // Run once, so that the files are in the page cache.
     export(&large)?;
     let (mut times, mut peaks, mut peaks_mib) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -113,7 +113,7 @@ fn grow(
     Ok(Growth { time: median(times), peak: median(peaks), peak_mib: median(peaks_mib) })
 }
 
-/// An export, and its CPU time as a multiple of the baseline's, taken in turns.
+/// An export, and its CPU time as a multiple of the baseline's; both run in turn.
 fn compare(
     traj: &Path,
     folder: &Path,
@@ -133,7 +133,7 @@ fn compare(
 }
 
 fn export(traj: &Path, folder: &Path, root: &Path) -> std::io::Result<Usage> {
-    // An export syncs its files, and would wait for whatever was written before it.
+    // An export syncs its files, and would also wait for earlier writes.
     rustix::fs::sync();
     let mut command = Command::new(traj);
     command

@@ -1,4 +1,4 @@
-//! A measured figure, what it should reach, and how it is shown.
+//! A measured figure, its target, and its output.
 
 use std::path::Path;
 
@@ -29,19 +29,19 @@ impl Figure {
         Self::new(name, numerator / denominator, "x")
     }
 
-    /// The figure should not be smaller.
+    /// Sets the target: the figure must not be smaller.
     pub(crate) fn at_least(mut self, bound: f64) -> Self {
         self.reach = Some(Reach::AtLeast(bound));
         self
     }
 
-    /// The figure should not be larger.
+    /// Sets the target: the figure must not be larger.
     pub(crate) fn at_most(mut self, bound: f64) -> Self {
         self.reach = Some(Reach::AtMost(bound));
         self
     }
 
-    /// Whether the reach, if any, is met.
+    /// Whether the target, if there is one, is met.
     pub(crate) fn is_met(&self) -> bool {
         match self.reach {
             None => true,
@@ -75,7 +75,7 @@ impl Figure {
     }
 }
 
-/// Prints the figures of one subject as a table; those of a smoke run are not judged.
+/// Prints the figures of one subject as a table. A smoke run ignores targets.
 pub(crate) fn print(subject: &str, smoke: bool, figures: &[Figure]) {
     println!("\n{subject}{}", if smoke { " (smoke run: figures do not count)" } else { "" });
     let width = figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or_default();

@@ -1,7 +1,8 @@
-//! Figures of the workspace, as ratios of two measurements of the same run.
+//! Performance figures of the workspace, as ratios of two measurements of the same
+//! run.
 //!
-//! Absolute times say more about the machine than about the code; a ratio
-//! against a stated baseline does not. One file per subject; `cargo xtask
+//! Absolute times say more about the machine than about the code; a ratio to a
+//! stated baseline does not. One file per subject; `cargo xtask
 //! bench` builds and runs this. A new subject is a function that returns
 //! [`Figure`]s and a line in [`SUBJECTS`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
@@ -13,21 +14,24 @@ mod codex;
 mod export;
 mod figure;
 mod measure;
+mod natural;
 mod reading;
 mod recorder;
 mod redaction;
 mod sample;
 mod startup;
+mod texts;
+mod view;
 
 use std::process::ExitCode;
 
 use arguments::Arguments;
 use figure::Figure;
 
-/// What a subject gets to know about the run.
+/// The parameters of a run, for its subjects.
 #[derive(Debug)]
 pub(crate) struct Bench {
-    /// Small inputs, once: only proves that the subject runs.
+    /// Use small inputs once, only to prove that the subject runs.
     pub(crate) smoke: bool,
     /// The built `traj` binary, for subjects that measure a child process.
     pub(crate) traj: Option<std::path::PathBuf>,
@@ -52,8 +56,10 @@ const SUBJECTS: &[Subject] = &[
     ("startup", startup::run),
     ("recorder", recorder::run),
     ("redaction", redaction::run),
+    ("natural", natural::run),
     ("reading", reading::run),
     ("export", export::run),
+    ("view", view::run),
     ("codex", codex::run),
     ("care", care::run),
 ];

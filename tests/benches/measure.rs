@@ -1,4 +1,4 @@
-//! Clocks and memory: of this process, of a closure, of a child process.
+//! Time and memory of this process, of a closure, and of a child process.
 
 use std::io;
 use std::process::{Child, Command};
@@ -9,8 +9,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 use rustix::process::{WaitId, WaitIdOptions};
 
-/// How often the peak memory of a child is looked at. The kernel keeps the
-/// peak itself; only growth in the last moment before the exit can be missed.
+/// How often the peak memory of a child is read. The kernel tracks the peak; only
+/// growth just before the exit can be missed.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// What a child process used.
@@ -21,8 +21,8 @@ pub(crate) struct Usage {
     pub(crate) peak_mib: f64,
 }
 
-/// Runs a command to its end; fails when it fails. One at a time: their CPU
-/// time is reported for all children together.
+/// Runs a command to its end; fails if it fails. Only one may run at a time, because
+/// the kernel reports the CPU time of all children together.
 pub(crate) fn child(command: &mut Command) -> io::Result<Usage> {
     let cpu_before = cpu_seconds_of_children()?;
     let started = Instant::now();
@@ -50,7 +50,7 @@ pub(crate) fn median_usage(usages: &[Usage]) -> Usage {
     }
 }
 
-/// The median of some figures; zero of none.
+/// The median of the figures; zero if there are none.
 pub(crate) fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);
@@ -65,7 +65,7 @@ fn wait_unreaped(child: &Child) -> io::Result<()> {
     Ok(())
 }
 
-/// The highest peak seen. Memory is gone before the process is: a zombie has no such line.
+/// The highest peak seen. A zombie has no memory and no such line.
 fn watch_peak(id: u32) -> f64 {
     let path = format!("/proc/{id}/status");
     let mut peak = 0.0_f64;
@@ -84,7 +84,7 @@ fn cpu_seconds_of_children() -> io::Result<f64> {
     Ok(micros as f64 / 1e6)
 }
 
-/// Memory of this process in use now.
+/// The current resident memory of this process.
 pub(crate) fn resident_mib() -> io::Result<f64> {
     let text = std::fs::read_to_string("/proc/self/status")?;
     status_mib(&text, "VmRSS:").ok_or_else(|| io::Error::other("/proc/self/status has no VmRSS"))
@@ -103,8 +103,20 @@ pub(crate) fn wall(mut run: impl FnMut()) -> Duration {
     started.elapsed()
 }
 
-/// Medians of several rounds in which every contender runs once, so that a
-/// noisy moment of the machine hits all of them alike.
+/// CPU time of one call in this thread: what another process takes does not count.
+pub(crate) fn cpu(mut run: impl FnMut()) -> Duration {
+    let now = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let seconds = Duration::from_secs(time.tv_sec.unsigned_abs());
+        seconds + Duration::from_nanos(time.tv_nsec.unsigned_abs())
+    };
+    let started = now();
+    run();
+    now().saturating_sub(started)
+}
+
+/// Medians of several rounds. Every contender runs once per round, so that noise
+/// affects all of them equally.
 pub(crate) fn medians<const N: usize>(
     rounds: usize,
     contenders: [&mut dyn FnMut() -> Duration; N],
@@ -112,8 +124,8 @@ pub(crate) fn medians<const N: usize>(
     in_turns(rounds, contenders).map(|mut taken| percentile(&mut taken, 50.0).as_secs_f64())
 }
 
-/// The shortest of such rounds: where contenders need different parts of the
-/// machine, another process makes one of them slower and none of them faster.
+/// The shortest times of such rounds, for contenders that use different resources:
+/// another process can make one of them slower, and none faster.
 pub(crate) fn shortest<const N: usize>(
     rounds: usize,
     contenders: [&mut dyn FnMut() -> Duration; N],
@@ -134,7 +146,7 @@ fn in_turns<const N: usize>(
     samples
 }
 
-/// The value below which `percent` of the samples lie; sorts them.
+/// The value below which `percent` of the samples are; sorts them.
 pub(crate) fn percentile(samples: &mut [Duration], percent: f64) -> Duration {
     samples.sort_unstable();
     let last = samples.len().saturating_sub(1);

@@ -1,8 +1,8 @@
 //! Reading a run: decoding and folding, against parsing and printing alone.
 //!
 //! The baseline reads the same lines into `serde_json::Value` and prints them
-//! again. Both work on lines that are in memory already, in turns. The sessions
-//! are those that `cargo xtask bench` generates.
+//! again. Both work on lines in memory and run in turn. `cargo xtask bench`
+//! generates the sessions.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ const CASES: [&str; 3] = ["mixed", "secret-heavy", "many-small"];
 const FILES: [(&str, Dialect); 2] =
     [("s.jsonl", Dialect::OpenClaw), ("s.trajectory.jsonl", Dialect::Sidecar)];
 
-/// Events of a run whose memory is looked at.
+/// Events of the run whose memory is measured.
 const EVENTS: usize = 10_000_000;
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
@@ -70,7 +70,7 @@ fn reprint(text: &str) -> Vec<u8> {
     printed
 }
 
-/// What a fold of this many different events adds to the memory in use.
+/// The memory that a fold of this many different events adds.
 fn memory(events: usize) -> Result<Figure, Box<dyn std::error::Error>> {
     let before = measure::resident_mib()?;
     let mut most = before;
@@ -91,7 +91,7 @@ fn memory(events: usize) -> Result<Figure, Box<dyn std::error::Error>> {
     Ok(Figure::new(name, most - before, "MiB").at_most(64.0))
 }
 
-/// Calls with and without results, models and errors, no two of them the same.
+/// Calls with and without results, models and errors; no two are the same.
 fn event(line: &mut String, number: usize) -> std::fmt::Result {
     let (kind, data) = match number % 4 {
         0 => ("prompt.submitted", format!(r#"{{"prompt":"do {number}"}}"#)),

@@ -1,9 +1,8 @@
-//! What recording costs, against the barest way to write lines and against
-//! the original's way of checking, opening and closing the file per event.
+//! The cost of recording, compared with a bare `write` per line and with
+//! OpenClaw's way of checking, opening and closing the file for each event.
 //!
-//! The recorder redacts and cuts; the original sanitises with a handful of
-//! expressions; the barest way does nothing of the kind. None of them forces
-//! anything to the disk.
+//! The recorder redacts and cuts; OpenClaw sanitises with a few regular
+//! expressions; the bare write does neither. None of them syncs to the disk.
 
 mod baseline;
 mod sanitise;
@@ -30,22 +29,22 @@ use crate::{Bench, Outcome, sample};
 
 const SIDECAR: &str = "session.trajectory.jsonl";
 
-/// Fits the recorder's queue, so that no call drops and no call waits.
+/// Fits into the recorder's queue, so that no event is dropped and no call waits.
 const CALLS: usize = 15_000;
 
-/// As deep as sessions lie in a home directory: the original looks at every directory on the way.
+/// As deep as sessions in a home directory, because OpenClaw checks every directory on the path.
 const SESSIONS: &str = "home/.openclaw/agents/main/sessions";
 
 type MakeEvent = fn(usize) -> (&'static str, Value);
 
-/// What hosts record: small events, and all sizes in a usual mix.
+/// Small events, and the usual mix of sizes.
 const SIZES: [(&str, MakeEvent); 2] = [("mixed", sample::event), ("small", sample::small_event)];
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
     let temporary = tempfile::tempdir()?;
     let folder = temporary.path().join(SESSIONS);
     std::fs::create_dir_all(&folder)?;
-    // First, while nothing else has left holes in this process's memory.
+    // First, before other benches fragment this process's memory.
     let memory = memory(bench, &folder)?;
     let mut figures = Vec::new();
     for (name, make) in SIZES {
@@ -58,10 +57,10 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
 }
 
 fn throughput(bench: &Bench, folder: &Path, name: &str, make: MakeEvent) -> Outcome {
-    // Enough that starting a recorder, which is done once a run, hardly counts.
+    // Enough events that starting a recorder, once per run, hardly counts.
     let count = bench.size(100_000, 200);
     let samples: Vec<(&str, Value)> = (0..count).map(make).collect();
-    // The recorder works on two cores, the others on one.
+    // The recorder uses two cores, the others one.
     let [bare, unsanitised, original, recorded] = shortest(
         bench.size(5, 1),
         [
@@ -74,7 +73,7 @@ fn throughput(bench: &Bench, folder: &Path, name: &str, make: MakeEvent) -> Outc
                 })
             },
             &mut || {
-                // The host has its events already; making them is not recording.
+                // Making the events is not part of the measurement.
                 let mut waiting = Some(events(&samples));
                 timed(folder, |path| record_all(path, waiting.take().unwrap_or_default()))
             },
@@ -114,13 +113,13 @@ fn throughput(bench: &Bench, folder: &Path, name: &str, make: MakeEvent) -> Outc
     Ok(figures)
 }
 
-/// A fresh file for every round: nobody profits from what an earlier one wrote.
+/// Every round writes to a new file, so that no earlier round helps it.
 fn timed(folder: &Path, mut write: impl FnMut(&Path) -> Result<(), Box<dyn Error>>) -> Duration {
     let path = folder.join(SIDECAR);
     std::fs::remove_file(&path).ok();
     let mut result = Ok(());
     let took = wall(|| result = write(&path));
-    // A contender that failed early must not win.
+    // A contender that failed must not count as fast.
     if result.is_ok() { took } else { Duration::MAX }
 }
 
@@ -134,17 +133,17 @@ fn record_all(sidecar: &Path, events: Vec<Event>) -> Result<(), Box<dyn Error>> 
     if complete && all_written { Ok(()) } else { Err("events are missing".into()) }
 }
 
-/// Bytes that the recorder, which came last, wrote per event.
+/// Bytes per event that the recorder wrote; it is the last contender.
 fn line_bytes(folder: &Path, count: usize) -> std::io::Result<f64> {
     let written = std::fs::metadata(folder.join(SIDECAR))?.len();
     Ok(written as f64 / count as f64)
 }
 
-/// Gives every sample to the call, as an event, and says what the calls cost
-/// at the 99th percentile.
+/// Passes every sample to the call as an event, and returns the 99th percentile of
+/// the calls' durations.
 type TimeCalls = fn(&[(&str, Value)], &mut dyn FnMut(Event) -> bool) -> Duration;
 
-/// Time that the caller loses per event, against a channel send of the same value.
+/// Time of the caller per event, compared with a channel send of the same value.
 fn caller_cost(bench: &Bench, folder: &Path, form: &str, time: TimeCalls) -> Outcome {
     let count = bench.size(CALLS, 200);
     let samples: Vec<(&str, Value)> = (0..count).map(sample::event).collect();
@@ -154,7 +153,7 @@ fn caller_cost(bench: &Bench, folder: &Path, form: &str, time: TimeCalls) -> Out
             &mut || {
                 let (sender, receiver) = mpsc::sync_channel::<Event>(count);
                 let reader = std::thread::spawn(move || receiver.into_iter().count());
-                // A closed channel would show as a fast one.
+                // A send on a closed channel would look fast.
                 let slowest = time(&samples, &mut |event| sender.send(event).is_ok());
                 drop(sender);
                 if reader.join().is_ok_and(|read| read == count) { slowest } else { Duration::MAX }
@@ -180,13 +179,13 @@ fn caller_cost(bench: &Bench, folder: &Path, form: &str, time: TimeCalls) -> Out
     ])
 }
 
-/// Each event is made just before its call, as a host makes it; only the call is timed.
+/// Each event is made just before its call, as in a host; only the call is timed.
 fn in_time(samples: &[(&str, Value)], call: &mut dyn FnMut(Event) -> bool) -> Duration {
     let made = samples.iter().map(|(kind, data)| event(kind, &data.to_string()));
     slowest_of(made, call)
 }
 
-/// All events are there before the first call, which come back to back.
+/// All events are made before the first call, and the calls follow each other directly.
 fn in_advance(samples: &[(&str, Value)], call: &mut dyn FnMut(Event) -> bool) -> Duration {
     slowest_of(events(samples).into_iter(), call)
 }

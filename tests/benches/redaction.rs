@@ -1,17 +1,19 @@
-//! Redacting typical event lines against parsing and printing them, and what
-//! ten times the text costs when it is made to hurt.
+//! Redacting typical event lines and texts of many kinds compared with parsing
+//! and printing them; and the cost of hostile texts of ten times the length.
 
 use std::hint::black_box;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use serde_json::{Value, json};
 use traj_core::json::Json;
 use traj_core::redaction::{MarkerKey, RedactionPolicy, RedactionReport, Redactor};
 
 use crate::figure::Figure;
-use crate::measure::{medians, wall};
+use crate::measure::{cpu, medians, wall};
+use crate::texts::{self, Kind};
 use crate::{Bench, Outcome, sample};
 
-/// Texts that send careless patterns back over what they have read.
+/// Texts that make careless patterns backtrack.
 const HOSTILE: &[(&str, &str)] = &[
     ("dots", "a.a."),
     ("equals", "===="),
@@ -88,7 +90,13 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         Figure::new("redacting", bytes as f64 / redacted / 1e6, "MB/s"),
         Figure::new("compiling all rules", compile[0] * 1e3, "ms").at_most(200.0),
     ];
-    // Neither of the two fits into a core's own memory.
+    for kind in texts::KINDS {
+        let ratio = share_of_printing(bench, &redactor, kind)?;
+        let name = format!("{}: redacting / parse and print", kind.name);
+        figures.push(Figure::new(name, ratio, "x").at_least(kind.target));
+    }
+    figures.push(keyword_gain(bench)?);
+    // Neither text fits into a core's cache.
     let size = bench.size(4_000_000, 2_000);
     for (name, piece) in HOSTILE {
         let small = piece.repeat(size / piece.len());
@@ -100,7 +108,63 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     Ok(figures)
 }
 
-/// The shortest time each text took: what the machine does besides only adds.
+/// How fast texts of a kind are redacted, as a share of parsing and printing the
+/// same lines.
+fn share_of_printing(bench: &Bench, redactor: &Redactor, kind: &Kind) -> Result<f64, String> {
+    let texts = texts::texts(kind, bench.size(2_000_000, 10_000))?;
+    let line = |(number, text): (usize, &String)| {
+        json!({ "type": "tool.result", "seq": number, "data": { "text": text } }).to_string()
+    };
+    let lines: Vec<String> = texts.iter().enumerate().map(line).collect();
+    let mut report = RedactionReport::new();
+    let [redacted, parsed] = medians(
+        bench.size(9, 1),
+        [
+            &mut || {
+                cpu(|| {
+                    for line in &lines {
+                        if let Ok(value) = Json::parse(line) {
+                            black_box(redactor.json(value, &mut report).to_line());
+                        }
+                    }
+                })
+            },
+            &mut || {
+                cpu(|| {
+                    for line in &lines {
+                        if let Ok(value) = serde_json::from_str::<Value>(line) {
+                            black_box(value.to_string());
+                        }
+                    }
+                })
+            },
+        ],
+    );
+    Ok(parsed / redacted)
+}
+
+/// How much faster the keywords of the rules are found than by the automaton of the
+/// `aho-corasick` crate, in English text.
+fn keyword_gain(bench: &Bench) -> Result<Figure, Box<dyn std::error::Error>> {
+    let text = texts::texts(&texts::KINDS[0], bench.size(2_000_000, 10_000))?.concat();
+    let redactor = redactor();
+    let other = AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .ascii_case_insensitive(true)
+        .build(redactor.keywords())?;
+    if redactor.count_keywords(&text) != other.find_overlapping_iter(&text).count() {
+        return Err("the automata find different keywords".into());
+    }
+    let [own, other] = medians(
+        bench.size(9, 1),
+        [&mut || cpu(|| _ = black_box(redactor.count_keywords(&text))), &mut || {
+            cpu(|| _ = black_box(other.find_overlapping_iter(&text).count()))
+        }],
+    );
+    Ok(Figure::ratio("finding keywords: aho-corasick / own automaton", other, own).at_least(1.2))
+}
+
+/// The shortest time for each text; other work of the machine only adds time.
 fn best(rounds: usize, redactor: &Redactor, texts: [&String; 2]) -> [f64; 2] {
     let mut shortest = [f64::MAX; 2];
     for _ in 0..rounds {

@@ -44,15 +44,15 @@ pub(crate) fn event(position: usize) -> (&'static str, Value) {
     (kind, data)
 }
 
-/// A small event at a position: about 300 bytes as a line, of which the envelope is most.
+/// A small event at a position: a line of about 300 bytes, mostly envelope.
 pub(crate) fn small_event(position: usize) -> (&'static str, Value) {
     let (call, line) = (format!("call_{position:08}"), position % 997);
     let data = json!({ "toolCallId": call, "name": "read", "arguments": { "path": "src/lib.rs", "line": line } });
     ("tool.call", data)
 }
 
-/// A kilobyte of output: paths, numbers, now and then a credential that must not survive. No two
-/// are the same, so that nobody profits from having seen one before.
+/// A kilobyte of output: paths, numbers and sometimes a credential, which must be redacted. All
+/// listings differ, so that no cache helps.
 fn listing(position: usize) -> String {
     let mut text = String::new();
     for line in 0..16 {
@@ -62,7 +62,7 @@ fn listing(position: usize) -> String {
         text.push_str(".rs:42:    let value = compute(&input, options)?;\n");
     }
     if position.is_multiple_of(16) {
-        // Assembled here so that no scanner takes this file for a leak.
+        // Assembled here, so that no scanner reports this file.
         text.push_str("export GITHUB_TOKEN=ghp");
         text.push_str("_0123456789abcdefghijklmnopqrstuvwxyz\n");
     }

@@ -1,5 +1,5 @@
-//! What a command costs before it does anything: small ones must not pay for
-//! rules, runtimes or adapters that they do not use.
+//! The startup cost of a command. Small commands must not pay for rules, runtimes
+//! or adapters that they do not use.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -1,8 +1,9 @@
-//! A process that records, for tests that kill it, crowd it and starve it.
+//! A process that records, for tests that kill it, run several at once, or take
+//! away its resources.
 //!
-//! `recorder-child FOLDER [NAME=VALUE…]` records the session `chat` in a directory
-//! and does what it reads from standard input, one command per line; every
-//! command answers with one line, `run` with one for each flush before it.
+//! `recorder-child FOLDER [NAME=VALUE…]` records the session `chat` in a directory.
+//! It reads commands from standard input, one per line. Every command answers with
+//! one line; `run` prints one more line for each flush.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +15,7 @@ use traj_core::settings::{Durability, Settings, WhenFull};
 use traj_fs::Recorder;
 use traj_tests::sidecar::{Place, event};
 
-/// A file that takes all the space there is.
+/// A file that fills the disk.
 const FILLER: &str = "filler";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -90,7 +91,7 @@ impl Child {
             }
             "remount" => self.remount(value),
             "copy" => {
-                // Into a directory that the parent sees too.
+                // Into a directory outside of the mount, which the parent can read.
                 let bytes = self.place.sidecar_bytes();
                 Place::at(Path::new(value)).folder.write(Place::SIDECAR, bytes)?;
                 Ok("copied".to_owned())
@@ -107,8 +108,8 @@ impl Child {
         Ok("recorded".to_owned())
     }
 
-    /// Records events and flushes after the first, the next two, the next three
-    /// and so on, so that batches of all sizes occur.
+    /// Records events and flushes after one, two, three … nine events, over and
+    /// over, so that batches of several sizes occur.
     fn run(&mut self, events: u64, out: &mut impl Write) -> Outcome {
         let mut step = 0;
         let end = self.recorded + events;
@@ -133,13 +134,13 @@ impl Child {
 
     fn remount(&self, options: &str) -> Outcome {
         let mut mount = Command::new("mount");
-        // Of the mount, not of the filesystem: a user namespace allows no more.
+        // Remounts the mount point, not the filesystem, which a user namespace does not allow.
         mount.args(["-o", &format!("remount,bind,{options}")]).arg(self.place.path());
         Ok(mount.status()?.success().to_string())
     }
 }
 
-/// Sets the soft limit, which can be raised again.
+/// Sets the soft limit, which can be raised later.
 fn limit(resource: Resource, value: u64) -> io::Result<String> {
     let maximum = getrlimit(resource).maximum;
     setrlimit(resource, Rlimit { current: Some(value), maximum })?;

@@ -1,6 +1,6 @@
-//! Bundles as they lie on disk: packed, checked, and kept readable across versions.
+//! Bundles on disk: archives, verification, and compatibility across versions.
 //!
-//! - `archives`: archives that must not be read
+//! - `archives`: archives that must be refused
 //! - `verify`: `traj verify`, with hostile bundles in `verify/hostile.rs`
 //! - `old_versions`: bundles that earlier versions wrote
 

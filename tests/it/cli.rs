@@ -1,11 +1,11 @@
 //! What all commands share: help, errors, settings and `--json`.
 //!
-//! - `binary`: the binary under test is ours
+//! - `binary`: the binary under test is traj
 //! - `help_texts`: every `--help`
 //! - `errors`: cause and hint of every error
 //! - `json_schemas`: the schemas of `--json`
 //! - `config_command`: `traj config`
-//! - `config_prices`: price tables in the settings
+//! - `config_prices`: price files
 //! - `file_limit`: a limit on the size of files
 
 mod binary;

@@ -1,12 +1,12 @@
 //! The contract suites of `traj_tests::contract`, run on every adapter of a port.
 //!
-//! Each file also holds the tests that concern one adapter only.
+//! Each file also contains tests that concern only one adapter.
 //!
 //! - `trajectory_store`, and random operations on it in `trajectory_store_model`
 //! - `source`, `bundle_sink`, `bundle_source`: what an export reads and writes
 //! - `session_rewriter`, `trim_logs`: what a trim uses
-//! - `binding_store`: what the Codex binding uses
-//! - `scratch`: room for intermediate results
+//! - `binding_store`, `turn_leases`: what the Codex binding uses
+//! - `scratch`: files for intermediate results
 
 mod binding_store;
 mod bundle_sink;
@@ -17,3 +17,4 @@ mod source;
 mod trajectory_store;
 mod trajectory_store_model;
 mod trim_logs;
+mod turn_leases;

@@ -8,12 +8,12 @@
 //! - `events`: the events of a bundle
 //! - `branch`: which branch is exported
 //! - `values`: odd values
-//! - `unknown`: input that nobody can read
+//! - `unknown`: input of an unknown format
 //! - `long_texts`: texts that are too long for memory
-//! - `places`: what a bundle shows of paths and names
+//! - `places`: which paths and names a bundle reveals
 //! - `changes`: sessions that change during an export
 //! - `threads`: several threads
-//! - `faults`: ports that fail, system calls that fail (`faults/injected.rs`) and
+//! - `faults`: ports that fail, failing system calls (`faults/injected.rs`) and
 //!   processes that end early (`faults/process.rs`)
 
 mod branch;

@@ -11,6 +11,8 @@ mod cli;
 mod codex;
 mod contract;
 mod export;
+mod hosts;
+mod page;
 mod reading;
 mod recorder;
 mod redaction;

@@ -1,13 +1,14 @@
-//! Everything that reads a session: finding it, its run, and the commands that print it.
+//! Reading a session: finding it, its run, and the commands that print it.
 //!
 //! - `resolve_session`: from an argument to the files of a session
 //! - `cross_finder`: every command finds the same sidecar
 //! - `cross_reader`: every command reads the same run
 //! - `run_law`: laws of the run model
 //! - `dialect_laws`: laws of the dialects
-//! - `limits`: the limits on what is read
+//! - `limits`: the longest line that is read
 //! - `sessions_command`: `traj sessions`
 //! - `show_command`: `traj show`
+//! - `markdown`: `traj show --format markdown`
 //! - `show_terminal`: `traj show` on a terminal
 //! - `tail_command`: `traj tail`
 //! - `inspect_command`: `traj inspect`
@@ -19,6 +20,7 @@ mod dialect_laws;
 mod inspect_command;
 mod inspect_hostile;
 mod limits;
+mod markdown;
 mod resolve_session;
 mod run_law;
 mod sessions_command;

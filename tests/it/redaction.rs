@@ -1,6 +1,6 @@
 //! Redaction across crates.
 //!
-//! - `laws`: laws that every redaction obeys
+//! - `laws`: laws of redaction
 //! - `command`: `traj redact`, `traj scan` and `traj rules`
 
 mod command;

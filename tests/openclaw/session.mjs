@@ -1,11 +1,11 @@
-// What OpenClaw itself makes of a session file.
+// Writes and loads session files with OpenClaw itself.
 //
 //   node session.mjs MODULE make FOLDER    writes a session with branches; prints its path
 //   node session.mjs MODULE load FILE      prints everything that OpenClaw reads from it
 //   node session.mjs MODULE go-on FILE     adds a turn at the leaf; prints as `load` does
 //
-// MODULE is the one of OpenClaw that holds its session manager. Its exports have short names, so
-// the class is found by its own.
+// MODULE is the module of OpenClaw with its session manager. Its exports are minified, so the
+// class is found by its `name`.
 import { pathToFileURL } from "node:url";
 
 const [module, verb, place] = process.argv.slice(2);

@@ -21,13 +21,25 @@ use traj_core::redaction::{MarkerKey, RedactionPolicy, Redactor};
 use crate::host::pinned::{installed, variable};
 use crate::model_server::ModelServer;
 
-/// The versions that the tests run.
-pub const VERSIONS: [&str; 2] = ["0.166.0", "0.135.0"];
+/// The pinned versions. Only [`newest`] is run, except by `cargo xtask sweep`.
+pub const VERSIONS: [&str; 3] = codex_binding::TESTED_VERSIONS;
 
-/// How long anything may take before a test gives up.
+/// The newest pinned version, which every run of the tests uses.
+#[must_use]
+pub const fn newest() -> &'static str {
+    VERSIONS[VERSIONS.len() - 1]
+}
+
+/// Whether this is the long run before a release.
+#[must_use]
+pub fn is_sweep() -> bool {
+    variable("TRAJ_TEST_SWEEP").is_some()
+}
+
+/// How long a test waits for anything.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A playground for one version of the CLI.
+/// A sandbox for one version of the CLI.
 #[derive(Debug)]
 pub struct CodexRig {
     root: TempDir,
@@ -36,16 +48,20 @@ pub struct CodexRig {
     pub model: ModelServer,
     /// Where bindings are kept.
     pub store: MemoryBindingStore,
-    /// Keeps the threads.
+    /// Manages the threads.
     pub keeper: ThreadLifecycle,
     /// What was recorded.
     pub events: MemoryEventSink,
 }
 
 impl CodexRig {
-    /// A playground; none when the version is not installed.
+    /// A sandbox; `None` if the version is not installed, or is an older one and this is not the
+    /// sweep.
     #[must_use]
     pub fn new(version: &str) -> Option<Self> {
+        if version != newest() && !is_sweep() {
+            return None;
+        }
         let program = installed("codex", version)?;
         let root = tempfile::tempdir().expect("a folder for the test");
         let model = ModelServer::start().expect("a model on the loopback");
@@ -59,7 +75,7 @@ impl CodexRig {
         Some(rig)
     }
 
-    /// Writes Codex's configuration, with extra text at its end.
+    /// Writes Codex's configuration and appends `extra`.
     pub fn configure(&self, extra: &str) {
         let text = format!(
             r#"model = "scripted"
@@ -91,19 +107,19 @@ plugins = false
         write_file(&self.codex_home().join("config.toml"), &text);
     }
 
-    /// The directory that holds everything.
+    /// The root directory of the sandbox.
     #[must_use]
     pub fn root(&self) -> &Path {
         self.root.path()
     }
 
-    /// The `CODEX_HOME` of the playground.
+    /// The `CODEX_HOME` of the sandbox.
     #[must_use]
     pub fn codex_home(&self) -> PathBuf {
         self.root.path().join("home")
     }
 
-    /// Where the agent works.
+    /// The workspace of the agent.
     #[must_use]
     pub fn workspace(&self) -> PathBuf {
         self.root.path().join("work")
@@ -115,14 +131,14 @@ plugins = false
         &self.program
     }
 
-    /// The environment of a server: nothing of it may leave the loopback.
+    /// The environment of a server, which must reach nothing but the loopback.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let home = text(self.root.path().to_path_buf());
         let codex_home = text(self.codex_home());
         let tmp = text(self.root.path().join("tmp"));
-        // The discard port: a request that should not be made fails at once.
+        // The discard port: unwanted requests fail at once.
         let nowhere = "http://127.0.0.1:9";
         child_environment(
             |name| (name == "PATH").then(|| variable("PATH")).flatten(),
@@ -160,12 +176,12 @@ plugins = false
         ready.expect("the thread is ready")
     }
 
-    /// Runs one turn that says `prompt`, with nobody to answer questions.
+    /// Runs one turn with `prompt`; requests are not answered.
     pub async fn turn(&self, client: &Client, ready: &ReadyThread, prompt: &str) -> TurnReport {
         self.turn_with(client, ready, prompt, Arc::new(DenyAll::new())).await
     }
 
-    /// Runs one turn whose questions `handler` answers.
+    /// Runs one turn whose requests `handler` answers.
     pub async fn turn_with(
         &self,
         client: &Client,
@@ -182,7 +198,7 @@ plugins = false
         report
     }
 
-    /// Runs one turn as the options say.
+    /// Runs one turn with these options.
     ///
     /// # Errors
     /// As [`run_turn`].
@@ -199,7 +215,7 @@ plugins = false
         run_turn(client, start, options, &facts, &sink).await
     }
 
-    /// Waits until the model was asked something that mentions `text`.
+    /// Waits until a request to the model contains `text`.
     pub async fn asked(&self, text: &str) {
         let text = text.to_owned();
         let model = self.model.handle();
@@ -207,13 +223,13 @@ plugins = false
         assert!(asked.await.expect("waiting ends"), "the model was not asked in time");
     }
 
-    /// How many turns Codex has of a thread.
+    /// The number of turns that Codex stores for a thread.
     pub async fn turns(&self, client: &Client, ready: &ReadyThread) -> Option<u64> {
         client.read_thread(ready.thread()).await.expect("the thread is known").turns
     }
 }
 
-/// A client with everything ordinary.
+/// Ordinary client options.
 #[must_use]
 pub fn client_options() -> ClientOptions {
     let policy = RedactionPolicy::standard(MarkerKey::new([7; 32]));

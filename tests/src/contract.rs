@@ -2,24 +2,24 @@
 //!
 //! A suite is a file with a harness (a trait through which the cases reach the
 //! adapter), a list of its cases in `suite!`, and the cases as private
-//! functions. A test file names its adapters in [`contract_tests!`] and so gets
-//! one test for each case on each adapter. A case that the list leaves out is
+//! functions. A test file lists its adapters in [`contract_tests!`] and gets
+//! one test for each case on each adapter. A case that is not listed is
 //! dead code, which does not compile here; a listed name without a case does not
 //! compile either.
 //!
-//! - [`trajectory_store`]: where a recorder writes
+//! - [`trajectory_store`]: what a recorder writes to
 //! - [`source`], [`scratch`], [`bundle_sink`], [`bundle_source`]: what an export
 //!   reads and writes
 //! - [`session_rewriter`], [`line_log`], [`blob_folder`]: what a trim uses
-//! - [`binding_store`]: what the Codex binding remembers
+//! - [`binding_store`], [`turn_leases`]: what the Codex binding remembers and locks
 //!
 //! [`contract_tests!`]: crate::contract_tests
 #![deny(dead_code, reason = "a case that no suite lists would never run")]
 
 /// Lists the cases of a suite: functions of the file that take its harness.
 ///
-/// The `$` in front is for the macro that this one defines: a macro that gets
-/// the adapters and makes the tests.
+/// The leading `$` is for the macro that this one defines: that macro takes the
+/// adapters and makes the tests.
 macro_rules! suite {
     ($dollar:tt $suite:ident on $harness:ident: $($case:ident,)+) => {
         /// The cases of this suite, as the tests call them.
@@ -71,3 +71,4 @@ pub mod scratch;
 pub mod session_rewriter;
 pub mod source;
 pub mod trajectory_store;
+pub mod turn_leases;

@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-/// A small generator of numbers. With a fixed seed it gives the same numbers
-/// each time; a test with a random one names it when it fails.
+/// A small random number generator. A fixed seed gives the same numbers each
+/// time; a test with a random seed prints it when it fails.
 #[derive(Debug)]
 pub struct Dice {
     seed: u64,
@@ -16,10 +16,10 @@ impl Dice {
         Self { seed, state: seed }
     }
 
-    /// Other numbers each time, unless `TRAJ_TEST_SEED` says which.
+    /// A random seed each time, unless `TRAJ_TEST_SEED` sets it.
     ///
     /// # Panics
-    /// When the variable holds no number.
+    /// If the variable is not a number.
     #[expect(clippy::disallowed_methods, reason = "a failure is played again from outside")]
     pub fn random() -> Self {
         let wanted = std::env::var("TRAJ_TEST_SEED").ok();

@@ -1,4 +1,4 @@
-//! Sessions and sidecars to export in memory, and a short form of what comes out.
+//! Sessions and sidecars to export in memory, and a short form of the result.
 
 use std::collections::BTreeSet;
 
@@ -36,20 +36,20 @@ pub fn request() -> ExportRequest {
     request
 }
 
-/// A session of this many messages of a kilobyte, each the child of the one before.
+/// A session with this many messages of a kilobyte, each the child of the previous one.
 pub fn long_session(rows: u32) -> String {
     let text = user(&"word ".repeat(200));
     let messages = (0..rows).map(|number| next_message(number, &text).json());
     [HEADER.to_owned()].into_iter().chain(messages).collect::<Vec<_>>().join("\n")
 }
 
-/// What came out.
+/// The result of an export.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exported {
     /// The files.
     pub files: MemoryBundle,
-    /// What was reported.
+    /// The report.
     pub report: ExportReport,
 }
 
@@ -94,7 +94,7 @@ impl Exported {
         lines.map(deep_value).collect()
     }
 
-    /// `type` of each event, with the entry it stands for.
+    /// The `type` of each event, with the id of its entry.
     pub fn sequence(&self) -> Vec<String> {
         let shown = self.events().into_iter().enumerate().map(|(index, event)| {
             assert_eq!(event["seq"], index + 1, "events are numbered by their place");
@@ -104,18 +104,18 @@ impl Exported {
         shown.collect()
     }
 
-    /// `code [rows]` of each warning of the original's.
+    /// `code [rows]` of each warning that OpenClaw's exporter has, too.
     pub fn warnings(&self) -> Vec<String> {
         let list = self.report.warnings.iter();
         list.map(|warning| format!("{} {:?}", warning.code, warning.rows)).collect()
     }
 
-    /// Everything an older reader looks at: files with their members in order,
-    /// counts, warnings, and of each event what it is and where it stands.
+    /// Everything that an older reader uses: files with their members in order,
+    /// counts, warnings, and the type and position of each event.
     pub fn outline(&self) -> String {
         let mut lines = Vec::new();
         for (file, text) in &self.files {
-            // Lines of one source look alike.
+            // Events of one source have the same shape.
             let documents: Vec<&str> = match file {
                 BundleFile::Events => text.lines().collect(),
                 _ => vec![text],
@@ -158,7 +158,7 @@ impl Exported {
     }
 }
 
-/// The members of an object in order, one level deep in lists.
+/// The member names of an object in order, or the number of items of an array.
 fn shape(value: &Json<'_>) -> String {
     match value {
         Json::Object(object) => object.iter().map(|(name, _)| name).collect::<Vec<_>>().join(" "),

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::rows::{HEADER, event, message};
 use crate::traj_binary::traj_command;
 
-/// Where exports of the workspace `ws` go.
+/// The directory of the exports of the workspace `ws`.
 pub const EXPORTS: &str = "ws/.openclaw/trajectory-exports";
 
 /// A home with a workspace and a session with its sidecar.
@@ -59,7 +59,7 @@ impl ExportHome {
         self.folder.write("s1.jsonl", rows.join("\n")).expect("the home is writable");
     }
 
-    /// Where it is.
+    /// The path of the home.
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
@@ -82,7 +82,7 @@ impl ExportHome {
         self.traj(&[&base[..], &now, more].concat())
     }
 
-    /// What lies in the directory of exports, sorted; nothing if there is none.
+    /// The names in the directory of exports, sorted; empty if it does not exist.
     ///
     /// # Panics
     /// When it cannot be listed.
@@ -97,7 +97,7 @@ impl ExportHome {
     }
 }
 
-/// The name of something that an export left which crashed on this host.
+/// The name of a leftover of an export that crashed on this host.
 pub fn left_behind(number: u32) -> String {
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy();
@@ -109,7 +109,7 @@ pub fn left_behind(number: u32) -> String {
 /// The one document that a command printed.
 ///
 /// # Panics
-/// When it printed something else, or says otherwise than its exit code.
+/// If it printed something else, or its `ok` contradicts the exit code.
 pub fn result(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     assert_eq!(document["schema"], "traj-cli/2");

@@ -1,9 +1,9 @@
-//! What tests need from the host, and what they do where it is missing.
+//! Programs and permissions of the host that tests need, and what to do without them.
 //!
-//! - [`skipped`]: a test that cannot run here says so, and fails in CI
-//! - [`pinned`]: programs of others that `cargo xtask` installs
+//! - [`skipped`]: reports a test that cannot run here; in CI that is a failure
+//! - [`pinned`]: third-party programs that `cargo xtask` installs
 //! - [`strace`]: system calls that fail
-//! - [`small_disk`]: a filesystem that is soon full
+//! - [`small_disk`]: a filesystem that is easily filled
 
 pub mod pinned;
 pub mod skipped;

@@ -1,18 +1,18 @@
 //! Checks JSON documents against the JSON Schemas of this repository.
 //!
-//! It is stricter than the standard: a member that an object's schema does not
-//! name is a violation, and so is a keyword that is not known here. Nothing
+//! It is stricter than the standard: a member that the schema of an object does not
+//! name is a violation, and so is a keyword that is not implemented here. Nothing
 //! passes unchecked.
 
 use serde_json::{Map, Value};
 
-/// Says something about the schema, and nothing about the document.
+/// Keywords that describe the schema and do not restrict the document.
 const NOTES: [&str; 6] = ["$schema", "$defs", "title", "description", "format", "default"];
 
-/// What does not fit, with its place.
+/// The violations, with their positions.
 ///
 /// # Panics
-/// When the schema is not a schema.
+/// If the schema is invalid.
 pub fn violations(schema: &Value, document: &Value) -> Vec<String> {
     let mut check = Check { root: schema, found: Vec::new() };
     check.value(schema, document, "");
@@ -70,7 +70,7 @@ impl Check<'_> {
         self.members(schema, value, place);
     }
 
-    /// A schema with what it refers to in place of the reference.
+    /// A schema whose reference is replaced by its target.
     fn resolved(&self, schema: &Map<String, Value>) -> Map<String, Value> {
         let mut own = schema.clone();
         let Some(reference) = own.remove("$ref") else { return own };
@@ -90,7 +90,7 @@ impl Check<'_> {
 
     fn members(&mut self, schema: &Map<String, Value>, value: &Value, place: &str) {
         let (named, others) = (schema.get("properties"), schema.get("additionalProperties"));
-        // Each form of a value with several names the members of all forms, too.
+        // With several forms, each form is checked together with the shared members.
         let has_forms = schema.contains_key("oneOf") || schema.contains_key("anyOf");
         if has_forms || (named.is_none() && others.is_none()) {
             return;
@@ -138,7 +138,7 @@ impl Check<'_> {
     }
 }
 
-/// One form of a value, with the members that all its forms have.
+/// One form of a value, with the members that all forms share.
 fn with_members(form: &Value, all: &Map<String, Value>) -> Value {
     let mut form = form.clone();
     let common = all.get("properties").and_then(Value::as_object);
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_found() {
+    fn violations_are_found() {
         let schema = json!({
             "type": "object",
             "required": ["a"],

@@ -1,12 +1,14 @@
-//! What the integration tests in `tests/it` share.
+//! Helpers that the integration tests in `tests/it` share.
 //!
 //! - [`contract`]: what each port promises, for every adapter
 //! - [`rows`], [`session_fixtures`]: rows, and whole sessions of every dialect
-//! - [`sidecar`], [`stub_store`]: what tests of the recorder write to and read
+//! - [`sidecar`], [`stub_store`]: sidecars and stores for tests of the recorder
 //! - [`export_fixture`], [`export_home`]: exports in memory, and with the binary
+//! - [`page_file`]: reads a page as a browser does
 //! - [`traj_binary`], [`json_schema`]: the command under test and its `--json`
 //! - [`codex_rig`], [`model_server`]: the real Codex CLI with a scripted model
-//! - [`host`]: what the host must have, and what to do without it
+//! - [`host`]: programs and permissions of the host, and what to do without them
+//! - [`redaction_laws`]: what holds for any redacted input
 //! - [`dice`]: random choices that can be repeated
 #![expect(clippy::expect_used, reason = "a suite fails by panicking, with a reason")]
 
@@ -18,6 +20,8 @@ pub mod export_home;
 pub mod host;
 pub mod json_schema;
 pub mod model_server;
+pub mod page_file;
+pub mod redaction_laws;
 pub mod rows;
 pub mod session_fixtures;
 pub mod sidecar;

@@ -22,10 +22,10 @@ pub use reply::Reply;
 use http::{Request, read_request, write_json};
 use reply::function_call;
 
-/// How often a held reply looks whether its reader has gone.
+/// How often a held reply checks whether its reader is gone.
 const HELD_POLL: Duration = Duration::from_millis(20);
 
-/// A view of a running server that other threads can hold.
+/// A handle to a running server for other threads.
 #[derive(Clone, Debug)]
 pub struct ModelHandle {
     shared: Arc<Shared>,
@@ -64,7 +64,7 @@ impl ModelServer {
     /// Listens on a free loopback port.
     ///
     /// # Errors
-    /// The loopback interface refuses a listener.
+    /// If the loopback interface refuses a listener.
     pub fn start() -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -91,14 +91,14 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// Scripts the turns whose newest marked user message contains `marker`.
+    /// Sets the replies for turns whose newest marked user message contains `marker`.
     pub fn script(&self, marker: &str, replies: impl IntoIterator<Item = Reply>) {
         let mut state = self.shared.state();
         state.scripts.retain(|(known, _)| known != marker);
         state.scripts.push((marker.to_owned(), replies.into_iter().collect()));
     }
 
-    /// Lets every reply held under `marker` go on, now and later.
+    /// Releases every reply held under `marker`, now and later.
     pub fn release(&self, marker: &str) {
         self.shared.state().released.push(marker.to_owned());
         self.shared.changed.notify_all();
@@ -110,7 +110,7 @@ impl ModelServer {
         self.shared.state().requests.clone()
     }
 
-    /// A view that another thread can wait with.
+    /// A handle with which another thread can wait.
     #[must_use]
     pub fn handle(&self) -> ModelHandle {
         ModelHandle { shared: Arc::clone(&self.shared) }
@@ -118,7 +118,7 @@ impl ModelServer {
 }
 
 impl ModelHandle {
-    /// Waits until a model request that mentions `text` has arrived; false after `limit`.
+    /// Waits until a model request that contains `text` has arrived; false after `limit`.
     #[must_use]
     pub fn wait_for_request(&self, text: &str, limit: Duration) -> bool {
         let guard = self.shared.state();
@@ -137,7 +137,7 @@ impl Drop for ModelServer {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::Release);
         self.shared.changed.notify_all();
-        // Wakes the acceptor, which then sees the flag.
+        // Wakes the accept loop, which then sees the flag.
         drop(TcpStream::connect(self.address));
         if let Some(acceptor) = self.acceptor.take() {
             drop(acceptor.join());
@@ -146,7 +146,7 @@ impl Drop for ModelServer {
 }
 
 fn serve(shared: &Shared, mut stream: TcpStream) {
-    // A broken connection is the peer's choice (an interrupted turn): nothing to report.
+    // A peer may close its connection (an interrupted turn); that is not an error.
     if let Some(request) = read_request(&mut stream) {
         drop(answer(shared, &mut stream, &request));
     }
@@ -170,11 +170,11 @@ fn answer(shared: &Shared, stream: &mut TcpStream, request: &Request) -> std::io
     play(shared, stream, &marker, &reply, &body, number)
 }
 
-/// The marker and step that a request asks for.
+/// The marker and reply for a request.
 fn choose(scripts: &[(String, Vec<Reply>)], body: &Value) -> (String, Reply) {
     let empty = Vec::new();
     let items = body.get("input").and_then(Value::as_array).unwrap_or(&empty);
-    // Codex adds messages of its own in the user's name (`<environment_context>`, …).
+    // Codex adds its own messages with the role `user` (`<environment_context>`, …).
     let newest = items.iter().enumerate().rev().find_map(|(position, item)| {
         let text = text_of(item);
         (item["role"] == "user" && !text.starts_with('<')).then_some((position, text))
@@ -277,7 +277,7 @@ fn event(stream: &mut TcpStream, kind: &str, mut data: Value) -> std::io::Result
     stream.flush()
 }
 
-/// Waits for the release of `marker`; false when the reader left or the server stops.
+/// Waits for the release of `marker`; false if the reader is gone or the server stops.
 fn hold(shared: &Shared, stream: &mut TcpStream, marker: &str) -> bool {
     let mut state = shared.state();
     loop {

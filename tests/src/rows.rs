@@ -1,19 +1,19 @@
-//! Rows of transcripts, sidecars and rollouts, as their writers write them.
+//! Rows of transcripts, sidecars and rollouts, as the agents and recorders write them.
 //!
 //! One builder, [`Row`], and a function for each kind of row:
 //!
 //! - [`header`], [`entry`], [`message`]: a transcript of OpenClaw, with
-//!   [`user`], [`assistant`] and [`tool_result`] for what a message says;
+//!   [`user`], [`assistant`] and [`tool_result`] for the content of a message;
 //! - [`event`], [`pointer()`]: a sidecar and the file that leads to it;
 //! - [`rollout_row`], [`rollout`]: a rollout of Codex.
 //!
 //! Rows belong to the session `s1` and to the first minute after
-//! 2026-06-01T10:00Z until a test says otherwise. A test that is about exact
-//! bytes writes its rows out.
+//! 2026-06-01T10:00Z unless a test changes that. A test of exact bytes spells its
+//! rows out.
 
 use std::fmt::{self, Display, Formatter};
 
-/// What a user says when it does not matter.
+/// A user message for tests where the text does not matter.
 pub const USER: &str = r#"{"role":"user","content":"hi"}"#;
 
 /// [`header`] of the session `s1`, for places that need a constant.
@@ -36,8 +36,8 @@ impl Row {
         Self { members: Vec::new() }
     }
 
-    /// Sets a member to JSON text: in its place if there is one of that name,
-    /// otherwise at the end.
+    /// Sets a member to JSON text: in place if the name exists, otherwise at the
+    /// end.
     #[must_use]
     pub fn with(mut self, name: &str, json: impl Display) -> Self {
         let value = json.to_string();
@@ -67,7 +67,7 @@ impl Row {
         self
     }
 
-    /// Appends members as they are written, repeated names included.
+    /// Appends members verbatim, including repeated names.
     #[must_use]
     pub fn verbatim(mut self, members: &str) -> Self {
         if !members.is_empty() {
@@ -116,7 +116,7 @@ fn string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A second after 10:00.
+/// The time this many seconds after 10:00.
 #[must_use]
 pub fn at(second: u32) -> String {
     format!("2026-06-01T10:00:{second:02}.000Z")
@@ -133,7 +133,7 @@ pub fn header(session: &str) -> Row {
         .text("cwd", "/home/ann/shop")
 }
 
-/// An entry of a transcript at a second after 10:00.
+/// An entry of a transcript, this many seconds after 10:00.
 #[must_use]
 pub fn entry(kind: &str, id: &str, parent: Option<&str>, second: u32) -> Row {
     Row::new()
@@ -157,19 +157,19 @@ pub fn next_message(number: u32, message: impl Display) -> Row {
     entry("message", &format!("m{number}"), parent.as_deref(), number % 60).with("message", message)
 }
 
-/// What a user says.
+/// A user message.
 #[must_use]
 pub fn user(text: &str) -> Row {
     Row::new().text("role", "user").text("content", text)
 }
 
-/// What an assistant says: content blocks in JSON, with commas between them.
+/// An assistant message: content blocks in JSON, separated by commas.
 #[must_use]
 pub fn assistant(blocks: &str) -> Row {
     Row::new().text("role", "assistant").with("content", format!("[{blocks}]"))
 }
 
-/// The answer to a tool call, with one block of text.
+/// The result of a tool call, with one text block.
 #[must_use]
 pub fn tool_result(call: &str, tool: &str, text: &str) -> Row {
     let block = Row::new().text("type", "text").text("text", text);
@@ -195,7 +195,7 @@ pub fn event(kind: &str, ts: &str, seq: u32) -> Row {
         .text("sessionId", "s1")
 }
 
-/// The file that leads from a session to its sidecar.
+/// The pointer from a session to its sidecar.
 #[must_use]
 pub fn pointer(session: &str, target: impl Display) -> Row {
     Row::new()

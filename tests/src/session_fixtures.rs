@@ -12,8 +12,8 @@ pub struct SessionFixture {
     pub transcript: Vec<String>,
     /// The events of the sidecar, if there is one.
     pub sidecar: Vec<String>,
-    /// Whether every row counts. On a transcript with branches `tail` shows
-    /// rows that others leave out.
+    /// Whether every row counts. In a transcript with branches, `tail` shows
+    /// rows that other readers leave out.
     pub is_straight: bool,
 }
 
@@ -66,7 +66,7 @@ fn event(kind: &str, second: u32, number: u32, data: &str) -> String {
         .json()
 }
 
-/// What a recorder saw of the same session; it knows no exit codes.
+/// The same session as a recorder saw it; it has no exit codes.
 fn recorded() -> Vec<String> {
     vec![
         event("session.started", 0, 1, "{}"),
@@ -168,7 +168,7 @@ const NEW_ROLLOUT: &[(&str, &str)] = &[
     ),
 ];
 
-/// The same rows with entries between and after them whose types are not known.
+/// The same rows with entries of unknown types between and after them.
 fn with_unknown_entries(mut rows: Vec<String>) -> Vec<String> {
     let unknown = |kind: &str, id: &str, parent: &str, second: u32| {
         rows::entry(kind, id, Some(parent), second).text("role", "user").json()

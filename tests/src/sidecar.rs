@@ -1,5 +1,5 @@
-//! What tests of the recorder share: lines to write, directories to write to, and
-//! a strict look at the sidecar that comes out.
+//! Helpers for tests of the recorder: lines to write, directories to write to, and
+//! strict checks of the resulting sidecar.
 
 mod content;
 mod place;
@@ -24,14 +24,14 @@ pub fn session(id: &str) -> SessionId {
     SessionId::parse(id).expect("an id that is not empty")
 }
 
-/// The standard redactor with a key of its own. Its rules are compiled once.
+/// The default redactor with a separate key. Its rules are compiled once.
 pub fn redactor() -> Redactor {
     static REDACTOR: OnceLock<Redactor> = OnceLock::new();
     let standard = || Redactor::new(RedactionPolicy::standard(MarkerKey::new([7; 32])));
     REDACTOR.get_or_init(standard).clone()
 }
 
-/// The options of a recorder that sets nothing.
+/// The default options of a recorder.
 pub fn options() -> SidecarOptions {
     SidecarOptions::from_settings(&Settings::standard())
 }
@@ -43,7 +43,7 @@ pub fn event(text: &str) -> Event {
     Event::new(EventKind::parse("test.event"), Some(data))
 }
 
-/// Encoded lines with these texts, the first of which is number 1 of its run.
+/// Encoded lines with these texts, numbered from 1.
 pub fn lines<'t>(
     session: &SessionId,
     texts: impl IntoIterator<Item = &'t str>,
@@ -58,7 +58,7 @@ pub fn lines<'t>(
 /// A line whose text is in a blob, and the blob.
 ///
 /// # Panics
-/// When the text is too short to be cut.
+/// If the text is too short to be moved to a blob.
 pub fn line_with_blob(session: &SessionId, text: &str) -> (PendingLine, Blob) {
     let mut limits = Limits::standard();
     limits.text_units = 1;

@@ -19,13 +19,13 @@ pub enum Call {
     Append,
     /// A blob is stored.
     StoreBlob,
-    /// Everything is made durable.
+    /// All lines are synced.
     Flush,
 }
 
 type Hook = Arc<dyn Fn(Call) + Send + Sync>;
 
-/// Stores in memory, after `hook` has seen the call: it may wait, or panic.
+/// Calls `hook`, which may wait or panic, and then stores in memory.
 #[derive(Clone)]
 pub struct StubStore {
     memory: MemoryTrajectoryStore,
@@ -33,7 +33,7 @@ pub struct StubStore {
 }
 
 impl StubStore {
-    /// A store that calls `hook` before it does anything.
+    /// A store that calls `hook` before every call.
     pub fn new(memory: MemoryTrajectoryStore, hook: impl Fn(Call) + Send + Sync + 'static) -> Self {
         Self { memory, hook: Arc::new(hook) }
     }

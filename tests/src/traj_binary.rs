@@ -1,7 +1,7 @@
-//! Finding the `traj` binary for tests that run it, and reading what it leaves.
+//! Finds the `traj` binary for tests that run it, and reads its results.
 //!
-//! `TRAJ_TEST_BINARY` names one that is built already (a release, say);
-//! without it the binary is built once per test process, in the profile of the
+//! `TRAJ_TEST_BINARY` names a binary that already exists (such as a release).
+//! Without it, the binary is built once per test process, in the profile of the
 //! tests. Cargo holds no lock while tests run, so building from a test is safe.
 
 use std::ffi::OsString;
@@ -14,14 +14,23 @@ use serde_json::Value;
 /// The path of the `traj` binary.
 ///
 /// # Panics
-/// When it cannot be built.
+/// If it cannot be built.
 pub fn traj_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    let build = || build("traj-cli", "traj");
     BINARY.get_or_init(|| variable("TRAJ_TEST_BINARY").map_or_else(build, PathBuf::from))
 }
 
-/// A `traj` command that sees nothing of the host's variables but `PATH`;
-/// `home` is its home and the directory it runs in.
+/// The path of one of the hosts in `examples/hosts`.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn example_host(name: &str) -> PathBuf {
+    build("traj-examples", name)
+}
+
+/// A `traj` command that gets no variable of the host except `PATH`. `home` is its
+/// home and its working directory.
 pub fn traj_command(home: &Path) -> Command {
     let mut command = Command::new(traj_binary());
     command.env_clear().env("HOME", home).current_dir(home).stdin(Stdio::null());
@@ -34,16 +43,16 @@ pub fn traj_command(home: &Path) -> Command {
 /// What a command printed.
 ///
 /// # Panics
-/// When that is not text.
+/// If that is not UTF-8.
 pub fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("it prints UTF-8")
 }
 
-/// A document that a command printed, without what differs from run to run:
-/// its version and the values at `places`.
+/// A document that a command printed, with the parts masked that differ between
+/// runs: its version and the values at `places`.
 ///
 /// # Panics
-/// When there is no such place.
+/// If a place does not exist.
 pub fn masked(mut document: Value, places: &[&str]) -> Value {
     for place in [&["/version"], places].concat() {
         *document.pointer_mut(place).expect("the place exists") = "[masked]".into();
@@ -51,10 +60,10 @@ pub fn masked(mut document: Value, places: &[&str]) -> Value {
     document
 }
 
-/// The names of what lies in a directory, in order.
+/// The names in a directory, sorted.
 ///
 /// # Panics
-/// When the directory cannot be read.
+/// If the directory cannot be read.
 #[expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
@@ -65,29 +74,29 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-fn build() -> PathBuf {
+fn build(package: &str, name: &str) -> PathBuf {
     let cargo = variable("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--package", "traj-cli", "--bin", "traj"]);
+    command.args(["build", "--package", package, "--bin", name]);
     command.args(["--quiet", "--message-format", "json-render-diagnostics"]);
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
-    // Cargo describes the crate under test to it, which is not the one built here.
+    // Cargo set these variables for the crate under test, not for the one built here.
     command.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO_PKG_NAME");
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     let output = command.stderr(Stdio::inherit()).output().expect("cargo starts");
-    assert!(output.status.success(), "building traj failed: {}", output.status);
+    assert!(output.status.success(), "building {name} failed: {}", output.status);
     let messages = String::from_utf8(output.stdout).expect("cargo speaks UTF-8");
-    let executable = messages.lines().find_map(executable_of);
+    let executable = messages.lines().find_map(|message| executable_of(name, message));
     executable.expect("cargo names the executable it built")
 }
 
-/// The executable that a message from cargo reports, if that is `traj`.
-fn executable_of(message: &str) -> Option<PathBuf> {
+/// The executable of this name that a message from cargo reports.
+fn executable_of(name: &str, message: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(message).ok()?;
-    let is_traj = message.get("target")?.get("name")? == "traj";
-    message.get("executable")?.as_str().filter(|_| is_traj).map(PathBuf::from)
+    let is_wanted = message.get("target")?.get("name")? == name;
+    message.get("executable")?.as_str().filter(|_| is_wanted).map(PathBuf::from)
 }
 
 #[expect(clippy::disallowed_methods, reason = "where the binary is, is a matter of the host")]

@@ -1,4 +1,4 @@
-//! A thousand conversations on one scripted server, twice: the second time must cost no memory.
+//! A thousand conversations on one scripted server, twice. The second round must not add memory.
 
 use std::sync::Arc;
 
@@ -87,13 +87,13 @@ struct Scripted;
 impl Connector for Scripted {
     async fn connect(&self) -> Result<Arc<dyn Connection>, AppServerError> {
         let (transport, peer) = memory();
-        // Ends with the connection.
+        // The task ends with the connection.
         drop(tokio::spawn(serve(peer)));
         Ok(Arc::new(Client::connect(transport, client_options()).await?))
     }
 }
 
-/// Answers every call; a turn says one thing and completes.
+/// Answers every call; a turn has one message and completes.
 async fn serve(peer: MemoryPeer) -> Option<()> {
     let mut lines = BufReader::new(peer.reader).lines();
     let mut writer = peer.writer;

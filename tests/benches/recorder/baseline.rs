@@ -1,4 +1,4 @@
-//! The two ways of writing events that the recorder is measured against.
+//! The two baselines of the recorder.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::sanitise::Sanitiser;
 
-/// An event as both baselines write it, in the order of the original's members.
+/// An event as both baselines write it, with OpenClaw's order of members.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a, D> {
@@ -45,7 +45,7 @@ fn line(kind: &str, sequence: usize, data: impl Serialize) -> serde_json::Result
     Ok(line)
 }
 
-/// (a) One open file, one `write` per line, no check of any kind.
+/// (a) One open file, one `write` per line, no checks.
 pub(super) fn bare_lines(path: &Path, events: &[(&str, Value)]) -> io::Result<()> {
     let mut file = File::create(path)?;
     for (sequence, (kind, data)) in events.iter().enumerate() {
@@ -54,18 +54,19 @@ pub(super) fn bare_lines(path: &Path, events: &[(&str, Value)]) -> io::Result<()
     Ok(())
 }
 
-/// (b) What the original does for each event, call by call: sanitise its data;
-/// then look at every directory below the root, at the file, compare its size with
-/// the limit, open (or make) it, look again, set its mode, append, close. Its
-/// directory it makes once, before the first event.
+/// (b) The system calls of OpenClaw for each event: sanitise its data; `stat` every
+/// directory below the root and the file; compare its size with the limit; open or
+/// create it, `stat` it again, set its mode, append, close. The directory is created
+/// once, before the first event.
 ///
-/// The writer of openclaw 2026.6.1 under `strace`, with the sessions seven
-/// directories deep, makes for each event seven `statx` of directories from the root
-/// down, `statx` of the file, `openat` (append, create, no-follow), `statx` of
-/// what is open, `fchmod`, `write`, `close`: these calls and no others, but for
-/// those with which its threads wake each other.
+/// `strace` of the writer of openclaw 2026.6.1, with the sessions seven directories
+/// deep, shows for each event seven `statx` of directories from the root down, `statx`
+/// of the file, `openat` (append, create, no-follow), `statx` of the open file,
+/// `fchmod`, `write` and `close`. The only other calls are those with which its
+/// threads wake each other.
 ///
-/// Without a sanitiser the data goes as it is: what the file handling alone costs.
+/// Without a sanitiser, the data is written unchanged, which shows the cost of the
+/// file handling alone.
 pub(super) fn original_way(
     path: &Path,
     events: &[(&str, Value)],
@@ -105,7 +106,7 @@ pub(super) fn original_way(
     Ok(())
 }
 
-/// (b) again, in the original's own runtime: events per second, or `None` without Node.
+/// (b) in Node, OpenClaw's own runtime: events per second, or `None` without Node.
 pub(super) fn original_in_node(folder: &Path, events: &[(&str, Value)]) -> io::Result<Option<f64>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/recorder/original.mjs");
     let (input, output) = (folder.join("events.jsonl"), folder.join("node.jsonl"));

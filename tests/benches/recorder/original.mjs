@@ -1,5 +1,5 @@
-// Writes events the way the original recorder does, in its own runtime: one
-// event after the other, each with its sanitising, checks, open, append and close.
+// Writes events as OpenClaw's recorder does, in Node: one event after the other,
+// each with sanitising, checks, open, append and close.
 // usage: node original.mjs EVENTS.jsonl OUT.jsonl  (prints events per second)
 import { constants } from "node:fs";
 import { lstat, open, readFile } from "node:fs/promises";

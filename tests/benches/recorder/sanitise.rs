@@ -1,9 +1,9 @@
-//! What the original does to the data of every event before it writes it.
+//! What OpenClaw does to the data of every event before it writes it.
 //!
-//! Names and texts are tried with expressions, containers are copied and cut.
-//! Texts that stay are not copied, as they are not there. The expressions know
-//! ASCII only, which is less than the original's do: no round of this can be
-//! slower for what the original leaves out.
+//! Names and strings are matched with regular expressions; containers are copied
+//! and cut. Unchanged strings are not copied, as in OpenClaw. The expressions match
+//! ASCII only, which is less work than OpenClaw's, so the baseline is not slower
+//! than the original.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ const DEEPEST: usize = 6;
 const LONGEST_TEXT: usize = 20_000;
 const LONGEST_PAYLOAD: usize = 256;
 
-/// The expressions, made once.
+/// The expressions, compiled once.
 pub(super) struct Sanitiser {
     secret_name: Regex,
     payload_name: Regex,
@@ -25,7 +25,7 @@ pub(super) struct Sanitiser {
     cookie: Regex,
 }
 
-/// A value as the original writes it.
+/// A value as OpenClaw writes it.
 pub(super) enum Sanitised<'v> {
     Same(&'v Value),
     Text(Cow<'v, str>),
@@ -101,7 +101,7 @@ impl Sanitiser {
     }
 }
 
-/// Replaces what an expression finds; a text without any is not copied.
+/// Replaces the matches of an expression; a string without a match is not copied.
 fn replace<'v>(
     expression: &Regex,
     text: Cow<'v, str>,

@@ -1,4 +1,4 @@
-//! Archives that must not be read, and what an archive may hold besides its files.
+//! Archives that must be refused, and what an archive may contain besides its files.
 
 use std::error::Error as _;
 use std::io::{Cursor, Write as _};
@@ -35,7 +35,7 @@ fn tar_zst_of(entries: &[(&str, tar::EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, content) in entries {
         let mut header = tar::Header::new_gnu();
-        // Set by hand: the builder refuses what attackers do not.
+        // Set directly, because the builder rejects hostile names.
         header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
         header.set_entry_type(*kind);
         header.set_size(content.len() as u64);
@@ -88,7 +88,7 @@ fn an_archive_may_shrink_as_much_as_it_likes_if_its_manifest_says_so() {
     for (stated, is_read) in [(zeros.len(), true), (5_000_000, false)] {
         let manifest = stating(stated);
         let (manifest, events) = (("manifest.json", &*manifest), ("events.jsonl", &*zeros));
-        // A zip file is read by its table, so the order does not matter there.
+        // A zip file is read through its central directory, so the order does not matter.
         let zip = visit(&zip_of(&[events, manifest]));
         let tar =
             visit(&tar_zst_of(&[(manifest.0, regular, manifest.1), (events.0, regular, events.1)]));
@@ -114,7 +114,7 @@ fn bombs_and_damaged_archives_are_refused() {
     assert!(matches!(visit(b"{}"), Err(BundleSourceError::NotABundle { .. })));
 }
 
-/// What is wrong with an archive that is damaged.
+/// The reported damage of an archive.
 fn damage(bytes: &[u8]) -> String {
     match visit(bytes) {
         Err(error @ BundleSourceError::Damaged { .. }) => error.source().unwrap().to_string(),
@@ -155,7 +155,7 @@ fn a_zip_file_is_its_entries_and_their_list_and_nothing_else() {
         let end = whole.len() - 22;
         let comment = [&whole[..end + 20], b"\x04\x00more"].concat();
         assert_eq!(damage(&comment), NO_END);
-        // Room between the entries and their list, which still finds itself.
+        // A gap between the entries and the central directory, with its offset adjusted.
         let mut gap = [&whole[..list], b"more", &whole[list..]].concat();
         let start = u32::try_from(list).unwrap() + 4;
         gap[end + 4 + 16..end + 4 + 20].copy_from_slice(&start.to_le_bytes());
@@ -188,7 +188,7 @@ fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
     let changed = |at: usize| {
         let mut changed = tar.clone();
         changed[at] = b'x';
-        // The sum of the header has to fit, or that would be the damage.
+        // The checksum of the header is adjusted, so that it is not the damage.
         let header = tar::Header::from_byte_slice(&changed[..512]);
         let mut header = header.clone();
         header.set_cksum();
@@ -196,7 +196,7 @@ fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
         damage(&packed(&changed))
     };
     assert_eq!(changed(600), STRAY, "after the content of an entry");
-    // After the name, a link's target, an owner's name, at the end.
+    // After the name; in the link target; in the owner names; at the end.
     for at in [50, 160, 270, 300, 400, 511] {
         let header = "entry 1 has a header with unexpected fields";
         assert_eq!(changed(at), header, "at {at}");
@@ -207,8 +207,8 @@ fn a_tar_file_is_its_entries_and_zeros_and_one_frame() {
     assert_eq!(damage(&packed(&tar[..514])), "entry 1 is truncated");
 }
 
-/// A zip file with one deflated entry, whose packed bytes are what `change`
-/// makes of them, by its list and by itself.
+/// A zip file with one deflated entry. `change` edits its compressed bytes; both
+/// headers are adjusted.
 fn zip_with_packed(content: &[u8], change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let whole = zip_of(&[("manifest.json", content)]);
     let number = |at: usize| u32::from_le_bytes(whole[at..at + 4].try_into().unwrap()) as usize;
@@ -282,7 +282,7 @@ fn the_numbers_of_a_tar_header_are_numbers_and_its_kind_is_one() {
     ] {
         assert_eq!(changed(at, to, sum_end), header, "{to:?} {sum_end:?}");
     }
-    // What tar programs write.
+    // Variants that tar programs write.
     for (at, to, sum_end) in [
         (size, &b"00000000003\0"[..], &b"\0 "[..]),
         (size, b"00000000003 ", b" \0"),

@@ -26,7 +26,7 @@ fn they_are_sound() {
 }
 
 #[test]
-fn what_happened_is_read() {
+fn their_runs_can_be_read() {
     let home = Home::new();
     let read = BUNDLES.map(|bundle| {
         let summary = run(&home, "inspect", bundle);
@@ -34,7 +34,7 @@ fn what_happened_is_read() {
         assert_eq!(summary["unknown"], json!({}), "{bundle}");
         let calls = &summary["calls"];
         format!(
-            "{} {}, {} turns, {} calls, {} errors, {} tokens in, {} ms, first failure: {}",
+            "{} {}, turns {}, calls {}, errors {}, tokens in {}, ms {}, first failure: {}",
             summary["sessionId"],
             summary["status"],
             summary["turns"],
@@ -46,8 +46,8 @@ fn what_happened_is_read() {
         )
     });
     insta::assert_snapshot!(read.join("\n"), @r#"
-    "nightly-import" "success", 1 turns, 4 calls, 1 errors, 30761 tokens in, 45600 ms, first failure: "cargo test --lib client"
-    "two-tries" null, 2 turns, 1 calls, 1 errors, 240 tokens in, 25000 ms, first failure: "make test"
-    "long-text" "success", 1 turns, 1 calls, 1 errors, 4 tokens in, 6000 ms, first failure: "cat report"
+    "nightly-import" "success", turns 1, calls 4, errors 1, tokens in 30761, ms 45600, first failure: "cargo test --lib client"
+    "two-tries" null, turns 2, calls 1, errors 1, tokens in 240, ms 25000, first failure: "make test"
+    "long-text" "success", turns 1, calls 1, errors 1, tokens in 4, ms 6000, first failure: "cat report"
     "#);
 }

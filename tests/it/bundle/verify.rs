@@ -108,10 +108,10 @@ fn every_change_is_named() {
     assert!(cut.starts_with("events.jsonl:2 is not JSON"), "{cut}");
     let manifest =
         problem_after(|b| replace(b, "manifest.json", "\"eventCount\": 2", "\"eventCount\": 3"));
-    assert!(manifest.contains("manifest.json was changed: the digest of the whole differs"));
-    assert!(manifest.contains("states 3 events, there are 2"), "{manifest}");
+    assert!(manifest.contains("manifest.json was changed: the bundle digest differs"));
+    assert!(manifest.contains("states 3 as the number of events, not 2"), "{manifest}");
     let unsealed = problem_after(|b| replace(b, "manifest.json", "\"digest\":", "\"tsegid\":"));
-    assert!(unsealed.contains("manifest.json has no digest of the whole"), "{unsealed}");
+    assert!(unsealed.contains("manifest.json has no bundle digest"), "{unsealed}");
     assert_eq!(problem_after(|b| b.remove("manifest.json")).lines().count(), 1);
 }
 
@@ -125,7 +125,7 @@ fn a_manifest_that_says_the_same_in_another_way_was_changed() {
 }
 
 #[test]
-fn what_does_not_fit_its_schema_is_named() {
+fn files_that_do_not_fit_their_schema_are_reported() {
     let event = problem_after(|b| replace(b, "events.jsonl", "\"seq\":2", "\"seq\":\"2\""));
     assert!(event.contains("events.jsonl:2 does not match the event schema"), "{event}");
     let numbering = problem_after(|b| replace(b, "events.jsonl", "\"seq\":2", "\"seq\":7"));
@@ -134,7 +134,7 @@ fn what_does_not_fit_its_schema_is_named() {
     assert!(branch.contains("session-branch.json does not match its schema"), "{branch}");
 }
 
-/// Makes the manifest fit the files again, as a forger would.
+/// Adjusts the manifest to the files, as a forger would.
 fn reseal(bundle: &mut MemoryBundleSource) {
     let text = String::from_utf8(bundle.content_mut("manifest.json").unwrap().clone()).unwrap();
     let mut manifest = Json::parse(&text).unwrap();
@@ -154,7 +154,7 @@ fn reseal(bundle: &mut MemoryBundleSource) {
     *bundle.content_mut("manifest.json").unwrap() = (manifest.to_pretty() + "\n").into_bytes();
 }
 
-/// What is wrong when a text of a file is another one, and all digests fit.
+/// The problem that is found after text in a file was replaced and all digests were adjusted.
 fn problem_of_forging(path: &str, from: &str, to: &str) -> String {
     problem_after(|bundle| {
         let before = bundle.content_mut(path).unwrap().clone();
@@ -170,7 +170,7 @@ fn a_resealed_bundle_is_as_sound_as_before() {
 }
 
 #[test]
-fn whatever_the_manifest_states_is_checked() {
+fn every_statement_of_the_manifest_is_checked() {
     for (from, to, problem) in [
         ("\"schemaVersion\": 1", "\"schemaVersion\": 9", "manifest.json does not match its schema"),
         (
@@ -305,7 +305,7 @@ fn entries_have_events_and_events_have_entries() {
         reported(&check(&bundle))
     };
     let (events, branch) = ("events.jsonl", "session-branch.json");
-    // The event of the second entry says that it is another one of the first.
+    // The event of the second entry claims to belong to the first.
     let silent = forged(events, "\"entryId\":\"b\"", "\"entryId\":\"a\"");
     assert_eq!(silent, "session-branch.json:21 has no event");
     let both = forged(branch, "\"id\": \"b\"", "\"id\": \"x\"");
@@ -336,7 +336,7 @@ fn a_surviving_secret_is_found_by_rule_and_line_without_its_value() {
     assert!(!format!("{report:?}").contains(&secret));
 }
 
-/// Removes a file and what the manifest says of it, as a forger would.
+/// Removes a file and its row in the manifest, as a forger would.
 fn forget(bundle: &mut MemoryBundleSource, path: &str) {
     bundle.remove(path);
     let text = String::from_utf8(bundle.content_mut("manifest.json").unwrap().clone()).unwrap();
@@ -350,7 +350,7 @@ fn forget(bundle: &mut MemoryBundleSource, path: &str) {
 }
 
 #[test]
-fn files_that_every_bundle_has_are_missed_whatever_the_manifest_lists() {
+fn missing_required_files_are_reported_even_if_the_manifest_omits_them() {
     let branch = problem_after(|bundle| forget(bundle, "session-branch.json"));
     assert_eq!(branch, "session-branch.json is missing");
     let events = problem_after(|bundle| forget(bundle, "events.jsonl"));

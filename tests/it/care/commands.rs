@@ -48,7 +48,7 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
     put("gone.codex-binding.json", "{}");
     let blob = "a".repeat(64);
     fs::write(sessions.join("gone.trajectory.blobs").join(&blob), "text").unwrap();
-    // An honest pointer, one that may have been copied from another directory, and three hostile ones.
+    // A valid pointer, one possibly copied from another directory, and three hostile ones.
     fs::write(elsewhere.join("moved.jsonl"), event("moved")).unwrap();
     let for_this = format!(r#","sessionFile":"{}"}}"#, sessions.join("moved.jsonl").display());
     let moved = pointer("moved", &elsewhere.join("moved.jsonl")).replace('}', &for_this);
@@ -59,7 +59,7 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
     put("evil2.trajectory-path.json", &pointer("evil2", &sessions.join("live.jsonl")));
     fs::write(elsewhere.join("evil3.jsonl"), event("someone")).unwrap();
     put("evil3.trajectory-path.json", &pointer("evil3", &elsewhere.join("evil3.jsonl")));
-    // A link and a hard link under our own names, and a session called like a sidecar.
+    // A link and a hard link with sidecar names, and a session that is named like a sidecar.
     symlink("live.jsonl", sessions.join("link.trajectory.jsonl")).unwrap();
     fs::hard_link(sessions.join("live.trajectory.jsonl"), sessions.join("hard.trajectory.jsonl"))
         .unwrap();
@@ -78,7 +78,7 @@ fn prune_removes_what_is_proven_and_never_anything_else() {
     let mut dry = document(&dry);
     assert_eq!(names_in(&sessions), before);
     for list in ["removed", "kept"] {
-        // Oldest first; in which second each was written is chance.
+        // The order is by age, and the files may have the same time.
         dry["result"][list].as_array_mut().unwrap().sort_by_key(|item| item["place"].to_string());
     }
     insta::with_settings!({filters => vec![(r#""/[^"]*/elsewhere"#, "\"[elsewhere]")]}, {
@@ -135,10 +135,10 @@ fn repair_reports_by_line_and_writes_a_sound_copy_beside_the_original() {
     assert_eq!(report.status.code(), Some(4));
     insta::assert_snapshot!(printed(&report), @r"
     session: 3 lines, 3 rows
-    line 2 holds zero bytes; they are left out
+    line 2 contains zero bytes; they are left out
     line 2 names a parent that does not exist; it follows the row before it
     line 3 breaks off; the unreadable part is left out
-    run again with --write for a sound copy
+    run again with --write to write a repaired copy
     ");
     let written = run(home.path(), &["repair", "s.jsonl", "--write", "--json"]);
     assert!(written.status.success());
@@ -148,7 +148,7 @@ fn repair_reports_by_line_and_writes_a_sound_copy_beside_the_original() {
     let expected = [header, entry("a", "").with("parentId", "null"), entry("b", "a")];
     assert_eq!(copy, expected.map(|row| row.line()).concat());
     assert!(run(home.path(), &["repair", "s.repaired.jsonl"]).status.success());
-    // A second copy never takes the place of the first.
+    // A second copy never replaces the first.
     assert!(run(home.path(), &["repair", "s.jsonl", "--write"]).status.success());
     assert!(home.path().join("s.repaired-2.jsonl").exists());
 }
@@ -198,9 +198,9 @@ fn doctor_says_where_settings_come_from_and_probes_every_sink() {
     insta::with_settings!({filters => vec![(r#""/[^"]*/\.openclaw"#, "\"[state]"), (r#""/tmp[^"]*""#, "\"[home]\"")]}, {
         insta::assert_json_snapshot!(masked(report, &["/result/settings/1/value"]));
     });
-    // Nothing of the probe stays.
+    // The probe leaves nothing.
     assert_eq!(names_in(&home.path().join(".openclaw/traj")), ["redaction.key"]);
-    // A sink that cannot record is reported loudly.
+    // A sink that cannot record is an error.
     fs::remove_dir_all(home.path().join(".openclaw")).unwrap();
     symlink("/nowhere", home.path().join(".openclaw")).unwrap();
     let broken = run(home.path(), &["doctor", "--probe"]);

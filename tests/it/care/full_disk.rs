@@ -1,8 +1,8 @@
 //! Trim, undo, repair and prune on a full disk.
 //!
-//! Each runs twice: on a real disk that is full, where the host lets us mount a
-//! small one, and everywhere under a limit on the size of files, which cuts a
-//! write short in the same way.
+//! Each test runs twice: on a full disk, if the host permits mounting a small one,
+//! and under a limit on the size of files, which ends a write early in the same
+//! way and works everywhere.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ enum Scarce {
     Limited(TempDir),
 }
 
-/// So much more can be written, in kilobytes.
+/// How much more can be written, in kilobytes.
 type Room = usize;
 
 impl Scarce {
-    /// Every kind of place that the host has.
+    /// Every kind of place that the host supports.
     fn all() -> Vec<Self> {
         let limited = Self::Limited(tempfile::tempdir().unwrap());
         SmallDisk::mount().map(Self::Disk).into_iter().chain([limited]).collect()
@@ -38,7 +38,7 @@ impl Scarce {
         }
     }
 
-    /// Runs traj with no more room than this on the disk, or in one file.
+    /// Runs traj with at most this much free space on the disk, or in one file.
     fn traj(&self, room: Room, arguments: &[&str]) -> Output {
         match self {
             Self::Disk(disk) => {
@@ -48,7 +48,7 @@ impl Scarce {
                 output
             }
             Self::Limited(folder) => {
-                // The unit is half a kilobyte.
+                // The unit of the limit is 512 bytes.
                 let script = r#"ulimit -f "$0" && exec "$@""#;
                 let mut command = Command::new("sh");
                 command.args(["-c", script]).arg((room * 2).to_string()).arg(traj_binary());
@@ -58,13 +58,13 @@ impl Scarce {
         }
     }
 
-    /// As [`Self::traj`], with room for everything.
+    /// Like [`Self::traj`], with enough space. It must succeed.
     fn freely(&self, arguments: &[&str]) {
         let output = traj_command(self.path()).args(arguments).output().unwrap();
         assert!(output.status.success(), "{output:?}");
     }
 
-    /// All files and what they hold.
+    /// All files and their content.
     fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.path()).unwrap().map(Result::unwrap);
         let names = entries.map(|entry| entry.file_name().into_string().unwrap());
@@ -77,7 +77,7 @@ impl Scarce {
             .collect()
     }
 
-    /// Nothing could be written: it is said, and everything is as it was.
+    /// Asserts that the command fails with this message and changes no file.
     fn fails(&self, room: Room, arguments: &[&str], said: &str) {
         let error = self.fails_with(room, arguments, said);
         let reason = match self {
@@ -125,11 +125,11 @@ const TRIM: [&str; 5] = ["trim", "--session", "s.jsonl", "--tool-call", "large"]
 fn a_trim_that_cannot_be_noted_or_written_changes_nothing() {
     for place in Scarce::all() {
         put(&place, "s.jsonl", &session());
-        // Too little for the new session.
+        // Too little space for the new session.
         place.fails(8, &TRIM, "cannot trim the session");
-        // Enough for the new session, but not for what would take it back.
+        // Enough space for the new session, but not for the undo journal.
         place.fails(100, &TRIM, "cannot trim the session");
-        // The same with a journal that holds an earlier trim.
+        // The same with a journal that contains an earlier trim.
         place.freely(&["trim", "--session", "s.jsonl", "--tool-call", "small"]);
         place.fails(100, &TRIM, "cannot trim the session");
         place.freely(&TRIM);
@@ -150,18 +150,18 @@ fn an_undo_that_cannot_be_written_stays_possible() {
 }
 
 #[test]
-fn a_queue_keeps_what_it_has_and_takes_no_half_a_line() {
+fn a_full_disk_leaves_no_half_line_in_the_queue() {
     const ENQUEUE: [&str; 6] = ["trim", "--session", "s.jsonl", "--enqueue", "--self-call", "own"];
     let long = "long ".repeat(4_000);
     let long = [&ENQUEUE[..], &["--tool-call", "small", "--replacement", &long]].concat();
     let short = [&ENQUEUE[..], &["--tool-call", "large", "--replacement", "short"]].concat();
     for place in Scarce::all() {
         put(&place, "s.jsonl", &session());
-        // The first wish, and a second one after it.
+        // The first queued trim, and a second one after it.
         place.fails(4, &long, "trim-queue");
         place.freely(&short);
         place.fails(4, &long, "trim-queue");
-        // A drain that cannot be written leaves the wish in the queue.
+        // If the trim cannot be written, it stays in the queue.
         let drain = ["trim", "--session", "s.jsonl", "--queue", "-"];
         place.fails(8, &drain, "cannot trim the session");
         place.freely(&drain);
@@ -193,7 +193,7 @@ fn notes_about_many_rows_go_to_a_file_that_nobody_sees() {
     let mut rows = vec![header, row(0, 0).with("parentId", "null").json()];
     rows.extend((1..80_000).map(|number| row(number, number - 1).json()));
     let sound = rows.join("\n") + "\n";
-    // A repetition far after the row it repeats, and a parent that is gone.
+    // A row that repeats a much earlier one, and a row whose parent is missing.
     rows.push(rows[10].clone());
     rows.push(row(80_000, 99_999).json());
     put(&place, "s.jsonl", &(rows.join("\n") + "\n"));

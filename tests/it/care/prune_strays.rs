@@ -31,7 +31,7 @@ impl Home {
         fs::write(self.at(path), content).unwrap();
     }
 
-    /// The first event of a run whose session was at a path.
+    /// The first event of a run, which states the path of its session.
     fn started(&self, session: &str, file: &str) -> String {
         let file = self.at(file);
         event(session, &format!(r#"{{"sessionFile":"{}"}}"#, file.display()))
@@ -59,7 +59,7 @@ fn document(output: &Output) -> Value {
 }
 
 #[test]
-fn sidecars_without_a_pointer_go_by_their_own_word_only() {
+fn sidecars_without_a_pointer_are_judged_by_their_first_event() {
     for variable in ["TRAJ_TRAJECTORY_DIR", "OPENCLAW_TRAJECTORY_DIR"] {
         let home = Home::new();
         home.put("sessions/sessions.json", r#"{"k":{"sessionId":"listed"}}"#);
@@ -73,19 +73,19 @@ fn sidecars_without_a_pointer_go_by_their_own_word_only() {
         fs::rename(home.at("sidecars/named.jsonl"), home.at("sidecars/otherwise.jsonl")).unwrap();
         fs::create_dir(home.at("sidecars/gone.blobs")).unwrap();
         home.put(&format!("sidecars/gone.blobs/{}", "a".repeat(64)), "text");
-        // Another agent's, one that does not say whose it is, and no sidecar at all.
+        // A sidecar of another agent, one that states no session, and a file that is not a sidecar.
         home.put("sidecars/foreign.jsonl", &home.started("foreign", "elsewhere/foreign.jsonl"));
         home.put("sidecars/unsaid.jsonl", &event("unsaid", "{}"));
         home.put("sidecars/notes.jsonl", "{\"type\":\"session\",\"id\":\"notes\"}\n");
         home.put("sidecars/empty.jsonl", "");
-        // Links and pipes under names that would be right.
+        // Links and pipes with the right names.
         symlink("../victim", home.at("sidecars/link.jsonl")).unwrap();
         let hard = home.started("hard", "sessions/hard.jsonl");
         home.put("hard", &hard);
         fs::hard_link(home.at("hard"), home.at("sidecars/hard.jsonl")).unwrap();
         let pipe = Command::new("mkfifo").arg(home.at("sidecars/pipe.jsonl")).status().unwrap();
         assert!(pipe.success());
-        // One that a pointer still leads to is reported once, and a hostile pointer gets nothing.
+        // A sidecar that a pointer leads to is reported once; a hostile pointer has no effect.
         let pointer =
             |session: &str, target: &str| rows::pointer(session, home.at(target).display()).json();
         home.put("sidecars/moved.jsonl", &home.started("moved", "sessions/moved.jsonl"));
@@ -97,11 +97,11 @@ fn sidecars_without_a_pointer_go_by_their_own_word_only() {
         assert_eq!(home.names("sidecars"), before);
         let mut dry = document(&dry);
         dry["version"] = "[masked]".into();
-        // The length of the path to the directory is in every event.
+        // The sizes depend on the length of the directory's path.
         dry["result"]["removedBytes"] = "[bytes]".into();
         for list in ["removed", "kept"] {
             let items = dry["result"][list].as_array_mut().unwrap();
-            // Oldest first; in which second each was written is chance.
+            // The order is by age, and the files may have the same time.
             items.sort_by_key(|item| item["place"].to_string());
             for item in items {
                 item["bytes"] = "[bytes]".into();
@@ -136,7 +136,7 @@ fn a_directory_of_sidecars_that_is_a_link_or_missing_loses_nothing() {
 }
 
 #[test]
-fn what_cannot_be_removed_is_reported_with_its_cause() {
+fn files_that_cannot_be_removed_are_reported_with_their_cause() {
     let home = Home::new();
     home.put("sessions/gone.trajectory.jsonl", &home.started("gone", "sessions/gone.jsonl"));
     // A directory of blobs whose blob is itself a directory cannot be emptied, not even by root.
@@ -153,7 +153,7 @@ fn what_cannot_be_removed_is_reported_with_its_cause() {
     assert!(said.contains("could not remove blobs") && said.contains("  because: "), "{said}");
 }
 
-/// A process that ends with the test, however that ends.
+/// A process that is killed when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -163,8 +163,8 @@ impl Drop for Running {
     }
 }
 
-/// Puts a sidecar of a gone session, a link and someone else's sidecar in one
-/// place by turns, as fast as it can; never over anything.
+/// Creates a sidecar of a missing session, a link and a sidecar of another session
+/// under one name in turn, as fast as it can, and never overwrites a file.
 fn swapper(folder: &Path) -> Running {
     let script = "i=0; while [ ! -e stop ]; do i=$((i+1)); \
         cp real copy; mv -n copy gone.jsonl; mv -n gone.jsonl trash-$i; \
@@ -174,7 +174,7 @@ fn swapper(folder: &Path) -> Running {
 }
 
 #[test]
-fn what_takes_a_sidecars_place_meanwhile_is_never_removed() {
+fn a_file_that_replaces_a_sidecar_meanwhile_is_never_removed() {
     let home = Home::new();
     let alien = home.started("someone", "elsewhere/someone.jsonl");
     home.put("victim", "untouched\n");

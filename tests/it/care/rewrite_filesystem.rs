@@ -1,5 +1,5 @@
-//! Rewriting on the real filesystem: processes that append at the
-//! same time, links, swapped files and full disks.
+//! Rewriting on the real filesystem: processes that append at the same time,
+//! links, swapped files and full disks.
 #![expect(clippy::disallowed_methods, reason = "tests open their own temporary directories")]
 
 use std::fs;
@@ -34,7 +34,7 @@ fn rewrite(
     rewriter(folder).rewrite(&mut edit, RewriteMode::Commit)
 }
 
-/// A process that ends with the test, however that ends.
+/// A process that is killed when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -44,8 +44,8 @@ impl Drop for Running {
     }
 }
 
-/// A shell that opens, appends a line and closes, until a file `stop` appears;
-/// then it writes how many lines that were.
+/// A shell that opens, appends a line and closes until a file `stop` appears, and
+/// then writes the number of lines.
 fn appender(folder: &Path, name: &str) -> Running {
     let script = format!(
         "i=0; while [ ! -e stop ]; do echo \"{name} $i\" >> s.jsonl; i=$((i+1)); done; echo $i > count-{name}"
@@ -87,7 +87,7 @@ fn real_appenders_lose_no_line_while_the_session_is_rewritten() {
 }
 
 #[test]
-fn a_process_that_holds_the_session_open_is_noticed_first() {
+fn a_process_that_holds_the_session_open_is_noticed_before_any_change() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("s.jsonl");
     fs::write(&file, "one\n").unwrap();
@@ -123,7 +123,7 @@ fn mode_and_owner_stay() {
         assert_ne!(after.ino(), before.ino());
         fs::remove_file(&file).unwrap();
     }
-    // Only the superuser can give a file away.
+    // Only root can change the owner of a file.
     if rustix::process::geteuid().is_root() {
         fs::write(&file, "one\n").unwrap();
         std::os::unix::fs::chown(&file, Some(4_242), Some(4_243)).unwrap();
@@ -159,7 +159,7 @@ fn a_link_that_takes_the_sessions_place_meanwhile_never_gets_the_text() {
     let place = tempfile::tempdir().unwrap();
     let (file, victim) = (place.path().join("s.jsonl"), place.path().join("victim"));
     fs::write(&victim, "untouched\n").unwrap();
-    // A process that swaps the session for a link and back, as fast as it can.
+    // A process that replaces the session with a link and back, as fast as it can.
     let script = "while [ ! -e stop ]; do mv s.jsonl real 2>/dev/null; ln -sf victim s.jsonl 2>/dev/null; rm -f s.jsonl; mv real s.jsonl 2>/dev/null; done";
     fs::write(&file, "one\n").unwrap();
     let mut swapper =
@@ -185,7 +185,7 @@ fn two_rewrites_at_once_both_take_effect() {
         for (target, replacement) in [("one", "1"), ("other", "2")] {
             let folder = place.path();
             scope.spawn(move || {
-                // Told as a conflict at worst; then it is simply done again.
+                // The error may be a conflict; then the rewrite is repeated.
                 while !rewrite(folder, target, replacement).is_ok_and(|report| !report.held_open) {}
             });
         }

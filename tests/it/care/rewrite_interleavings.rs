@@ -1,5 +1,5 @@
-//! Ten thousand random interleavings of appenders and a rewrite: every
-//! appended line is there once, whole, and in order.
+//! Ten thousand random interleavings of appenders and a rewrite: every appended
+//! line is in the file exactly once, complete and in order.
 
 use traj_core::memory::{MemoryFiles, MemoryHandle, MemorySession};
 use traj_core::port::{RewriteMode, SessionRewriter as _};
@@ -18,7 +18,7 @@ struct Appender {
 }
 
 impl Appender {
-    /// Does one thing a scheduler could let it do; `false` when all is done.
+    /// Takes one step of a possible schedule; `false` if there are no more steps.
     fn step(&mut self, files: &mut MemoryFiles, dice: &mut Dice) -> bool {
         match self.open.take() {
             None if self.next == self.last => return false,
@@ -52,7 +52,7 @@ fn no_interleaving_loses_a_line() {
     assert!(merged_runs > RUNS / 2, "the appenders hardly ever met the rewrite: {merged_runs}");
 }
 
-/// Returns the number of bytes that arrived while the rewrite was under way.
+/// Returns the number of bytes that were appended during the rewrite.
 fn one_run(run: u64) -> u64 {
     let mut dice = Dice::new(run);
     let count = 1 + dice.below(3);
@@ -74,7 +74,7 @@ fn one_run(run: u64) -> u64 {
     let mut edit = ReplaceLine { target: "target", replacement: "short", refuse: false };
     let report = session.rewrite(&mut edit, RewriteMode::Commit).expect("the rewrite succeeds");
     assert!(!report.held_open, "run {run}: no writer holds on forever");
-    // Let every appender finish what it still had to do.
+    // Every appender finishes its remaining steps.
     finished.set(true);
     session.rewrite(&mut edit, RewriteMode::Preview).expect("a preview");
 

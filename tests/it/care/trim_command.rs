@@ -1,5 +1,5 @@
-//! `traj trim` end to end: by call, by queue, by rule, back again, and against
-//! everything a filesystem can do to it.
+//! `traj trim` end to end: by call, by queue, by rule, undo, and files that must
+//! be refused.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
@@ -97,7 +97,7 @@ fn the_trim_to_take_back_can_be_chosen() {
     });
     assert_eq!(read(home.path(), "s1.jsonl"), trimmed);
 
-    // The older one, while the newer one stays.
+    // Undoes the older trim; the newer one stays.
     assert!(trim(home.path(), &["--undo", &first]).status.success());
     let restored = read(home.path(), "s1.jsonl");
     assert!(restored.contains(RESULT) && !restored.contains("another listing"));
@@ -155,7 +155,7 @@ fn rules_trim_what_is_old_and_large() {
         insta::assert_snapshot!(printed(&output), @r"
         trimmed 1 result, 0 trim calls: 844 B → 614 B
         sidecar: 1 event, 0 blobs
-        can be taken back with --undo until [time]
+        can be undone with --undo until [time]
           read: 1 result, 289 B of text
         ");
     });
@@ -199,7 +199,7 @@ fn a_session_that_is_not_there_is_an_error() {
 }
 
 #[test]
-fn what_is_not_a_plain_file_is_refused_with_a_hint() {
+fn links_and_special_files_are_refused_with_a_hint() {
     let home = session();
     fs::rename(home.path().join("s1.jsonl"), home.path().join("real")).unwrap();
     symlink("real", home.path().join("s1.jsonl")).unwrap();
@@ -207,11 +207,11 @@ fn what_is_not_a_plain_file_is_refused_with_a_hint() {
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
     error: cannot trim the session
-      because: s1.jsonl is not a plain file of its own: it is a symbolic link
+      because: s1.jsonl is not a plain file: it is a symbolic link
       hint: name the session file itself, not a link to it
     ");
     assert!(read(home.path(), "real").contains("a long listing"));
-    // A hostile pointer does not make us rewrite someone else's file.
+    // A hostile pointer does not cause a rewrite of another session's file.
     fs::remove_file(home.path().join("s1.jsonl")).unwrap();
     fs::rename(home.path().join("real"), home.path().join("s1.jsonl")).unwrap();
     fs::remove_file(home.path().join("s1.trajectory.jsonl")).unwrap();

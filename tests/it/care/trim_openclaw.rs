@@ -1,4 +1,4 @@
-//! A session that the real OpenClaw wrote, trimmed, and loaded by it again.
+//! The real OpenClaw writes a session, traj trims it, and OpenClaw loads it again.
 #![expect(clippy::disallowed_methods, reason = "looks at the session that OpenClaw wrote")]
 
 use std::fs;
@@ -12,7 +12,7 @@ use traj_tests::traj_binary::traj_command;
 const VERSION: &str = "2026.6.1";
 const SENTINEL: &str = "[trimmed by self] short";
 
-/// OpenClaw's own session manager, in a process of its own.
+/// OpenClaw's own session manager, in a separate process.
 struct OpenClaw {
     module: PathBuf,
     home: tempfile::TempDir,
@@ -53,8 +53,8 @@ impl OpenClaw {
     }
 }
 
-/// Puts the new text where a result of the call, or the trim call itself,
-/// stands; everything else stays.
+/// Replaces the result of the call and the input of the trim call, as a trim
+/// does; everything else stays.
 fn trimmed(loaded: &mut Value) {
     match loaded {
         Value::Array(items) => items.iter_mut().for_each(trimmed),
@@ -94,7 +94,7 @@ fn openclaw_loads_a_trimmed_session_with_every_entry_and_goes_on_with_it() {
     assert_eq!(after, expected);
     assert_eq!(fs::read(&file).unwrap(), trimmed_bytes, "OpenClaw finds nothing to put right");
 
-    // It goes on where it was.
+    // OpenClaw continues at the same leaf.
     let gone_on = openclaw.ask("go-on", &file);
     let entries = gone_on["entries"].as_array().unwrap();
     assert_eq!(entries[..12], *after["entries"].as_array().unwrap());
@@ -102,7 +102,7 @@ fn openclaw_loads_a_trimmed_session_with_every_entry_and_goes_on_with_it() {
     assert_eq!(gone_on["branch"].as_array().unwrap().len(), 11);
     assert!(fs::read(&file).unwrap().starts_with(&trimmed_bytes));
 
-    // What was trimmed is there again, and so is the new turn.
+    // The undo restores the trimmed result and keeps the new turn.
     openclaw.trim(&file, &["--undo"]);
     assert!(fs::read(&file).unwrap().starts_with(&original));
     let restored = openclaw.ask("load", &file);
@@ -124,7 +124,7 @@ fn openclaw_loads_what_was_trimmed_by_rule() {
     for same in ["header", "recovered", "leaf", "branch", "roots"] {
         assert_eq!(after[same], before[same], "{same}");
     }
-    // Who follows whom, and who speaks.
+    // The parents and the roles of the entries.
     let frame = |loaded: &Value| -> Vec<Value> {
         let entries = loaded["entries"].as_array().unwrap().iter();
         entries

@@ -1,4 +1,4 @@
-//! A Codex rollout that was trimmed, resumed by the real Codex CLI.
+//! The real Codex CLI resumes a trimmed rollout.
 #![expect(clippy::disallowed_methods, reason = "looks at the rollout that Codex wrote")]
 
 use std::fs;
@@ -9,7 +9,7 @@ use traj_tests::codex_rig::{CodexRig, VERSIONS};
 use traj_tests::model_server::Reply;
 use traj_tests::traj_binary::traj_command;
 
-/// The one rollout below Codex's home.
+/// The only rollout in Codex's home.
 fn rollout(folder: &Path) -> PathBuf {
     let mut folders = vec![folder.join("sessions")];
     loop {
@@ -25,7 +25,7 @@ fn rollout(folder: &Path) -> PathBuf {
     }
 }
 
-/// The id of the first call whose output the rollout holds.
+/// The id of the first call with an output in the rollout.
 fn answered_call(text: &str) -> String {
     let rows = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut outputs = rows.filter(|row| {

@@ -1,4 +1,4 @@
-//! The binary that other tests run is there and is ours.
+//! The binary that other tests run exists and is traj.
 
 use traj_tests::traj_binary::traj_command;
 

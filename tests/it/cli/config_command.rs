@@ -1,5 +1,5 @@
-//! The configuration file: what overrides it, which errors a broken one gives,
-//! and that its documentation lists every key.
+//! The configuration file: what overrides it, which errors a broken file causes,
+//! and that the documentation lists every key.
 #![expect(clippy::disallowed_methods, reason = "the documentation is in the repository")]
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ fn home(text: &str) -> Home {
     home
 }
 
-/// What `config show` reports of a key: the value, and where it comes from.
+/// The value and the origin of a key, as `config show` reports them.
 fn shown(output: &Output, key: &str) -> (String, Value) {
     let document = result(output);
     let settings = document["result"]["settings"].as_array().unwrap().iter();
@@ -75,7 +75,7 @@ fn the_file_is_found_where_the_variables_say() {
     home.folder.create_dir_all("elsewhere/traj").unwrap();
     home.folder.write("elsewhere/traj/config.toml", "[limits]\ndepth = 4\n").unwrap();
     home.folder.write("mine.toml", "[limits]\ndepth = 5\n").unwrap();
-    // Whoever keeps such files in one place links to them.
+    // Users who keep such files in one place link to them.
     home.folder.symlink("mine.toml", "linked.toml").unwrap();
     let elsewhere = home.path().join("elsewhere");
     let depth = |variables: &[(&str, &str)]| {
@@ -116,7 +116,7 @@ fn sessions_are_looked_for_in_the_roots() {
     };
     assert_eq!(listed(&[]), ["far-away"]);
     assert_eq!(listed(&[("TRAJ_ROOTS", "runs:other")]).len(), 2);
-    // Every verb finds a session there by its name.
+    // Every command finds a session there by its name.
     assert!(home.traj(&["inspect", "far-a", "--json"]).status.success());
     assert_eq!(home.traj(&["inspect", "near-b", "--json"]).status.code(), Some(1));
 }
@@ -133,10 +133,11 @@ fn every_setting_is_listed_with_its_origin() {
     recording.enabled           on  (default)
     home                        [home]  (HOME)
     state folder                [home]/.openclaw  (default)
+    agents folder               [home]/.openclaw  (default)
     recording.directory         beside each session  (default)
     recording.flush-timeout-ms  10000 ms  (default)
     recording.when-full         roll  ([home]/.config/traj/config.toml:2)
-    recording.durability        flush  (default; TRAJ_DURABILITY is not usable)
+    recording.durability        flush  (default; TRAJ_DURABILITY is invalid)
     recording.queue-events      16384 events  (default)
     recording.queue-bytes       67108864 bytes  (default)
     limits.line-bytes           262144 bytes  (default)
@@ -192,11 +193,11 @@ fn a_recorder_only_warns_and_uses_what_can_be_used() {
     let warning = said(&output);
     assert!(warning.contains("warning: cannot use the configuration file"), "{warning}");
     assert!(warning.contains("line 1: unknown key `telemetry`"), "{warning}");
-    // What the user switched off stays off.
+    // Recording stays off if the file turns it off.
     home.folder.write(FILE, "telemetry = true\n[recording]\nenabled = false\n").unwrap();
     let output = home.traj(&["record", "--session", "s1.jsonl", "--session-id", "s1", "--json"]);
     assert_eq!(result(&output)["result"]["enabled"], false, "{}", printed(&output));
-    // Not even that is possible where the file is not TOML.
+    // That is not possible if the file is not TOML.
     home.folder.write(FILE, "[recording\n").unwrap();
     let output = home.traj(&["record", "--session", "s1.jsonl", "--session-id", "s1"]);
     assert!(output.status.success(), "{}", said(&output));
@@ -204,7 +205,7 @@ fn a_recorder_only_warns_and_uses_what_can_be_used() {
 }
 
 #[test]
-fn the_doctor_knows_the_file() {
+fn doctor_reports_the_configuration_file() {
     let state = |home: &Home| {
         let output = home.traj(&["doctor", "--json"]);
         let configuration = result(&output)["result"]["configuration"].clone();
@@ -221,8 +222,8 @@ fn the_doctor_knows_the_file() {
     assert!(problems[0].as_str().unwrap().starts_with("there is no price file"), "{problems}");
 }
 
-/// The rows of the page are the keys of the program: none is missing, none is
-/// too many, and each names its variable and its default.
+/// The rows of the page are exactly the keys of the program, and each names its
+/// variable and its default.
 #[test]
 fn the_page_lists_every_key_with_its_variable_and_default() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -1,12 +1,12 @@
-//! Which prices apply: those of a flag, a variable, the configuration file, or
-//! those that come with traj.
+//! Which prices apply: those of a flag, a variable, the configuration file, or the
+//! prices that come with traj.
 
 use serde_json::Value;
 use traj_tests::export_home::{ExportHome as Home, result};
 use traj_tests::rows::message;
 use traj_tests::traj_binary::{printed, traj_command};
 
-/// A session with one call of a model: a million tokens in, none out.
+/// A session with one model call: a million tokens in, none out.
 fn home_with(model: &str) -> Home {
     let home = Home::new();
     let reply = format!(

@@ -1,5 +1,5 @@
 //! What every command prints about a file or directory that it cannot use: a
-//! cause, a hint, one document, and the same exit code as text and as JSON.
+//! cause, a hint, one document, and the same exit code with and without `--json`.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use std::process::{Output, Stdio};
 use serde_json::Value;
 use traj_tests::traj_binary::traj_command;
 
-/// A directory with one of everything that can be named by mistake.
+/// A directory with one of each kind of file that a user may name by mistake.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name);
@@ -23,8 +23,8 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-/// The document that a command printed; `redact` writes data to standard
-/// output, and reports it elsewhere, after notes on single lines.
+/// The document that a command printed. `redact` writes data to standard output,
+/// and its document to standard error, after notes on single lines.
 fn document_of(output: &Output) -> Option<Value> {
     [&output.stdout, &output.stderr].into_iter().find_map(|said| {
         let said = String::from_utf8_lossy(said);
@@ -33,7 +33,7 @@ fn document_of(output: &Output) -> Option<Value> {
     })
 }
 
-/// Runs a command as text and as JSON; what it says if it fails, else nothing.
+/// Runs a command with and without `--json`; returns its error, or an empty string.
 fn said(home: &Path, arguments: &[&str]) -> String {
     let text = traj_command(home).args(arguments).output().unwrap();
     let json = traj_command(home).args(arguments).arg("--json").output().unwrap();
@@ -122,7 +122,7 @@ fn every_other_command_gives_cause_and_hint() {
 }
 
 #[test]
-fn what_is_not_well_is_not_ok() {
+fn ok_is_false_for_findings_and_damage() {
     let home = home();
     let put = |name: &str, text: &str| fs::write(home.path().join(name), text).unwrap();
     let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
@@ -171,7 +171,7 @@ fn keys_are_one_document_too() {
 }
 
 #[test]
-fn what_was_typed_does_not_steer_the_terminal() {
+fn arguments_with_control_characters_are_escaped_in_errors() {
     let home = home();
     for typed in ["--\u{9b}31m", "\u{202e}txe", "verify\u{1b}[2J"] {
         for more in [&[][..], &["--json"]] {
@@ -186,7 +186,7 @@ fn what_was_typed_does_not_steer_the_terminal() {
 }
 
 #[test]
-fn bad_news_is_in_the_exit_code_when_nobody_reads_it() {
+fn exit_codes_are_right_if_nobody_reads_the_output() {
     let home = home();
     let secret = ["token: ghp", "_0123456789abcdefghijklmnopqrstuvwxyz\n"].concat();
     fs::write(home.path().join("leak.txt"), secret).unwrap();

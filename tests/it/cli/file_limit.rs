@@ -1,13 +1,13 @@
-//! A limit on the size of files (`ulimit -f`) is an error, not the signal that
-//! ends a process where nobody looks.
+//! Reaching a limit on the size of files (`ulimit -f`) is an error with a message.
+//! The signal for it does not end the process.
 
 use std::process::{Command, Output};
 
 use traj_tests::sidecar::Place;
 use traj_tests::traj_binary::traj_binary;
 
-/// Runs a script with the command as `$0`, under a limit of this many half
-/// kilobytes.
+/// Runs a script with the command as `$0`, under a limit of this many blocks of
+/// 512 bytes.
 fn limited(place: &Place, blocks: u32, script: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -f {blocks} && {script}")]).arg(traj_binary());

@@ -1,5 +1,5 @@
-//! Every help text, and that the commands and flags that the documentation
-//! names exist.
+//! Every help text, and a check that the documentation names only commands and
+//! flags that exist.
 #![expect(clippy::disallowed_methods, reason = "the documentation is in the repository")]
 
 use std::collections::BTreeMap;
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use traj_tests::traj_binary::{printed, traj_command};
 
-/// The help of a command and of all commands below it, by their words.
+/// The help of a command and of its subcommands, by their words.
 fn helps(words: &[String], found: &mut BTreeMap<Vec<String>, String>) {
     let home = tempfile::tempdir().unwrap();
     let output = traj_command(home.path()).args(words).arg("--help").output().unwrap();
     assert!(output.status.success(), "{words:?}");
     let help = printed(&output);
-    // Commands are listed between the usage and the options, below one heading or several.
+    // Commands are listed between the usage and the options, under one or more headings.
     let listed = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
     let names = listed.take_while(|line| *line != "Options:").filter_map(|line| {
-        // The description of a command may take several lines; its name is at the left.
+        // The description of a command may have several lines; its name is at the left.
         let line = line.strip_prefix("  ").filter(|line| line.starts_with(char::is_alphabetic))?;
         line.split(' ').next()
     });
@@ -45,7 +45,7 @@ fn every_command_explains_itself() {
         let example = [&["traj".to_owned()], words.as_slice()].concat().join(" ");
         assert!(first.starts_with("  ") && first.contains(&example), "{words:?}: {first}");
         let name = [&["help".to_owned()], words.as_slice()].concat().join("_");
-        // The flags of all commands are shown once, with the command itself.
+        // The flags that all commands share are shown once, with `traj` itself.
         let own = match help.split_once("      --json\n") {
             Some((own, shared)) if !words.is_empty() => {
                 let rest = shared.split_once("Print version\n").unwrap().1;
@@ -68,7 +68,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The command lines of a page: in code spans, and after a prompt.
+/// The command lines of a page: in code spans, and after `$ `.
 fn command_lines(page: &str) -> Vec<&str> {
     let prompts = page.lines().filter_map(|line| line.strip_prefix("$ "));
     let spans = page.split('`').skip(1).step_by(2);
@@ -77,7 +77,7 @@ fn command_lines(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_the_documentation_names_is_there() {
+fn the_documentation_names_only_commands_that_exist() {
     let helps = all_helps();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = vec![];

@@ -1,5 +1,5 @@
-//! The schemas of what `--json` prints: shipped as they are generated, one for
-//! every command, listed in the documentation, and true of what is printed.
+//! The schemas of `--json` documents: the shipped files equal the generated ones,
+//! every command has one, the documentation lists them, and the output fits them.
 #![expect(clippy::disallowed_methods, reason = "the documentation is in the repository")]
 
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ fn the_shipped_schemas_of_documents_are_those_of_the_types() {
     assert_eq!(files.collect::<BTreeSet<_>>(), documents);
 }
 
-/// The commands without commands below them, their words joined by hyphens.
+/// The commands without subcommands, their words joined by hyphens.
 fn verbs(home: &Home, words: &[&str], found: &mut BTreeSet<String>) {
     let help = printed(&home.traj(&[words, &["-h"]].concat()));
     let listed = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
@@ -71,7 +71,7 @@ fn every_command_has_a_schema_and_a_row_in_the_documentation() {
     let mut commands = BTreeSet::new();
     verbs(&home, &[], &mut commands);
     assert!(commands.len() > 20, "{commands:?}");
-    // One prints a script and the other a page, with and without --json.
+    // One prints a script and the other a manual page, with and without --json.
     let without: BTreeSet<_> = commands.difference(&documents).map(String::as_str).collect();
     assert_eq!(without, BTreeSet::from(["completions", "man"]));
     assert_eq!(documents.difference(&commands).next(), None);
@@ -83,8 +83,7 @@ fn every_command_has_a_schema_and_a_row_in_the_documentation() {
     }
 }
 
-/// A home with a session, a bundle, a secret, a rule file and things that are
-/// damaged.
+/// A home with a session, a bundle, a secret, a rule file and damaged files.
 fn home() -> Home {
     let home = Home::new();
     assert!(home.export(&["--output", "bundle"]).status.success());
@@ -113,14 +112,14 @@ fn run(home: &Home, arguments: &[&str], input: &str) -> Output {
     command.args(arguments).arg("--json");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It may end without reading.
+    // The command may end without reading.
     child.stdin.take().unwrap().write_all(input.as_bytes()).ok();
     child.wait_with_output().unwrap()
 }
 
-/// Every command but those that need the Codex CLI, done and not done.
+/// Every command except those that need the Codex CLI, with and without success.
 #[test]
-fn what_is_printed_fits_its_schema() {
+fn documents_fit_their_schemas() {
     let home = home();
     let bundle = format!("{EXPORTS}/bundle");
     let record = ["record", "--session", "s1.jsonl", "--session-id", "s1"];
@@ -139,6 +138,9 @@ fn what_is_printed_fits_its_schema() {
         ("show", &["show", &bundle], true),
         ("show", &["show", "s1.jsonl"], true),
         ("show", &["show", "missing"], false),
+        ("view", &["view", &bundle, "--output", "bundle.html"], true),
+        ("view", &["view", "s1.jsonl"], true),
+        ("view", &["view", "missing"], false),
         ("sessions", &["sessions", "--store", "sessions/sessions.json"], true),
         ("sessions", &["sessions", "--store", "sessions/sessions.json", "--keys"], true),
         ("sessions", &["sessions", "--bogus"], false),
@@ -182,7 +184,7 @@ fn what_is_printed_fits_its_schema() {
         let output = run(&home, arguments, "not an event\n");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.success(), *is_done, "{arguments:?}: {}{said}", printed(&output));
-        // Where the redacted text is on standard output, the document is not.
+        // `redact` writes its document to standard error.
         let text = if *verb == "redact" && *is_done { said } else { printed(&output) };
         let is_lines = *verb == "tail" && *is_done;
         let parts: Vec<&str> = if is_lines { text.lines().collect() } else { vec![&text] };

@@ -46,7 +46,7 @@ fn message(rig: &Arc<CodexRig>, text: &str) -> Inbound {
     .recorded_in(Arc::new(rig.events.clone()))
 }
 
-/// Turns on one server, its death, and turns on the next one: one thread, all its history.
+/// Turns on one server, its death, and turns on the next one share one thread and its history.
 #[tokio::test]
 async fn a_conversation_outlives_its_servers() {
     for version in VERSIONS {

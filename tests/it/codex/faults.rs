@@ -1,10 +1,16 @@
-//! Servers that misbehave as processes: they die, hang, close their output, or print garbage.
+//! Server processes that misbehave: they exit, hang, close their output, or print garbage.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use codex_binding::transport::{ServerCommand, spawn};
-use codex_binding::{Client, HowOpened};
-use traj_core::port::{AppServerError, CloseCause};
+use codex_binding::{
+    BoundTurnError, BoundTurnRequest, Client, CodexProcess, HowOpened, ThreadLifecycle, ThreadPlan,
+    TurnStage, run_connected_turn,
+};
+use traj_core::binding::TurnInput;
+use traj_core::memory::{FixedClock, MemoryBindingStore};
+use traj_core::port::{AppServerError, BindingKey, CloseCause};
 use traj_tests::codex_rig::{CodexRig, PATIENCE, VERSIONS, client_options};
 
 /// A server that is a shell script.
@@ -15,7 +21,7 @@ fn script(text: &str) -> ServerCommand {
     command
 }
 
-/// Says hello like a server would, then goes on as the script does.
+/// Completes the handshake like a server, then runs the script `then`.
 fn greeting(then: &str) -> ServerCommand {
     let hello = r#"{"id":1,"result":{"userAgent":"traj/0.166.0 (x)"}}"#;
     script(&format!("read line; echo '{hello}'; read line; {then}"))
@@ -35,17 +41,58 @@ async fn connect_within(
     Client::connect(spawn(command).expect("a shell starts"), options).await
 }
 
-/// Whether a process with this number still runs and is not a zombie.
+/// Whether a process with this id exists.
 fn runs(process: u32) -> bool {
     let process = rustix::process::Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
     rustix::process::test_kill_process(process).is_ok()
 }
 
+/// The last lines of standard error explain the exit. Secrets in them are hidden, and the message of
+/// the error does not contain them.
 #[tokio::test]
-async fn a_server_that_exits_at_once_is_reported_with_its_status() {
-    let error = connect(&script("echo broken >&2; exit 3")).await.unwrap_err();
-    let expected = CloseCause::Exited { code: Some(3), signal: None };
-    assert!(matches!(&error, AppServerError::Closed { cause } if *cause == expected), "{error}");
+async fn a_server_that_exits_at_once_is_reported_with_its_last_words() {
+    let secret = ["sk", "proj", "8fJ2kLm0Qw7ErTy4UiOp1AsDfGh"].join("-");
+    let text = format!("echo first >&2; echo 'broken: OPENAI_API_KEY={secret}' >&2; exit 3");
+    let error = connect(&script(&text)).await.unwrap_err();
+    let cause = error.close_cause().expect("it closed");
+    assert!(matches!(cause, CloseCause::Exited { code: Some(3), .. }), "{error}");
+    let words = cause.last_words().expect("it said something");
+    assert!(words.starts_with("first\nbroken: OPENAI_API_KEY="), "{words}");
+    assert!(!words.contains(&secret), "{words}");
+    assert!(cause.hint().is_some());
+    assert!(!format!("{error} {error:?}").contains("broken"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_exist_is_reported_with_the_reason() {
+    let command = ServerCommand::codex("/nonexistent/codex", vec![], "/");
+    let error = CodexProcess::new(command, client_options()).start().await.unwrap_err();
+    assert!(error.to_string().contains("No such file"), "{error}");
+    assert!(error.close_cause().and_then(CloseCause::hint).is_some());
+}
+
+/// A turn on a server that hangs ends at the user's timeout.
+#[tokio::test]
+async fn a_turn_on_a_server_that_hangs_ends_in_time() {
+    let rest = "trap '' TERM; while :; do read line || sleep 1; done";
+    for (command, expected) in
+        [(script(rest), TurnStage::StartingServer), (greeting(rest), TurnStage::OpeningThread)]
+    {
+        let mut options = client_options();
+        options.stop_patience = Duration::from_millis(200);
+        let store = Arc::new(MemoryBindingStore::new());
+        let lifecycle = ThreadLifecycle::new(store, Arc::new(FixedClock::default()));
+        let plan = ThreadPlan::new(BindingKey::parse("s.jsonl").unwrap(), "/");
+        let request = BoundTurnRequest::new(plan, TurnInput::text("hello"))
+            .timeout(Duration::from_millis(500));
+        let process = CodexProcess::new(command, options);
+        let turn = run_connected_turn(&lifecycle, &process, &request).await;
+        let stage = match turn {
+            Err(BoundTurnError::TimedOut { stage }) => stage,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(stage, expected);
+    }
 }
 
 #[tokio::test]
@@ -64,7 +111,7 @@ async fn a_server_that_closes_its_output_is_gone() {
     assert!(!runs(process), "no process is left");
 }
 
-/// Scenario 77: it ignores the end of its input and polite signals; what it started ends with it.
+/// Scenario 77: a server that ignores the end of its input and SIGTERM is killed with its children.
 #[tokio::test]
 async fn a_stubborn_server_is_killed_with_what_it_started() {
     let client =
@@ -81,29 +128,29 @@ async fn a_stubborn_server_is_killed_with_what_it_started() {
     };
     client.stop().await;
     assert!(!runs(process), "the server has gone");
-    // The helper is nobody's child now and is collected by whoever adopted it.
+    // The helper is an orphan now; the process that adopted it reaps it.
     while runs(helper) && !is_shadow(helper) {
         tokio::task::yield_now().await;
     }
 }
 
-/// Dead, but not yet collected by its parent.
+/// Whether a process is a zombie: dead, but not yet reaped.
 #[expect(clippy::disallowed_methods, reason = "how to identify processes on Linux")]
 fn is_shadow(process: u32) -> bool {
     let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     state.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
-/// A flood on standard error, which nobody reads in time, does not hold the server up.
+/// A flood on standard error does not block the server.
 #[tokio::test]
 async fn a_flood_on_standard_error_is_drained() {
     let flood = "head -c 3000000 /dev/zero | tr '\\0' 'e' >&2; exit 0";
     let client = connect(&greeting(flood)).await.unwrap();
     let cause = client.wait_closed().await;
-    assert_eq!(cause, CloseCause::Exited { code: Some(0), signal: None });
+    assert_eq!(cause, CloseCause::exited(Some(0), None));
 }
 
-/// The real server in a wrapper that prints garbage first: everything still works.
+/// The real server works in a wrapper that prints garbage first.
 #[tokio::test]
 async fn garbage_before_the_protocol_is_survived() {
     for version in VERSIONS {

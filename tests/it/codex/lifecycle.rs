@@ -4,15 +4,15 @@ use codex_binding::{HowOpened, LifecycleError, LoadedThreads};
 use tokio_util::sync::CancellationToken;
 use traj_core::id::ThreadId;
 use traj_core::port::{BindingStore as _, ThreadService as _};
-use traj_tests::codex_rig::{CodexRig, VERSIONS};
+use traj_tests::codex_rig::{CodexRig, VERSIONS, newest};
 use traj_tests::model_server::Reply;
 
-/// Everything the model was sent, as one text.
+/// All requests to the model, as one string.
 fn sent(rig: &CodexRig) -> String {
     rig.model.requests().last().expect("a request").to_string()
 }
 
-/// Start, turn, kill, resume in a new process: the model sees the first turn again (scenario 59).
+/// After a start, a turn, a kill and a resume, the model sees the first turn again (scenario 59).
 #[tokio::test]
 async fn history_survives_the_death_of_the_server() {
     for version in VERSIONS {
@@ -69,7 +69,7 @@ async fn deleted_threads_are_replaced_and_reported() {
     }
 }
 
-/// A thread that never had a turn is usable where it was started, and costs nothing elsewhere.
+/// A thread without a turn works on its own server; another server replaces it without a loss.
 #[tokio::test]
 async fn a_thread_without_a_turn_loses_nothing() {
     for version in VERSIONS {
@@ -92,10 +92,10 @@ async fn a_thread_without_a_turn_loses_nothing() {
     }
 }
 
-/// Open elsewhere, archived and damaged: each has its outcome, and the record stays.
+/// A thread that is open elsewhere, archived or damaged has a distinct outcome; the record stays.
 #[tokio::test]
-async fn threads_that_cannot_be_had_keep_their_record() {
-    let Some(rig) = CodexRig::new("0.166.0") else { return };
+async fn threads_that_cannot_be_opened_keep_their_record() {
+    let Some(rig) = CodexRig::new(newest()) else { return };
     let plan = rig.plan();
     let client = rig.connect().await;
     let ready = rig.ready(&client, &plan).await;

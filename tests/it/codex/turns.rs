@@ -1,4 +1,4 @@
-//! Turns with the real Codex CLI, on every pinned version: questions, interruptions, deaths.
+//! Turns with the real Codex CLI, on every pinned version: requests, interruptions, crashes.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use serde_json::json;
 use traj_core::binding::TurnInput;
 use traj_core::json::Json;
 use traj_core::port::{
-    BindingKey, DenyAll, HostAnswer, RequestHandler, RequestKind, ServerRequest, ToolOutcome,
+    BindingKey, DenyAll, HostReply, RequestHandler, RequestKind, ServerRequest, ToolOutcome,
     TurnService as _,
 };
-use traj_tests::codex_rig::{CodexRig, PATIENCE, VERSIONS};
+use traj_tests::codex_rig::{CodexRig, PATIENCE, VERSIONS, newest};
 use traj_tests::model_server::Reply;
 
 fn options() -> TurnOptions {
@@ -22,7 +22,7 @@ fn options() -> TurnOptions {
     options
 }
 
-/// Remembers what it was asked, answers tools and nothing else.
+/// Remembers all requests, and answers only tool calls.
 #[derive(Debug, Default)]
 struct ToolsOnly {
     asked: Mutex<Vec<RequestKind>>,
@@ -30,15 +30,17 @@ struct ToolsOnly {
 
 #[async_trait]
 impl RequestHandler for ToolsOnly {
-    async fn answer(&self, request: &ServerRequest) -> Option<HostAnswer> {
+    async fn answer(&self, request: &ServerRequest) -> HostReply {
         self.asked.lock().unwrap().push(request.kind);
         let text = request.params.get("arguments").map(Json::to_line).unwrap_or_default();
-        (request.kind == RequestKind::ToolCall)
-            .then(|| HostAnswer::Tool(ToolOutcome::succeeded(format!("delivered {text}"))))
+        match request.kind {
+            RequestKind::ToolCall => ToolOutcome::succeeded(format!("delivered {text}")).into(),
+            _ => HostReply::none(),
+        }
     }
 }
 
-/// What the model was sent last, as one text.
+/// The last request to the model, as a string.
 fn sent(rig: &CodexRig) -> String {
     rig.model.requests().last().expect("a request").to_string()
 }
@@ -96,7 +98,7 @@ async fn tools_of_the_host_are_answered() {
     }
 }
 
-/// An interrupted turn is an outcome of its own; the next turn works on the same thread.
+/// An interrupted turn has a distinct outcome; the next turn works on the same thread.
 #[tokio::test]
 async fn a_turn_is_interrupted_and_the_thread_goes_on() {
     for version in VERSIONS {
@@ -117,7 +119,7 @@ async fn a_turn_is_interrupted_and_the_thread_goes_on() {
     }
 }
 
-/// A model that is too slow: the turn is interrupted and confirmed before the next one (scenario 63).
+/// If the model is too slow, the turn is interrupted, and Codex confirms it (scenario 63).
 #[tokio::test]
 async fn a_slow_model_times_out() {
     for version in VERSIONS {
@@ -134,7 +136,7 @@ async fn a_slow_model_times_out() {
     }
 }
 
-/// Something more is said while the turn runs, and reaches the model.
+/// A message that is sent while the turn runs reaches the model.
 #[tokio::test]
 async fn a_running_turn_is_steered() {
     for version in VERSIONS {
@@ -161,7 +163,7 @@ async fn a_running_turn_is_steered() {
     }
 }
 
-/// The turn that runs, once it is heard of.
+/// The running turn, once its start is reported.
 #[derive(Debug)]
 struct Running(tokio::sync::watch::Sender<Option<traj_core::id::TurnId>>);
 
@@ -212,7 +214,7 @@ async fn two_threads_run_at_once() {
     }
 }
 
-/// The server is killed in the middle of a turn: heard at once, not by a timeout, and nothing is lost.
+/// If the server is killed during a turn, the turn ends at once, without a timeout or a loss.
 #[tokio::test]
 async fn a_server_killed_in_a_turn_is_noticed_at_once() {
     for version in VERSIONS {
@@ -240,7 +242,7 @@ async fn a_server_killed_in_a_turn_is_noticed_at_once() {
     }
 }
 
-/// Models that fail in their ways; the thread goes on after each.
+/// A model can fail in several ways; the thread stays usable after each.
 #[tokio::test]
 async fn failing_models_fail_the_turn_only() {
     for version in VERSIONS {
@@ -259,10 +261,10 @@ async fn failing_models_fail_the_turn_only() {
     }
 }
 
-/// Commentary does not take the place of the answer (scenario 69).
+/// Commentary does not replace the answer (scenario 69).
 #[tokio::test]
 async fn commentary_is_not_an_answer() {
-    let Some(rig) = CodexRig::new("0.166.0") else { return };
+    let Some(rig) = CodexRig::new(newest()) else { return };
     let reply = Reply::text("so it is").and_text("the answer", Some("final_answer"));
     rig.model.script("phases", [reply.and_text("by the way", Some("commentary"))]);
     let client = rig.connect().await;

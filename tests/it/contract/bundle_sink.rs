@@ -1,5 +1,5 @@
-//! The bundle sinks keep their contract, and the one on disk its promises about
-//! modes, links and crashes.
+//! The contract of the bundle sink, on every adapter, and what the sink on disk
+//! promises about modes, links and crashes.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -68,7 +68,7 @@ impl BundleSinkHarness for Disk {
     fn names(&self) -> Vec<String> {
         let entries = self.folder.entries().unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        // What is being written is hidden.
+        // Unfinished bundles have hidden names.
         let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
         names.sort();
         names
@@ -97,7 +97,7 @@ contract_tests! {
     filesystem => Disk::new(),
 }
 
-/// The room that a bundle in the making has for intermediate results.
+/// The scratch files of an unfinished bundle.
 struct BundleScratch<H> {
     writer: Box<dyn BundleWriter>,
     _sink: H,
@@ -146,7 +146,7 @@ fn a_link_on_the_way_is_refused_and_its_target_untouched() {
     disk.folder.symlink("victim", "linked").unwrap();
     assert!(matches!(disk.begin("linked/one"), Err(BundleSinkError::UnsafePlace { .. })));
     assert!(matches!(disk.begin("linked"), Err(BundleSinkError::Exists { .. })));
-    // A link that appears while the bundle is written.
+    // A link that is created while the bundle is written.
     let mut writer = disk.begin("later/one").unwrap();
     put(&mut *writer, BundleFile::Events);
     disk.folder.symlink("victim", "later").unwrap();
@@ -155,13 +155,13 @@ fn a_link_on_the_way_is_refused_and_its_target_untouched() {
 }
 
 #[test]
-fn what_a_crash_left_is_removed_by_the_next_export() {
+fn leftovers_of_a_crash_are_removed_by_the_next_export() {
     let disk = Disk::new();
     let (folder, archive, link) = (left_behind(0), left_behind(1), left_behind(2));
     disk.folder.create_dir_all(format!("{folder}/blobs")).unwrap();
     disk.folder.write(format!("{folder}/events.jsonl"), b"half").unwrap();
     disk.folder.write(archive, b"half an archive").unwrap();
-    // None of these is ours to remove.
+    // None of these may be removed.
     disk.folder.symlink("elsewhere", &link).unwrap();
     let other_host = ".traj-bundle-other.host-7-0.tmp".to_owned();
     disk.folder.create_dir(&other_host).unwrap();
@@ -179,7 +179,7 @@ fn what_a_crash_left_is_removed_by_the_next_export() {
     assert_eq!(names(), with_one_under_way, "what is in use stays");
     drop(under_way);
     assert_eq!(names(), staying);
-    // What another host left goes after a day.
+    // Leftovers of another host are removed after a day.
     let long_ago = rustix::fs::Timespec { tv_sec: 1_000, tv_nsec: 0 };
     let times = rustix::fs::Timestamps { last_access: long_ago, last_modification: long_ago };
     for name in [&other_host, &own] {
@@ -191,7 +191,7 @@ fn what_a_crash_left_is_removed_by_the_next_export() {
 }
 
 #[test]
-fn many_exports_at_once_do_not_take_each_other_for_left_behind() {
+fn many_exports_at_once_do_not_remove_each_other() {
     for form in [BundleForm::Folder, BundleForm::Zip, BundleForm::TarZst] {
         let disk = Disk::with_form(form);
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! The bundle sources keep their contract, whatever form the bundle has.
+//! The contract of the bundle source, on every adapter and form of a bundle.
 
 use std::io::{Cursor, Write as _};
 
@@ -85,7 +85,7 @@ contract_tests! {
 }
 
 #[test]
-fn what_is_not_a_bundle_is_not_opened() {
+fn files_that_are_not_bundles_are_refused() {
     let disk = Disk::new(BundleForm::Folder);
     let folder = disk.folder();
     let missing = FsBundleSource::open(&folder, "bundle");

@@ -1,4 +1,4 @@
-//! The contract of scratch room for intermediate results, on every adapter.
+//! The contract of scratch files for intermediate results, on every adapter.
 #![expect(clippy::disallowed_methods, reason = "tests open their own temporary directories")]
 
 use std::error::Error as _;

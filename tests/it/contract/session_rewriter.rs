@@ -32,7 +32,7 @@ impl SessionRewriterHarness for Memory {
     }
 }
 
-/// A session in a directory of its own.
+/// A session in a temporary directory.
 struct OnDisk {
     rewriter: FsSessionRewriter,
     folder: Dir,

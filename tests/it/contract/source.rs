@@ -1,4 +1,4 @@
-//! The sources keep their contract, and those on disk do not leave their directories.
+//! The contract of the sources, on every adapter. Sources on disk stay in their directories.
 
 use std::path::Path;
 
@@ -121,7 +121,7 @@ fn only_files_below_the_roots_are_read() {
 }
 
 #[test]
-fn a_fifo_does_not_hold_us_up() {
+fn a_fifo_does_not_block() {
     let disk = Disk::new();
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mkfifoat(&disk.folder, "pipe", mode).unwrap();

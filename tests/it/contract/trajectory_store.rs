@@ -1,4 +1,4 @@
-//! The trajectory stores keep their contract.
+//! The contract of the trajectory store, on every adapter.
 
 use cap_std::fs::OpenOptions;
 use std::io::Write as _;

@@ -1,5 +1,5 @@
-//! After any sequence of operations, the stores on disk and in memory hold the
-//! same bytes and give the same answers.
+//! After any sequence of operations, the stores on disk and in memory contain the
+//! same bytes and return the same results.
 
 use cap_std::fs::OpenOptions;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use traj_tests::sidecar::{Place, SidecarContent, blob, line_with_blob, lines, op
 /// Writers that work on one sidecar at the same time.
 const WRITERS: usize = 3;
 
-/// Few of them, so that most are named more than once.
+/// Few lengths, so that most blobs are named more than once.
 const BLOB_LENGTHS: std::ops::Range<usize> = 2..12;
 
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl<S: TrajectoryStore> Subject<S> {
         Self { store, options: options.clone(), writers }
     }
 
-    /// Does a step and says how it went, in words that can be compared.
+    /// Does a step and returns its outcome as a string that can be compared.
     fn take(&mut self, step: &Step) -> String {
         match step {
             Step::Append { writer, lengths, room } => {
@@ -87,7 +87,7 @@ impl<S: TrajectoryStore> Subject<S> {
     }
 }
 
-/// Which blobs there are, by their lengths.
+/// The blobs that exist, by their lengths.
 fn blobs(store: &impl TrajectoryStore) -> Vec<usize> {
     let is_there = |length: &usize| {
         let digest = BlobDigest::of("y".repeat(*length).as_bytes());
@@ -104,8 +104,8 @@ fn answer(error: &SidecarError) -> String {
     }
 }
 
-/// What a writer leaves that is killed while it writes a line, having closed
-/// off what another had left.
+/// The bytes that a writer leaves if it is killed while it writes a line, after it
+/// ended an earlier torn line.
 fn torn(before: &[u8], written: usize) -> Vec<u8> {
     let is_torn = before.last().is_some_and(|byte| *byte != b'\n');
     let mut line = String::from(if is_torn { "\n" } else { "" });

@@ -74,7 +74,7 @@ fn a_log_is_private_refuses_links_and_goes_with_its_last_line() {
     let log = log_in(place.path(), "log.jsonl");
     log.append(&["one".to_owned()]).unwrap();
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    // A writer that died in its line does not spoil the next one.
+    // A torn line does not damage the next one.
     fs::write(&file, "one\ntorn").unwrap();
     log.append(&["two".to_owned()]).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "one\ntorn\ntwo\n");
@@ -96,7 +96,7 @@ fn several_writers_share_a_log() {
             scope.spawn(move || {
                 for number in 0..25 {
                     log.append(&[format!("{writer} {number}")]).unwrap();
-                    // Dropping nothing, but replacing the file under the others.
+                    // Drops nothing, but replaces the file while others use it.
                     log.retain(&mut |_| true).unwrap();
                 }
             });

@@ -141,7 +141,7 @@ fn broken_rows_are_counted_and_the_others_exported() {
         ["invalid-session-json [3, 7, 10]", "invalid-session-row [4, 6]"]
     );
     assert_eq!(export.notices(), ["session-not-utf8 [11]"]);
-    // An unreadable time is 1970 and comes first.
+    // An unreadable time counts as 1970 and comes first.
     assert_eq!(export.sequence(), ["user.message d", "user.message a", "user.message b"]);
     assert_eq!(export.events()[0]["data"]["message"]["content"], "\u{fffd}");
 }
@@ -202,7 +202,7 @@ impl Progress for Steps {
 }
 
 #[test]
-fn what_is_written_at_once_is_one_step() {
+fn files_written_in_one_pass_are_one_stage() {
     use Stage::{Branch, Commit, Events, Index, Recheck, SideFiles, Timeline};
     let after = [SideFiles, Recheck, Commit];
     for (seconds, written) in [([1, 2], &[Timeline][..]), ([2, 1], &[Branch, Events])] {

@@ -9,7 +9,7 @@ use traj_export::{ExportError, ExportPorts, Silent, export};
 use traj_tests::export_fixture::{long_session, request};
 use traj_tests::rows::{HEADER, event, message};
 
-/// Sources whose session changes as soon as it was opened.
+/// Sources whose session changes as soon as it is opened.
 #[derive(Debug)]
 struct Changing {
     sources: MemorySources,
@@ -51,8 +51,8 @@ fn a_session_that_grows_is_exported_as_it_was() {
     assert_eq!(report.event_count, 5);
 }
 
-/// A source that says something else from one of its reads on, at the same
-/// length, and is not known to have changed: it grew as well.
+/// A source that returns other bytes of the same length from one of its reads on.
+/// It also grew, so that it is not recognised as changed.
 #[derive(Debug)]
 struct Rewritten {
     source: Box<dyn Source>,
@@ -95,7 +95,7 @@ impl Source for Rewritten {
 }
 
 #[test]
-fn rows_that_read_otherwise_the_second_time_end_the_export() {
+fn rows_that_change_before_the_second_read_end_the_export() {
     let mut reported = [0, 0];
     for (of_session, name) in [(true, "s1.jsonl"), (false, "s1.trajectory.jsonl")] {
         for reads in 0..20 {
@@ -110,14 +110,14 @@ fn rows_that_read_otherwise_the_second_time_end_the_export() {
             let sources = Rewriting { sources, reads_left };
             let sink = MemoryBundleSink::new();
             match export(ExportPorts { sources: &sources, sink: &sink }, &request(), &Silent) {
-                // Before the first reading of its rows, or after the second.
+                // Changed before the first pass over its rows, or after the second.
                 Ok(report) => assert!([0, 30].contains(&report.event_count), "{reads}"),
                 Err(ExportError::Source(SourceError::Changed { name: changed })) => {
                     assert_eq!(changed, name);
                     reported[usize::from(of_session)] += 1;
                 }
-                // The session became something else before its head was read: to
-                // find its sidecar, and to know its dialect.
+                // The session changed before its head was read, which is used to
+                // find its sidecar and its dialect.
                 Err(ExportError::NoEvents { .. }) if reads < 3 => {}
                 Err(error) => panic!("{reads}: {error}"),
             }

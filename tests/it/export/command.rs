@@ -23,8 +23,8 @@ fn a_session_becomes_a_private_bundle_in_the_workspace() {
         home.folder.symlink_metadata(path).unwrap().mode() & 0o777
     };
     assert_eq!((mode(""), mode("/manifest.json"), mode("/events.jsonl")), (0o700, 0o600, 0o600));
-    // A second export in the same second has a name of its own. In a pipe
-    // there is no progress to see.
+    // A second export in the same second has a different name. No progress is
+    // printed to a pipe.
     let base = ["export", "--session", "s1.jsonl", "--workspace", "ws"];
     let second = home.traj(&[&base[..], &["--now", "2026-06-02T12:00:00Z"]].concat());
     assert!(second.status.success());
@@ -40,7 +40,7 @@ fn output_names_that_could_leave_the_directory_are_refused_with_a_hint() {
         assert_eq!(output.status.code(), Some(2), "{name:?}");
         assert!(!result(&output)["error"]["hints"].as_array().unwrap().is_empty(), "{name:?}");
     }
-    // The next export would take it for what a crashed one left.
+    // The next export would take it for a leftover of a crash.
     for name in [".traj-bundle-mine.tmp", "x/.traj-bundle-1-0.tmp", ".Traj-bundle-mine.tmp"] {
         let output = home.export(&["--output", name]);
         assert_eq!(output.status.code(), Some(2), "{name:?}");
@@ -67,7 +67,7 @@ fn linked_export_directories_are_refused_unless_named() {
     home.folder.symlink("elsewhere", "linked").unwrap();
     assert!(home.export(&["--output-root", "linked", "--output", "b"]).status.success());
     assert!(home.folder.exists("elsewhere/b/manifest.json"));
-    // Where the link leads by an absolute path, too; nothing below it is followed.
+    // The same for an absolute link. Links below it are not followed.
     let target = home.path().join("elsewhere");
     home.folder.symlink_contents(&target, "absolute").unwrap();
     assert!(home.export(&["--output-root", "absolute", "--output", "c"]).status.success());
@@ -77,7 +77,7 @@ fn linked_export_directories_are_refused_unless_named() {
         home.export(&["--output-root", "absolute", "--output", "below/d"]).status.code(),
         Some(1)
     );
-    // The workspace need not exist when the bundle goes elsewhere.
+    // The workspace need not exist if the bundle is written elsewhere.
     let output = home.traj(&[
         "export",
         "--session",
@@ -107,9 +107,9 @@ fn the_same_input_key_and_time_give_the_same_bytes() {
 }
 
 #[test]
-fn the_manifest_says_where_the_inputs_lie() {
+fn the_manifest_states_the_paths_of_the_inputs() {
     let home = Home::new();
-    // With its label and a digit, the path of a session could be a session's secret.
+    // With its label and a digit, the path of a session could look like a secret.
     let session = home.path().join("s1.jsonl");
     let workspace = home.path().display().to_string();
     for name in ["one", "two"] {
@@ -154,7 +154,7 @@ fn every_form_is_verified_and_inspected_in_place() {
     }
     let session = home.traj(&["inspect", "s1.jsonl", "--json"]);
     assert_eq!(result(&session)["result"]["events"], 2);
-    // The sidecar is looked for wherever an export would find it.
+    // The sidecar is found in the same places as in an export.
     home.folder.create_dir("sidecars").unwrap();
     home.folder.rename("s1.trajectory.jsonl", &home.folder, "sidecars/s1.jsonl").unwrap();
     let moved = traj_command(home.path())
@@ -166,7 +166,7 @@ fn every_form_is_verified_and_inspected_in_place() {
 }
 
 #[test]
-fn documents_carry_nothing_that_steers_a_terminal() {
+fn documents_contain_no_terminal_control_characters() {
     let home = Home::new();
     let steering = "a\u{7f}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{2028}b";
     let kind = format!("custom.{steering}");
@@ -205,7 +205,7 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     home.folder.write(bundle.join("extra.txt"), "x").unwrap();
     assert_eq!(code(), Some(4));
     home.folder.remove_file(bundle.join("extra.txt")).unwrap();
-    // However long it is, a manifest is compared with the files.
+    // A manifest of any length is compared with the files.
     let manifest = home.folder.read_to_string(bundle.join("manifest.json")).unwrap();
     let blanks = format!("\"contents\": [{}", " ".repeat(40 << 20));
     let large = manifest.replace("\"contents\": [", &blanks);
@@ -213,7 +213,7 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     assert_eq!(code(), Some(4));
     home.folder.write(bundle.join("manifest.json"), &manifest).unwrap();
     assert_eq!(code(), Some(0));
-    // No bundle is put into another.
+    // A bundle cannot be written into another bundle.
     assert_eq!(home.export(&["--output", "b/inner"]).status.code(), Some(1));
     home.folder.create_dir(bundle.join("blobs")).unwrap();
     for root in ["", "deeper/still", "blobs"] {
@@ -225,7 +225,7 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     assert_eq!(code(), Some(0));
     assert_eq!(home.traj(&["verify", "s1.jsonl"]).status.code(), Some(4));
     assert_eq!(home.traj(&["verify", "ws"]).status.code(), Some(4));
-    // A secret in a bundle whose manifest says that all is well.
+    // A secret in a bundle with a matching manifest.
     let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
     let leaking = whole.replace("notes", &secret);
     home.folder.write(&events, &leaking).unwrap();
@@ -242,7 +242,7 @@ fn damage_exits_with_four_and_a_secret_with_three() {
     let text = String::from_utf8(verified.stdout).unwrap();
     assert_eq!(verified.status.code(), Some(3), "{text}");
     assert!(text.contains("events.jsonl:2 rule github-pat") && !text.contains("q7Xw2"), "{text}");
-    // Who looks into it is not shown it, either.
+    // `inspect` does not print the secret either.
     let inspected = home.traj(&["inspect", bundle.to_str().unwrap()]);
     assert_eq!(inspected.status.code(), Some(3));
     assert!(!String::from_utf8(inspected.stdout).unwrap().contains("q7Xw2"));
@@ -253,7 +253,7 @@ fn damage_exits_with_four_and_a_secret_with_three() {
 }
 
 #[test]
-fn what_does_not_belong_in_a_bundle_is_named() {
+fn files_that_do_not_belong_in_a_bundle_are_reported() {
     let home = Home::new();
     home.export(&["--output", "b"]);
     let bundle = format!("{EXPORTS}/b");
@@ -276,7 +276,7 @@ fn what_does_not_belong_in_a_bundle_is_named() {
 }
 
 #[test]
-fn a_look_at_a_damaged_bundle_says_so() {
+fn inspecting_a_damaged_bundle_reports_the_damage() {
     let home = Home::new();
     home.export(&["--output", "b"]);
     let events = format!("{EXPORTS}/b/events.jsonl");
@@ -288,7 +288,10 @@ fn a_look_at_a_damaged_bundle_says_so() {
     };
     home.folder.write(&events, &whole[..whole.len() - 9]).unwrap();
     let cut = look(&format!("{EXPORTS}/b"));
-    assert!(cut.contains("\"is cut\"") && cut.contains("states 2 events, there are 1"), "{cut}");
+    assert!(
+        cut.contains("\"is cut\"") && cut.contains("states 2 as the number of events, not 1"),
+        "{cut}"
+    );
     home.folder.remove_file(&events).unwrap();
     assert!(look(&format!("{EXPORTS}/b")).contains("is missing"));
     home.folder.write("empty.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
@@ -315,7 +318,7 @@ fn wrong_usage_is_reported_in_full_and_makes_no_directory() {
     assert!(has_hint(&odd.output().unwrap()));
     let missing = home.traj(&["export", "--session", "gone.jsonl", "--workspace", "ws"]);
     assert_eq!(missing.status.code(), Some(1));
-    // What is noticed only after directories were made, and with a root of its own.
+    // An error that is found only after directories were created, also with an output root.
     let late = ["--runtime", "gone.jsonl"];
     assert_eq!(home.export(&late).status.code(), Some(1));
     let strict = ["--strict-limits", "--output-root", "new/root"];
@@ -326,7 +329,7 @@ fn wrong_usage_is_reported_in_full_and_makes_no_directory() {
 }
 
 #[test]
-fn what_is_not_there_is_said_to_be_missing_and_where_to_look() {
+fn missing_files_are_reported_with_a_hint() {
     let home = Home::new();
     let base = ["--workspace", "ws", "--json"];
     for arguments in [
@@ -351,7 +354,7 @@ fn what_is_not_there_is_said_to_be_missing_and_where_to_look() {
         assert!(!error["hints"].as_array().unwrap().is_empty(), "{error}");
     }
     assert!(home.exports().is_empty());
-    // A sidecar is exported also when the directory of its session is gone.
+    // A sidecar is exported even if the directory of its session is gone.
     let named = ["--runtime", "s1.trajectory.jsonl", "--session-id", "s1", "--output", "b"];
     let alone = [&["export", "--session", "gone/s1.jsonl"][..], &named, &base].concat();
     assert_eq!(result(&home.traj(&alone))["result"]["eventCount"], 1);

@@ -55,15 +55,15 @@ fn events_are_ordered_by_instant_then_source_then_number() {
     );
 }
 
-/// A message that stands for two events.
+/// A message that produces two events.
 const CALL: &str =
     r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"n","arguments":{}}]}"#;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Written in one pass or in two, whether or not the clock of the session
-    /// went back: the order is that of a stable sort, and numbers go with it.
+    /// The order is that of a stable sort, and the numbers follow it, also if the
+    /// clock of the session went back.
     #[test]
     fn any_two_timelines_are_merged_in_order(
         mut entries in prop::collection::vec((0_u32..20, any::<bool>()), 0..12),
@@ -244,7 +244,7 @@ fn blobs_of_any_length_come_along() {
     let secret = ["ghp", "_q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K"].concat();
     let lines = format!("{}{secret} in a line\n", "a line of the giant\n".repeat(60_000));
     let giant = lines.repeat(8);
-    // One line without an end, as a whole value is stored.
+    // One line without a line end, as the recorder stores a complete value.
     let value = format!("[{}0]", "\"item of a list\", ".repeat(250_000));
     let solid = "x".repeat(4_500_000);
     let sources = MemorySources::new();
@@ -274,7 +274,7 @@ fn blobs_of_any_length_come_along() {
     assert!(!copied.contains("q7Xw2") && copied.matches("<redacted:").count() == 8);
     assert_eq!(copied.lines().count(), giant.lines().count());
     assert!(blob(1).unwrap() == &value);
-    // What no cut can be proven safe for is left out, and said to be.
+    // A text without a safe place to split it is left out, and a notice says so.
     assert!(blob(2).is_none());
     assert_eq!(export.notices(), ["blob-too-large [0]"]);
     let prompts = &export.json(BundleFile::Prompts).unwrap()["submittedPrompts"];

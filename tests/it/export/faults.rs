@@ -38,7 +38,7 @@ fn a_full_disk_leaves_nothing_whenever_it_is_full() {
     assert!(room > 50_000, "many places were tried");
 }
 
-/// Sources of which one read fails.
+/// Sources in which one read fails.
 #[derive(Debug)]
 struct Failing {
     sources: MemorySources,
@@ -112,7 +112,7 @@ fn a_disk_that_fails_leaves_nothing_whenever_it_fails() {
 }
 
 #[test]
-fn an_event_that_rules_of_ones_own_make_unreadable_ends_the_export() {
+fn an_event_that_custom_rules_make_unreadable_ends_the_export() {
     let sources = MemorySources::new();
     sources.put("s1.jsonl", HEADER);
     sources.put("s1.trajectory.jsonl", event("x", "2026-06-01T10:00:00Z", 1).json());
@@ -181,7 +181,7 @@ fn pictures_in_giant_rows_are_hidden_as_in_ordinary_ones() {
     ];
     let content = |blocks: &[Value]| json!({"role": "user", "content": blocks}).to_string();
     let ordinary = content(&blocks);
-    // Longer than any text that is put into a blob in one piece.
+    // Longer than any text that is written to a blob in one piece.
     blocks.push(json!({"type": "image", "source": {
         "type": "base64", "media_type": "image/jpeg", "data": picture(17 * 1024 * 1024)
     }}));
@@ -260,7 +260,7 @@ fn a_heavy_list_becomes_a_blob_and_its_siblings_stay() {
 }
 
 #[test]
-fn deep_nesting_and_many_values_do_not_hurt() {
+fn deep_nesting_and_many_values_are_exported() {
     let deep = "[".repeat(1_000_000) + &"]".repeat(1_000_000);
     let some = "[".repeat(5_000) + &"]".repeat(5_000);
     let many = format!("[{}1]", "1,".repeat(600_000));
@@ -278,14 +278,14 @@ fn deep_nesting_and_many_values_do_not_hurt() {
     sources.put("s1.jsonl", rows.join("\n"));
     let export = export_from(&sources, &request()).unwrap();
     assert_eq!(export.sequence().len(), 4);
-    // A line of a blob holds no such depth.
+    // A line of a blob cannot be nested that deeply.
     assert_eq!(export.notices(), ["session-row-shortened [3, 4]", "blob-too-large [0]"]);
     let marker = &export.events()[2]["data"]["message"]["content"];
     assert_eq!(marker["truncated"], true);
 }
 
 #[test]
-fn blanks_without_end_are_nothing_that_is_missing() {
+fn very_many_spaces_are_skipped_without_a_notice() {
     let blanks = " ".repeat(17 << 20);
     let row = message("a", None, 1, USER);
     let export = exported(&[blanks.clone(), format!("{blanks}{row}")], &[]);
@@ -296,7 +296,7 @@ fn blanks_without_end_are_nothing_that_is_missing() {
 #[test]
 fn a_key_in_the_items_of_a_giant_list_does_not_end_the_export() {
     let line = r#""MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj""#;
-    // Wherever the list is cut to be written, the key lies across.
+    // In some of these lists, the key spans a position at which the list is split.
     let words = r#""words that say nothing, again and again","#;
     for before in [100, 5_990, 6_080, 6_100, 6_120] {
         let key = format!(

@@ -7,7 +7,7 @@ use traj_core::port::BundleFile;
 use traj_tests::export_fixture::{Exported, export_from, request};
 use traj_tests::rows::{HEADER, event};
 
-/// A text in a blob of its own; the marker that stands for it.
+/// Stores a text as a blob; returns its marker and digest.
 fn stored(sources: &MemorySources, text: &str) -> (String, BlobDigest) {
     let digest = BlobDigest::of(text.as_bytes());
     sources.put(format!("s1.trajectory.blobs/{digest}"), text);
@@ -60,7 +60,7 @@ fn a_system_prompt_of_any_length_is_whole_in_its_file() {
 fn a_system_prompt_that_is_too_long_for_its_row_is_whole_in_its_file() {
     let sources = MemorySources::new();
     let lines = "a line of the \\\"prompt\\\"\\n".repeat(50_000);
-    // More values than a row that is held may have.
+    // More values than a row may have that is kept in memory.
     let numbers = "1,".repeat(250_000);
     let data =
         format!(r#"{{"numbers":[{numbers}1],"systemPrompt":"{}\n{lines}","tools":[]}}"#, secret());
@@ -77,7 +77,7 @@ fn a_system_prompt_that_is_too_long_for_its_row_is_whole_in_its_file() {
 }
 
 #[test]
-fn a_system_prompt_that_cannot_be_redacted_is_said_to_be_left_out() {
+fn a_system_prompt_that_cannot_be_redacted_is_reported_as_left_out() {
     let sources = MemorySources::new();
     let (system, _) = stored(&sources, &"x".repeat(4_500_000));
     let data = format!(r#"{{"systemPrompt":{system}}}"#);
@@ -109,7 +109,7 @@ fn a_skill_is_found_in_arguments_that_were_cut() {
 }
 
 #[test]
-fn a_blob_that_is_not_what_its_name_says_is_as_good_as_gone() {
+fn a_blob_that_does_not_match_its_name_counts_as_missing() {
     let lost = BlobDigest::of(b"good");
     let data = |name: &str| format!(r#"{{"{name}":{}}}"#, marker(&lost));
     let events = [("prompt.submitted", data("prompt")), ("context.compiled", data("systemPrompt"))];

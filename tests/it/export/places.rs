@@ -1,4 +1,4 @@
-//! What an export shows of the paths and names that it works with.
+//! Which paths and names an export reveals.
 
 use std::process::Stdio;
 
@@ -18,7 +18,7 @@ fn a_workspace_reached_through_a_link_is_written_to_and_hidden_by_both_names() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let events = home.folder.read_to_string(format!("{EXPORTS}/b/events.jsonl")).unwrap();
     assert!(events.contains("$WORKSPACE_DIR/a and $WORKSPACE_DIR/b"), "{events}");
-    // What lies in it is as strict as ever.
+    // Links inside the workspace are refused as usual.
     home.folder.rename("ws/.openclaw", &home.folder, "elsewhere").unwrap();
     home.folder.symlink("../elsewhere", "ws/.openclaw").unwrap();
     assert_eq!(home.traj(&base).status.code(), Some(1));
@@ -140,14 +140,14 @@ fn a_sidecar_elsewhere_is_read_if_it_is_the_sessions() {
     elsewhere.folder.write("real/s1.jsonl", &event).unwrap();
     elsewhere.folder.write("real/s2.jsonl", &event).unwrap();
     assert_eq!(pointer("real/s1.jsonl"), (true, vec![]));
-    // Another name, another session's events, none at all, a link on the way.
+    // Another name, another session's events, no file, a link in the path.
     assert_eq!(pointer("real/s2.jsonl"), (false, vec!["pointer-ignored".into()]));
     elsewhere.folder.create_dir("other").unwrap();
     for foreign in [event.replace("\"s1\"", "\"s2\""), "{}".to_owned(), String::new()] {
         elsewhere.folder.write("other/s1.jsonl", foreign).unwrap();
         assert_eq!(pointer("other/s1.jsonl"), (false, vec!["pointer-ignored".into()]));
     }
-    // What cannot even be looked for is nothing that ends an export.
+    // A path that cannot even be opened does not end the export.
     let long = format!("{}/s1.jsonl", "x".repeat(300));
     assert_eq!(pointer(&long), (false, vec!["pointer-ignored".into()]));
     elsewhere.folder.symlink("real", "link").unwrap();

@@ -1,5 +1,5 @@
-//! Codex rollouts export to bundles that state what happened; files of an unknown
-//! format do not export.
+//! Codex rollouts are exported to bundles with their events; files of an unknown
+//! format are refused.
 
 use traj_core::dialect::Dialect;
 use traj_core::json::Json;
@@ -63,7 +63,7 @@ fn export_of(content: &str, allows_empty: bool) -> Result<Exported, ExportError>
     export_from(&sources, &request)
 }
 
-/// What the transcript events of a bundle state.
+/// The transcript events of a bundle, in short form.
 fn reported(exported: &Exported) -> Vec<String> {
     let mut reported = Vec::new();
     for line in exported.files[&BundleFile::Events].lines() {
@@ -124,7 +124,7 @@ fn secrets_of_a_rollout_are_hidden() {
 }
 
 #[test]
-fn a_file_that_nobody_knows_is_an_error_unless_empty_bundles_are_allowed() {
+fn a_file_of_an_unknown_format_is_an_error_unless_empty_bundles_are_allowed() {
     for unknown in [
         "{\"type\":\"user\",\"uuid\":\"u\",\"timestamp\":\"2026-06-01T10:00:00Z\"}\n",
         "{\"a\":1}\n",

@@ -1,7 +1,7 @@
-//! The shapes of sessions and sidecars that other exporters know: the same
-//! files, members, counts, warnings and events in the same order come out.
+//! Sessions and sidecars that other exporters can read: traj writes the same
+//! files, members, counts, warnings and events, in the same order.
 //!
-//! Each outline is the whole of what an older reader relies on.
+//! Each outline contains everything that an older reader relies on.
 
 use traj_core::memory::MemorySources;
 use traj_core::port::BundleFile;
@@ -167,7 +167,7 @@ fn rows_of_every_broken_kind() {
         r#"{"type":"label","id":3,"parentId":"a","timestamp":1,"targetId":"a"}"#.to_owned(),
         r#"{"type":"label","id":"untimed","parentId":"a","targetId":"a"}"#.to_owned(),
     ];
-    // More than the numbers that a warning lists.
+    // More rows than a warning lists.
     rows.extend((0..24).map(|number| format!("{{torn {number}")));
     rows.push(format!("\u{a0}\u{3000}{}\u{2003}", message("b", Some("a"), 2, USER)));
     rows.push(timed("c", "b", "\"someday\""));
@@ -364,7 +364,7 @@ fn an_empty_session_and_one_with_a_header_only() {
     };
     let (empty, header_only) = (export(""), export(HEADER));
     insta::assert_snapshot!(empty.outline());
-    // A header says who wrote it.
+    // With a header, the manifest names agent and dialect.
     let outline = header_only.outline().replace(" agent dialect", "");
     assert_eq!(outline, empty.outline());
     for (export, has_header) in [(empty, false), (header_only, true)] {

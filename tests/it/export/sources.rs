@@ -1,4 +1,4 @@
-//! Exports find the session and its sidecar, and nothing that is not theirs.
+//! Exports find the session and its sidecar, and read no file of another session.
 
 use traj_core::care::session_store::SessionStoreError;
 use traj_core::id::SessionId;
@@ -82,7 +82,7 @@ fn a_session_that_states_no_id_has_the_one_of_its_sidecar() {
             assert_eq!(export.report.session_id, "s1", "{content} {target}");
             assert_eq!(export.report.runtime_event_count, 1);
             assert!(export.notices().is_empty());
-            // Nor is a transcript needed.
+            // The same without a transcript.
             let sources = MemorySources::new();
             sources.put(target, event("x"));
             sources.put("chat.trajectory-path.json", pointer("s1", target));

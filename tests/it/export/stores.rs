@@ -1,5 +1,6 @@
-//! `traj export --session-key`: sessions as an OpenClaw store names them.
+//! `traj export --session-key`: sessions by their key in an OpenClaw store.
 
+use traj_export::chat::{ChatAnswer, ChatCommand, ChatExport, Sender};
 use traj_tests::export_home::{ExportHome as Home, result};
 use traj_tests::rows::HEADER;
 use traj_tests::traj_binary::traj_command;
@@ -46,7 +47,7 @@ fn a_store_leads_to_the_files_its_entries_name_however_it_is_written() {
         home.folder.create_dir_all(format!("state/agents/{agent}/sessions")).unwrap();
     }
     let sessions = home.folder.open_dir("state/agents/main/sessions").unwrap();
-    // The default name leads to a session without entries.
+    // The file with the default name is a session without entries.
     sessions.write("s1.jsonl", HEADER).unwrap();
     home.folder.copy("s1.jsonl", &sessions, "own.jsonl").unwrap();
     let ops = home.folder.open_dir("state/agents/ops/sessions").unwrap();
@@ -84,4 +85,34 @@ fn a_store_leads_to_the_files_its_entries_name_however_it_is_written() {
             assert_eq!(result(&output)["result"]["eventCount"], 1, "{key} in {store}");
         }
     }
+}
+
+#[test]
+fn a_request_from_a_chat_is_carried_out_and_answered() {
+    let home = Home::new();
+    home.folder.create_dir_all(".openclaw/agents/ops/sessions").unwrap();
+    let folder = home.folder.open_dir(".openclaw/agents/ops/sessions").unwrap();
+    home.folder.copy("s1.jsonl", &folder, "s1.jsonl").unwrap();
+    folder.write("sessions.json", r#"{"agent:ops:main":{"sessionId":"s1"}}"#).unwrap();
+    let command = ChatCommand::parse("/export-trajectory bug-1").unwrap().unwrap();
+    let workspace = home.path().join("ws").display().to_string();
+    let request = ChatExport::new(Sender::Owner, "agent:ops:main", workspace, command).unwrap();
+    let arguments = request.arguments().unwrap();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let exported = home.traj(&arguments);
+    assert!(exported.status.success());
+    let document = String::from_utf8(exported.stdout).unwrap();
+    let answer = ChatAnswer::from_document(&document).unwrap().unwrap();
+    assert_eq!(answer.path, ".openclaw/trajectory-exports/bug-1");
+    assert!(answer.events > 0 && answer.digest.starts_with("sha256:"));
+    assert!(home.folder.exists("ws/.openclaw/trajectory-exports/bug-1/manifest.json"));
+
+    let mut unknown = request;
+    unknown.session_key = "agent:ops:other".to_owned();
+    let failed = home.traj(&["export", "--request", &unknown.encode().unwrap(), "--json"]);
+    let document = String::from_utf8(failed.stdout).unwrap();
+    assert_eq!(ChatAnswer::from_document(&document), Ok(None));
+    assert_eq!(home.traj(&["export", "--request", "e30"]).status.code(), Some(2));
+    let both = home.traj(&["export", "--request", "e30", "--session-key", "k"]);
+    assert_eq!(both.status.code(), Some(2));
 }

@@ -6,7 +6,7 @@ use traj_tests::rows::{next_message, user};
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
     let home = Home::new();
-    // Many groups of rows, so that several are under way at a time.
+    // Many groups of rows, so that several are processed at a time.
     let text = user(&"some words ".repeat(400));
     let row = |number: u32| next_message(number, &text).json();
     home.put_session(&(0..500).map(row).collect::<Vec<_>>());

@@ -4,7 +4,7 @@ use serde_json::Value;
 use traj_tests::export_home::{ExportHome, result};
 use traj_tests::rows::HEADER;
 
-/// Files that no dialect knows.
+/// Files that no dialect recognises.
 const FOREIGN: [(&str, &str); 3] = [
     ("other.jsonl", "{\"type\":\"user\",\"uuid\":\"u\",\"timestamp\":\"2026-06-01T10:00:00Z\"}\n"),
     ("data.jsonl", "{\"a\":1}\n{\"a\":2\n"),
@@ -57,7 +57,7 @@ fn an_export_of_an_unknown_file_exits_with_four_and_a_hint() {
 }
 
 #[test]
-fn an_empty_bundle_is_written_when_it_is_asked_for() {
+fn an_empty_bundle_is_written_if_requested() {
     let home = home_with(&FOREIGN);
     for (count, (name, _)) in (1..).zip(FOREIGN) {
         let exported = result(&export(&home, name, &["--allow-empty", "--json"]));

@@ -1,6 +1,6 @@
-//! Values that are hard to export: huge ones, secrets, pictures, odd strings and
-//! numbers, paths, odd times. Entries and members stay; only what must be
-//! hidden changes.
+//! Values that are hard to export: huge ones, secrets, images, odd strings and
+//! numbers, paths, odd times. Entries and members stay; only redacted values
+//! change.
 
 use std::num::NonZeroUsize;
 
@@ -15,7 +15,7 @@ fn said(id: &str, parent: Option<&str>, second: u32, content: &Value) -> String 
     message(id, parent, second, json!({"role": "user", "content": content}).to_string())
 }
 
-/// One message per content, each linked to the one before.
+/// One message per content, each the child of the previous one.
 fn conversation(contents: &[Value]) -> Exported {
     let rows: Vec<String> = contents
         .iter()
@@ -28,7 +28,7 @@ fn conversation(contents: &[Value]) -> Exported {
     exported(&rows, &[])
 }
 
-/// What became of each content, in both files that show it.
+/// The exported form of each content, in both files that contain it.
 fn contents(export: &Exported) -> Vec<Value> {
     let branch = export.json(BundleFile::SessionBranch).unwrap();
     let entries = branch["entries"].as_array().unwrap();
@@ -41,7 +41,7 @@ fn contents(export: &Exported) -> Vec<Value> {
 }
 
 #[test]
-fn long_texts_are_neither_cut_nor_a_place_to_hide() {
+fn long_texts_are_complete_and_redacted() {
     let filler = "many words of little meaning ".repeat(1_500);
     // Assembled, so that no scanner takes this file for a leak.
     let secret = format!("ghp_{}", "q7Xw2ZkP9sLmD4vTr8Yb1NcJ5fGh6Ae3Ru0K");
@@ -104,7 +104,7 @@ fn secrets_are_hidden_where_they_stand_and_nothing_around_them() {
     );
     assert_eq!((&contents[2]["nextPage"], &contents[2]["tokens"]), (&json!(2), &json!(12)));
     assert!(contents[3]["value"].as_str().unwrap().starts_with("<redacted:"));
-    // Names that became equal stay distinct.
+    // Names that redaction makes equal stay distinct.
     assert_eq!(
         (&contents[4]["~/note.txt"], &contents[4]["~/note.txt#2"]),
         (&json!("first"), &json!("second"))
@@ -230,8 +230,8 @@ fn entries_with_odd_times_are_ordered_by_instant() {
 }
 
 #[test]
-fn what_events_are_known_by_is_not_hidden_with_what_equals_it() {
-    // The id of the session, of an entry and a time, each as a token elsewhere.
+fn ids_and_times_of_events_are_not_redacted_with_equal_secrets() {
+    // The id of the session, the id of an entry and a time appear as secrets elsewhere.
     let user = r#"{"role":"user","content":"the password is e-1234-abcd and that is all"}"#;
     let rows = [message("e-1234-abcd", None, 1, user)];
     let data = r#"{"arguments":{"token":"2026-06-01T10:00:02.000Z"}}"#;
@@ -250,4 +250,21 @@ fn what_events_are_known_by_is_not_hidden_with_what_equals_it() {
     let bundle = MemoryBundleSource::of(&export.files);
     let report = verify(&bundle, &redactor(), NonZeroUsize::MIN).unwrap();
     assert!(report.is_sound(), "{report:?}");
+}
+
+#[test]
+fn a_value_that_a_later_message_names_as_a_secret_is_hidden_in_the_earlier_ones() {
+    let export = conversation(&[
+        Value::from("I logged in with tango77Kestrel and it worked."),
+        Value::from("nothing of note"),
+        json!([{"type": "text", "text": "export DB_PASSWORD=tango77Kestrel"}]),
+        Value::from("again: tango77Kestrel"),
+    ]);
+    let contents = contents(&export);
+    for file in export.files.values() {
+        assert!(!file.contains("tango77"), "{file}");
+    }
+    assert!(contents[0].as_str().unwrap().starts_with("I logged in with <redacted:password:"));
+    assert_eq!(contents[1], "nothing of note");
+    assert!(contents[3].as_str().unwrap().starts_with("again: <redacted:password:"));
 }

@@ -1,5 +1,5 @@
 //! Every command chooses the same sidecar: with colliding names, relative and
-//! foreign pointers, directories reached through links, and directories elsewhere.
+//! foreign pointers, directories reached through links, and relocated directories.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
@@ -15,10 +15,10 @@ use traj_tests::traj_binary::{printed, traj_command};
 
 const LISTING: &str = "a long listing of files";
 
-/// Stands for no sidecar.
+/// The mark that means no sidecar.
 const NONE: &str = "none";
 
-/// Sessions in `sessions`, in a directory of their own.
+/// A home with sessions in `sessions`.
 struct Home {
     folder: TempDir,
     trajectory_dir: Option<PathBuf>,
@@ -58,7 +58,7 @@ impl Home {
             command.env("TRAJ_TRAJECTORY_DIR", folder);
         }
         let mut child = command.spawn().unwrap();
-        // A verb that reads no input may have ended already.
+        // A command that reads no input may have ended already.
         drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
         child.wait_with_output().unwrap()
     }
@@ -67,8 +67,8 @@ impl Home {
         self.run(&[&["trim", "--session", session, "--tool-call", "c1"], more].concat(), "")
     }
 
-    /// The sidecar that every verb that reads chooses for a session, by a word
-    /// in its event. `trim` and `prune` would change that one or none.
+    /// The sidecar that all reading commands choose for a session, by the mark in
+    /// its event. `trim` and `prune` would change that sidecar or none.
     fn chosen(&self, session: &str) -> String {
         let tail = self.run(&["tail", "--session", session, "--json"], "");
         let tail = mark(&printed(&tail));
@@ -108,7 +108,7 @@ impl Home {
         fs::read_to_string(root.path().join("bundle/events.jsonl")).unwrap()
     }
 
-    /// The sidecars that `prune` takes for those of the session, were it gone.
+    /// The sidecars that `prune` would remove if the session were gone.
     fn pruned(&self, session: &str) -> Vec<String> {
         let (folder, _) = session.rsplit_once('/').unwrap();
         let away = self.path("away.jsonl");
@@ -141,7 +141,7 @@ fn document(output: &Output) -> Value {
     serde_json::from_str(&printed(output)).unwrap()
 }
 
-/// The first marked word in a text.
+/// The first mark in a text.
 fn mark(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '-');
     words.into_iter().find(|word| word.starts_with("mark-")).unwrap_or(NONE).to_owned()
@@ -184,7 +184,7 @@ fn colliding_names_stay_apart() {
     let before = home.read("t/a_b.jsonl");
     assert!(home.trim("sessions/one.jsonl", &[]).status.success());
     assert_eq!(home.read("t/a_b.jsonl"), before);
-    // What is recorded goes to a name of its own and is found there.
+    // New events go to a separate name and are found there.
     home.record("sessions/one.jsonl", "a/b", "mark-one");
     home.put("sessions/one.jsonl", &transcript("a/b"));
     assert_eq!(home.chosen("sessions/one.jsonl"), "mark-one");
@@ -204,7 +204,7 @@ fn a_foreign_file_is_never_trimmed_or_shown() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("it belongs to another session"), "{said}");
     assert_eq!(home.read("elsewhere/s1.jsonl"), sidecar("s2", "mark-foreign"));
-    // Nor is one beside the session that is another's, even under a name of this one.
+    // The same holds for a sidecar of another session under this session's default name.
     home.put("sessions/two.jsonl", &transcript("s2"));
     home.put("sessions/s1.jsonl", &transcript("s1"));
     home.put("sessions/s1.trajectory.jsonl", &sidecar("s2", "mark-foreign"));
@@ -224,7 +224,7 @@ fn a_relative_pointer_starts_in_its_own_directory() {
     assert!(home.trim("sessions/s1.jsonl", &[]).status.success());
     assert!(home.read("t/s1.jsonl").contains(LISTING));
     assert!(!home.read("sessions/t/s1.jsonl").contains(LISTING));
-    // Where a recorder writes, everybody looks afterwards.
+    // All commands find what a recorder writes.
     home.put("sessions/s1.jsonl", &transcript("s1"));
     home.record("sessions/s1.jsonl", "s1", "mark-new");
     assert_eq!(home.chosen("sessions/s1.jsonl"), "mark-new");
@@ -251,7 +251,7 @@ fn links_above_the_directory_are_followed_by_every_verb() {
         home.trajectory_dir = folder;
         home.record("link/sessions/s1.jsonl", "s1", "mark-right");
         assert_eq!(home.chosen("link/sessions/s1.jsonl"), "mark-right");
-        // The pointer alone leads there, too.
+        // The pointer alone leads there as well.
         home.trajectory_dir = None;
         assert_eq!(home.chosen("link/sessions/s1.jsonl"), "mark-right");
     }
@@ -286,7 +286,7 @@ fn an_undo_without_the_sidecar_keeps_the_rest_for_later() {
     assert!(said.contains("a sidecar that was not found"), "{said}");
     assert_eq!(home.read("sessions/s1.jsonl"), transcript("s1"));
     assert!(!home.read("t/s1.jsonl").contains(LISTING));
-    // Again without it: nothing is forgotten.
+    // A second undo without it still keeps the journal.
     assert_eq!(home.run(&undo, "").status.code(), Some(1));
     home.trajectory_dir = folder;
     let output = home.run(&undo, "");
@@ -296,7 +296,7 @@ fn an_undo_without_the_sidecar_keeps_the_rest_for_later() {
 }
 
 #[test]
-fn what_a_copied_directory_points_to_is_not_an_orphan() {
+fn the_target_of_a_copied_pointer_is_not_an_orphan() {
     let mut home = Home::new();
     home.trajectory_dir = Some(home.path("t"));
     home.put("sessions/s1.jsonl", &transcript("s1"));
@@ -307,10 +307,10 @@ fn what_a_copied_directory_points_to_is_not_an_orphan() {
         let output = home.run(&["prune", "--sessions", folder, "--older-than", "0s"], "");
         assert!(output.status.success(), "{output:?}");
     };
-    // The transcript was not copied, and is there where the pointer was written.
+    // The transcript was not copied; the original still exists.
     prune("copy");
     assert_eq!(home.chosen("sessions/s1.jsonl"), "mark-right");
-    // Once it is gone from there, so are its remains.
+    // Once the original is gone, its sidecar is removed too.
     fs::remove_file(home.path("sessions/s1.jsonl")).unwrap();
     home.put("copy/s1.trajectory-path.json", &pointer);
     prune("copy");
@@ -322,7 +322,7 @@ fn what_a_copied_directory_points_to_is_not_an_orphan() {
 #[test]
 fn a_pointer_cannot_vouch_for_the_file_it_leads_to() {
     let home = Home::new();
-    // The transcript is damaged and states nothing; the pointer is foreign.
+    // The transcript is damaged and states no id; the pointer is foreign.
     let rows = transcript("s1");
     let (_, without_header) = rows.split_once('\n').unwrap();
     home.put("sessions/s1.jsonl", without_header);
@@ -342,7 +342,7 @@ fn a_sidecar_in_a_relocated_directory_is_found_where_the_pointer_leads() {
     home.trajectory_dir = Some(home.path("t"));
     home.record("sessions/s1.jsonl", "s1", "mark-right");
     assert_eq!(home.chosen("sessions/s1.jsonl"), "mark-right");
-    // Without the setting, and with another one.
+    // Without the setting, and with another directory.
     for folder in [None, Some(home.path("other"))] {
         home.trajectory_dir = folder;
         assert_eq!(home.chosen("sessions/s1.jsonl"), "mark-right");

@@ -1,5 +1,5 @@
 //! Every reader gives the same answers about the same session: `tail`,
-//! `sessions`, `inspect`, and a fold of the events of a bundle.
+//! `sessions`, `inspect`, `show`, and a fold of an exported bundle.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::Value;
-use traj_core::dialect::Dialect;
+use traj_core::dialect::{Dialect, decode_manifest};
 use traj_core::json::Json;
 use traj_core::run::{FirstFailure, Fold, Place, Prices, Run, RunState};
 use traj_core::timestamp::UnixMillis;
@@ -16,16 +16,18 @@ use traj_tests::export_home::{EXPORTS, ExportHome, result};
 use traj_tests::session_fixtures::{SessionFixture, all};
 use traj_tests::traj_binary::traj_command;
 
-/// What a reader says of a session.
+/// What a reader reports about a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Answers {
+    session: Option<String>,
+    agent: Option<String>,
     status: Option<String>,
     turns: u64,
     calls: u64,
     /// Failed, timed out, declined, interrupted, unanswered.
     outcomes: [u64; 5],
     model_calls: u64,
-    /// Input, of that cached, output.
+    /// Input, the cached part of it, output.
     tokens: [u64; 3],
     errors: usize,
     first_failure: Option<Failure>,
@@ -33,7 +35,7 @@ struct Answers {
     ended: Option<String>,
 }
 
-/// The tool, outcome, exit code and start of a call; nothing of an error.
+/// The tool, outcome, exit code and start of a call; empty for an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Failure {
     tool: Option<String>,
@@ -51,7 +53,7 @@ fn number(value: &Value) -> u64 {
 }
 
 impl Answers {
-    /// What `sessions` and `inspect` name alike.
+    /// Members that `sessions` and `inspect` share.
     fn common(value: &Value) -> Self {
         let (calls, usage) = (&value["calls"], &value["usage"]);
         let outcomes = ["errors", "timedOut", "declined", "interrupted", "unanswered"];
@@ -59,6 +61,8 @@ impl Answers {
         outcomes[0] -= outcomes[1];
         let tokens = ["inputTokens", "cachedTokens", "outputTokens"];
         Self {
+            session: None,
+            agent: text(&value["agent"]),
             status: text(&value["status"]),
             turns: number(&value["turns"]),
             calls: number(&calls["calls"]),
@@ -81,10 +85,23 @@ impl Answers {
             started: text(&failure["at"]).filter(|_| !failure["tool"].is_null()),
         });
         let errors = usize::try_from(number(&value["errorCount"])).unwrap();
-        Self { errors, first_failure, ..Self::common(value) }
+        let session = text(&value["sessionId"]);
+        Self { session, errors, first_failure, ..Self::common(value) }
     }
 
     fn of_inspect(value: &Value) -> Self {
+        let errors = value["errors"].as_array().unwrap().len();
+        let session = text(&value["sessionId"]);
+        Self { session, errors, ..Self::of_summary(value) }
+    }
+
+    /// `show` does not count errors, so the caller passes the number.
+    fn of_show(value: &Value, errors: usize) -> Self {
+        Self { session: text(&value["session"]), errors, ..Self::of_summary(value) }
+    }
+
+    /// Members that `inspect` and `show` share.
+    fn of_summary(value: &Value) -> Self {
         let failure = Some(&value["firstFailure"]).filter(|failure| !failure.is_null());
         let first_failure = failure.map(|failure| {
             let call = &failure["call"];
@@ -95,8 +112,7 @@ impl Answers {
                 started: text(&call["startedAt"]),
             }
         });
-        let errors = value["errors"].as_array().unwrap().len();
-        Self { errors, first_failure, ..Self::common(value) }
+        Self { first_failure, ..Self::common(value) }
     }
 
     fn of_run(run: &Run) -> Self {
@@ -111,6 +127,8 @@ impl Answers {
             _ => Failure::default(),
         });
         Self {
+            session: run.session.clone(),
+            agent: run.agent.clone(),
             status: run.status.as_ref().map(RunState::as_str).map(str::to_owned),
             turns: run.turns,
             calls: calls.calls,
@@ -150,11 +168,18 @@ fn inspected(home: &ExportHome) -> Answers {
     Answers::of_inspect(&result(&home.traj(&["inspect", "s1.jsonl", "--json"]))["result"])
 }
 
-/// The events of an exported bundle, folded.
+fn shown(home: &ExportHome, errors: usize) -> Answers {
+    let shown = result(&home.traj(&["show", "s1.jsonl", "--json"]));
+    Answers::of_show(&shown["result"]["run"], errors)
+}
+
+/// The manifest and the events of an exported bundle, folded.
 fn exported(home: &ExportHome) -> Answers {
     assert!(home.export(&["--output", "b"]).status.success());
     let events = home.folder.read_to_string(format!("{EXPORTS}/b/events.jsonl")).unwrap();
+    let manifest = home.folder.read_to_string(format!("{EXPORTS}/b/manifest.json")).unwrap();
     let mut fold = Fold::new(Prices::shipped());
+    decode_manifest(&Json::parse(&manifest).unwrap(), &mut |event| fold.push(&event));
     for (line, row) in (1..).zip(events.lines()) {
         let row = Json::parse(row).unwrap();
         Dialect::Bundle.decode(&row, Place::line(line), &mut |event| fold.push(&event));
@@ -171,8 +196,8 @@ fn tailed(home: &ExportHome) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// `tail` shows rows, and two witnesses of one thing are two rows: whatever it
-/// says of a call, of tokens, of errors and of times has to fit.
+/// `tail` shows rows, so something that both files record appears twice. Its
+/// calls, tokens, errors and times must agree with the other readers.
 fn check_tail(lines: &[Value], answers: &Answers, name: &str) {
     let mut calls: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for line in lines {
@@ -191,7 +216,7 @@ fn check_tail(lines: &[Value], answers: &Answers, name: &str) {
         answers.outcomes,
         "{name}: outcomes"
     );
-    // Each witness states tokens once; rows that repeat an answer repeat its tokens.
+    // Each file states tokens once; rows that repeat an answer repeat its tokens.
     let mut tokens: BTreeMap<String, BTreeSet<(usize, u64, u64)>> = BTreeMap::new();
     let mut repeated = BTreeMap::new();
     for line in lines.iter().filter(|line| line["inputTokens"].is_u64()) {
@@ -224,7 +249,7 @@ fn check_tail(lines: &[Value], answers: &Answers, name: &str) {
         assert_eq!(text(&line["outcome"]), failure.outcome, "{name}: first failure");
         assert_eq!(line["exitCode"].as_i64(), failure.exit_code, "{name}: first failure");
     }
-    // A header states when the file was made.
+    // A header states when the file was created.
     let headers = ["session", "session_meta"];
     let times = lines.iter().filter(|line| !headers.iter().any(|kind| line["type"] == *kind));
     let times: BTreeSet<String> = times.filter_map(|line| text(&line["at"])).collect();
@@ -239,6 +264,7 @@ fn every_reader_gives_the_same_answers() {
         let answers = inspected(&home);
         assert_eq!(listed(&home), answers, "{name}: sessions and inspect");
         assert_eq!(exported(&home), answers, "{name}: the bundle and inspect");
+        assert_eq!(shown(&home, answers.errors), answers, "{name}: show and inspect");
         if fixture.is_straight {
             check_tail(&tailed(&home), &answers, name);
         }
@@ -252,7 +278,7 @@ fn the_answers_are_the_right_ones() {
     for name in ["version 3 alone", "version 3 and a sidecar", "version 2", "version 1"] {
         let answers = &answers[name];
         assert_eq!((answers.calls, answers.outcomes), (2, [1, 0, 0, 0, 0]), "{name}");
-        // Input includes cached tokens; what the sidecar repeats counts once.
+        // Input includes cached tokens; model calls that the sidecar repeats count once.
         assert_eq!((answers.model_calls, answers.tokens), (3, [500, 180, 23]), "{name}");
         assert_eq!(answers.first_failure.as_ref().unwrap().exit_code, Some(3), "{name}");
     }
@@ -287,5 +313,6 @@ fn the_shipped_example_is_read_alike() {
     assert_eq!(answers.outcomes[0], 1);
     assert_eq!(listed(&home), answers);
     assert_eq!(exported(&home), answers);
+    assert_eq!(shown(&home, answers.errors), answers);
     check_tail(&tailed(&home), &answers, "the example");
 }

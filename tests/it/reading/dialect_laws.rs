@@ -1,5 +1,5 @@
-//! What dialects and the fold promise for any rows: they never panic, and reading
-//! the rows in pieces makes no difference.
+//! Laws of the dialects and the fold for arbitrary rows: they never panic, and
+//! reading the rows in pieces makes no difference.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use traj_core::port::Sources as _;
 use traj_core::run::{Fold, Place, Prices, Run, RunEvent, SessionFiles, SessionRun};
 use traj_tests::session_fixtures;
 
-/// Rows that programs write, of every dialect.
+/// Real rows of every dialect.
 fn real_rows() -> Vec<String> {
     let files = [
         include_str!("../../fixtures/rollouts/old-fork.jsonl"),
@@ -69,18 +69,18 @@ fn hostile() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A change to a row: where, and what.
+/// A change to a row: the path, the kind of change, a value.
 type Change = (Vec<u8>, u8, Value);
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec((prop::collection::vec(any::<u8>(), 0..6), 0_u8..5, hostile()), 0..4)
 }
 
-/// Changes a value somewhere inside.
+/// Changes a value at a path.
 fn change(mut value: &mut Value, (path, how, other): Change) {
     for step in path {
         let step = usize::from(step);
-        // A value without an inside is changed itself.
+        // A scalar or empty container is changed itself.
         let has_inside = match &*value {
             Value::Object(members) => !members.is_empty(),
             Value::Array(items) => !items.is_empty(),
@@ -119,7 +119,7 @@ fn change(mut value: &mut Value, (path, how, other): Change) {
     };
 }
 
-/// Rows as they are written, some of them changed.
+/// Real rows, some of them changed.
 fn changed_rows() -> impl Strategy<Value = Vec<String>> {
     let row = (prop::sample::select(real_rows()), changes()).prop_map(|(row, changes)| {
         let mut row: Value = serde_json::from_str(&row).unwrap();
@@ -129,7 +129,7 @@ fn changed_rows() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(row, 1..12)
 }
 
-/// Decodes rows with one dialect, each event shown to `see` as well.
+/// Decodes and folds rows with one dialect; passes each event to `see`.
 fn folded(dialect: Dialect, rows: &[String], see: &mut dyn FnMut(&RunEvent<'_>)) -> Run {
     let mut fold = Fold::new(Prices::shipped());
     for (line, row) in (1..).zip(rows) {
@@ -220,7 +220,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Blanks after rows move them to other blocks, and change nothing else.
+    /// Spaces after rows move the rows to other blocks and change nothing else.
     #[test]
     fn where_a_block_ends_makes_no_difference(
         pads in prop::collection::vec((0_usize..64, 0_usize..700_000), 1..6),

@@ -1,4 +1,4 @@
-//! `traj inspect`: what it takes for a session, for a bundle and for neither.
+//! `traj inspect`: what it recognises as a session, as a bundle, and as neither.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -8,14 +8,14 @@ use traj_tests::export_home::{EXPORTS, ExportHome as Home, result};
 use traj_tests::rows::{HEADER, event, next_message};
 use traj_tests::traj_binary::traj_command;
 
-/// How many events are shown.
+/// The number of events that are reported.
 fn events(home: &Home, subject: &str) -> u64 {
     let output = home.traj(&["inspect", subject, "--json"]);
     assert!(output.status.success(), "{subject}: {}", String::from_utf8_lossy(&output.stdout));
     result(&output)["result"]["events"].as_u64().unwrap()
 }
 
-/// What is said of something that cannot be shown.
+/// The exit code and the error for a file that cannot be inspected.
 fn refusal(home: &Home, subject: &str) -> (Option<i32>, Value) {
     let output = home.traj(&["inspect", subject, "--json"]);
     let error = result(&output)["error"].clone();
@@ -47,7 +47,7 @@ fn calls_with_an_id_that_was_used_before_are_shown() {
 }
 
 #[test]
-fn what_it_is_counts_more_than_its_name() {
+fn content_counts_more_than_the_name() {
     let home = Home::new();
     home.export(&["--output", "b.jsonl"]);
     assert_eq!(events(&home, &format!("{EXPORTS}/b.jsonl")), 2);
@@ -64,22 +64,22 @@ fn what_it_is_counts_more_than_its_name() {
 fn a_sidecar_shows_its_session() {
     let home = Home::new();
     assert_eq!(events(&home, "s1.trajectory.jsonl"), 2);
-    // Also one without recorded events, or with another name.
+    // The same for a sidecar without events, or with another name.
     home.folder.rename("s1.trajectory.jsonl", &home.folder, "moved.jsonl").unwrap();
     assert_eq!(events(&home, "moved.jsonl"), 2);
     home.folder.write("s1.trajectory.jsonl", "").unwrap();
     assert_eq!(events(&home, "s1.trajectory.jsonl"), 1);
-    // Without its session it is shown alone.
+    // Without its session, the sidecar is shown alone.
     home.folder.rename("moved.jsonl", &home.folder, "s1.trajectory.jsonl").unwrap();
     home.folder.remove_file("s1.jsonl").unwrap();
     let shown = result(&home.traj(&["inspect", "s1.trajectory.jsonl", "--json"]));
     let shown = &shown["result"];
     assert_eq!((&shown["events"], &shown["sessionId"]), (&1.into(), &"s1".into()));
-    // In a directory of its own it is named like its session, which lies elsewhere.
+    // In a separate directory it has the name of its session, which is elsewhere.
     home.folder.create_dir("recorded").unwrap();
     home.folder.rename("s1.trajectory.jsonl", &home.folder, "recorded/s1.jsonl").unwrap();
     assert_eq!(events(&home, "recorded/s1.jsonl"), 1);
-    // A session keeps being one, whatever its name.
+    // A session is recognised by its content, whatever its name.
     home.folder.write("odd.trajectory.jsonl", HEADER).unwrap();
     assert_eq!(events(&home, "odd.trajectory.jsonl"), 0);
     let foreign = event("x", "2026-06-01T10:00:00Z", 1).of("../s").json();
@@ -123,7 +123,7 @@ fn the_same_damage_is_reported_once() {
 }
 
 #[test]
-fn names_that_are_not_utf_8_are_refused_as_that() {
+fn names_that_are_not_utf_8_are_refused() {
     let home = Home::new();
     home.folder.create_dir(OsStr::from_bytes(b"d\xff")).unwrap();
     for name in [&b"q\xff.jsonl"[..], b"d\xff/s1.jsonl"] {

@@ -1,5 +1,5 @@
-//! `traj inspect` refuses what `traj verify` refuses: the same exit code and the
-//! same words, since one reader answers both.
+//! `traj inspect` refuses what `traj verify` refuses, with the same exit code and
+//! the same message: both use one reader.
 
 use std::io::{Cursor, Read as _, Write as _};
 
@@ -22,7 +22,7 @@ fn entries_of(zip: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 type Writer = zip::ZipWriter<Cursor<Vec<u8>>>;
 
-/// The bundle as a zip, with something before and something after its entries.
+/// The bundle as a zip, with extra bytes before and after its entries.
 fn packed(
     entries: &[(String, Vec<u8>)],
     before: impl FnOnce(&mut Writer),
@@ -42,7 +42,7 @@ fn link(writer: &mut Writer, name: &str) {
     writer.add_symlink(name, "/etc/passwd", SimpleFileOptions::default()).unwrap();
 }
 
-/// The exit code of a verb and what it says of a bundle that it cannot read.
+/// The exit code and the error of a command on a bundle that it cannot read.
 fn answer(home: &Home, verb: &str, name: &str) -> (Option<i32>, Value) {
     let output = home.traj(&[verb, name, "--json"]);
     let error = result(&output)["error"].clone();
@@ -78,7 +78,7 @@ fn an_archive_that_is_not_safe_to_read_is_refused_by_both() {
         ("folder", folder),
         ("cut", cut),
     ] {
-        // What it is counts, not its name: one of these looks like a session.
+        // The content counts, not the name: one of these is named like a session.
         for file in ["b.zip", "b.jsonl"] {
             home.folder.write(file, &hostile).unwrap();
             let verified = answer(&home, "verify", file);
@@ -87,7 +87,7 @@ fn an_archive_that_is_not_safe_to_read_is_refused_by_both() {
             assert_eq!(answer(&home, "inspect", file), verified, "{name} {file}");
         }
     }
-    // As it was, or packed anew by the same rules, both read it.
+    // Both read the original, and the same files packed again by the same rules.
     for (verb, file) in [("verify", "b.zip"), ("inspect", "b.zip"), ("inspect", "b.jsonl")] {
         home.folder.write(file, packed(&entries, nothing, nothing)).unwrap();
         assert_eq!(answer(&home, verb, file), (Some(0), Value::Null), "{verb} {file}");

@@ -1,5 +1,5 @@
-//! How a user names a session: every command takes a path, a key, an id or the
-//! beginning of an id, and only commands that read choose a session themselves.
+//! How a user names a session: every command takes a path, a key, an id, or a
+//! prefix of a key or id. Only commands that read choose a session themselves.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
@@ -13,11 +13,11 @@ use traj_tests::traj_binary::{printed, traj_command};
 
 const SESSIONS: &str = ".openclaw/agents/main/sessions";
 
-/// A home with the stores of agents, and a workspace to stand in.
+/// A home with the stores of agents, and a workspace to run commands in.
 struct Home(TempDir);
 
 impl Home {
-    /// Three sessions, each with a sidecar: two of them in the store.
+    /// Three sessions, each with a sidecar. Two of them are in the store.
     fn new() -> Self {
         let home = Self(tempfile::tempdir().unwrap());
         fs::create_dir(home.path("ws")).unwrap();
@@ -41,7 +41,7 @@ impl Home {
         fs::write(path, content).unwrap();
     }
 
-    /// A session that changed this many seconds after a day in 2030.
+    /// A session that changed this many seconds after a fixed time in 2030.
     fn session(&self, folder: &str, id: &str, workspace: &str, changed: u64) {
         let header = rows::header(id).text("cwd", workspace);
         let event = rows::event("session.started", &rows::at(2), 1).of(id);
@@ -63,7 +63,7 @@ impl Home {
         command.args(arguments).current_dir(self.path("ws")).output().unwrap()
     }
 
-    /// The session whose events `tail` prints, and what it says besides.
+    /// The session whose events `tail` prints, and its messages on standard error.
     fn tailed(&self, arguments: &[&str]) -> (String, String) {
         let output = self.run(&[&["tail", "--json"], arguments].concat());
         assert!(output.status.success(), "{arguments:?}: {output:?}");
@@ -147,7 +147,7 @@ fn every_verb_takes_the_same_word() {
             assert!(error.0 == 1 && error.1.contains("there is no session nobody"), "{error:?}");
         }
     }
-    // A recorder goes on where the session is, with its id and key.
+    // A recorder writes beside the session, with its id and key.
     let output = home.run(&["record", "aab", "--json"]);
     assert!(output.status.success(), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -161,11 +161,11 @@ fn a_word_that_fits_several_sessions_lists_them() {
     let (code, said) = home.error(&["inspect", "aa"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
-    error: aa fits 2 sessions
+    error: aa matches 2 sessions
       hint: agent:main:main, [home]/.openclaw/agents/main/sessions/aaa-one.jsonl
       hint: agent:main:side, [home]/.openclaw/agents/main/sessions/aab-two.jsonl
     ");
-    // A whole id is not the beginning of a longer one, nor is the one that a transcript states.
+    // A complete id wins over a longer id that it begins, also if a transcript states it.
     home.session(SESSIONS, "aaa-one-more", "/elsewhere", 400);
     assert_eq!(home.tailed(&["aaa-one"]).0, "aaa-one");
     for name in ["ccc-three.jsonl", "ccc-three.trajectory.jsonl"] {
@@ -177,7 +177,7 @@ fn a_word_that_fits_several_sessions_lists_them() {
     assert_eq!(home.tailed(&["ccc-three"]).0, "ccc-three");
     assert_eq!(home.error(&["tail", "ccc"]).0, 2);
     let (code, said) = home.error(&["trim", "agent:main:", "--auto"]);
-    assert!(code == 2 && said.contains("fits 2 sessions"), "{said}");
+    assert!(code == 2 && said.contains("matches 2 sessions"), "{said}");
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn verbs_that_read_take_the_newest_and_say_which() {
     assert_eq!(session, "aab-two");
     assert!(said.starts_with("the newest session of this machine: agent:main:side"), "{said}");
     assert_eq!(home.tailed(&["--agent", "other"]).0, "ccc-three");
-    // A session of this workspace comes first, however old it is.
+    // A session of this workspace comes first, even if it is older.
     home.session(SESSIONS, "ddd-four", here.to_str().unwrap(), 10);
     home.session(SESSIONS, "eee-five", here.to_str().unwrap(), 20);
     let (session, said) = home.tailed(&[]);
@@ -227,7 +227,7 @@ fn verbs_that_change_files_need_the_session_named() {
 }
 
 #[test]
-fn what_cannot_be_found_is_said_with_what_to_do() {
+fn an_unknown_session_is_reported_with_a_hint() {
     let home = Home::new();
     insta::assert_snapshot!(home.error(&["tail", "nobody"]).1, @r"
     error: there is no session nobody
@@ -245,7 +245,7 @@ fn what_cannot_be_found_is_said_with_what_to_do() {
     error: no session was found; name one
       hint: give a path, a key or an id
     ");
-    // A store that cannot be read is said to be damaged, not passed over.
+    // A store that cannot be read is reported as damaged, not skipped.
     home.put(&format!("{SESSIONS}/sessions.json"), "not JSON");
     assert_eq!(home.error(&["tail", "agent:main:main"]).0, 4);
     assert_eq!(home.tailed(&["aaa-one"]).0, "aaa-one");

@@ -1,14 +1,11 @@
 //! A run that is exported and read back is the same run.
 
-use std::ops::ControlFlow;
-
 use serde_json::Value;
-use traj_core::dialect::{Dialect, decode_manifest};
-use traj_core::json::Json;
+use traj_core::dialect::Dialect;
 use traj_core::memory::{MemoryBundle, MemoryBundleSource, MemorySources};
 use traj_core::port::{BundleFile, Sources as _};
 use traj_core::run::{Fold, Prices, Run, SessionFiles};
-use traj_export::{Selection, read_run_events};
+use traj_export::{Selection, read_run};
 use traj_tests::export_fixture::{Exported, export_from, request};
 use traj_tests::rows::{self, HEADER, message, user};
 use traj_tests::session_fixtures;
@@ -37,7 +34,7 @@ fn sources_of(session: &str, sidecar: &str) -> MemorySources {
     sources
 }
 
-/// The run that a session file and its sidecar state.
+/// The run of a session file and its sidecar.
 fn run_of_files(session: &str, sidecar: &str) -> Run {
     let sources = sources_of(session, sidecar);
     let transcript = sources.open("s.jsonl").unwrap();
@@ -57,17 +54,11 @@ fn run_of_files(session: &str, sidecar: &str) -> Run {
     read.run
 }
 
-/// The run that a bundle states.
+/// The run of a bundle.
 fn run_of_bundle(files: &MemoryBundle) -> Run {
-    let mut fold = Fold::new(Prices::shipped());
-    let manifest = Json::parse(&files[&BundleFile::Manifest]).unwrap();
-    decode_manifest(&manifest, &mut |event| fold.push(&event));
-    let read = read_run_events(&MemoryBundleSource::of(files), &mut |event| {
-        fold.push(event);
-        ControlFlow::Continue(())
-    });
-    assert_eq!(read.unwrap(), 0);
-    fold.finish()
+    let (run, too_long) = read_run(&MemoryBundleSource::of(files), Prices::shipped()).unwrap();
+    assert_eq!(too_long, 0);
+    run
 }
 
 fn exported(session: &str, sidecar: &str) -> Exported {
@@ -77,8 +68,8 @@ fn exported(session: &str, sidecar: &str) -> Exported {
     export_from(&sources, &request).unwrap()
 }
 
-/// Asserts that the run of the files is that of their bundle, apart from the
-/// workspace, whose path is hidden. Returns it.
+/// Asserts that the files and their bundle have the same run, apart from the
+/// workspace, whose path is redacted. Returns the run.
 fn assert_same_run(name: &str, session: &str, sidecar: &str) -> Run {
     let mut from_files = run_of_files(session, sidecar);
     let exported = exported(session, sidecar);
@@ -95,8 +86,8 @@ fn rollouts_of_both_generations_are_the_same_run_in_a_bundle() {
         let run = assert_same_run(name, rollout, "");
         let calls = run.calls;
         format!(
-            "{name}: {} {:?}, {} turns, {} calls ({} failed, {} declined, {} interrupted, {} \
-             unanswered), {} tokens, {} compactions, {} rewinds, {} approvals, sub-agents {:?}",
+            "{name}: {} {:?}, turns {}, calls {} (failed {}, declined {}, interrupted {}, \
+             unanswered {}), tokens {}, compactions {}, rewinds {}, approvals {}, sub-agents {:?}",
             run.session.as_deref().unwrap_or("-"),
             run.status,
             run.turns,
@@ -115,8 +106,8 @@ fn rollouts_of_both_generations_are_the_same_run_in_a_bundle() {
     insta::assert_snapshot!(reported.join("\n"));
 }
 
-/// A transcript with a branch that was left, a failed command, a compaction, a
-/// model change and a rewind; times of the sidecar's events lie between.
+/// A transcript with an abandoned branch, a failed command, a compaction, a model
+/// change and a rewind. The times of the sidecar's events are in between.
 fn conversation() -> String {
     let entry = |kind: &str, id: &str, parent: &str, second: u32, members: &str| {
         rows::entry(kind, id, Some(parent), second).verbatim(members).json()
@@ -146,7 +137,7 @@ fn conversation() -> String {
     .join("\n")
 }
 
-/// What a recorder wrote of the same run, with approvals.
+/// The same run as a recorder wrote it, with approvals.
 fn recorded() -> String {
     let at = |second: u32| format!("2026-06-01T10:00:{second:02}.500Z");
     let event = |kind: &str, second: u32, data: &str| {
@@ -187,7 +178,7 @@ fn transcripts_and_sidecars_are_the_same_run_in_a_bundle() {
 }
 
 #[test]
-fn rows_that_nobody_knows_are_counted_in_the_manifest() {
+fn rows_of_unknown_types_are_counted_in_the_manifest() {
     let fixtures = session_fixtures::all();
     let named = |fixture: &&session_fixtures::SessionFixture| fixture.name.contains("nobody");
     let fixture = fixtures.iter().find(named).unwrap();
@@ -202,7 +193,7 @@ fn rows_that_nobody_knows_are_counted_in_the_manifest() {
     ]);
     assert_eq!(manifest["unknownEntries"], serde_json::json!({"count": 3, "types": types}));
 
-    // More types than are counted by name.
+    // More types than the manifest lists by name.
     let entry = |number: u32| {
         let (kind, parent) = (number % 250, number - 1);
         rows::entry(&format!("type{kind}"), &format!("e{number}"), Some(&format!("e{parent}")), 0)
@@ -225,7 +216,7 @@ fn every_fixture_is_the_same_run_in_a_bundle() {
     }
 }
 
-/// The events of the shipped example, as a recorder writes them.
+/// The sidecar that a recorder writes for the shipped example.
 fn example_sidecar() -> String {
     let events = include_str!("../../../examples/run/events.jsonl").lines();
     let rows = (1..).zip(events).map(|(number, event)| {
@@ -249,7 +240,7 @@ fn the_shipped_example_is_the_same_run_in_a_bundle() {
 }
 
 #[test]
-fn whoever_wrote_the_session_is_named() {
+fn the_agent_that_wrote_the_session_is_named() {
     let named = |session: &str, sidecar: &str| {
         let manifest = exported(session, sidecar).json(BundleFile::Manifest).unwrap();
         (manifest["agent"].clone(), manifest["dialect"].clone())

@@ -1,4 +1,4 @@
-//! `traj sessions`: where it looks, what it lists, in which order.
+//! `traj sessions`: where it searches, what it lists, and in which order.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
@@ -12,7 +12,7 @@ use traj_tests::export_home::result;
 use traj_tests::rows;
 use traj_tests::traj_binary::{printed, traj_command};
 
-/// A transcript with one prompt at this minute of 10 o'clock.
+/// A transcript with one prompt, this many minutes after 10:00.
 fn transcript(id: &str, minute: u32) -> String {
     let header = rows::header(id).without("cwd").text("timestamp", "2026-06-01T09:00:00Z");
     let prompt = rows::entry("message", "a", None, 0).text("timestamp", &at(minute));
@@ -81,7 +81,7 @@ fn directories_are_searched_with_everything_below_newest_first() {
     let home = two_trees();
     assert_eq!(home.ids(&["one"]), ["b", "gone", "a"]);
     assert_eq!(home.ids(&["one", "two"]), ["d", "b", "c", "gone", "a"]);
-    // A directory that is named twice, or lies below another, counts once.
+    // A directory that is given twice, or is inside another one, counts once.
     assert_eq!(home.ids(&["one/deep", "one", "one/deep/er/b.jsonl"]), ["b", "gone", "a"]);
     assert_eq!(home.ids(&["--sessions", "two"]), ["d", "c"]);
 }
@@ -175,7 +175,7 @@ fn a_directory_that_may_not_be_read_is_reported() {
     let output = traj_command(home.0.path()).args(["sessions", "t", "--json"]).output().unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
     let report = result(&output)["result"].clone();
-    // Whoever may read everything lists everything.
+    // Root can read everything, so it lists everything.
     let (listed, problems) = if is_readable { (2, 0) } else { (1, 1) };
     assert_eq!(report["sessions"].as_array().unwrap().len(), listed);
     assert_eq!(report["problems"].as_array().unwrap().len(), problems);
@@ -196,7 +196,7 @@ fn without_roots_the_store_the_files_beside_it_and_rollouts_are_listed() {
     let keys: Vec<_> =
         report["sessions"].as_array().unwrap().iter().map(|one| &one["key"]).collect();
     assert_eq!(keys, [&Value::Null, &Value::Null, &"agent:main:a".into()]);
-    // Rollouts are listed without a store, too.
+    // Rollouts are also listed without a store.
     fs::remove_dir_all(home.0.path().join(".openclaw")).unwrap();
     assert_eq!(home.ids(&[]), ["d"]);
 }
@@ -250,7 +250,7 @@ fn the_table_has_a_header_and_no_tabs() {
         ");
     });
     assert!(!printed(&output).contains('\t'));
-    // Where it is not a terminal, nothing is cut.
+    // Nothing is cut if the output is not a terminal.
     let narrow = traj_command(home.0.path()).env("COLUMNS", "40").args(arguments).output().unwrap();
     assert_eq!(printed(&narrow), printed(&output));
 }

@@ -1,5 +1,5 @@
 //! `traj show`: the conversation at several widths, with and without colours,
-//! and what it says when there is nothing to show.
+//! and the message if there is nothing to show.
 #![expect(clippy::disallowed_methods, reason = "the example is in the repository")]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ use traj_tests::traj_binary::{printed, traj_command};
 const SECRET: &str = "ghp_R7kQ2mVx9LtB4nZc8WpY1sHd6GfJ3aKe5TuN";
 
 /// A home with a run that fails: approvals, wide characters, a long output, a
-/// secret, characters that would steer the terminal, a model without a price.
+/// secret, terminal control characters, a model without a price.
 fn failing_run() -> Home {
     let home = Home::new();
     let row = |number: u32, message: &str| {
@@ -63,7 +63,7 @@ fn failing_run() -> Home {
             "approval.decided",
             "07.000",
             4,
-            r#"{"approvalId":"a1","toolCallId":"c2","subject":"make test","decision":"approved"}"#,
+            r#"{"approvalId":"a1","toolCallId":"c2","subject":"make test","decision":"approved","decidedBy":"user","deciderName":"alice","scope":"once"}"#,
         ),
         event("tool.result", "07.600", 5, r#"{"toolCallId":"c2","name":"shell","success":true}"#),
         event("session.ended", "12", 6, r#"{"status":"interrupted"}"#),
@@ -72,8 +72,8 @@ fn failing_run() -> Home {
     home
 }
 
-/// What `show` prints of the run, by the clock of Berlin; hashes of hidden
-/// values differ from home to home.
+/// What `show` prints of the run, with times of Berlin. The hashes of markers are
+/// masked, because each home has its own key.
 fn shown(home: &Home, columns: u32, more: &[&str]) -> String {
     let mut command = traj_command(home.path());
     command.env("COLUMNS", columns.to_string()).env("TZ", "CET-1CEST,M3.5.0,M10.5.0/3");
@@ -96,7 +96,7 @@ fn the_conversation_fits_the_terminal() {
 }
 
 #[test]
-fn what_is_wanted_is_shown() {
+fn flags_choose_what_is_shown() {
     let home = failing_run();
     let failed = shown(&home, 100, &["--failed"]);
     assert!(failed.contains("exit 3 · 1.5 s · id c2"), "{failed}");
@@ -121,7 +121,7 @@ fn a_failure_is_shown_from_what_led_to_it() {
     let home = failing_run();
     let mut rows: Vec<String> = Vec::new();
     let session = home.folder.read_to_string("s1.jsonl").unwrap();
-    // Another turn before it, in which nothing failed.
+    // An earlier turn, in which nothing failed.
     for (index, row) in session.lines().enumerate() {
         rows.push(row.to_owned());
         if index == 0 {
@@ -139,7 +139,7 @@ fn a_failure_is_shown_from_what_led_to_it() {
     let failed = shown(&home, 100, &["--failed"]);
     assert!(!failed.contains("Hello."), "{failed}");
     assert!(failed.contains("── turn 2") && failed.contains("exit 3"), "{failed}");
-    // It is the failure that `inspect` names.
+    // `inspect` reports the same failure.
     let inspected = result(&home.traj(&["inspect", "s1.jsonl", "--json"]));
     let document = result(&home.traj(&["show", "s1.jsonl", "--failed", "--json"]));
     let steps = document["result"]["steps"].as_array().unwrap();
@@ -183,6 +183,7 @@ fn the_document_says_what_the_text_says() {
         (&approval["decision"], &approval["waitedMillis"]),
         (&"approved".into(), &800.into())
     );
+    assert_eq!(approval["decider"], "alice");
     assert_eq!(of("approval").len(), 1);
     assert_eq!(of("turn").len(), 2);
 }
@@ -207,7 +208,7 @@ fn every_form_of_a_bundle_is_shown() {
 }
 
 #[test]
-fn no_text_of_a_run_steers_the_terminal() {
+fn no_text_of_a_run_controls_the_terminal() {
     // A title, a colour, a link, a line that overwrites itself, a bidi override.
     let hostile =
         r"\u001b]0;t\u0007\u001b[31m\u001b]8;;x\u001b\\\\a\rb\u009b2J\u202ec\u2066d\u200fe";
@@ -271,7 +272,7 @@ fn a_rollout_of_codex_is_shown() {
     session  t1
     agent    codex 1.2.3
     model    gpt-5.4
-    in       /shop
+    in       $WORKSPACE_DIR
     from     2026-06-01 12:00:02 CEST to 2026-06-01 12:00:06 CEST
     ended    success after 4.0 s
     failed   exec_command ls (exit 1)
@@ -317,7 +318,7 @@ fn a_sidecar_shows_its_session() {
 }
 
 #[test]
-fn whoever_reads_only_the_first_lines_made_no_error() {
+fn closing_the_output_early_is_not_an_error() {
     let home = failing_run();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -351,7 +352,7 @@ fn a_run_without_a_failure_says_so() {
 }
 
 #[test]
-fn two_witnesses_of_one_step_show_it_once() {
+fn a_step_that_two_files_record_is_shown_once() {
     let home = Home::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/run");
     std::fs::copy(example.join("session.jsonl"), home.path().join("s1.jsonl")).unwrap();
@@ -384,4 +385,16 @@ fn a_bundle_with_a_secret_is_not_shown() {
     let output = home.traj(&["show", &format!("{EXPORTS}/b")]);
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_bundle_says_who_allowed_what() {
+    let home = failing_run();
+    assert!(home.export(&[]).status.success());
+    let bundle = &*format!("{EXPORTS}/{}", home.exports()[0]);
+    let text = printed(&home.traj(&["inspect", bundle]));
+    assert!(text.contains("approvals 1 requested, 0 denied\n"), "{text}");
+    assert!(text.contains("  approved by alice: make test\n"), "{text}");
+    let shown = printed(&home.traj(&["show", bundle]));
+    assert!(shown.contains("approved by alice after 800 ms: make test"), "{shown}");
 }

@@ -21,10 +21,10 @@ fn on_terminal(command: &mut Command) -> (String, Option<i32>) {
     let terminal = ioctl_tiocgptpeer(&master, flags).unwrap();
     command.env("TERM", "xterm").env("TZ", "UTC0").stderr(Stdio::null());
     let mut child = command.stdout(terminal).spawn().unwrap();
-    // Ours is the last end of the terminal that is not the child's.
+    // Closes our handle, so that only the child has the terminal open.
     command.stdout(Stdio::null());
     let (mut bytes, mut master) = (Vec::new(), File::from(master));
-    // A terminal that nobody writes to any more is an error to read.
+    // Reading fails once no process has the terminal open for writing.
     master.read_to_end(&mut bytes).unwrap_err();
     let status = child.wait().unwrap();
     (String::from_utf8(bytes).unwrap().replace("\r\n", "\n"), status.code())
@@ -71,7 +71,7 @@ fn the_terminal_says_how_wide_it_is() {
 }
 
 #[test]
-fn whoever_leaves_the_pager_early_made_no_error() {
+fn leaving_the_pager_early_is_not_an_error() {
     let home = Home::new();
     let text = format!(r#"{{"role":"user","content":"{}"}}"#, "word ".repeat(1_000));
     let rows: Vec<String> = (0..200)

@@ -27,7 +27,7 @@ fn tail(home: &Path, arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn filters_json_and_steering_characters() {
+fn filters_json_and_control_characters() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("s.jsonl"), "").unwrap();
     let lines = [event(1, "one"), event(2, "two"), event(3, "one"), "torn {".to_owned()].concat();
@@ -52,13 +52,13 @@ fn filters_json_and_steering_characters() {
     assert_eq!(usage.status.code(), Some(2));
 }
 
-/// An event with data of its own.
+/// An event with this data.
 fn runtime(number: u32, kind: &str, data: &str) -> String {
     let event = rows::event(kind, &rows::at(number % 60), number).of("s");
     event.with("sourceSeq", number).with("data", data).line()
 }
 
-/// What `traj tail` prints of a session with these files.
+/// What `traj tail` prints for a session with these files.
 fn shown(sidecar: &str, transcript: &str, arguments: &[&str]) -> String {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("s.jsonl"), transcript).unwrap();
@@ -70,7 +70,7 @@ fn shown(sidecar: &str, transcript: &str, arguments: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// A call, something else, and its result, which failed.
+/// A call, another event, and the failed result of the call.
 fn failing_run() -> String {
     [
         runtime(1, "session.started", "{}"),
@@ -178,7 +178,7 @@ fn grep_searches_the_whole_row_after_its_secrets_are_hidden() {
     assert_eq!(found(r#""toolCallId":"c1""#), line, "a member");
     assert_eq!(found("10:00:01.*read"), line, "the line itself");
     assert_eq!(found(&secret), "", "a secret is hidden from the search too");
-    // A secret that a cut would have halved is hidden whole.
+    // A secret at the end of the preview is redacted before the preview is cut.
     let long = format!("{} {secret}", "x".repeat(185));
     let prompt = row(1, &long).replace("toolResult", "user");
     let prompt = shown("", &prompt, &["--transcript"]);
@@ -190,7 +190,7 @@ fn grep_searches_the_whole_row_after_its_secrets_are_hidden() {
 
 #[test]
 fn durations_do_not_depend_on_how_many_events_are_shown() {
-    // The call lies several blocks before its result.
+    // The call is several blocks before its result.
     let filler: String = (0..9_000).map(|_| event(4, "x")).collect();
     let run = failing_run().replace(&event(4, "x"), &filler);
     let durations = |arguments: &[&str]| -> Vec<String> {
@@ -228,7 +228,7 @@ fn more_events_than_are_held_at_once_come_in_the_same_order() {
     assert!(counted.into_iter().eq(expected(COUNT - 33_000)));
     let filtered = last_words(&run(&["--tail", "33000", "--grep", "n[0-9]*0$"]));
     assert!(filtered.into_iter().eq(expected(0).filter(|name| name.ends_with('0'))));
-    // Two files are put together by time, and the surplus is cut off their beginning.
+    // Two files are merged by time, and the surplus is dropped from the beginning.
     let rows: String = (0..COUNT)
         .map(|number| {
             format!(
@@ -264,7 +264,7 @@ fn a_missing_session_is_reported() {
     assert!(text(&nowhere.stderr).contains("No such file or directory"), "{nowhere:?}");
 }
 
-/// A follower and what it prints.
+/// A `tail --follow` process and its output.
 struct Follower {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -300,7 +300,7 @@ impl Drop for Follower {
     }
 }
 
-/// A session with two events, the second of which a follower has seen.
+/// A session with two events; the follower has printed the second.
 fn followed() -> (TempDir, PathBuf, Follower) {
     let home = tempfile::tempdir().unwrap();
     let sidecar = home.path().join("s.trajectory.jsonl");
@@ -320,7 +320,7 @@ fn a_follower_survives_everything_that_happens_to_a_file() {
     };
     append(&event(3, "x"));
     assert_eq!(follower.next(), "n3");
-    // A line in two writes, cut inside a character.
+    // A line in two writes, split inside a character.
     let split = event(4, "x").replace("n4", "né4");
     let at = split.find('é').unwrap() + 1;
     let (head, rest) = split.as_bytes().split_at(at);
@@ -328,24 +328,24 @@ fn a_follower_survives_everything_that_happens_to_a_file() {
     file.write_all(head).unwrap();
     file.write_all(rest).unwrap();
     assert_eq!(follower.next(), "né4");
-    // Replaced by a file that holds the same and one more.
+    // Replaced by a file with the same events and one more.
     let more = fs::read_to_string(&sidecar).unwrap() + &event(5, "x");
     fs::write(home.path().join("new"), more).unwrap();
     fs::rename(home.path().join("new"), &sidecar).unwrap();
     assert_eq!(follower.next(), "n5");
-    // Rotated: the old one gets a last event, the new one begins anew.
+    // Rotated: the old file gets a last event, and a new file starts.
     append(&event(6, "x"));
     fs::rename(&sidecar, home.path().join("old")).unwrap();
     fs::write(&sidecar, event(7, "longer than what follows")).unwrap();
     assert_eq!(follower.next(), "n6");
     assert_eq!(follower.next(), "n7");
-    // Cut in place and written again, shorter than it was.
+    // Truncated and written again, shorter than before.
     fs::write(&sidecar, event(8, "x")).unwrap();
     assert_eq!(follower.next(), "n8");
     assert_eq!(follower.signal("-INT"), Some(130));
 }
 
-/// Writes over a file from its first byte on, without cutting it before.
+/// Overwrites a file from its first byte, without truncating it first.
 fn overwrite(file: &Path, text: &str) {
     let before = fs::metadata(file).unwrap();
     let mut open = fs::OpenOptions::new().write(true).open(file).unwrap();
@@ -360,10 +360,10 @@ fn a_file_written_over_at_its_old_length_is_read_again() {
     overwrite(&sidecar, &(event(3, "x") + &event(4, "x")));
     assert_eq!(follower.next(), "n3");
     assert_eq!(follower.next(), "n4");
-    // One event is kept, one is new.
+    // One event stays, one is new.
     overwrite(&sidecar, &(event(4, "x") + &event(5, "x")));
     assert_eq!(follower.next(), "n5");
-    // A time that goes back makes no difference, nor does one that goes on.
+    // It makes no difference whether the file's time goes back or forward.
     overwrite(&sidecar, &(event(6, "x") + &event(5, "x")));
     set_time(&sidecar, "@1000000000");
     assert_eq!(follower.next(), "n6");
@@ -390,7 +390,7 @@ fn a_follower_says_why_it_ends() {
     let mut follower = Follower::start(home.path());
     assert_eq!(follower.next(), "n1");
     assert_eq!(follower.signal("-TERM"), Some(143));
-    // A link in the file's place is a read error.
+    // A link instead of the file is a read error.
     let mut follower = Follower::start(home.path());
     assert_eq!(follower.next(), "n1");
     fs::remove_file(home.path().join("s.trajectory.jsonl")).unwrap();

@@ -1,5 +1,5 @@
-//! A recorder that prepares a batch while it writes the one before: only the
-//! time that it takes may differ.
+//! A recorder that prepares a batch while it writes the previous one: the result
+//! is the same as without that.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -12,7 +12,7 @@ use traj_tests::stub_store::{Call, StubStore};
 
 use crate::recorder::behaviour::{content, reported, start, texts};
 
-/// Several batches, the first of which comes alone.
+/// Enough events for several batches.
 const EVENTS: usize = 3_000;
 
 fn expected(events: usize) -> Vec<String> {
@@ -25,7 +25,7 @@ fn permitted(memory: &MemoryTrajectoryStore) -> (StubStore, mpsc::Sender<()>) {
     let permits = Mutex::new(permits);
     let store = StubStore::new(memory.clone(), move |call| {
         if call == Call::Append {
-            // An error means that all the others are permitted.
+            // An error means that no more permits are needed.
             permits.lock().unwrap().recv().ok();
         }
     });
@@ -33,7 +33,7 @@ fn permitted(memory: &MemoryTrajectoryStore) -> (StubStore, mpsc::Sender<()>) {
 }
 
 #[test]
-fn what_is_prepared_ahead_is_not_called_written() {
+fn events_prepared_ahead_are_not_reported_as_written() {
     let memory = MemoryTrajectoryStore::new();
     let (store, permit) = permitted(&memory);
     let recorder = start(store, &Settings::standard());
@@ -42,7 +42,7 @@ fn what_is_prepared_ahead_is_not_called_written() {
     for _ in 0..3 {
         permit.send(()).unwrap();
         let report = recorder.flush_within(Duration::from_millis(200));
-        // The next batches wait for their permits, prepared or not.
+        // The next batches wait for permits, whether they are prepared or not.
         assert!(report.timed_out && report.pending_events > 0);
         let stats = recorder.stats();
         let written = texts(&content(&memory)).len() as u64;
@@ -77,7 +77,7 @@ fn a_storage_that_fails_between_batches_loses_and_repeats_nothing() {
 }
 
 #[test]
-fn what_was_prepared_for_a_sidecar_that_is_full_by_then_is_counted() {
+fn events_prepared_for_a_sidecar_that_became_full_are_counted() {
     let memory = MemoryTrajectoryStore::new();
     let mut settings = Settings::standard();
     settings.limits.sidecar_bytes = 300_000;

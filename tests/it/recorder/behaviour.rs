@@ -27,13 +27,13 @@ pub(crate) fn content(memory: &MemoryTrajectoryStore) -> SidecarContent {
     content
 }
 
-/// The texts of the events, without what the recorder says itself.
+/// The texts of the events, without the recorder's own events.
 pub(crate) fn texts(content: &SidecarContent) -> Vec<&str> {
     let events = content.rows.iter().filter(|row| row.kind == "test.event");
     events.map(|row| row.text.as_str()).collect()
 }
 
-/// What `trace.truncated` events say: reason and number.
+/// Reason and number of each `trace.truncated` event.
 pub(crate) fn reported(content: &SidecarContent) -> Vec<(String, u64)> {
     let reported = content.rows.iter().filter(|row| row.kind == "trace.truncated");
     let data = |row: &traj_tests::sidecar::Row| -> (String, u64) {
@@ -44,8 +44,8 @@ pub(crate) fn reported(content: &SidecarContent) -> Vec<(String, u64)> {
     reported.map(data).collect()
 }
 
-/// A store whose appends wait until they are let through, each saying that it
-/// has come that far.
+/// A store whose appends report that they started, and then wait until they are
+/// let through.
 struct Gate {
     memory: MemoryTrajectoryStore,
     arrived: mpsc::Receiver<()>,
@@ -60,7 +60,7 @@ fn gate() -> (StubStore, Gate) {
     let store = StubStore::new(memory.clone(), move |call| {
         if call == Call::Append {
             arrive.send(()).ok();
-            // An error means that the gate is gone, that is, open for good.
+            // An error means that the gate was dropped and stays open.
             opened.lock().unwrap().recv().ok();
         }
     });
@@ -75,7 +75,7 @@ fn a_disk_that_hangs_costs_the_host_nothing_but_counted_events() {
     let recorder = start(store, &settings);
     recorder.record(event("first"));
     gate.arrived.recv().unwrap();
-    // The writer hangs from here on; were `record` to wait, so would the test.
+    // The writer hangs from here on. If `record` waited, the test would hang.
     for number in 0..100 {
         recorder.record(event(&number.to_string()));
     }
@@ -110,7 +110,7 @@ fn dropping_a_recorder_waits_for_the_disk_but_not_for_ever() {
     let recorder = start(store, &settings);
     recorder.record(event("stuck"));
     gate.arrived.recv().unwrap();
-    // Returns although the writer still hangs.
+    // Returns although the writer hangs.
     drop(recorder);
     assert!(gate.memory.content(&session("chat")).is_none());
 }
@@ -118,11 +118,11 @@ fn dropping_a_recorder_waits_for_the_disk_but_not_for_ever() {
 #[test]
 fn the_writer_misses_no_flush_and_no_end() {
     let mut settings = Settings::standard();
-    // Whoever waits for a writer that missed something waits as long as this.
+    // If the writer missed a flush, the test would wait this long.
     settings.flush_timeout = Duration::from_secs(600);
     let (done, ended) = mpsc::channel();
     thread::spawn(move || {
-        // Each flush comes while the writer turns away from the one before.
+        // Each flush arrives just as the writer finishes the previous one.
         let recorder = start(MemoryTrajectoryStore::new(), &settings);
         let flushed = (0..30_000).filter(|_| recorder.flush().is_complete()).count();
         let written = (0..500).filter(|_| {
@@ -184,7 +184,7 @@ fn waiting_hosts_are_not_held_for_ever_by_a_disk_that_fails() {
     settings.queue_events = 3;
     settings.flush_timeout = Duration::from_millis(20);
     let recorder = start(memory, &settings);
-    // Were the recorder to wait for room, this would not end.
+    // If the recorder waited for room, this loop would not end.
     (0..100).for_each(|number| recorder.record_waiting(event(&number.to_string())));
     let stats = recorder.stats();
     assert!(stats.dropped.queue_full > 0 && stats.last_error.is_some());
@@ -196,7 +196,7 @@ fn a_flush_is_done_although_events_keep_coming() {
     static RECORDER: OnceLock<Recorder> = OnceLock::new();
     let rounds = Arc::new(AtomicU64::new(0));
     let seen = Arc::clone(&rounds);
-    // Every append brings the next event: the queue is never empty, until the
+    // Every append records another event, so the queue is never empty until the
     // flush is done.
     let store = StubStore::new(MemoryTrajectoryStore::new(), move |call| match call {
         Call::Append if seen.load(Ordering::Relaxed) < u64::MAX => {
@@ -243,7 +243,7 @@ fn a_storage_that_fails_for_a_while_loses_and_repeats_nothing() {
     memory.fail_call(1);
     recorder.record(event("two"));
     let failed = recorder.flush();
-    // The retry may have come before the flush; then the prompt is empty.
+    // A retry may have succeeded before the flush; then there is no error.
     assert!(failed.is_complete() || failed.error.is_some());
     assert!(recorder.flush().is_complete());
     assert_eq!(texts(&content(&memory)), ["one", "two"]);
@@ -252,7 +252,7 @@ fn a_storage_that_fails_for_a_while_loses_and_repeats_nothing() {
 }
 
 #[test]
-fn a_full_sidecar_ends_with_one_last_word() {
+fn a_full_sidecar_ends_with_one_last_event() {
     let place = Place::new();
     let mut settings = Settings::standard();
     settings.limits.sidecar_bytes = 6_000;
@@ -287,7 +287,7 @@ fn a_batch_larger_than_a_rolling_sidecar_rolls_on() {
     let recorder = start(store, &settings);
     recorder.record(event("first"));
     gate.arrived.recv().unwrap();
-    // All these wait and become one batch; one fits no sidecar of this size.
+    // These events form one batch; the long one alone exceeds the sidecar's limit.
     (0..50).for_each(|number| recorder.record(event(&number.to_string())));
     recorder.record(event(&"x".repeat(5_000)));
     (50..100).for_each(|number| recorder.record(event(&number.to_string())));
@@ -355,7 +355,7 @@ async fn async_hosts_record_and_wait_without_blocking() {
     }
     assert_eq!(texts(&content(&memory)).len(), 10);
 
-    // The runtime goes on while a flush waits for a disk that hangs.
+    // The runtime is not blocked while a flush waits for a disk that hangs.
     let (store, gate) = gate();
     let recorder = start(store, &Settings::standard());
     recorder.record(event("text"));

@@ -1,4 +1,4 @@
-//! Processes that write to one sidecar at the same time, or end without notice.
+//! Processes that write to one sidecar at the same time, or end without a flush.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -26,7 +26,7 @@ pub(crate) fn assert_contiguous(numbers: &[u64]) {
     assert!(numbers.is_sorted_by(|one, next| one + 1 == *next), "{numbers:?}");
 }
 
-/// Lets processes write at the same time; every one records `events`.
+/// Runs several processes at the same time; each records this many events.
 fn crowd(place: &Place, processes: usize, events: u64, settings: &[&str]) {
     let start = |process: usize| {
         let run = format!("run=run-{process}");
@@ -77,8 +77,8 @@ fn processes_that_roll_together_lose_only_the_oldest_and_show_no_half_file() {
             let mut looks = 0_u64;
             while !done.load(Ordering::Relaxed) {
                 let content = place.sidecar();
-                // A batch that is being written may end in the middle of a
-                // line; nothing else is ever in the middle of anything.
+                // A reader may see half of the last line while it is written,
+                // and no other incomplete line.
                 assert_eq!(content.closed_torn_lines, 0);
                 content.assert_numbered();
                 looks += 1;
@@ -92,7 +92,7 @@ fn processes_that_roll_together_lose_only_the_oldest_and_show_no_half_file() {
     let content = place.sidecar();
     content.assert_sound();
     content.assert_runs_numbered();
-    // Every event got a number, and those that are left are the newest.
+    // Every event has a number, and the newest events are left.
     assert_eq!(content.rows.last().unwrap().source_sequence, processes as u64 * events);
     assert!(content.rows.len() > 20 && content.rows.len() < 200, "{}", content.rows.len());
     for process in 0..processes {

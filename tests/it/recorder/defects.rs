@@ -1,4 +1,4 @@
-//! A defect in the recorder costs the events that it touches, and the host nothing.
+//! A panic in the recorder costs the events that it affects, and never harms the host.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::recorder::behaviour::{content, reported, start, texts};
 use crate::recorder::process::{BINARY, NO_THREADS, RecorderProcess};
 
 #[test]
-fn a_defect_costs_what_it_touched_and_nothing_else() {
+fn a_panic_costs_only_the_events_that_it_affects() {
     let memory = MemoryTrajectoryStore::new();
     let appends = AtomicU64::new(0);
     let store = StubStore::new(memory.clone(), move |call| {
@@ -60,8 +60,8 @@ impl Clock for BrokenClock {
 
 #[test]
 fn a_defect_while_an_event_is_redacted_costs_that_event() {
-    // The one thing that a test can break there: the writer asks for the time
-    // in the same breath in which it redacts, cuts and encodes.
+    // The clock is the only part that a test can break there: the writer reads
+    // it in the same step in which it redacts, cuts and encodes.
     let (memory, broken) = (MemoryTrajectoryStore::new(), Arc::new(AtomicBool::new(false)));
     let clock = Arc::new(BrokenClock(Arc::clone(&broken)));
     let context = RunContext::new(session("chat"));
@@ -99,7 +99,7 @@ fn a_recorder_without_a_thread_drops_and_counts_every_event() {
     let mut command = Command::new(BINARY);
     command.arg(place.path()).arg("queue=10").env(NO_THREADS.0, NO_THREADS.1);
     let mut child = RecorderProcess::spawn(command);
-    // More than the queue holds: they are lost for one reason, not for two.
+    // More events than the queue holds: each loss has one reason, not two.
     child.ask("record 25");
     let report = child.ask("flush");
     assert!(report.starts_with("false 0 ") && report.contains("could not be started"), "{report}");

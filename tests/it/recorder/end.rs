@@ -1,4 +1,4 @@
-//! How a recorder ends: its writer goes first, and everything is accounted for.
+//! How a recorder ends: it waits for its writer, and every event is accounted for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ fn dropping_a_recorder_waits_for_the_writer_although_the_disk_fails() {
     let tries = Arc::clone(&with_the_writer);
     let store = StubStore::new(memory, move |_| {
         if tries.fetch_add(1, Ordering::Relaxed) > 0 {
-            // The tries after the first one take their time.
+            // Gives the retries after the first one time to run.
             (0..10_000).for_each(|_| thread::yield_now());
         }
     });
@@ -31,7 +31,7 @@ fn dropping_a_recorder_waits_for_the_writer_although_the_disk_fails() {
 }
 
 #[test]
-fn a_recorder_that_ends_knows_what_became_of_everything() {
+fn a_recorder_that_ends_accounts_for_every_event() {
     let memory = MemoryTrajectoryStore::new();
     let recorder = start(memory.clone(), &Settings::standard());
     (1..=2).for_each(|call| memory.fail_call(call));

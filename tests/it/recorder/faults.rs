@@ -1,11 +1,10 @@
-//! Disks that are full, read-only or out of reach, in processes of their own.
+//! Disks that are full, read-only or unavailable, in separate processes.
 //!
-//! A full and a read-only disk need a mount of their own. Where the host lets
-//! us have one (as root, or in a user namespace) it is a small tmpfs in a mount
-//! namespace that ends with the process. Elsewhere those two tests say on
-//! standard error that they were skipped, which is a failure in CI only: nearly
-//! the same path through the recorder (a write that is refused, then works
-//! again) is taken everywhere by the test with a limit on the size of files.
+//! The tests of a full and of a read-only disk mount a small tmpfs in a mount
+//! namespace that ends with the process. That needs root or a user namespace.
+//! Without them, the two tests are reported as skipped, which is a failure only
+//! in CI. The test with a limit on the size of files runs everywhere and covers
+//! nearly the same code: a write that fails at first and then succeeds.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -15,8 +14,8 @@ use traj_tests::sidecar::{Place, SidecarContent};
 
 use crate::recorder::process::{BINARY, RecorderProcess};
 
-/// Starts a recorder on a tmpfs of its own, over `folder`; `None` where the
-/// host does not let us mount.
+/// Starts a recorder on a new tmpfs that is mounted on `folder`; `None` if the
+/// host does not permit mounts.
 fn start_on_tmpfs(folder: &Path, size: &str, settings: &[&str]) -> Option<RecorderProcess> {
     let mount = r#"mount -t tmpfs -o "size=$1" tmpfs "$0""#;
     let ways: [&[&str]; 2] = [&["--mount"], &["--user", "--map-root-user", "--mount"]];
@@ -48,7 +47,7 @@ fn copied(child: &mut RecorderProcess) -> SidecarContent {
     outside.sidecar()
 }
 
-/// Events that are written, that wait, and that were dropped.
+/// The numbers of written, waiting and dropped events.
 fn stats(child: &mut RecorderProcess) -> [u64; 3] {
     let answer = child.ask("stats");
     let numbers: Vec<u64> = answer.split(' ').map(|word| word.parse().unwrap()).collect();
@@ -83,7 +82,7 @@ fn a_full_disk_costs_only_what_the_queue_cannot_hold() {
     recovered.assert_sound();
     assert_eq!((count(&recovered, "test.event"), recovered.rows.len()), (23, 23));
 
-    // Full for long: what does not fit the queue is counted and reported.
+    // Full for long: events that do not fit into the queue are counted and reported.
     child.ask("fill");
     child.ask("record 20");
     assert!(child.ask("flush").starts_with("false "));
@@ -127,7 +126,7 @@ fn a_limit_on_files_leaves_whole_lines_and_the_host_alive() {
     assert_eq!(child.ask("flush"), "true 0 none");
     let before = place.sidecar_bytes();
 
-    // In the middle of the second line from here on.
+    // Writes now fail in the middle of the second new line.
     child.ask(&format!("bytes {}", before.len() + 1_000));
     child.ask("record 10");
     let report = child.ask("flush");
@@ -156,7 +155,7 @@ fn a_host_without_file_handles_is_waited_for() {
     assert!(report.starts_with("false 5 ") && report.contains("Too many open files"), "{report}");
     child.ask("files 256");
     assert_eq!(child.ask("flush"), "true 0 none");
-    // The handle is open now: no more are needed to go on.
+    // The sidecar's handle is open now, and no other handle is needed.
     child.ask("files 5");
     child.ask("record 5");
     let report = child.ask("flush");

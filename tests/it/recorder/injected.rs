@@ -7,17 +7,17 @@ use traj_tests::sidecar::Place;
 use crate::recorder::crash::numbers_of;
 use crate::recorder::process::{BINARY, RecorderProcess};
 
-/// Starts a recorder of which some calls fail: those named in `fault` that
-/// have to do with `path`. `None` where strace is missing or may not trace.
+/// Starts a recorder in which the calls named in `fault` fail if they concern
+/// `path`. `None` if strace is missing or may not trace.
 fn start(place: &Place, path: &str, fault: &str, settings: &[&str]) -> Option<RecorderProcess> {
     let mut command = strace()?;
-    // By handle, and by the name that is looked up in the directory.
+    // By the name that is looked up in the directory, and by the path of an open file.
     command.args(["-o", "/dev/null", "-P", path, "-P"]).arg(place.path().join(path));
     command.args(["-e", &format!("inject={fault}"), BINARY]).arg(place.path()).args(settings);
     Some(RecorderProcess::spawn(command))
 }
 
-/// Flushes until it works; returns what the flushes before it said.
+/// Flushes until it succeeds; returns the answers of the failed flushes.
 fn flush_until_done(child: &mut RecorderProcess) -> Vec<String> {
     let mut failures = Vec::new();
     loop {
@@ -61,7 +61,7 @@ fn a_call_that_fails_for_a_while_costs_and_repeats_nothing() {
 }
 
 #[test]
-fn what_was_not_synced_is_not_called_durable_until_it_was_written_again() {
+fn lines_that_were_not_synced_are_not_durable_until_they_are_written_again() {
     let place = Place::new();
     let fault = "fdatasync:error=EIO:when=2";
     let Some(mut child) = start(&place, Place::SIDECAR, fault, &[]) else { return };
@@ -72,8 +72,8 @@ fn what_was_not_synced_is_not_called_durable_until_it_was_written_again() {
     let report = child.ask("flush");
     assert!(report.starts_with("false 0 ") && report.contains("Input/output error"), "{report}");
     assert_eq!(place.identity(), file);
-    // The kernel would now say that all is well. The lines are in a new file,
-    // which was synced before it took the place of the doubtful one.
+    // The kernel would report success now. The lines are in a new file, which was
+    // synced before it replaced the old one.
     assert_eq!(child.ask("flush"), "true 0 none");
     assert_ne!(place.identity(), file);
     child.ask("record 3");

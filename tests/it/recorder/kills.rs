@@ -1,5 +1,5 @@
-//! Recorders that are killed at any moment, also in the middle of a write: what
-//! a flush acknowledged is there, and no more than one line is torn.
+//! Recorders that are killed at any moment, also during a write: events that a
+//! flush acknowledged survive, and at most one line is torn.
 
 use cap_std::fs::OpenOptions;
 use traj_core::port::{Room, TrajectoryStore as _};
@@ -19,8 +19,8 @@ fn start(place: &Place, run: &str, settings: &[String]) -> RecorderProcess {
     RecorderProcess::start(place.path(), &all)
 }
 
-/// Kills a run some time after its first flush: a while later, or while the
-/// sidecar is growing. Returns how many of its events were acknowledged.
+/// Kills a run after its first flush: some time later, or while the sidecar is
+/// growing. Returns how many of its events were acknowledged.
 fn run_and_kill(place: &Place, run: &str, settings: &[String], dice: &mut Dice) -> u64 {
     let mut child = start(place, run, settings);
     child.tell("run 1000000");
@@ -39,12 +39,12 @@ fn run_and_kill(place: &Place, run: &str, settings: &[String], dice: &mut Dice) 
     child.kill().iter().filter_map(|line| acknowledged(line)).max().unwrap_or(last)
 }
 
-/// Torn lines, closed off or at the end.
+/// The number of torn lines, ended by a later writer or at the end of the file.
 fn torn(content: &SidecarContent) -> usize {
     content.closed_torn_lines + usize::from(content.ends_torn)
 }
 
-/// The next writer leaves no torn end, and goes on with the numbers.
+/// Starts the next writer, which ends a torn line and continues the numbers.
 fn close_off(place: &Place) -> SidecarContent {
     let mut writer = place.store().open(&session("chat"), &options()).unwrap();
     writer.append(&lines(&session("chat"), ["after"]), Room::Ordinary).unwrap();
@@ -112,7 +112,7 @@ fn a_line_that_is_torn_at_any_byte_is_closed_off_and_reported() {
         child.ask("record 5");
         assert_eq!(child.ask("flush"), "true 0 none");
         child.kill();
-        // As a write that stopped at this byte leaves it.
+        // The file after a write that stopped at this byte.
         let whole = place.sidecar_bytes();
         let cut = flushed.len() as u64 + 1 + dice.below((whole.len() - flushed.len()) as u64 - 1);
         let file = place.folder.open_with(Place::SIDECAR, OpenOptions::new().write(true)).unwrap();
@@ -132,7 +132,7 @@ fn a_line_that_is_torn_at_any_byte_is_closed_off_and_reported() {
     assert!(is_reported, "nearly every cut tears a line");
 }
 
-/// What people read with says that a line is missing.
+/// Asserts that the reading commands report the torn line.
 fn assert_reported(place: &Place) {
     place.folder.write("chat.jsonl", rows::header("chat").line()).unwrap();
     let mut command = traj_command(place.path());

@@ -66,7 +66,7 @@ fn blobs_come_before_the_line_that_names_them_and_the_sync_comes_last() {
     let appended = |lines: &[PendingLine], _: Room| Ok(Appended::new(1, lines.len() as u64, 0));
     writer.expect_append().times(1).in_sequence(&mut order).returning(appended);
     writer.expect_flush().times(1).in_sequence(&mut order).returning(|| Ok(()));
-    // The one that every recorder ends with.
+    // The second flush is the one with which every recorder ends.
     writer.expect_flush().times(2).in_sequence(&mut order).returning(|| Ok(()));
 
     let mut settings = Settings::standard();

@@ -1,4 +1,4 @@
-//! Recorders in processes of their own: started, given commands, killed.
+//! Recorders in separate processes: started, given commands, killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 /// The helper binary of this package.
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_recorder-child");
 
-/// A variable with which a process can start no thread: no stack is that large.
+/// A variable that keeps a process from starting threads: no stack can be this large.
 pub(crate) const NO_THREADS: (&str, &str) = ("RUST_MIN_STACK", "1152921504606846976");
 
-/// A recorder of the session `chat` in a process of its own.
+/// A recorder of the session `chat` in a separate process.
 #[derive(Debug)]
 pub(crate) struct RecorderProcess {
     child: Child,
@@ -33,27 +33,27 @@ impl RecorderProcess {
         Self { child, input, output }
     }
 
-    /// Gives a command without waiting for the answer.
+    /// Sends a command without waiting for the answer.
     pub(crate) fn tell(&mut self, command: &str) {
         let input = self.input.as_mut().expect("it was asked for");
         writeln!(input, "{command}").expect("the helper listens");
     }
 
-    /// The next line it says; `None` when it has ended.
+    /// The next line of its output; `None` if it has ended.
     pub(crate) fn hear(&mut self) -> Option<String> {
         let mut line = String::new();
         let count = self.output.read_line(&mut line).expect("it speaks UTF-8");
-        // A line that the end cut off says nothing.
+        // An incomplete last line is ignored.
         (count > 0 && line.ends_with('\n')).then(|| line.trim_end().to_owned())
     }
 
-    /// Gives a command and waits for the answer.
+    /// Sends a command and waits for the answer.
     pub(crate) fn ask(&mut self, command: &str) -> String {
         self.tell(command);
         self.hear().expect("an answer")
     }
 
-    /// Kills it and returns what it had said until then.
+    /// Kills it and returns the remaining lines of its output.
     pub(crate) fn kill(mut self) -> Vec<String> {
         self.child.kill().expect("a process to kill");
         self.child.wait().expect("its end");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use traj_tests::sidecar::{Place, SidecarContent};
 use traj_tests::traj_binary::traj_command;
 
-/// Runs `traj record` on the session `chat.jsonl` in a place.
+/// Runs `traj record` on the session `chat.jsonl`.
 pub(crate) fn record(
     place: &Place,
     arguments: &[&str],
@@ -24,7 +24,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // A command that refuses does not read all of it.
+    // A command that fails early does not read all of its input.
     stdin.write_all(input).ok();
     drop(stdin);
     child.wait_with_output().unwrap()
@@ -33,7 +33,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Output {
 pub(crate) fn result(output: &Output) -> Value {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let is_failure = output.status.code() == Some(1);
-    // A signal is not a fault: what was read is recorded.
+    // A signal is not a failure: the lines that were read are recorded.
     let is_ok = !matches!(output.status.code(), Some(1 | 4));
     assert_eq!((&document["schema"], &document["ok"]), (&"traj-cli/2".into(), &is_ok.into()));
     assert_eq!(document["error"].is_object(), is_failure, "{document}");
@@ -115,7 +115,7 @@ fn every_invalid_line_has_its_number() {
     let listed = result["invalid"].as_array().unwrap();
     let lines: Vec<u64> = listed.iter().map(|invalid| invalid["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, (1..=1_500).map(|number| 2 * number).collect::<Vec<_>>());
-    // People get the first of them, and hear that there are more.
+    // The text output lists the first of them and says that there are more.
     let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(
         (reported.lines().count(), reported.contains("--json lists")),
@@ -149,7 +149,7 @@ fn a_byte_order_mark_is_not_part_of_the_first_line() {
     let line = "\u{feff}{\"type\":\"a\"}\n";
     let output = record(&place, &["--json"], &[], line.as_bytes());
     assert_eq!((output.status.code(), place.sidecar().rows.len()), (Some(0), 1));
-    // Elsewhere it is what it always was.
+    // On any other line it is an ordinary character.
     let output = record(&place, &["--json"], &[], line.repeat(2).as_bytes());
     assert_eq!((output.status.code(), place.sidecar().rows.len()), (Some(4), 2));
     assert_eq!(result(&output)["invalid"][0]["line"], 2);
@@ -222,7 +222,7 @@ fn recording_can_be_switched_off() {
             let mut command = traj_command(place.path());
             command.args(["record", "--session", "new/folder/chat.jsonl", "--session-id", "chat"]);
             command.arg(argument).env(variable, "off").env("TRAJ_TRAJECTORY_DIR", "~/sidecars");
-            // More than a pipe holds: it is read to its end.
+            // More than fits into a pipe: the input is read to its end.
             run(&mut command, &events(10_000))
         };
         let output = record("--json");
@@ -237,7 +237,7 @@ fn recording_can_be_switched_off() {
 }
 
 #[test]
-fn a_place_that_is_not_safe_is_named_and_left_alone() {
+fn an_unsafe_file_is_reported_and_left_alone() {
     let place = Place::new();
     place.folder.write("precious", "do not touch").unwrap();
     place.folder.symlink("precious", Place::SIDECAR).unwrap();
@@ -261,7 +261,7 @@ fn a_signal_ends_the_reading_and_keeps_what_was_read() {
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(&events(1_000)).unwrap();
-        // Half a line, which the signal cuts off.
+        // Half a line, which is incomplete when the signal arrives.
         stdin.write_all(b"{\"type\":\"never").unwrap();
         while !place.folder.exists(Place::SIDECAR) {
             std::thread::yield_now();

@@ -12,7 +12,7 @@ use traj_tests::traj_binary::{traj_binary, traj_command};
 use crate::recorder::process::NO_THREADS;
 use crate::recorder::record_command::{events, record, result, run};
 
-/// What a command says that failed: message, causes and hints.
+/// The message, causes and hints of a failed command.
 fn error(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -33,7 +33,7 @@ fn a_recorder_that_cannot_be_started_is_a_failure_with_a_cause() {
     assert_eq!(result["dropped"]["notStarted"], 3);
 }
 
-/// What fits is kept, what does not is counted, and the file holds whole lines.
+/// Events that fit are kept, the others are counted, and every line is complete.
 fn assert_kept_what_fits(output: &Output, sidecar: &[u8], given: u64) {
     let result = result(output);
     let count = |name: &str| result[name].as_u64().unwrap();
@@ -64,7 +64,7 @@ fn a_full_disk_keeps_what_fits_and_says_what_does_not() {
 #[test]
 fn a_file_that_may_not_grow_keeps_what_fits() {
     let place = Place::new();
-    // Without the trap the signal would end the process before the error.
+    // Without the trap, the signal would end the process before the error.
     let script = r#"trap '' XFSZ && ulimit -f 40 && exec "$0" "$@""#;
     let mut command = Command::new("sh");
     command.args(["-c", script]).arg(traj_binary()).env("HOME", place.path());
@@ -85,7 +85,7 @@ fn a_full_sidecar_is_a_failure_that_is_counted() {
     let said = error(&output);
     assert!(said.contains("limit of 5000 bytes"), "{said}");
     assert!(said.contains("TRAJ_MAX_SIDECAR_BYTES") && said.contains("TRAJ_WHEN_FULL"), "{said}");
-    // What the sidecar says of its end is what the report says.
+    // The report agrees with the last event of the sidecar.
     let reported = |name: &str| -> u64 {
         let rows = place.sidecar().rows;
         let last_words = rows.iter().filter(|row| row.kind == "trace.truncated");
@@ -108,7 +108,7 @@ fn a_long_text_that_is_not_stored_is_a_loss_with_a_cause() {
     let place = Place::new();
     let output = record(&place, &["--json"], &[("TRAJ_MAX_BLOB_BYTES", "10")], long.as_bytes());
     let said = error(&output);
-    assert!(said.contains("not stored: 1 long text"), "{said}");
+    assert!(said.contains("not stored: 1 long string"), "{said}");
     assert!(said.contains("budget of 10 bytes") && said.contains("TRAJ_MAX_BLOB_BYTES"), "{said}");
     let counted = result(&output);
     assert_eq!((&counted["writtenEvents"], &counted["omittedBlobs"]), (&1.into(), &1.into()));
@@ -144,7 +144,7 @@ fn an_event_that_fits_no_line_is_a_loss_with_a_cause() {
 }
 
 #[test]
-fn what_is_not_durable_is_not_called_lost() {
+fn events_that_are_not_synced_are_not_reported_as_lost() {
     let Some(mut command) = strace() else { return };
     let place = Place::new();
     command.args(["-o", "/dev/null", "-e", "inject=fdatasync,fsync:error=EIO"]);
@@ -152,7 +152,7 @@ fn what_is_not_durable_is_not_called_lost() {
     command.args(["record", "--session", "chat.jsonl", "--session-id", "chat", "--json"]);
     let output = run(&mut command, &events(3));
     let said = error(&output);
-    assert!(said.contains("recorded 3 events, but a loss of power can take them"), "{said}");
+    assert!(said.contains("recorded 3 events, but a power failure can lose them"), "{said}");
     assert!(said.contains("Input/output error"), "{said}");
     assert_eq!((place.sidecar().rows.len(), &result(&output)["droppedEvents"]), (3, &0.into()));
 }

@@ -17,7 +17,7 @@ fn redact(home: &Path, arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that refuses its arguments ends before it reads its input.
+    // A command with invalid arguments ends before it reads its input.
     let written = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     assert!(written.is_ok() || output.status.code() == Some(2), "{written:?}");

@@ -1,5 +1,5 @@
-//! Laws of redaction: what comes out parses, redacting twice changes nothing,
-//! and no secret of a known form survives in any context.
+//! Laws of redaction: the output parses, redacting twice changes nothing, and no
+//! secret of a known form survives in any context.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,7 @@ fn redact_json(redactor: &Redactor, line: &str) -> String {
     redactor.json(value, &mut RedactionReport::new()).to_line().into_inner()
 }
 
-/// A credential as its issuer makes it.
+/// A credential in the format of its issuer.
 fn token() -> impl Strategy<Value = String> {
     prop_oneof![
         "[A-Za-z0-9]{36}".prop_map(|body| format!("ghp{}{body}", '_')),
@@ -41,7 +41,7 @@ fn token() -> impl Strategy<Value = String> {
     })
 }
 
-/// Texts in which a credential may stand.
+/// Texts around a credential.
 const SURROUNDINGS: &[&str] = &[
     "§",
     "see § there",
@@ -73,7 +73,7 @@ const SURROUNDINGS: &[&str] = &[
     "- name: API_TOKEN\n  value: §\n",
 ];
 
-/// The ways a credential is written when it is not written plainly.
+/// Encoded and obfuscated forms of a credential.
 fn disguises(token: &str) -> Vec<String> {
     let (head, tail) = token.split_at(token.len() / 2);
     let each = |form: fn(&mut String, u8)| {
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_out_parses_and_redacting_twice_changes_nothing(
+    fn the_output_parses_and_redacting_twice_changes_nothing(
         before in "\\PC{0,40}", after in "[ -~\\n\"'{}<>=:,;&|\\\\]{0,60}", token in token(), place in 0..SURROUNDINGS.len(),
     ) {
         let redactor = redactor();
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn names_and_signs_in_any_order_are_read_without_harm(
+    fn names_and_signs_in_any_order_can_be_redacted_twice(
         words in proptest::collection::vec(
             prop_oneof![
                 Just("password"), Just("token"), Just("api_key"), Just("Authorization"), Just("Cookie"), Just("Bearer"), Just("://"), Just("@"),

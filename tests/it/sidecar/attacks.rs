@@ -1,5 +1,5 @@
-//! Anything else in the place of a sidecar, its pointer or its blobs is refused
-//! at once, and nothing is written.
+//! Links, special files and foreign files instead of a sidecar, its pointer or its
+//! blobs are refused at once, and nothing is written.
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn assert_precious_untouched(place: &Place) {
     assert_eq!(place.folder.read_to_string(PRECIOUS).unwrap(), PRECIOUS_TEXT);
 }
 
-/// Runs something that must not block; a test that hangs proves nothing.
+/// Runs `work`, which must not block, and fails if it does.
 fn without_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     let thread = thread::spawn(move || sender.send(work()));
@@ -52,14 +52,13 @@ fn without_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
     outcome
 }
 
-/// Puts something that is not a file under a name; `false` where that takes rights
-/// we do not have.
+/// Creates a special file under a name; `false` if the test lacks the permission.
 fn put_special(folder: &Dir, path: &Path, kind: FileType, name: &str) -> bool {
     match kind {
         FileType::Directory => folder.create_dir(name).unwrap(),
         FileType::Socket => drop(UnixListener::bind(path.join(name)).unwrap()),
         kind => match mknodat(folder, name, kind, Mode::RWXU, rustix::fs::makedev(1, 7)) {
-            // Only root makes devices.
+            // Only root can create devices.
             Err(Errno::PERM) if kind == FileType::CharacterDevice => return false,
             made => made.unwrap(),
         },
@@ -104,7 +103,7 @@ fn a_hard_linked_sidecar_is_refused_whenever_the_link_is_made() {
 }
 
 #[test]
-fn what_is_not_a_file_is_refused_at_once() {
+fn special_files_are_refused_at_once() {
     for kind in SPECIAL {
         let place = place();
         if !put_special(&place.folder, place.path(), kind, Place::SIDECAR) {
@@ -121,7 +120,7 @@ fn what_is_not_a_file_is_refused_at_once() {
 }
 
 #[test]
-fn what_is_not_a_file_is_refused_between_batches_too() {
+fn special_files_are_refused_between_batches_too() {
     for kind in SPECIAL {
         let place = place();
         let mut writer = writer(&place);
@@ -265,7 +264,7 @@ fn a_linked_directory_on_the_way_is_refused() {
     assert_eq!(place.mode("real/deeper"), 0o700);
 }
 
-/// Swaps two names, in one step where the filesystem can.
+/// Swaps two names, in one step if the filesystem supports it.
 fn exchange(folder: &Dir, one: &str, other: &str) {
     if renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE).is_err() {
         renameat(folder, one, folder, "between").unwrap();

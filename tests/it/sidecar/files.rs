@@ -1,4 +1,4 @@
-//! The files a recorder leaves: their names, modes, order and leftovers.
+//! The files of a recorder: names, modes, order and leftovers.
 
 use std::time::{Duration, SystemTime};
 
@@ -138,7 +138,7 @@ fn hostile_session_ids_stay_inside_and_apart() {
 }
 
 #[test]
-fn what_other_recorders_began_under_a_plain_name_goes_on_there() {
+fn a_sidecar_that_another_recorder_started_under_a_plain_name_is_continued() {
     let place = Place::new();
     let odd = session("a/b");
     let mut old = String::new();
@@ -156,7 +156,7 @@ fn what_other_recorders_began_under_a_plain_name_goes_on_there() {
     writer.append(&lines(&odd, ["new"]), Room::Ordinary).unwrap();
     let content = SidecarContent::of(&place.folder.read("a_b.jsonl").unwrap());
     assert_eq!(content.texts(), ["old", "new"]);
-    // The name fits another session as well, which has to do without.
+    // The name also fits another session, which must not use this file.
     let other = store.open(&session("a_b"), &options());
     assert!(
         other.and_then(|mut writer| writer.append(&lines(&odd, ["x"]), Room::Ordinary)).is_err()
@@ -220,7 +220,7 @@ fn a_blob_with_another_content_or_mode_is_not_trusted() {
         assert_eq!(place.folder.read_to_string(&name).unwrap(), "a long text", "{found}");
         assert_eq!(place.mode(&name), 0o600, "{found}");
     }
-    // What is replaced does not count against the budget.
+    // A replaced blob does not count against the budget.
     let mut tight = options();
     tight.blob_budget_bytes = 11;
     place.folder.write(&name, "a wrong one").unwrap();
@@ -234,7 +234,7 @@ fn a_directory_of_blobs_that_was_removed_is_made_again() {
     let mut writer = writer(&place);
     writer.store_blob(&blob("first text")).unwrap();
     place.folder.remove_dir_all(Place::BLOBS).unwrap();
-    // The first may be lost with the directory; then it goes on.
+    // The first blob may be lost with the directory; later ones are stored.
     writer.store_blob(&blob("second text")).ok();
     writer.store_blob(&blob("third text")).unwrap();
     let third = blob("third text");
@@ -280,8 +280,8 @@ fn a_writer_that_opens_while_others_roll_is_not_refused() {
     rolling.limit_bytes = 1_200;
     let id = session("chat");
     let batch = lines(&id, ["text"]);
-    // Nearly every append puts a new file in the place of the old one, and
-    // nearly every other one finds it there, just looked at or not yet.
+    // Nearly every append replaces the file, so the other writers often find a
+    // new file, before or after they have checked it.
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -302,7 +302,7 @@ fn a_line_that_is_too_long_to_read_keeps_its_number() {
     let place = Place::new();
     let mut line = String::new();
     lines(&session("chat"), ["x"])[0].write(41, &mut line);
-    // More than a reader keeps of a line in memory.
+    // Longer than any line that a reader keeps in memory.
     let long = line.replace(r#""text":"x""#, &format!(r#""text":"{}""#, "x".repeat(65 << 20)));
     assert!(long.len() > line.len());
     place.folder.write(Place::SIDECAR, &long).unwrap();
@@ -328,7 +328,7 @@ fn a_directory_that_is_not_safe_from_others_is_used_and_warned_of() {
         place.folder.set_permissions(".", Permissions::from_mode(mode)).unwrap();
         assert_eq!(exposure(&place), expected, "{mode:o}");
     }
-    // Only the superuser can give a directory away, and only it can then use it.
+    // Only root can change the owner of a directory, and then still use it.
     let place = Place::new();
     let nobody = rustix::fs::Uid::from_raw(65_534);
     if rustix::fs::fchown(&place.folder, Some(nobody), None).is_ok() {

@@ -11,7 +11,7 @@ use traj_fs::FsError;
 use traj_tests::sidecar::{Place, event, lines, options, session};
 use traj_tests::traj_binary::traj_command;
 
-/// Holds the lock on the sidecar, as another process would, until it is closed.
+/// Locks the sidecar, as another process would, until the file is closed.
 fn hold(place: &Place) -> File {
     let file = place.folder.open(Place::SIDECAR).unwrap();
     flock(&file, FlockOperation::LockExclusive).unwrap();

@@ -7,11 +7,11 @@ use traj_core::id::ThreadId;
 use traj_core::port::{BindingKey, BindingStore, BindingStoreError};
 use traj_core::timestamp::UnixMillis;
 
-/// A store under test, with hands to disturb it as crashes and strangers would.
+/// A store under test, and ways to disturb it as crashes and other programs would.
 pub trait BindingStoreHarness {
-    /// The store; several calls give stores that share what is stored, as processes do.
+    /// The store. Several calls return stores that share their data, as processes do.
     fn store(&self) -> Box<dyn BindingStore>;
-    /// Puts bytes in the place of a record.
+    /// Replaces a record by these bytes.
     fn put_bytes(&self, key: &BindingKey, bytes: &[u8]);
     /// Puts another tool's record beside the session.
     fn put_import(&self, key: &BindingKey, bytes: &[u8]);
@@ -83,7 +83,7 @@ fn a_stale_writer_gets_a_conflict(harness: &dyn BindingStoreHarness) {
     assert_eq!(loaded.record.thread, thread("d"));
 }
 
-/// Scenario 12 with many hands: exactly one first writer wins, and its record is whole.
+/// Scenario 12 with many writers: exactly one wins, and its record is complete.
 fn one_of_many_writers_wins(harness: &dyn BindingStoreHarness) {
     const WRITERS: usize = 4;
     let key = key("s.jsonl");
@@ -113,7 +113,7 @@ fn one_of_many_writers_wins(harness: &dyn BindingStoreHarness) {
     assert_eq!(loaded.record, record(&format!("t{winner}")));
 }
 
-/// Scenario 10: damage is never "none", never overwritten, and not lost when it is moved.
+/// Scenario 10: a damaged record is not a missing one, and is never overwritten or lost.
 fn damage_is_an_error_until_it_is_set_aside(harness: &dyn BindingStoreHarness) {
     let store = harness.store();
     let key = key("s.jsonl");

@@ -3,7 +3,7 @@
 use traj_core::capture::BlobDigest;
 use traj_core::port::BlobFolder;
 
-/// A directory of blobs to test, and the place it needs.
+/// A directory of blobs to test, with its resources.
 pub trait BlobFolderHarness {
     /// The directory; empty at first.
     fn blobs(&self) -> &dyn BlobFolder;

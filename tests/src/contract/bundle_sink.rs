@@ -4,11 +4,11 @@ use traj_core::id::BundleName;
 use traj_core::port::{BundleFile, BundleSink, BundleSinkError, BundleWriter, NameTaken};
 use traj_core::redaction::{Redacted, RedactedText};
 
-/// A sink under test, with eyes for what it made visible.
+/// A sink under test, and ways to read its visible bundles.
 pub trait BundleSinkHarness {
     /// The sink.
     fn sink(&self) -> &dyn BundleSink;
-    /// The names of everything that can be seen, in order.
+    /// The names of all visible entries, sorted.
     fn names(&self) -> Vec<String>;
     /// The content of a file in a visible bundle.
     fn read(&self, bundle: &str, file: &str) -> Option<String>;

@@ -4,8 +4,8 @@ use traj_core::port::{BundleContent, BundleSource, BundleSourceError};
 
 /// Makes bundles of one form.
 pub trait BundleSourceHarness {
-    /// A bundle that holds these files, given in the order of their names, but
-    /// the manifest first.
+    /// A bundle with these files, which are sorted by name except that the
+    /// manifest comes first.
     fn bundle(&self, files: &[(&str, &[u8])]) -> Box<dyn BundleSource>;
 }
 

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use traj_core::port::LineLog;
 
-/// A log to test, and the place it needs.
+/// A log to test, with its resources.
 pub trait LineLogHarness {
     /// The log; empty at first.
     fn log(&self) -> &dyn LineLog;

@@ -2,9 +2,9 @@
 
 use traj_core::port::Scratch;
 
-/// Makes scratch room to test.
+/// Makes scratch files to test.
 pub trait ScratchHarness {
-    /// Room that is empty, apart from any made before.
+    /// An empty scratch file, separate from earlier ones.
     fn scratch(&self) -> Box<dyn Scratch>;
 }
 

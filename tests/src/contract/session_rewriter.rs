@@ -8,11 +8,11 @@ use traj_core::port::{
 
 /// Makes sessions to rewrite.
 pub trait SessionRewriterHarness {
-    /// A session with this content; without any, one whose file is missing.
+    /// A session with this content; without content, its file is missing.
     fn session(&self, content: Option<&[u8]>) -> Box<dyn SessionFixture>;
 }
 
-/// A session that a case can act on and look at.
+/// A session that a case can rewrite and read.
 pub trait SessionFixture {
     /// The adapter under test.
     fn rewriter(&self) -> &dyn SessionRewriter;
@@ -37,7 +37,7 @@ suite! {
 pub struct ReplaceLine {
     /// The line to replace.
     pub target: &'static str,
-    /// What it becomes.
+    /// Its replacement.
     pub replacement: &'static str,
     /// Whether the last step is refused.
     pub refuse: bool,
@@ -70,7 +70,7 @@ fn edit() -> ReplaceLine {
     ReplaceLine { target: "target", replacement: "short", refuse: false }
 }
 
-/// Lines change, everything else stays byte for byte, and the report counts.
+/// Matching lines change, everything else stays byte for byte, and the report counts them.
 fn rewrites_lines_and_nothing_else(harness: &dyn SessionRewriterHarness) {
     let session = harness.session(Some(BEFORE));
     let report = commit(session.as_ref(), &mut edit());
@@ -82,7 +82,7 @@ fn rewrites_lines_and_nothing_else(harness: &dyn SessionRewriterHarness) {
     assert!(!report.held_open);
 }
 
-/// A preview reports the same and changes nothing.
+/// A preview gives the same report and changes nothing.
 fn preview_changes_nothing(harness: &dyn SessionRewriterHarness) {
     let session = harness.session(Some(BEFORE));
     let report = session
@@ -93,7 +93,7 @@ fn preview_changes_nothing(harness: &dyn SessionRewriterHarness) {
     assert_eq!(session.read().as_deref(), Some(BEFORE));
 }
 
-/// An edit that calls off leaves the file as it was.
+/// An edit that refuses the last step leaves the file unchanged.
 fn called_off_leaves_the_file(harness: &dyn SessionRewriterHarness) {
     let session = harness.session(Some(BEFORE));
     let outcome = session
@@ -113,7 +113,7 @@ fn nothing_to_change_is_fine(harness: &dyn SessionRewriterHarness) {
     }
 }
 
-/// A session without a file has an error of its own.
+/// A missing file has a distinct error.
 fn missing_is_missing(harness: &dyn SessionRewriterHarness) {
     let session = harness.session(None);
     for mode in [RewriteMode::Preview, RewriteMode::Commit] {
@@ -123,7 +123,7 @@ fn missing_is_missing(harness: &dyn SessionRewriterHarness) {
     assert_eq!(session.read(), None);
 }
 
-/// Rewriting twice is rewriting once.
+/// Rewriting twice has the same result as rewriting once.
 fn rewriting_is_idempotent(harness: &dyn SessionRewriterHarness) {
     let session = harness.session(Some(BEFORE));
     commit(session.as_ref(), &mut edit());

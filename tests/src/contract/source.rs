@@ -2,19 +2,19 @@
 
 use traj_core::port::{SourceError, Sources};
 
-/// Inputs under test, with hands to change them as their writers would.
+/// Inputs under test, and ways to change them as their writers would.
 pub trait SourcesHarness {
     /// The sources.
     fn sources(&self) -> &dyn Sources;
-    /// Puts a file in place, or replaces it by a new one.
+    /// Creates a file, or replaces it by a new one.
     fn put(&self, name: &str, content: &[u8]);
     /// Appends to a file.
     fn append(&self, name: &str, content: &[u8]);
-    /// Cuts a file in place.
+    /// Truncates a file.
     fn cut(&self, name: &str, length: usize);
-    /// Puts something in place that is not a regular file.
+    /// Creates a link, which is not a regular file.
     fn put_link(&self, name: &str);
-    /// Removes the file of a name.
+    /// Removes a file.
     fn remove(&self, name: &str);
 }
 

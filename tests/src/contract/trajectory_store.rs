@@ -18,14 +18,14 @@ use self::blobs::{
 };
 use crate::sidecar::{SidecarContent, lines, options, session};
 
-/// A store under test, with hands to look at it and disturb it.
+/// A store under test, and ways to inspect and disturb it.
 pub trait TrajectoryStoreHarness {
-    /// The store; several calls give stores that share what is stored, as
+    /// The store. Several calls return stores that share their data, as
     /// processes do.
     fn store(&self) -> Box<dyn TrajectoryStore>;
-    /// Adds bytes to a sidecar as a crash or another program would leave them.
+    /// Appends bytes to a sidecar as a crash or another program would leave them.
     fn write_foreign(&self, session: &SessionId, bytes: &[u8]);
-    /// Everything a sidecar holds; `None` when it does not exist.
+    /// The content of a sidecar; `None` if it does not exist.
     fn content(&self, session: &SessionId) -> Option<Vec<u8>>;
 }
 
@@ -64,7 +64,7 @@ fn content(harness: &dyn TrajectoryStoreHarness) -> SidecarContent {
     SidecarContent::of(&harness.content(&session(CHAT)).unwrap_or_default())
 }
 
-/// The bytes of a line with this text and a number of one digit.
+/// The size of a line with this text and a number of one digit.
 fn line_bytes(text: &str) -> u64 {
     let mut line = String::new();
     for pending in lines(&session(CHAT), [text]) {
@@ -115,7 +115,7 @@ fn batches_are_numbered_across_writers(harness: &dyn TrajectoryStoreHarness) {
 
 fn a_batch_that_does_not_fit_leaves_nothing(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
-    // Small limits keep half of it as the reserve.
+    // With a small limit, half of it is the reserve.
     let limited = limited(6 * line_bytes("a"), WhenFull::Stop);
     let mut writer = writer(harness, &limited);
     writer.append(&lines(&chat, ["a"]), Room::Ordinary).expect("one of three fits");
@@ -199,7 +199,7 @@ fn a_torn_line_is_closed_off(harness: &dyn TrajectoryStoreHarness) {
     found.assert_numbered();
 }
 
-/// A loss of power leaves zeros in the place of lines that were not on the disk.
+/// A power failure leaves zeros instead of lines that were not on the disk.
 fn zeros_are_closed_off_wherever_they_are(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     harness.write_foreign(&chat, &[0; 500]);
@@ -241,7 +241,7 @@ fn numbers_of_others_are_taken_up(harness: &dyn TrajectoryStoreHarness) {
     for line in lines(&chat, ["old"]) {
         line.write(41, &mut foreign);
     }
-    // A row without `sourceSeq`, as other recorders write it, counts by `seq`.
+    // In a row without `sourceSeq`, as other recorders write it, `seq` counts.
     foreign.push_str(
         &foreign.clone().replace(r#""sourceSeq":41,"#, "").replace("\"seq\":1,", "\"seq\":57,"),
     );
@@ -268,8 +268,8 @@ fn impossible_numbers_are_not_believed(harness: &dyn TrajectoryStoreHarness) {
     assert_eq!(appended.first_source_sequence, 4);
 }
 
-/// However high a number is that is still believed, those after it differ, and
-/// every reader can tell them apart.
+/// The numbers after the highest credible one are distinct, and every reader can
+/// represent them exactly.
 fn numbers_go_on_after_the_highest_that_is_believed(harness: &dyn TrajectoryStoreHarness) {
     let chat = session(CHAT);
     let credible = (0..64).map(|bit| 1_u64 << bit).filter(|n| is_credible_sequence(*n, 0)).max();
@@ -280,7 +280,7 @@ fn numbers_go_on_after_the_highest_that_is_believed(harness: &dyn TrajectoryStor
     }
     harness.write_foreign(&chat, foreign.as_bytes());
     for number in 1..4 {
-        // Each time by someone who knows nothing but the file.
+        // Each time with a new writer, which knows only the file.
         let appended = writer(harness, &options()).append(&lines(&chat, ["new"]), Room::Ordinary);
         let given = appended.expect("appends").first_source_sequence;
         assert_eq!(given, credible + number);
@@ -303,7 +303,7 @@ fn visiting_stops_when_asked(harness: &dyn TrajectoryStoreHarness) {
 }
 
 fn sessions_do_not_mix(harness: &dyn TrajectoryStoreHarness) {
-    // Other recorders would give both the same file.
+    // Other recorders would use the same file for both.
     let (plain, odd) = (session("a_b"), session("a/b"));
     let store = harness.store();
     let mut writer = store.open(&plain, &options()).expect("opens");

@@ -1,4 +1,4 @@
-//! Programs of others that `cargo xtask` installs for the tests.
+//! Third-party programs that `cargo xtask` installs for the tests.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub fn installed(program: &str, version: &str) -> Option<PathBuf> {
     None
 }
 
-/// The directory that cargo builds into: this test is two levels below it.
+/// The directory that cargo builds into, three levels above this test binary.
 fn target_directory() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
     test.ancestors().nth(3).expect("a test is in target/profile/deps").to_path_buf()

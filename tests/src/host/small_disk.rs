@@ -1,4 +1,4 @@
-//! A disk that is small enough to be full.
+//! A disk that is small enough to fill.
 #![expect(clippy::disallowed_methods, reason = "tests look at their own temporary directories")]
 
 use std::fs;
@@ -8,15 +8,15 @@ use std::process::{Command, Stdio};
 
 use crate::host::skipped::skipped;
 
-/// What takes the room.
+/// The file that fills the disk.
 pub const BALLAST: &str = "ballast";
 
-/// A disk of one megabyte, for as long as it is held.
+/// A disk of one megabyte, unmounted on drop.
 #[derive(Debug)]
 pub struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// Mounts one; where the host does not let us, that is said loudly.
+    /// Mounts a disk; if the host does not permit that, the test is reported as skipped.
     #[must_use]
     pub fn mount() -> Option<Self> {
         let place = tempfile::tempdir().expect("a folder for the test");
@@ -32,13 +32,13 @@ impl SmallDisk {
         None
     }
 
-    /// Where it is.
+    /// The mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Fills it, but for some kilobytes.
+    /// Fills it except for `room` kilobytes.
     pub fn fill(&self, room: usize) {
         let file = self.path().join(BALLAST);
         let mut ballast = fs::File::create(&file).expect("ballast is ours");
@@ -50,7 +50,7 @@ impl SmallDisk {
         ballast.set_len((written - room * 1024) as u64).expect("a file can be cut");
     }
 
-    /// Gives all the room back.
+    /// Frees the space again.
     pub fn free(&self) {
         fs::remove_file(self.path().join(BALLAST)).expect("ballast is ours");
     }

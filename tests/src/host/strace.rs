@@ -1,12 +1,12 @@
-//! Calls that fail as the kernel would let them: strace stands between the two.
+//! System calls that fail: strace injects the errors.
 
 use std::process::{Command, Stdio};
 
 use crate::host::skipped::skipped;
 
-/// An strace that follows threads and children and says nothing by itself;
-/// its other arguments and the command are the caller's. `None`, and said so,
-/// where strace is missing or may not trace.
+/// An strace that follows threads and children and prints nothing itself. The
+/// caller adds other arguments and the command. `None`, reported as skipped, if
+/// strace is missing or may not trace.
 pub fn strace() -> Option<Command> {
     let mut probe = Command::new("strace");
     let probe = probe.args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null()).status();

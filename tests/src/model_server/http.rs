@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// Bodies above this are refused: a prompt of the tests is never that large.
+/// Larger bodies are refused; no prompt in the tests is this large.
 const BODY_LIMIT: usize = 64 * 1024 * 1024;
 
 /// One request: the path without its query, and the body.
@@ -15,7 +15,7 @@ pub(super) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// Reads one request; `None` when the peer sends anything else.
+/// Reads one request; `None` if the peer sends anything else.
 pub(super) fn read_request(stream: &mut TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut first = String::new();
@@ -39,7 +39,7 @@ pub(super) fn read_request(stream: &mut TcpStream) -> Option<Request> {
     Some(Request { path, body })
 }
 
-/// Writes a whole JSON answer and asks the peer to close.
+/// Writes a complete JSON answer and asks the peer to close.
 pub(super) fn write_json(stream: &mut TcpStream, status: u16, body: &Value) -> std::io::Result<()> {
     let text = body.to_string();
     write!(

@@ -1,4 +1,4 @@
-//! What a scripted model says in one response.
+//! One response of a scripted model.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ impl Reply {
         self
     }
 
-    /// A call of a function tool.
+    /// A call to a function tool; `namespace/name` for a tool in a namespace.
     #[must_use]
     pub fn call(name: &str, arguments: Value) -> Self {
         let call = Call::Function { name: name.to_owned(), arguments };
@@ -94,17 +94,25 @@ impl Reply {
     }
 }
 
-/// The wire form of a call, spelled with the tool names that this request offers.
+/// The wire form of a call, with the tool names that this request offers.
 pub(super) fn function_call(call: &Call, body: &Value, response: u64, position: usize) -> Value {
     let (name, arguments) = match call {
         Call::Function { name, arguments } => (name.as_str(), arguments.clone()),
         Call::Shell { command, escalated } => shell(command, *escalated, body),
     };
-    json!({
+    let (namespace, name) = match name.split_once('/') {
+        Some((namespace, name)) => (Some(namespace), name),
+        None => (None, name),
+    };
+    let mut call = json!({
         "type": "function_call", "id": format!("fc_{response}_{position}"),
         "call_id": format!("call_{response}_{position}"),
         "name": name, "arguments": arguments.to_string(),
-    })
+    });
+    if let Some(namespace) = namespace {
+        call["namespace"] = namespace.into();
+    }
+    call
 }
 
 fn shell(command: &str, escalated: bool, body: &Value) -> (&'static str, Value) {

@@ -1,9 +1,9 @@
-//! A sidecar's content, taken apart and checked.
+//! A sidecar's content, parsed and checked.
 
 use traj_core::event::RuntimeRow;
 use traj_core::json::Json;
 
-/// One whole event of a sidecar.
+/// One complete event of a sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
@@ -17,24 +17,24 @@ pub struct Row {
     pub run: String,
     /// `data.text`, if there is one.
     pub text: String,
-    /// The whole row.
+    /// The complete row.
     pub line: String,
 }
 
-/// The rows of a sidecar and what is wrong with the rest.
+/// The rows of a sidecar, and its torn lines.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SidecarContent {
-    /// Whole events, in the order of the file.
+    /// Complete events, in the order of the file.
     pub rows: Vec<Row>,
-    /// Lines that were closed off by a later writer.
+    /// Torn lines that a later writer ended with a line end.
     pub closed_torn_lines: usize,
     /// The file does not end with a line end.
     pub ends_torn: bool,
 }
 
 impl SidecarContent {
-    /// Takes a sidecar apart.
+    /// Parses a sidecar.
     pub fn of(bytes: &[u8]) -> Self {
         let mut content = Self::default();
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -56,11 +56,11 @@ impl SidecarContent {
         self.rows.iter().map(|row| row.text.as_str()).collect()
     }
 
-    /// Fails unless every line is whole and the numbers in the file rise by
+    /// Fails unless every line is complete and the numbers in the file rise by
     /// one from the first.
     ///
     /// # Panics
-    /// When that is not so.
+    /// If that is not the case.
     pub fn assert_sound(&self) {
         assert!(!self.ends_torn && self.closed_torn_lines == 0, "a torn line");
         self.assert_numbered();
@@ -69,7 +69,7 @@ impl SidecarContent {
     /// Fails unless the numbers in the file rise by one from the first.
     ///
     /// # Panics
-    /// When that is not so.
+    /// If that is not the case.
     pub fn assert_numbered(&self) {
         let numbers: Vec<u64> = self.rows.iter().map(|row| row.source_sequence).collect();
         let first = numbers.first().copied().unwrap_or(1);
@@ -80,7 +80,7 @@ impl SidecarContent {
     /// Fails unless the numbers of each run rise by one from the first.
     ///
     /// # Panics
-    /// When that is not so.
+    /// If that is not the case.
     pub fn assert_runs_numbered(&self) {
         let mut runs: Vec<&str> = self.rows.iter().map(|row| row.run.as_str()).collect();
         runs.sort_unstable();

@@ -13,13 +13,13 @@ use traj_fs::{FsTrajectoryStore, Recorder};
 
 use super::{SidecarContent, redactor, session};
 
-/// A directory with a session called `chat.jsonl`, and what a recorder puts beside it.
+/// A directory with a session called `chat.jsonl` and its recorder's files.
 #[derive(Debug)]
 pub struct Place {
     /// The directory, as a capability.
     pub folder: Dir,
     path: PathBuf,
-    /// Removed with the place; `None` for a directory that someone else owns.
+    /// Removes the directory on drop; `None` if the caller owns it.
     _temporary: Option<TempDir>,
 }
 
@@ -28,13 +28,13 @@ impl Place {
     pub const SIDECAR: &str = "chat.trajectory.jsonl";
     /// The pointer's name.
     pub const POINTER: &str = "chat.trajectory-path.json";
-    /// The name of the directory of blobs.
+    /// The name of the blob directory.
     pub const BLOBS: &str = "chat.trajectory.blobs";
 
     /// An empty directory.
     ///
     /// # Panics
-    /// When there can be none.
+    /// If it cannot be created.
     pub fn new() -> Self {
         let temporary = TempDir::new().expect("a temporary folder");
         let path = temporary.path().canonicalize().expect("its path without links");
@@ -83,12 +83,12 @@ impl Place {
         Recorder::start(Arc::new(self.store()), clock, redactor(), context, settings)
     }
 
-    /// The sidecar's bytes; none when there is no sidecar.
+    /// The sidecar's bytes; empty if there is no sidecar.
     pub fn sidecar_bytes(&self) -> Vec<u8> {
         self.folder.read(Self::SIDECAR).unwrap_or_default()
     }
 
-    /// The sidecar, taken apart.
+    /// The parsed sidecar.
     pub fn sidecar(&self) -> SidecarContent {
         SidecarContent::of(&self.sidecar_bytes())
     }
@@ -96,16 +96,16 @@ impl Place {
     /// The permission bits of a file or directory.
     ///
     /// # Panics
-    /// When there is none of that name.
+    /// If the name does not exist.
     pub fn mode(&self, name: &str) -> u32 {
         let metadata = self.folder.symlink_metadata(name).expect("something to look at");
         metadata.permissions().mode() & 0o7777
     }
 
-    /// Which file the sidecar is.
+    /// Device and inode of the sidecar.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no sidecar.
     pub fn identity(&self) -> (u64, u64) {
         let metadata = self.folder.symlink_metadata(Self::SIDECAR).expect("a sidecar");
         (metadata.dev(), metadata.ino())

@@ -18,14 +18,14 @@ fn secret() -> String {
 
 #[test]
 fn a_hostile_bundle_is_reported_in_few_words() {
-    // A list where a text should be is one fault, however long it is.
+    // An array instead of a string is one problem, however long it is.
     let mut bundle = bundle();
     let list = format!("\"traceId\": [{}1],", "1,".repeat(100_000));
     replace(&mut bundle, "prompts.json", "\"traceId\": \"s1\",", &list);
     let report = check(&bundle);
     let reported = report.problems.iter().filter(|one| one.problem.contains("a different traceId"));
     assert_eq!(reported.count(), 1);
-    // A text full of secrets, and very many files that have one.
+    // A text full of secrets, and very many files with one secret each.
     let mut bundle = super::bundle();
     bundle.push(format!("blobs/{}.txt", "0".repeat(64)), (secret() + "\n").repeat(5_000));
     for number in 0..3_000 {
@@ -53,16 +53,16 @@ fn lines_of_more_values_than_a_bundle_has_are_not_parsed() {
     let reported =
         |one: &traj_export::BundleProblem| one.problem == "has more values than a bundle holds";
     assert!(report.problems.iter().any(reported), "{:?}", report.problems);
-    // They are still scanned: others can read them.
+    // They are still scanned, because other programs can read them.
     assert_eq!(report.findings[0].file, "events.jsonl");
 }
 
 #[test]
-fn a_secret_is_found_in_what_is_broken() {
+fn a_secret_is_found_in_broken_files() {
     let secret = secret();
     let event = r#"{"type":"x","data":"#;
     for broken in [
-        // Without an end, after an empty line, not JSON, not UTF-8.
+        // Truncated, after an empty line, not JSON, not UTF-8.
         format!("{event}\"{secret}\"}}\n{event}").into_bytes(),
         format!("{event}\"{secret}\"}}").into_bytes(),
         format!("\n{event}\"{secret}\"}}\n").into_bytes(),
@@ -85,7 +85,7 @@ fn a_secret_is_found_in_what_is_broken() {
     assert!(!check(&bundle).findings.is_empty());
 }
 
-/// A bundle whose file cannot be read beyond a place.
+/// A bundle in which one file cannot be read beyond a position.
 #[derive(Debug)]
 struct Breaking<'p> {
     bundle: MemoryBundleSource,
@@ -130,10 +130,10 @@ fn a_secret_before_the_place_where_a_bundle_breaks_is_reported() {
         assert_eq!(report.findings[0].file, path);
         let first = &report.problems[0];
         assert_eq!(first.file, path);
-        assert_eq!(first.problem, "cannot be read further: the archive is cut or damaged");
+        assert_eq!(first.problem, "cannot be read further: the archive is truncated or damaged");
         assert!(!format!("{report:?}").contains(&secret()));
     }
-    // The name of a file may be a secret as well.
+    // The name of a file can contain a secret as well.
     let path = format!("{}.txt", secret());
     let mut stray = bundle();
     stray.push(path.as_str(), "nothing but words");
@@ -141,7 +141,7 @@ fn a_secret_before_the_place_where_a_bundle_breaks_is_reported() {
     let report = verify(&breaking, &redactor(), NonZeroUsize::MIN).unwrap();
     assert!(report.problems[0].problem.starts_with("cannot be read further"), "{report:?}");
     assert!(!format!("{report:?}").contains(&secret()), "{report:?}");
-    // Nothing was found: it is what it is.
+    // Without a finding, the error itself is returned.
     let breaking = Breaking { bundle: bundle(), path: "events.jsonl", length: 100 };
     let error = verify(&breaking, &redactor(), NonZeroUsize::MIN).unwrap_err();
     assert!(matches!(error, BundleSourceError::Damaged { .. }), "{error:?}");
@@ -167,7 +167,7 @@ fn nothing_is_shown_of_a_broken_bundle_with_a_secret() {
         "\n".to_owned() + &event(&escaped) + "\n",
         "\nno JSON\n".to_owned() + &event(&escaped) + "\n",
     ] {
-        // What is not UTF-8 is shown as if it were, so it is judged like that.
+        // Invalid UTF-8 is shown with replacement characters, and is scanned in that form.
         let bytes = broken.replace('\u{fffd}', "\u{1}").into_bytes();
         let bytes = bytes.into_iter().map(|byte| if byte == 1 { 0xff } else { byte });
         *bundle.content_mut("events.jsonl").unwrap() = bytes.collect();
@@ -176,7 +176,7 @@ fn nothing_is_shown_of_a_broken_bundle_with_a_secret() {
     *bundle.content_mut("events.jsonl").unwrap() = (event("hello") + "\n{").into_bytes();
     let summary = look(&bundle).unwrap();
     assert_eq!((summary.events, summary.timeline.len()), (1, 1), "shown as far as it goes");
-    // Not taken apart to its end, so it was scanned as a text only.
+    // The file was not parsed to its end, so it was scanned as text only.
     *bundle.content_mut("events.jsonl").unwrap() = format!("\n{}\n", event("hello")).into_bytes();
     let summary = look(&bundle).unwrap();
     assert_eq!((summary.events, summary.timeline.len()), (0, 0));
@@ -199,8 +199,9 @@ fn a_secret_in_a_file_that_no_bundle_has_is_reported_without_its_name() {
 #[test]
 fn a_secret_in_a_text_is_reported_with_its_line() {
     let secret = secret();
-    let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\n\
-               -----END PRIVATE KEY-----";
+    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\n\
+               b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAAB\n\
+               -----END OPENSSH PRIVATE KEY-----";
     let mut leaking = bundle();
     let text = format!("a\nb\n{secret}\nc {secret}\n{key}\nend\n");
     *leaking.content_mut("system-prompt.txt").unwrap() = text.into_bytes();
@@ -211,7 +212,7 @@ fn a_secret_in_a_text_is_reported_with_its_line() {
 }
 
 #[test]
-fn a_bundle_of_another_exporter_is_known_for_what_it_is() {
+fn a_bundle_of_another_exporter_is_recognised() {
     let problem = problem_after(|bundle| {
         let content = bundle.content_mut("manifest.json").unwrap();
         let mut manifest: serde_json::Value = serde_json::from_slice(content).unwrap();

@@ -1,5 +1,5 @@
-//! Any single system call of an export may fail: the result is a whole bundle and
-//! a report, or an error and nothing.
+//! Any single system call of an export may fail: the result is a complete bundle
+//! and a report, or an error and no files.
 
 use std::process::Output;
 
@@ -7,10 +7,10 @@ use traj_tests::export_home::{EXPORTS, ExportHome};
 use traj_tests::host::strace::strace;
 use traj_tests::traj_binary::traj_binary;
 
-/// Where strace writes down which calls it let fail.
+/// The file in which strace logs the calls that it made fail.
 const TRACE: &str = "trace.log";
 
-/// Exports with a fault; `None` where that cannot be done.
+/// Exports with an injected fault; `None` if strace cannot be used.
 fn export(home: &ExportHome, calls: &str, fault: &str, more: &[&str]) -> Option<Output> {
     let mut command = strace()?;
     command.args(["-o", TRACE, "-e", &format!("trace={calls}")]);
@@ -20,7 +20,7 @@ fn export(home: &ExportHome, calls: &str, fault: &str, more: &[&str]) -> Option<
     Some(command.current_dir(home.path()).output().unwrap())
 }
 
-/// Asserts that a bundle is there and whole, or nothing of one.
+/// Asserts that there is a complete bundle or nothing.
 fn assert_whole_or_nothing(home: &ExportHome, output: &Output, fault: &str) {
     let said = String::from_utf8_lossy(&output.stderr);
     if output.status.success() || said.contains("the bundle is complete") {
@@ -47,7 +47,7 @@ fn whichever_call_fails_there_is_a_whole_bundle_or_nothing() {
         .flat_map(|form| calls.into_iter().map(move |call| (form, call)))
     {
         let mut failed = 0;
-        // Each of the first, then some of the others: they are of the same kind.
+        // Each of the first calls, then a sample of the others, which are similar.
         for number in (1..=12).chain((13..).step_by(7)) {
             let fault = format!("error=EIO:when={number}");
             let Some(output) = export(&home, call, &fault, form) else { return };
@@ -63,7 +63,7 @@ fn whichever_call_fails_there_is_a_whole_bundle_or_nothing() {
 }
 
 #[test]
-fn a_bundle_that_cannot_be_taken_back_is_said_to_be_there() {
+fn a_bundle_that_cannot_be_removed_again_is_reported() {
     let home = ExportHome::new();
     // The last sync fails, and so does every rename but the first.
     let mut failed = 0;

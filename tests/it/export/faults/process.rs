@@ -1,5 +1,5 @@
 //! The exporting process is killed, runs out of space, loses its sources or reads
-//! huge values. Afterwards there is a whole bundle, or none.
+//! huge values. Afterwards there is a complete bundle, or none.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -24,21 +24,21 @@ fn command(home: &ExportHome, name: &str) -> Command {
     command
 }
 
-/// How long a file of the bundle in the making is; `None` while it is missing.
+/// The length of a file of the unfinished bundle; `None` while it is missing.
 fn staged(home: &ExportHome, file: &str) -> Option<u64> {
     let hidden = home.exports().into_iter().find(|name| name.starts_with('.'))?;
     let path = format!("{EXPORTS}/{hidden}/{file}");
     Some(home.folder.symlink_metadata(path).ok()?.len())
 }
 
-/// Looks at the bundle in the making until it has come this far, or is done.
+/// Watches the unfinished bundle until `has_come` is true or the process has ended.
 fn watch(home: &ExportHome, child: &mut Child, mut has_come: impl FnMut(&ExportHome) -> bool) {
     while !has_come(home) && child.try_wait().unwrap().is_none() {
         std::thread::yield_now();
     }
 }
 
-/// A bundle that is visible is whole.
+/// Asserts that the bundle is complete if it is visible. Returns whether it is.
 fn assert_whole_or_absent(home: &ExportHome, name: &str) -> bool {
     let visible = home.exports().into_iter().filter(|name| !name.starts_with('.'));
     let visible: Vec<String> = visible.collect();
@@ -89,7 +89,7 @@ fn a_killed_export_leaves_no_half_bundle_and_the_next_one_works() {
         (file, home.folder.symlink_metadata(path).unwrap().len())
     });
     home.folder.remove_dir_all(format!("{EXPORTS}/whole")).unwrap();
-    // Places all over the work, the same in every run.
+    // Random positions in the export, the same in every run.
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let mut killed = 0;
     for (file, size) in sizes.iter().cycle().take(10) {
@@ -114,11 +114,11 @@ fn a_killed_export_leaves_no_half_bundle_and_the_next_one_works() {
 }
 
 #[test]
-fn a_full_disk_is_said_to_be_full_and_nothing_is_left() {
+fn a_full_disk_is_reported_and_nothing_is_left() {
     let home = ExportHome::new();
     long_session(&home, 700);
     for (blocks, archive) in [(1, ""), (200, ""), (1_400, ""), (600, "--archive tar.zst")] {
-        // The limit on files acts like a disk of this many half kilobytes.
+        // The limit on file sizes, in units of 512 bytes, acts like a full disk.
         let script = format!(
             r#"ulimit -f {blocks}; exec "$0" export --session s1.jsonl --workspace ws --output b --json {archive}"#
         );
@@ -140,8 +140,8 @@ fn a_source_that_may_not_be_read_is_named() {
         home.folder.set_permissions(unreadable, Permissions::from_mode(0o000)).unwrap();
         let mut command = command(&home, "b");
         if geteuid().is_root() {
-            // Nothing is unreadable to root: somebody else exports, with a
-            // copy of the program, as the original may lie in root's home.
+            // Root can read everything, so another user runs the export, with a
+            // copy of the program, because the original may be in root's home.
             let copy = home.path().join("traj");
             #[expect(clippy::disallowed_methods, reason = "the program lies outside the home")]
             std::fs::copy(traj_binary(), &copy).unwrap();
@@ -156,7 +156,7 @@ fn a_source_that_may_not_be_read_is_named() {
         }
         let output = loop {
             match command.output() {
-                // Another test that starts a process holds the copy open until it runs.
+                // Another test that is starting a process may have the copy open.
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
                 started => break started.unwrap(),
             }
@@ -174,7 +174,7 @@ fn sources_that_vanish_or_shrink_while_they_are_read() {
     let home = ExportHome::new();
     long_session(&home, 3_000);
     let whole = home.folder.read("s1.jsonl").unwrap();
-    // Deleted: what was opened can be read to its end.
+    // Deleted: an open file can still be read to its end.
     let mut child = command(&home, "b").spawn().unwrap();
     watch(&home, &mut child, |home| staged(home, "").is_some());
     home.folder.remove_file("s1.jsonl").unwrap();
@@ -182,7 +182,7 @@ fn sources_that_vanish_or_shrink_while_they_are_read() {
     assert_eq!(result(&output)["result"]["transcriptEventCount"], 3_000);
     assert!(assert_whole_or_absent(&home, "b"));
     home.folder.remove_dir_all(format!("{EXPORTS}/b")).unwrap();
-    // Cut: said so, unless the export was faster; then it has all of it.
+    // Truncated: an error, unless the export was faster and is complete.
     home.folder.write("s1.jsonl", &whole).unwrap();
     let mut child = command(&home, "b").spawn().unwrap();
     watch(&home, &mut child, |home| staged(home, "").is_some());
@@ -199,7 +199,7 @@ fn sources_that_vanish_or_shrink_while_they_are_read() {
 }
 
 #[test]
-fn giants_and_rubbish_are_exported_with_a_notice() {
+fn huge_values_and_garbage_are_exported_with_a_notice() {
     let home = ExportHome::new();
     let giant = "g".repeat(101 * 1024 * 1024);
     let deep = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));

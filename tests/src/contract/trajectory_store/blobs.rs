@@ -15,7 +15,7 @@ pub(super) fn blobs_are_stored_once_and_within_their_budget(harness: &dyn Trajec
     one.store_blob(&ten).expect("fits");
     other.store_blob(&ten).expect("is there already");
     other.store_blob(&more).expect("fits beside it");
-    // The first has seen ten bytes only.
+    // The first writer knows of only ten bytes.
     let over = one.store_blob(&four);
     assert!(matches!(over, Err(SidecarError::OverBudget { budget: 35 })));
     one.store_blob(&more).expect("a stored blob needs no room");
@@ -28,7 +28,7 @@ pub(super) fn blobs_are_stored_once_and_within_their_budget(harness: &dyn Trajec
     assert_eq!(harness.content(&chat), None, "a blob alone makes no sidecar");
 }
 
-/// Whether the text of a blob can be read.
+/// Whether a blob with this text can be read.
 fn has_blob(harness: &dyn TrajectoryStoreHarness, text: &str) -> bool {
     let read = harness.store().read_blob(&session(CHAT), blob(text).digest());
     read.expect("readable").is_some()
@@ -46,7 +46,7 @@ pub(super) fn blobs_go_with_the_lines_that_named_them(harness: &dyn TrajectorySt
     let mut writer = writer(harness, &small_and_rolling());
     let texts: Vec<String> = (0..200).map(|number| format!("number {number:03}")).collect();
     for text in &texts {
-        // The first text comes again and again.
+        // The first text is stored again each time.
         for text in [text, &texts[0]] {
             let (line, blob) = line_with_blob(&chat, text);
             writer.store_blob(&blob).expect("what rolled lines named makes room");
@@ -77,7 +77,7 @@ pub(super) fn blobs_stay_while_one_is_about_to_name_them(harness: &dyn Trajector
     let (mut one, mut other) = (writer(harness, &rolling), writer(harness, &rolling));
     one.store_blob(&again).expect("stored");
     one.append(std::slice::from_ref(&line), Room::Ordinary).expect("appends");
-    // Stored already, and named by a line that goes before the new one is there.
+    // Already stored, and named by a line that is rolled away before the new line exists.
     other.store_blob(&again).expect("is there");
     roll(one.as_mut());
     assert!(has_blob(harness, "come again"), "another writer is about to name it");

@@ -1,0 +1,101 @@
+//! What was chosen for a binding reaches the real Codex CLI, and stays.
+
+use std::path::Path;
+use std::process::Output;
+
+use traj_core::binding::{
+    ApprovalPolicy, BindingRecord, GranularApproval, SandboxMode, StoredBinding, decode_record,
+};
+use traj_core::port::ThreadService as _;
+use traj_tests::codex_rig::{CodexRig, VERSIONS};
+use traj_tests::traj_binary::traj_command;
+
+fn traj(rig: &CodexRig, verb: &str, more: &[&str]) -> Output {
+    let mut command = traj_command(rig.root());
+    command.envs(rig.environment()).env("HOME", rig.root());
+    command.args(["codex", verb, "--session"]).arg(rig.root().join("session.jsonl"));
+    command.arg("--codex").arg(rig.program()).args(["--env", "SCRIPTED_KEY"]).args(more);
+    command.output().expect("traj starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn record(rig: &CodexRig) -> BindingRecord {
+    let bytes = read(&rig.root().join("session.jsonl.codex-binding.json"));
+    let stored = decode_record(&bytes).expect("a record");
+    let StoredBinding::Active(record) = stored else { unreachable!("the session is bound") };
+    *record
+}
+
+/// A model and permissions that were chosen once hold for every turn, also after the loss of the
+/// thread.
+#[test]
+fn the_choices_of_a_bind_hold_for_later_turns() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        let choices = ["--model", "chosen-model", "--sandbox", "read-only", "--approval", "never"];
+        let bound = traj(&rig, "bind", &choices);
+        assert!(bound.status.success(), "{version}: {}", stderr(&bound));
+        for round in 0..3 {
+            let turn = traj(&rig, "turn", &["--prompt", "hello"]);
+            assert!(turn.status.success(), "{version}: {}", stderr(&turn));
+            let request = rig.model.requests().last().cloned().expect("a request");
+            assert_eq!(request["model"], "chosen-model", "{version}");
+            let record = record(&rig);
+            assert_eq!(record.model.as_deref(), Some("chosen-model"), "{version}");
+            assert_eq!(record.model_provider.as_deref(), Some("loopback"), "{version}");
+            assert_eq!(record.sandbox, Some(SandboxMode::ReadOnly), "{version}");
+            assert_eq!(record.approval_policy, Some(ApprovalPolicy::Never), "{version}");
+            if round == 1 {
+                let rollout = record.rollout_path.clone().expect("codex names its file");
+                remove(Path::new(&rollout));
+            }
+        }
+        let former = record(&rig).former_threads;
+        assert!(former.iter().any(|former| former.turns == 2), "{version}: {former:?}");
+    }
+}
+
+/// A bind that cannot start a thread leaves the session bound to the old one.
+#[test]
+fn a_replacement_that_fails_keeps_the_binding() {
+    let Some(rig) = CodexRig::new("0.166.0") else { return };
+    let turn = traj(&rig, "turn", &["--prompt", "hello"]);
+    assert!(turn.status.success(), "{}", stderr(&turn));
+    let before = record(&rig);
+    let replaced = traj(&rig, "bind", &["--replace", "--model-provider", "no-such-provider"]);
+    assert!(!replaced.status.success(), "the provider does not exist");
+    assert_eq!(record(&rig), before);
+    let again = traj(&rig, "bind", &["--replace"]);
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert_eq!(record(&rig).former_threads[0].thread, before.thread);
+}
+
+/// Codex takes the switches of a granular approval policy as we spell them.
+#[tokio::test]
+async fn a_granular_approval_policy_is_accepted() {
+    for version in VERSIONS {
+        let Some(rig) = CodexRig::new(version) else { continue };
+        let mut granular = GranularApproval::default();
+        granular.sandbox = true;
+        let mut plan = rig.plan();
+        plan.settings.approval_policy = Some(ApprovalPolicy::Granular(granular));
+        let client = rig.connect().await;
+        let ready = rig.ready(&client, &plan).await;
+        assert_eq!(rig.turn(&client, &ready, "hello").await.text, "echo: hello", "{version}");
+        client.release_thread(ready.thread()).await.expect("the thread is released");
+        client.stop().await;
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).expect("a file of the test")
+}
+
+#[expect(clippy::disallowed_methods, reason = "a file in the test's own directory")]
+fn remove(path: &Path) {
+    std::fs::remove_file(path).expect("the file was there");
+}
